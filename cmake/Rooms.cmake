@@ -1,0 +1,32 @@
+# One target a room. A room sees include/mpiacq and its own folder, and nothing of another room's folder: a wrong
+# include does not compile. Only `job`, which joins them, links the others.
+
+add_library(mpiacq_flags INTERFACE)
+target_compile_features(mpiacq_flags INTERFACE cxx_std_20)
+target_compile_options(mpiacq_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wcast-align
+  $<$<BOOL:${MPIACQ_WERROR}>:-Werror>
+  $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>
+  # With sanitizers GCC sees uninitialised members inside the standard library's own headers (its manual says so).
+  $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+target_link_options(mpiacq_flags INTERFACE
+  $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined>)
+
+# The public API as a target: the include folder, and what the headers themselves need.
+add_library(mpiacq_api INTERFACE)
+target_include_directories(mpiacq_api INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(mpiacq_api INTERFACE cxx_std_20)
+
+# mpiacq_room(NAME SOURCES file... [PRIVATE_LIBRARIES target...])
+# An object library mpiacq_room_NAME; all rooms together become the one library `mpiacq`.
+function(mpiacq_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PRIVATE_LIBRARIES" ${ARGN})
+  set(room mpiacq_room_${name})
+  add_library(${room} OBJECT ${ROOM_SOURCES})
+  set_target_properties(${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${room} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${room} PRIVATE mpiacq_flags mpiacq_api tl::expected ${ROOM_PRIVATE_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY MPIACQ_ROOMS ${room})
+endfunction()

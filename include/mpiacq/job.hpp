@@ -1,0 +1,135 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mpiacq/error.hpp"
+#include "mpiacq/mpir.hpp"
+#include "mpiacq/process_table.hpp"
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq {
+
+/// What a rank is doing, as far as this node can tell.
+enum class rank_state : std::uint8_t {
+  held,     ///< stopped by us
+  running,  ///< on this node and running or sleeping
+  stopped,  ///< on this node and stopped by somebody else (srun holds its tasks so)
+  gone,     ///< the table says this node, but there is no such process
+  remote,   ///< on another node
+};
+[[nodiscard]] std::string_view name(rank_state state);
+
+/// The job's starter.
+struct starter_facts {
+  process_id pid;
+  std::string executable;  ///< from /proc/PID/exe: the program that defines the interface, not a wrapper before it
+  bool launched = true;    ///< by us (MPIR's launch mode), as against attached to
+  bool is_rank = false;    ///< it is rank 0 itself (MPIR 1.1, 9.10)
+};
+
+/// The processes were spawned, or more of them have appeared. The starter is stopped at MPIR_Breakpoint.
+struct job_spawned {};
+/// The job aborts. The starter is stopped at MPIR_Breakpoint.
+struct job_aborting {
+  std::optional<std::string> reason;
+};
+/// Nothing was lost but the user should know: symbols that are not there, a field that the starter filled wrongly.
+/// The starter is running or will be; no resume is needed.
+struct job_notice {
+  error what;
+};
+/// The starter was stopped by a stop signal (Ctrl-Z, SIGSTOP), as without us, or continued after one.
+struct starter_stopped {
+  int signal = 0;
+};
+struct starter_continued {};
+/// The starter has ended. Nothing comes after it.
+struct starter_ended {
+  exit_status status;
+};
+using job_event =
+    std::variant<job_spawned, job_aborting, job_notice, starter_stopped, starter_continued, starter_ended>;
+
+struct job_options {
+  table_limits limits;
+  breakpoint_kind breakpoints = breakpoint_kind::automatic;
+  /// Ends the starter when this process dies. Only where the user asked for it.
+  bool kill_with_tool = false;
+  std::optional<std::vector<std::string>> environment;  ///< of the starter; empty: this process's own
+};
+
+/// A parallel job under control, from its starter's command line to its processes.
+///
+///   auto job = mpiacq::job::launch({"mpirun", "-n", "4", "./app"});
+///   while (auto event = (*job)->next(deadline)) ...
+///
+/// Thread: one at a time.
+class job {
+ public:
+  /// Starts the starter under control. Errors as `tracer::launch`.
+  [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
+  /// Lets go of everything; the job goes on.
+  ~job();
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  /// The next thing that the job does; empty where `until` passed first. After job_spawned and job_aborting the starter
+  /// is stopped until one of the verbs below.
+  [[nodiscard]] result<std::optional<job_event>> next(deadline until = no_deadline);
+  /// A descriptor to poll for reading: readable while `next` may have something.
+  [[nodiscard]] int event_descriptor() const;
+
+  /// Lets the starter run on, and stays with it.
+  [[nodiscard]] result<void> resume();
+  /// Writes MPIR_being_debugged = 0, takes the breakpoint away and lets the starter run without us (or leaves it
+  /// stopped for another tool). Its end is still reported.
+  [[nodiscard]] result<void> detach(leave how = leave::running);
+  /// Asks the starter to end its job (SIGTERM), and after `grace` ends it with SIGKILL, then whatever local ranks of
+  /// the table are still the processes that they were. starter_ended follows.
+  [[nodiscard]] result<void> end(std::chrono::milliseconds grace = std::chrono::seconds(5));
+
+  [[nodiscard]] const starter_facts& starter() const;
+  [[nodiscard]] const mpir::job_facts& facts() const;
+  /// Null before the first spawn.
+  [[nodiscard]] std::shared_ptr<const process_table> processes() const;
+  /// One for each entry of the table, looked at when this is called.
+  [[nodiscard]] std::vector<rank_state> rank_states() const;
+  [[nodiscard]] bool is_local(std::size_t entry) const;
+  /// Null before the symbols are found.
+  [[nodiscard]] const mpir::symbol_set* symbols() const;
+  /// Where the message-queue library of the ranks is, as a local rank's MPIR_dll_name says; empty where none does.
+  [[nodiscard]] std::optional<std::string> queue_library() const;
+
+ private:
+  struct state;
+  explicit job(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+};
+
+/// What a program offers to a tool, without running or stopping it.
+struct inspection {
+  std::string what;  ///< the file, or /proc's name of the process's executable
+  std::optional<process_id> pid;
+  target_abi abi;
+  std::vector<std::shared_ptr<const module>> modules;
+  mpir::symbol_set symbols;
+  /// From debug information, or inferred from the ABI; empty where there is no MPIR_proctable.
+  std::optional<structure_layout> layout;
+  std::vector<error> problems;
+  /// One sentence on what is missing, in which module, with its build id, and what to do about it; empty where
+  /// the interface is complete.
+  std::optional<std::string> lacking;
+};
+[[nodiscard]] result<inspection> inspect_file(const std::string& path);
+[[nodiscard]] result<inspection> inspect_process(process_id pid);
+
+/// The library's version, "0.1.0".
+[[nodiscard]] std::string_view version();
+
+}  // namespace mpiacq

@@ -1,0 +1,114 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/address.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
+#include "mpiacq/symbols.hpp"
+
+namespace mpiacq {
+
+/// The fields of a process descriptor (MPIR 1.1, 9.2).
+enum class descriptor_field : std::uint8_t { host_name, executable_name, pid };
+[[nodiscard]] std::string_view name(descriptor_field field);
+
+enum class field_fault : std::uint8_t {
+  null_pointer,    ///< the string pointer is 0
+  unreadable,      ///< the pointer, or a page that the string runs into, cannot be read
+  too_long,        ///< no terminator within the limit
+  implausible_pid  ///< 0, negative, or more than any kernel gives out
+};
+
+/// What is wrong with one field of one entry. The rest of the entry and of the table stand.
+struct field_problem {
+  std::uint32_t entry = 0;
+  descriptor_field field = descriptor_field::host_name;
+  field_fault fault = field_fault::null_pointer;
+  target_address address;  ///< the string's address, or where reading stopped; for a pid the field's own
+
+  /// "host_name of rank 3: the pointer 0x10 cannot be read"
+  [[nodiscard]] std::string sentence() const;
+};
+
+/// A job's process table in columns: entry i is rank i in MPI_COMM_WORLD (MPIR 1.1, 9.4). Each distinct string is kept
+/// once. About 16 bytes an entry beside the strings.
+class process_table {
+ public:
+  process_table();
+  ~process_table();
+  process_table(process_table&&) noexcept;
+  process_table& operator=(process_table&&) noexcept;
+
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] bool empty() const { return size() == 0; }
+
+  /// Empty where that field could not be read: `problems()` says why. Views live as long as the table.
+  [[nodiscard]] std::optional<std::string_view> host_name(std::size_t entry) const;
+  [[nodiscard]] std::optional<std::string_view> executable_name(std::size_t entry) const;
+  /// As published, also where it is implausible (a problem says so).
+  [[nodiscard]] process_id pid(std::size_t entry) const;
+
+  /// Strings by number: entries with equal numbers share the string. `no_string` where there is none.
+  static constexpr std::uint32_t no_string = UINT32_MAX;
+  [[nodiscard]] std::span<const std::uint32_t> host_numbers() const;
+  [[nodiscard]] std::span<const std::uint32_t> executable_numbers() const;
+  [[nodiscard]] std::string_view string(std::uint32_t number) const;
+  [[nodiscard]] std::size_t string_count() const;
+
+  /// In order of entries. At most `table_limits::max_problems`; `problem_count()` counts all.
+  [[nodiscard]] std::span<const field_problem> problems() const;
+  [[nodiscard]] std::size_t problem_count() const;
+  [[nodiscard]] std::vector<field_problem> problems_of(std::size_t entry) const;
+
+  /// What is wrong with the table as a whole: it claims more entries than memory holds (those that are there were
+  /// read), or than the limit. Empty where nothing is.
+  [[nodiscard]] const std::optional<error>& shortfall() const;
+  /// How many entries MPIR_proctable_size claimed.
+  [[nodiscard]] std::uint64_t claimed_size() const;
+
+  /// The layout it was read by.
+  [[nodiscard]] const structure_layout& layout() const;
+
+  struct columns;  // the room's own view
+  explicit process_table(std::unique_ptr<columns> c);
+
+ private:
+  std::unique_ptr<columns> columns_;
+};
+
+/// Bounds on what a table out of a foreign process may cost.
+struct table_limits {
+  std::uint64_t max_entries = std::uint64_t{1} << 26;
+  std::size_t max_string_bytes = 32768;  ///< of one string
+  std::uint64_t max_string_bytes_in_all = std::uint64_t{1} << 30;
+  std::size_t max_problems = 65536;  ///< kept one by one; all are counted
+};
+
+/// Reads `entries` process descriptors at `base`: the table in large pieces into columns, then every distinct string
+/// once, many in a call (MPIR 1.1, chapter 8, steps 10 to 14).
+/// Errors: unreadable_memory (not even the first entry can be read), bad_format (`layout` lacks a field or a field does
+/// not lie within it), process_gone, permission.
+[[nodiscard]] result<process_table> read_process_table(memory_reader& memory, const target_abi& abi,
+                                                       const structure_layout& layout, target_address base,
+                                                       std::uint64_t entries, const table_limits& limits = {});
+
+/// The layout that a C compiler of this ABI gives to {char *host_name; char *executable_name; int pid;}
+/// (MPIR 1.1, 9.2): what is left where there is no debug information.
+[[nodiscard]] structure_layout inferred_descriptor_layout(const target_abi& abi);
+
+/// Checks that a layout fits what is at `base`: enough of the first entries (up to 64, and the last) have readable,
+/// terminated, printable strings or null pointers, and plausible pids. The error says which entry speaks against it.
+[[nodiscard]] result<void> check_layout_against_data(memory_reader& memory, const target_abi& abi,
+                                                     const structure_layout& layout, target_address base,
+                                                     std::uint64_t entries);
+
+}  // namespace mpiacq

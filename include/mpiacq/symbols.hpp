@@ -1,0 +1,113 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/abi.hpp"
+#include "mpiacq/address.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/memory.hpp"
+
+namespace mpiacq {
+
+/// One ELF object of a target: its executable, or a library that it maps.
+struct module {
+  std::string path;                 ///< as the dynamic linker knows it; the executable's as /proc says; may be deleted
+  target_address bias;              ///< run-time address = module_offset + bias; 0 for a file that is not running
+  bool is_executable = false;       ///< the program itself, as against a library
+  std::vector<std::byte> build_id;  ///< NT_GNU_BUILD_ID, empty where there is none
+};
+
+/// The build id as people and debug-file folders write it: lower-case hexadecimal digits, empty where there is none.
+[[nodiscard]] std::string build_id_text(const module& m);
+
+enum class symbol_kind : std::uint8_t { data, function, other };
+
+/// A defined symbol of a module.
+struct symbol {
+  std::string name;
+  std::shared_ptr<const module> home;
+  module_offset offset;    ///< the symbol's value in the file
+  bool absolute = false;   ///< SHN_ABS: the value is not moved by the load bias
+  std::uint64_t size = 0;  ///< bytes, from the symbol table; 0 where that says nothing
+  symbol_kind kind = symbol_kind::other;
+
+  /// Where it is in the running target (in a file: the link-time address).
+  [[nodiscard]] target_address address() const {
+    return target_address{offset.value()} + (absolute ? 0 : home->bias.value());
+  }
+};
+
+/// Where the knowledge of a structure's layout comes from. Every layout says it.
+enum class layout_source : std::uint8_t {
+  dwarf,       ///< the module's own debug information
+  debug_file,  ///< a separate debug file, named in `structure_layout::file`
+  debuginfod,  ///< a debug file that a debuginfod server gave
+  inferred,    ///< assumed from the target's C ABI, and checked against the data
+  fixed,       ///< laid down by the document itself
+};
+[[nodiscard]] std::string_view name(
+    layout_source source);  ///< "dwarf", "debug-file", "debuginfod", "inferred", "fixed"
+
+struct structure_member {
+  std::string name;
+  std::uint64_t offset = 0;  ///< bytes from the beginning of the structure
+  std::uint64_t size = 0;    ///< bytes
+  bool is_pointer = false;
+  bool is_signed = false;  ///< for integers
+};
+
+/// The layout of a C structure in the target. Members are found by name; their order means nothing.
+struct structure_layout {
+  std::string name;        ///< the type's tag or typedef name; empty where it has neither
+  std::uint64_t size = 0;  ///< bytes from one array element to the next
+  std::vector<structure_member> members;
+  layout_source source = layout_source::fixed;
+  std::string module_path;  ///< the module that it belongs to
+  std::string debug_file;   ///< where it was read, if not in the module itself
+
+  [[nodiscard]] const structure_member* find(std::string_view member_name) const;
+};
+
+/// What an interface room asks of a target's symbols and types. A live process, an executable file and a fake in a
+/// test are three of them.
+///
+/// Thread: one at a time.
+class symbol_source {
+ public:
+  virtual ~symbol_source() = default;
+
+  /// The definition of each name, in the order asked for; empty where no module defines it. Modules are searched in
+  /// the dynamic linker's order, so the answer is what the program itself binds to; symbol tables that are not loaded
+  /// (.symtab, a debug file's) are read only for names that the loaded ones lack. Names are asked together because one
+  /// pass over a table finds them all. An error means that a module that had to be read cannot be.
+  [[nodiscard]] virtual result<std::vector<std::optional<symbol>>> find_symbols(
+      std::span<const std::string_view> names) = 0;
+
+  /// The structure that `variable`, a pointer to structures, points to: by the variable's own type in its module's
+  /// debug information, through typedefs and const/volatile, whatever the structure is called (MPIR 1.1, chapter 8,
+  /// step 11). Empty where there is no debug information for it. `near`, if given, is a function defined in the same
+  /// source file: it leads to the right unit without a search.
+  [[nodiscard]] virtual result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
+                                                                                     const symbol* near = nullptr) = 0;
+
+  /// One name: convenience over `find_symbols`.
+  [[nodiscard]] result<std::optional<symbol>> find_symbol(std::string_view name);
+};
+
+/// What the interface rooms see of a process. It owns nothing: whoever made the parts keeps them alive. `writer` is
+/// null where the target cannot be written (a core file).
+struct target {
+  memory_reader& memory;
+  memory_writer* writer = nullptr;
+  const target_abi& abi;
+  symbol_source& symbols;
+};
+
+}  // namespace mpiacq

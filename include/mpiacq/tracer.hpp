@@ -1,0 +1,175 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mpiacq/address.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
+#include "mpiacq/memory.hpp"
+
+namespace mpiacq {
+
+using clock = std::chrono::steady_clock;
+/// When to give up waiting. `no_deadline` waits for ever.
+using deadline = clock::time_point;
+inline constexpr deadline no_deadline = deadline::max();
+
+/// How a process ended, exactly as wait(2) told it.
+struct exit_status {
+  bool signaled = false;     ///< ended by a signal, else by exit
+  int value = 0;             ///< the exit code (0 to 255), or the signal's number
+  bool core_dumped = false;  ///< signaled, and a core file was written
+  /// As a shell's $? would show it: the code, or 128 + signal.
+  [[nodiscard]] int as_shell() const { return signaled ? 128 + value : value; }
+  friend bool operator==(const exit_status&, const exit_status&) = default;
+};
+
+/// What to launch. The child inherits this process's terminal, process group, working directory, descriptors without
+/// FD_CLOEXEC, and the signal mask of the thread that calls `tracer::launch`.
+struct launch_request {
+  std::vector<std::string> arguments;  ///< argv; [0] is looked up in PATH where it has no slash, as a shell does
+  /// The whole environment, "NAME=value" each; empty: this process's own.
+  std::optional<std::vector<std::string>> environment;
+  /// Ends the child with SIGKILL when this process dies. Never set it unless the user asked for just that.
+  bool kill_with_tool = false;
+};
+
+enum class breakpoint_kind : std::uint8_t {
+  automatic,  ///< hardware where the processor has one free, else software
+  hardware,   ///< in debug registers: nothing is written into the program, forked children know nothing of it, and it
+              ///< vanishes with the tool
+  software,   ///< a trap instruction written into the program's code
+};
+
+/// The program stands at its entry point (AT_ENTRY): its libraries are mapped and relocated, nothing of its own
+/// has run. Comes once after a launch and again after every exec that the process does.
+struct entry_reached {};
+/// A thread ran onto a breakpoint. Its program counter is at `address`; the instruction there has not run yet.
+struct breakpoint_hit {
+  thread_id thread;
+  target_address address;
+};
+/// A stop signal stopped the whole process (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU), as it would have without us. It stays
+/// stopped until SIGCONT, whatever `resume` says. Reported once for each such stop, and needs no resume.
+struct group_stopped {
+  int signal = 0;
+};
+/// The stopped process was continued by SIGCONT. Needs no resume.
+struct group_continued {};
+/// The answer to `interrupt`: every thread is stopped.
+struct interrupted {};
+/// The process is gone; for a launched one this comes even after `detach`, because we stay its parent. Nothing more
+/// comes for it.
+struct process_ended {
+  exit_status status;
+};
+/// Something of the tracer itself did not work as it should on this process (a thread that does not stop in time, a
+/// breakpoint that cannot be put back). The process goes on.
+struct tracing_problem {
+  error what;
+};
+
+/// What a process did. After entry_reached, breakpoint_hit and interrupted every thread of the process is stopped until
+/// `resume`, `detach` or `kill`.
+struct process_event {
+  process_id process;
+  std::variant<entry_reached, breakpoint_hit, group_stopped, group_continued, interrupted, process_ended,
+               tracing_problem>
+      what;
+};
+
+/// How to leave a process on `detach`.
+enum class leave : std::uint8_t {
+  running,  ///< as it would be without us: running, or stopped if a stop signal had stopped it
+  stopped,  ///< stopped as by SIGSTOP, before another instruction of it runs
+};
+
+/// Controls processes with ptrace.
+///
+/// Each tracer has one thread of its own, and that thread alone traces: it is the parent of what is launched and the
+/// tracer of what is attached. The calls below may be made from any one thread at a time; they are carried out there.
+/// The host program keeps its children, its SIGCHLD and its other signal dispositions: waits are done on the tracer's
+/// thread only and never see children of the host's threads. One real-time signal is used to wake that thread
+/// (`tracer_options::wake_signal`).
+///
+/// Signals of the traced processes are passed on untouched and unreported. Threads and (while a software breakpoint
+/// is in) forked children are followed inside; children are let go at once, without a trap in their code.
+///
+/// If this process dies, at whatever moment, everything that was traced goes on without it; a software breakpoint
+/// that is in at that moment stays in the code, which is why hardware ones come first.
+struct tracer_options {
+  /// The signal that wakes the tracer's own thread out of waitpid: a real-time signal that the host program does not
+  /// use. An empty handler is set for it while a tracer lives, and only if its disposition is the default. 0: the
+  /// highest real-time signal whose disposition is the default.
+  int wake_signal = 0;
+  /// How long a stop of all threads of a process may take before it is a tracing_problem.
+  std::chrono::milliseconds stop_limit{5000};
+};
+
+class tracer {
+ public:
+  /// Errors: system (no thread, no eventfd), busy (no real-time signal is free).
+  [[nodiscard]] static result<std::unique_ptr<tracer>> create(tracer_options options = {});
+  /// Detaches from everything, leaving it running; does not wait for launched processes to end.
+  ~tracer();
+  tracer(const tracer&) = delete;
+  tracer& operator=(const tracer&) = delete;
+
+  /// Starts a program under control; its first event is entry_reached. Errors: not_found (no such file; as `env` ends
+  /// in 127), exec_failed or permission (found but not runnable; 126) with the path tried and errno; system.
+  [[nodiscard]] result<process_id> launch(const launch_request& request);
+
+  /// The next event; empty where `until` passed first. Events of one process come in order.
+  [[nodiscard]] result<std::optional<process_event>> wait(deadline until = no_deadline);
+  /// A descriptor to poll for reading: readable while `wait` would give an event at once. It stays the tracer's.
+  [[nodiscard]] int event_descriptor() const;
+
+  /// Lets a stopped process run on.
+  [[nodiscard]] result<void> resume(process_id process);
+  /// Asks for all threads of a running process to be stopped; `interrupted` (or another stop that came first) follows.
+  [[nodiscard]] result<void> interrupt(process_id process);
+  /// Takes away breakpoints and lets go of every thread. A running process is stopped for it first. For a launched
+  /// process process_ended still follows.
+  [[nodiscard]] result<void> detach(process_id process, leave how = leave::running);
+  /// SIGKILL. process_ended follows.
+  [[nodiscard]] result<void> kill(process_id process);
+
+  /// The process must be stopped. Putting one where one is already is no error. A software breakpoint is read back
+  /// after writing. Errors: invalid_argument, unreadable_memory, unsupported (hardware asked for and none free),
+  /// process_gone.
+  [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id process, target_address address,
+                                                          breakpoint_kind kind = breakpoint_kind::automatic);
+  [[nodiscard]] result<void> remove_breakpoint(process_id process, target_address address);
+
+  /// The threads that are known at this moment.
+  [[nodiscard]] result<std::vector<thread_id>> threads(process_id process) const;
+
+ private:
+  struct state;
+  explicit tracer(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+};
+
+/// The memory of a live process on this node: process_vm_readv, up to 1,024 ranges a call, and /proc/PID/mem where the
+/// kernel refuses that. Writes go through /proc/PID/mem, so that code can be written too. Needs ptrace permission,
+/// not an attachment.
+/// Thread: any, also several at a time.
+class process_memory final : public memory_reader, public memory_writer {
+ public:
+  explicit process_memory(process_id pid) : pid_(pid) {}
+  [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
+  [[nodiscard]] result<void> write(target_address address, std::span<const std::byte> bytes) override;
+  [[nodiscard]] process_id pid() const { return pid_; }
+
+ private:
+  process_id pid_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,24 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#if !__has_include(<catch2/catch_all.hpp>)
+#define CATCH_CONFIG_RUNNER
+#endif
+#include <iostream>
+
+#include "catch.hpp"
+
+namespace {
+bool skipped = false;
+constexpr int skip_status = 77;
+}  // namespace
+
+namespace mpiacq::test {
+void note_skip(const std::string& reason) {
+  skipped = true;
+  std::cout << "SKIPPED: " << reason << std::endl;
+}
+}  // namespace mpiacq::test
+
+int main(int argc, char** argv) {
+  const int failed = Catch::Session().run(argc, argv);
+  return failed == 0 && skipped ? skip_status : failed;
+}
