@@ -29,9 +29,6 @@ using process_id = detail::identity<struct process_id_tag>;
 /// One thread of a process on this node (Linux: the task id). -1 names no thread.
 using thread_id = detail::identity<struct thread_id_tag>;
 
-/// A rank in MPI_COMM_WORLD: the index in the process table (MPIR 1.1, 9.4).
-using rank = detail::identity<struct rank_tag>;
-
 }  // namespace mpiacq
 
 template <class Tag>

@@ -10,6 +10,7 @@
 
 #include "mpiacq/error.hpp"
 #include "mpiacq/mpir.hpp"
+#include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/tracer.hpp"
 
@@ -58,6 +59,7 @@ using job_event =
 
 struct job_options {
   table_limits limits;
+  debug_file_search debug_files;
   breakpoint_kind breakpoints = breakpoint_kind::automatic;
   /// Ends the starter when this process dies. Only where the user asked for it.
   bool kill_with_tool = false;
@@ -74,7 +76,7 @@ class job {
  public:
   /// Starts the starter under control. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
-  /// Lets go of everything; the job goes on.
+  /// Lets go of everything as `detach` does; the job goes on.
   ~job();
   job(const job&) = delete;
   job& operator=(const job&) = delete;
@@ -94,6 +96,9 @@ class job {
   /// the table are still the processes that they were. starter_ended follows.
   [[nodiscard]] result<void> end(std::chrono::milliseconds grace = std::chrono::seconds(5));
 
+  /// Sends the starter a signal, as kill(2) would; nothing where it has ended.
+  void signal(int number);
+
   [[nodiscard]] const starter_facts& starter() const;
   [[nodiscard]] const mpir::job_facts& facts() const;
   /// Null before the first spawn.
@@ -101,8 +106,12 @@ class job {
   /// One for each entry of the table, looked at when this is called.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
   [[nodiscard]] bool is_local(std::size_t entry) const;
-  /// Null before the symbols are found.
+  /// Null before the starter's entry point.
   [[nodiscard]] const mpir::symbol_set* symbols() const;
+  /// While the interface's symbols have not all been found: which are missing, where they were looked for, and what to
+  /// do about it, in one sentence. Empty once they are there. A wrapper lacks them until it has exec'ed the real
+  /// starter, so this is news only to somebody who has waited for a while.
+  [[nodiscard]] std::optional<std::string> lacking() const;
   /// Where the message-queue library of the ranks is, as a local rank's MPIR_dll_name says; empty where none does.
   [[nodiscard]] std::optional<std::string> queue_library() const;
 
@@ -126,8 +135,10 @@ struct inspection {
   /// the interface is complete.
   std::optional<std::string> lacking;
 };
-[[nodiscard]] result<inspection> inspect_file(const std::string& path);
-[[nodiscard]] result<inspection> inspect_process(process_id pid);
+/// A program's file, with the libraries that it would load. Errors as `file_symbols::open`.
+[[nodiscard]] result<inspection> inspect_file(const std::string& path, const debug_file_search& search = {});
+/// A running process, which is neither stopped nor attached to. Errors as `process_symbols::open`.
+[[nodiscard]] result<inspection> inspect_process(process_id pid, const debug_file_search& search = {});
 
 /// The library's version, "0.1.0".
 [[nodiscard]] std::string_view version();

@@ -48,6 +48,9 @@ class process_symbols final : public symbol_source {
   [[nodiscard]] result<bool> refresh();
   /// In the dynamic linker's order, the executable first. A shared_ptr stays good when the module has been unloaded.
   [[nodiscard]] std::span<const std::shared_ptr<const module>> modules() const;
+  /// Whether the executable has neither a symbol table beside the dynamic one nor a debug file with one: what it does
+  /// not export cannot be found then. Opens the file.
+  [[nodiscard]] bool executable_is_stripped() const;
   /// What was wrong with the link map or with single modules: nothing there stops the others from being used.
   [[nodiscard]] std::span<const error> problems() const;
 
@@ -74,6 +77,8 @@ class file_symbols final : public symbol_source {
 
   [[nodiscard]] const target_abi& abi() const;
   [[nodiscard]] std::span<const std::shared_ptr<const module>> modules() const;
+  /// As `process_symbols::executable_is_stripped`, of the main file.
+  [[nodiscard]] bool executable_is_stripped() const;
   /// Libraries that were not found, or could not be read, with the module that asks for them.
   [[nodiscard]] std::span<const error> problems() const;
 

@@ -1,0 +1,63 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "lacking.hpp"
+#include "mpiacq/job.hpp"
+#include "mpiacq/tracer.hpp"
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// The part that files and processes share: both give modules, symbols and types in the same way.
+template <class Source>
+result<inspection> inspect(Source& source, std::string what) {
+  inspection found;
+  found.what = std::move(what);
+  found.abi = source.abi();
+
+  auto symbols = mpir::find_symbols(source);
+  if (!symbols) return fail(std::move(symbols).error());
+  found.symbols = std::move(*symbols);
+
+  if (const auto& table = found.symbols[mpir::known::proctable]) {
+    const auto& breakpoint = found.symbols[mpir::known::breakpoint];
+    auto layout = source.layout_pointed_to_by(*table, breakpoint ? &*breakpoint : nullptr);
+    if (!layout) {
+      found.problems.push_back(std::move(layout).error());
+    } else if (*layout) {
+      found.layout = std::move(**layout);
+    }
+    if (!found.layout) {
+      found.layout = inferred_descriptor_layout(found.abi);
+      found.layout->module_path = table->home->path;
+    }
+  }
+  found.modules.assign(source.modules().begin(), source.modules().end());
+  found.problems.insert(found.problems.end(), source.problems().begin(), source.problems().end());
+  if (!found.symbols.complete()) {
+    found.lacking = lacking_sentence(found.symbols, source.modules(), source.executable_is_stripped());
+  }
+  return found;
+}
+
+}  // namespace
+
+result<inspection> inspect_file(const std::string& path, const debug_file_search& search) {
+  auto source = file_symbols::open(path, search);
+  if (!source) return fail(std::move(source).error());
+  return inspect(**source, path);
+}
+
+result<inspection> inspect_process(process_id pid, const debug_file_search& search) {
+  process_memory memory(pid);
+  page_cache cache(memory);
+  auto source = process_symbols::open(pid, cache, search);
+  if (!source) return fail(std::move(source).error());
+  auto found = inspect(**source, executable_of(pid));
+  if (found) found->pid = pid;
+  return found;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,204 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/job.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job_state.hpp"
+#include "lacking.hpp"
+#include "node_process.hpp"
+#include "queue_library.hpp"
+
+namespace mpiacq {
+
+namespace {
+/// How long all threads of a starter may take to stop for a detach.
+constexpr std::chrono::seconds hold_limit{10};
+}  // namespace
+
+std::string_view name(rank_state state) {
+  constexpr std::array<std::string_view, 5> names = {"held", "running", "stopped", "gone", "remote"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+job::job(std::unique_ptr<state> s) : state_(std::move(s)) {}
+job::~job() { (void)detach(); }
+
+result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
+  auto control = tracer::create();
+  if (!control) return fail(std::move(control).error());
+
+  launch_request request;
+  request.arguments = std::move(command);
+  request.environment = options.environment;
+  request.kill_with_tool = options.kill_with_tool;
+  const auto pid = (*control)->launch(request);
+  if (!pid) return fail(pid.error());
+
+  auto s = std::make_unique<state>();
+  s->control = std::move(*control);
+  s->facts.pid = *pid;
+  s->program.emplace(*s->control, *pid, options.debug_files);
+  s->starter_descriptor = open_process(*pid);
+  s->acquisition = mpir::acquisition(options.limits);
+  s->options = std::move(options);
+  return std::unique_ptr<job>(new job(std::move(s)));
+}
+
+result<std::optional<job_event>> job::next(deadline until) {
+  state& s = *state_;
+  while (s.coming.empty() && !s.ended) {
+    auto event = s.control->wait(std::min(until, s.kill_at));
+    if (!event) return fail(std::move(event).error());
+    if (*event) {
+      s.handle(**event);
+    } else if (clock::now() >= s.kill_at) {
+      s.force_end();
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (s.coming.empty()) return std::nullopt;
+  job_event event = std::move(s.coming.front());
+  s.coming.pop_front();
+  return event;
+}
+
+int job::event_descriptor() const {
+  return state_->control->event_descriptor();
+}
+
+result<void> job::resume() {
+  if (!state_->stopped) return {};
+  state_->program->about_to_run();
+  state_->stopped = false;
+  return state_->control->resume(state_->facts.pid);
+}
+
+result<void> job::state::hold() {
+  if (stopped || ended) return {};
+  if (auto asked = control->interrupt(facts.pid); !asked) return asked;
+  const deadline until = clock::now() + hold_limit;
+  while (!stopped && !ended) {
+    auto event = control->wait(until);
+    if (!event) return fail(std::move(event).error());
+    if (!*event) {
+      return fail(error_code::timed_out,
+                  fmt::format("stopping the starter {}: not all of its threads stopped within {} s", facts.pid.value(),
+                              hold_limit.count()));
+    }
+    // Whatever stops it first will do; what it says is kept for `next`.
+    handle(**event);
+  }
+  return {};
+}
+
+result<void> job::detach(leave how) {
+  state& s = *state_;
+  if (s.detached || s.ended) return {};
+  const result<void> held = s.hold();
+  if (s.ended) return {};
+  if (held && s.program->symbols() != nullptr) (void)s.carry_out(s.acquisition.before_detach(s.program->view()));
+  s.program->about_to_run();
+  s.stopped = false;
+  s.detached = true;
+  return s.control->detach(s.facts.pid, how);
+}
+
+result<void> job::end(std::chrono::milliseconds grace) {
+  state& s = *state_;
+  if (s.ended) return {};
+  if (const auto table = processes()) {
+    for (std::size_t i = 0; i < table->size(); ++i) {
+      const rank_state what = s.state_of_rank(*table, i);
+      if (what == rank_state::remote || what == rank_state::gone || table->pid(i) == s.facts.pid) continue;
+      s.doomed_ranks.push_back(open_process(table->pid(i)));
+    }
+  }
+  s.kill_at = clock::now() + grace;
+  signal_process(s.starter_descriptor, SIGTERM);
+  // A starter that somebody has stopped would never see it.
+  signal_process(s.starter_descriptor, SIGCONT);
+  return detach(leave::running);
+}
+
+void job::state::force_end() {
+  kill_at = no_deadline;
+  notice(error{error_code::timed_out,
+               fmt::format("the starter {} did not end on SIGTERM in time: it was killed", facts.pid.value())});
+  signal_process(starter_descriptor, SIGKILL);
+}
+
+void job::signal(int number) { signal_process(state_->starter_descriptor, number); }
+
+const starter_facts& job::starter() const {
+  return state_->facts;
+}
+const mpir::job_facts& job::facts() const {
+  return state_->acquisition.facts();
+}
+std::shared_ptr<const process_table> job::processes() const {
+  return state_->acquisition.table();
+}
+const mpir::symbol_set* job::symbols() const {
+  return state_->acquisition.symbols();
+}
+
+std::optional<std::string> job::lacking() const {
+  const mpir::symbol_set* found = symbols();
+  if (found == nullptr || state_->program->symbols() == nullptr) return std::nullopt;
+  const process_symbols& searched = *state_->program->symbols();
+  return lacking_sentence(*found, searched.modules(), searched.executable_is_stripped());
+}
+
+bool job::state::is_local(const process_table& table, std::size_t entry) const {
+  const std::uint32_t host = table.host_numbers()[entry];
+  return host < host_is_local.size() && host_is_local[host];
+}
+
+rank_state job::state::state_of_rank(const process_table& table, std::size_t entry) const {
+  if (!is_local(table, entry)) return rank_state::remote;
+  if (stopped && table.pid(entry) == facts.pid) return rank_state::held;
+  switch (state_of(table.pid(entry))) {
+    case run_state::running:
+      return rank_state::running;
+    case run_state::stopped:
+    case run_state::traced:
+      return rank_state::stopped;
+    case run_state::gone:
+      break;
+  }
+  return rank_state::gone;
+}
+
+std::vector<rank_state> job::rank_states() const {
+  std::vector<rank_state> states;
+  if (const auto table = processes()) {
+    states.reserve(table->size());
+    for (std::size_t i = 0; i < table->size(); ++i) states.push_back(state_->state_of_rank(*table, i));
+  }
+  return states;
+}
+
+bool job::is_local(std::size_t entry) const {
+  const auto table = processes();
+  return table && entry < table->size() && state_->is_local(*table, entry);
+}
+
+std::optional<std::string> job::queue_library() const {
+  if (facts().ignore_queues) return std::nullopt;
+  const auto table = processes();
+  if (!table) return std::nullopt;
+  // One rank speaks for all: they run the same MPI library. The first that lives on this node is asked.
+  for (std::size_t i = 0; i < table->size(); ++i) {
+    const rank_state what = state_->state_of_rank(*table, i);
+    if (what != rank_state::remote && what != rank_state::gone) return queue_library_of(table->pid(i));
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "descriptor.hpp"
+#include "mpiacq/job.hpp"
+#include "traced_program.hpp"
+
+namespace mpiacq {
+
+/// A job in motion: what the tracer reports is told to the interface's state machine, and what that answers is done.
+struct job::state {
+  job_options options;
+  std::unique_ptr<tracer> control;
+  std::optional<traced_program> program;  ///< from the launch on
+  descriptor starter_descriptor;          ///< a pidfd: signals go to our starter or to nobody
+  mpir::acquisition acquisition;
+
+  starter_facts facts;
+  std::deque<job_event> coming;
+  bool stopped = false;   ///< all threads of the starter are held by the tracer
+  bool detached = false;  ///< it runs without us; only its end is still to come
+  bool ended = false;
+
+  std::vector<bool> host_is_local;       ///< by string number of the table
+  deadline kill_at = no_deadline;        ///< `end`: when SIGTERM has had its time
+  std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
+
+  void handle(const process_event& event);
+  void at_entry();
+  void at_breakpoint(target_address where);
+  /// Does what the state machine asks for. True where the starter has to stay stopped for the caller.
+  [[nodiscard]] bool carry_out(result<std::vector<mpir::action>> actions);
+  [[nodiscard]] bool carry_out_one(mpir::action& action);
+  void keep_link_map_watch(bool wanted);
+  void run_on();
+  void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
+  void notice_failure(const result<void>& done) {
+    // A starter that died under our hands says so itself, by its end.
+    if (!done && done.error().code != error_code::process_gone) notice(done.error());
+  }
+
+  [[nodiscard]] result<void> hold();
+  void force_end();
+  [[nodiscard]] bool is_local(const process_table& table, std::size_t entry) const;
+  [[nodiscard]] rank_state state_of_rank(const process_table& table, std::size_t entry) const;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,114 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "local_host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+std::string text_of(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address->sa_family == AF_INET) {
+    bytes = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+  } else if (address->sa_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  } else {
+    return {};
+  }
+  const char* written = ::inet_ntop(address->sa_family, bytes, text.data(), text.size());
+  return written == nullptr ? std::string{} : std::string{written};
+}
+
+/// The one spelling of an address, empty where `host` is no address. A zone ("%eth0") says nothing about whose it is.
+std::string canonical_address(std::string_view host) {
+  const std::string text(host.substr(0, host.find('%')));
+  std::array<std::byte, sizeof(in6_addr)> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> canonical{};
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, text.c_str(), bytes.data()) == 1 &&
+        ::inet_ntop(family, bytes.data(), canonical.data(), canonical.size()) != nullptr) {
+      return canonical.data();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+local_host local_host::of_this_system() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
+  std::set<std::string> addresses;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) == 0) {
+    const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+    for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
+      if (i->ifa_addr != nullptr) addresses.insert(text_of(i->ifa_addr));
+    }
+  }
+  return {name.data(), std::move(addresses)};
+}
+
+local_host::local_host(std::string_view host_name, std::set<std::string> addresses)
+    : full_name_(lower_case(host_name)), addresses_(std::move(addresses)) {
+  short_name_ = full_name_.substr(0, full_name_.find('.'));
+  addresses_.erase(std::string{});
+}
+
+bool local_host::is_called(std::string_view host) const {
+  if (host.empty()) return false;
+  if (const std::string address = canonical_address(host); !address.empty()) {
+    // All of 127.0.0.0/8 is this host, whichever of it the interface carries.
+    return addresses_.count(address) != 0 || address == "::1" || address.rfind("127.", 0) == 0;
+  }
+  const std::string name = lower_case(host);
+  if (name == "localhost" || name == full_name_) return true;
+  // A short name on either side stands for the same host: "n1" and "n1.cluster". Two full names must be equal.
+  const bool one_is_short = name.find('.') == std::string::npos || full_name_ == short_name_;
+  return one_is_short && !short_name_.empty() && name.substr(0, name.find('.')) == short_name_;
+}
+
+std::vector<bool> local_hosts_of(const process_table& table, const local_host& here) {
+  // A few processes of a host are asked, since the first may have ended already.
+  constexpr int processes_asked = 4;
+  std::vector<int> questions_left(table.string_count(), -1);
+  std::vector<bool> local(table.string_count(), false);
+  const auto hosts = table.host_numbers();
+  for (std::size_t entry = 0; entry < hosts.size(); ++entry) {
+    const std::uint32_t host = hosts[entry];
+    if (host == process_table::no_string || local[host] || questions_left[host] == 0) continue;
+    const std::string_view name = table.string(host);
+    if (questions_left[host] < 0) {
+      questions_left[host] = processes_asked;
+      local[host] = here.is_called(name);
+      if (local[host]) continue;
+    }
+    --questions_left[host];
+    const auto node = environment_of(table.pid(entry), "SLURMD_NODENAME");
+    local[host] = node.has_value() && *node == name;
+  }
+  return local;
+}
+
+}  // namespace mpiacq

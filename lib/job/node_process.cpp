@@ -1,0 +1,87 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "node_process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace mpiacq {
+
+namespace {
+
+/// An environment is at most a quarter of the stack limit; this is far above what any shell passes on.
+constexpr std::size_t max_environment = 16U << 20;
+
+std::string file_text(const std::string& path, std::size_t limit) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() < limit && file.read(piece.data(), piece.size()).gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  return text;
+}
+
+}  // namespace
+
+run_state state_of(process_id pid) {
+  const std::string stat = file_text(fmt::format("/proc/{}/stat", pid.value()), 4096);
+  // "PID (name) S ...": the name may hold anything, a closing parenthesis too, so the last one counts.
+  const std::size_t after_name = stat.rfind(") ");
+  if (after_name == std::string::npos || after_name + 2 >= stat.size()) return run_state::gone;
+  switch (stat[after_name + 2]) {
+    case 'T':
+      return run_state::stopped;
+    case 't':
+      return run_state::traced;
+    case 'Z':
+    case 'X':
+      return run_state::gone;
+    default:
+      return run_state::running;
+  }
+}
+
+std::string executable_of(process_id pid) {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", pid.value()).c_str(), path.data(), path.size());
+  if (length <= 0) return {};
+  std::string text(path.data(), static_cast<std::size_t>(length));
+  constexpr std::string_view deleted = " (deleted)";
+  if (text.size() > deleted.size() && std::string_view(text).substr(text.size() - deleted.size()) == deleted) {
+    text.resize(text.size() - deleted.size());
+  }
+  return text;
+}
+
+std::optional<std::string> environment_of(process_id pid, std::string_view variable) {
+  const std::string all = file_text(fmt::format("/proc/{}/environ", pid.value()), max_environment);
+  std::string_view rest = all;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    if (entry.size() > variable.size() && entry.substr(0, variable.size()) == variable &&
+        entry[variable.size()] == '=') {
+      return std::string(entry.substr(variable.size() + 1));
+    }
+  }
+  return std::nullopt;
+}
+
+descriptor open_process(process_id pid) {
+  if (pid.value() <= 0 || pid.value() > INT_MAX) return {};
+  // By number: the C library's wrapper is newer than some systems we run on.
+  return descriptor{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid.value()), 0))};
+}
+
+void signal_process(const descriptor& process, int signal) {
+  if (process.is_open()) ::syscall(SYS_pidfd_send_signal, process.number(), signal, nullptr, 0);
+}
+
+}  // namespace mpiacq

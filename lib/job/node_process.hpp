@@ -1,0 +1,30 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "descriptor.hpp"
+#include "mpiacq/ids.hpp"
+
+namespace mpiacq {
+
+/// What /proc says of a process of this node, without touching it.
+enum class run_state : unsigned char { running, stopped, traced, gone };
+
+/// A zombie is gone: nothing is left of it but its status. A process whose state cannot be read is gone, too.
+[[nodiscard]] run_state state_of(process_id pid);
+
+/// The file it executes, by /proc/PID/exe; " (deleted)" is taken off. Empty where that may not be read.
+[[nodiscard]] std::string executable_of(process_id pid);
+
+/// One variable of the environment that it was started with; empty where it is not there or may not be read.
+[[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);
+
+/// A pidfd: it stays this process even when its number has gone to another. Closed where there is no such process.
+[[nodiscard]] descriptor open_process(process_id pid);
+/// Sends a signal to the process of a pidfd; nothing where that has ended, or the descriptor is closed.
+void signal_process(const descriptor& process, int signal);
+
+}  // namespace mpiacq

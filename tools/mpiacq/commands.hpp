@@ -1,0 +1,20 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "command_line.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/process_symbols.hpp"
+
+namespace mpiacq::tool {
+
+// Each runs one subcommand and gives the exit status.
+[[nodiscard]] int run_launch(const launch_options& options);
+[[nodiscard]] int run_inspect(const inspect_options& options);
+
+/// "mpiacq: SENTENCE" on standard error.
+void complain(const error& what);
+void complain(std::string_view what);
+
+[[nodiscard]] debug_file_search search_in(const report_options& options);
+
+}  // namespace mpiacq::tool

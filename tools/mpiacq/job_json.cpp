@@ -1,0 +1,67 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "job_report.hpp"
+#include "json_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+json json_of_starter(const job& subject) {
+  const starter_facts& starter = subject.starter();
+  return {{"pid", starter.pid.value()},
+          {"executable", starter.executable},
+          {"mode", starter.launched ? "launch" : "attach"},
+          {"is_rank", starter.is_rank},
+          {"job_id", or_null(subject.facts().job_id)},
+          {"step_id", or_null(subject.facts().step_id)}};
+}
+
+json or_null(std::optional<std::string_view> text) {
+  return text ? json(*text) : json(nullptr);
+}
+
+json json_of_processes(const job& subject) {
+  json processes = json::array();
+  const auto table = subject.processes();
+  if (!table) return processes;
+  const std::vector<rank_state> states = subject.rank_states();
+  auto problem = table->problems().begin();  // in order of entries, as we go
+  for (std::size_t i = 0; i < table->size(); ++i) {
+    json problems = json::array();
+    for (; problem != table->problems().end() && problem->entry == i; ++problem) {
+      problems.push_back(problem->sentence());
+    }
+    processes.push_back({{"rank", i},
+                         {"world", nullptr},
+                         {"host", or_null(table->host_name(i))},
+                         {"executable", or_null(table->executable_name(i))},
+                         {"pid", table->pid(i).value()},
+                         {"local", subject.is_local(i)},
+                         {"state", name(states[i])},
+                         {"spawned_by", nullptr},
+                         {"problems", std::move(problems)}});
+  }
+  return processes;
+}
+
+}  // namespace
+
+std::string job_json(const job_snapshot& snapshot) {
+  const job& subject = snapshot.subject;
+  const auto table = subject.processes();
+  json problems = json::array();
+  for (const error& problem : snapshot.problems) problems.push_back(problem.message);
+  const bool aborting = snapshot.what == job_snapshot::event::aborting;
+  return dump({{"schema", "mpiacq.job/1"},
+               {"interface", "mpir"},
+               {"event", aborting ? "aborting" : "spawned"},
+               {"abort_reason", tool::or_null(snapshot.abort_reason)},
+               {"starter", json_of_starter(subject)},
+               {"layout", json_of(table ? &table->layout() : nullptr)},
+               {"symbols", subject.symbols() == nullptr ? json::object() : json_of(*subject.symbols())},
+               {"queue_library", tool::or_null(subject.queue_library())},
+               {"processes", json_of_processes(subject)},
+               {"problems", std::move(problems)}});
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,27 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job.hpp"
+
+namespace mpiacq::tool {
+
+/// What there is to say of a job at one event.
+struct job_snapshot {
+  enum class event : unsigned char { spawned, aborting };
+  event what = event::spawned;
+  std::optional<std::string> abort_reason;
+  const job& subject;
+  const std::vector<error>& problems;  ///< of the job as a whole, so far
+};
+
+/// For people: a headline, the table, what to know about it.
+[[nodiscard]] std::string job_text(const job_snapshot& snapshot);
+
+/// A `mpiacq.job/1` document, with a line feed.
+[[nodiscard]] std::string job_json(const job_snapshot& snapshot);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,57 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The parts that more than one JSON document has.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "mpiacq/mpir.hpp"
+#include "mpiacq/symbols.hpp"
+
+namespace mpiacq::tool {
+
+using json = nlohmann::ordered_json;
+
+[[nodiscard]] inline json or_null(const std::optional<std::string>& text) {
+  return text ? json(*text) : json(nullptr);
+}
+[[nodiscard]] inline json or_null(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
+
+/// Only the symbols that are there.
+[[nodiscard]] inline json json_of(const mpir::symbol_set& symbols) {
+  json all = json::object();
+  for (const mpir::known_symbol& known : mpir::known_symbols()) {
+    const auto& found = symbols[known.id];
+    if (!found) continue;
+    all[std::string(known.name)] = {{"module", found->home->path},
+                                    {"address", fmt::format("{:#x}", found->address().value())}};
+  }
+  return all;
+}
+
+[[nodiscard]] inline json json_of(const structure_layout* layout) {
+  if (layout == nullptr) return nullptr;
+  json document = {{"source", name(layout->source)},
+                   {"module", layout->module_path},
+                   {"file", or_null(layout->debug_file)},
+                   {"size", layout->size}};
+  for (const char* field : {"host_name", "executable_name"}) {
+    const structure_member* member = layout->find(field);
+    document[field] = member == nullptr ? json(nullptr) : json(member->offset);
+  }
+  const structure_member* pid = layout->find("pid");
+  document["pid"] = pid == nullptr ? json(nullptr) : json{{"offset", pid->offset}, {"size", pid->size}};
+  return document;
+}
+
+/// Text. Names of foreign files need not be UTF-8: what is not is replaced, since JSON cannot hold it.
+[[nodiscard]] inline std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,43 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "launch_session.hpp"
+
+namespace mpiacq::tool {
+
+void complain(std::string_view what) {
+  std::cerr << "mpiacq: " << what << std::endl;
+}
+void complain(const error& what) {
+  complain(what.message);
+}
+
+debug_file_search search_in(const report_options& options) {
+  debug_file_search search;
+  search.folders.insert(search.folders.begin(), options.debug_folders.begin(), options.debug_folders.end());
+  return search;
+}
+
+int run_launch(const launch_options& options) {
+  auto report = report_file::open(options.report.output, STDERR_FILENO);
+  if (!report) {
+    complain(report.error());
+    return status_tool_failed;
+  }
+  // Before the launch: a Ctrl-C in between must not end us and leave the starter.
+  signal_catcher signals;
+  job_options how;
+  how.debug_files = search_in(options.report);
+  auto launched = job::launch(options.command, std::move(how));
+  if (!launched) {
+    complain(launched.error());
+    return status_of_failed_launch(launched.error().code);
+  }
+  return launch_session(**launched, options, *report, signals).run();
+}
+
+}  // namespace mpiacq::tool

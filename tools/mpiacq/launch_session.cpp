@@ -1,0 +1,166 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "launch_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <csignal>
+#include <variant>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+constexpr std::chrono::seconds patience_of_a_person{5};
+constexpr double longest_timeout = 1e9;  // seconds; more than a clock can add is the same as for ever
+}  // namespace
+
+launch_session::launch_session(job& subject, const launch_options& options, report_file& report,
+                               signal_catcher& signals)
+    : job_(subject),
+      options_(options),
+      report_(report),
+      signals_(signals),
+      hint_at_(clock::now() + patience_of_a_person) {
+  if (options.timeout && *options.timeout < longest_timeout) {
+    spawn_by_ = clock::now() + std::chrono::microseconds(std::llround(*options.timeout * 1e6));
+  }
+}
+
+int launch_session::run() {
+  for (;;) {
+    auto event = job_.next(clock::now());
+    if (!event) {
+      complain(event.error());
+      return status_tool_failed;
+    }
+    if (*event) {
+      handle(**event);
+      if (ended_) return final_status(*ended_);
+      continue;
+    }
+    if (!spawned_ && clock::now() >= spawn_by_) return give_up();
+    if (!spawned_ && clock::now() >= hint_at_) say_what_is_missing();
+    wait_for_something();
+    take_signals();
+  }
+}
+
+void launch_session::wait_for_something() {
+  int milliseconds = -1;
+  const deadline until = spawned_ ? no_deadline : std::min(spawn_by_, hint_at_);
+  if (until != no_deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+    milliseconds = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
+  }
+  std::array<pollfd, 2> sources{pollfd{job_.event_descriptor(), POLLIN, 0}, pollfd{signals_.descriptor(), POLLIN, 0}};
+  (void)::poll(sources.data(), sources.size(), milliseconds);
+}
+
+void launch_session::take_signals() {
+  while (const auto signal = signals_.take()) {
+    const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
+    if (!signal->from_terminal) {
+      job_.signal(signal->number);
+    } else if (stops) {
+      terminal_stop_ = true;
+      stop_with_the_starter();
+    }
+  }
+}
+
+void launch_session::stop_with_the_starter() {
+  // The shell takes a job for stopped when all of its group is. We stop after the starter: a tracer that stops first
+  // would leave it waiting for us. A starter that does not care for Ctrl-Z does not stop, and so do we not.
+  if (!terminal_stop_ || !starter_stopped_ || left_) return;
+  terminal_stop_ = starter_stopped_ = false;
+  std::raise(SIGSTOP);
+}
+
+void launch_session::handle(const job_event& event) {
+  if (std::holds_alternative<job_spawned>(event)) {
+    report(job_snapshot::event::spawned);
+    spawned_ = true;
+    after_report();
+  } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
+    report(job_snapshot::event::aborting, abort->reason);
+    note_failure(job_.resume());
+  } else if (const auto* notice = std::get_if<job_notice>(&event)) {
+    problems_.push_back(notice->what);
+    complain(notice->what);
+  } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
+    starter_stopped_ = stop->signal != 0;
+    stop_with_the_starter();
+  } else if (std::holds_alternative<starter_continued>(event)) {
+    starter_stopped_ = terminal_stop_ = false;
+  } else if (const auto* end = std::get_if<starter_ended>(&event)) {
+    ended_ = end->status;
+  }
+}
+
+void launch_session::report(job_snapshot::event what, std::optional<std::string> reason) {
+  const job_snapshot snapshot{what, std::move(reason), job_, problems_};
+  note_failure(report_.write(options_.report.json ? job_json(snapshot) : job_text(snapshot)));
+}
+
+void launch_session::after_report() {
+  const auto pid = job_.starter().pid.value();
+  left_ = options_.after != then::go_on;
+  switch (options_.after) {
+    case then::go_on:
+      note_failure(job_.resume());
+      break;
+    case then::detach:
+      note_failure(job_.detach(leave::running));
+      break;
+    case then::kill:
+      note_failure(job_.end());
+      break;
+    case then::stop:
+      note_failure(job_.detach(leave::stopped));
+      complain(fmt::format("the starter is left stopped: 'gdb -p {0}' takes it, 'kill -CONT {0}' lets it go on", pid));
+      break;
+  }
+}
+
+void launch_session::say_what_is_missing() {
+  hint_at_ = no_deadline;
+  const auto lacking = job_.lacking();
+  complain(fmt::format("still waiting for {} (pid {}) to report its processes{}", job_.starter().executable,
+                       job_.starter().pid.value(), lacking ? ": " + *lacking : ""));
+}
+
+int launch_session::give_up() {
+  const auto lacking = job_.lacking();
+  complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it goes on without us",
+                       job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
+                       lacking ? ": " + *lacking : ""));
+  note_failure(job_.detach(leave::running));
+  return status_tool_failed;
+}
+
+int launch_session::final_status(const exit_status& starter) {
+  if (!spawned_) {
+    const auto lacking = job_.lacking();
+    complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
+                         starter.signaled ? "signal" : "exit status", starter.value,
+                         lacking ? ": " + *lacking : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1"));
+    tool_failed_ = true;
+  }
+  // A starter that failed has more to say than we have.
+  const int status = starter.as_shell();
+  return status == 0 && tool_failed_ ? status_tool_failed : status;
+}
+
+void launch_session::note_failure(const result<void>& done) {
+  if (done) return;
+  complain(done.error());
+  tool_failed_ = true;
+}
+
+}  // namespace mpiacq::tool

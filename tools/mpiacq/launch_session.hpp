@@ -1,0 +1,51 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "job_report.hpp"
+#include "mpiacq/job.hpp"
+#include "report_file.hpp"
+#include "signals.hpp"
+
+namespace mpiacq::tool {
+
+/// One launched job, from its start to the exit status that we end with.
+class launch_session {
+ public:
+  launch_session(job& subject, const launch_options& options, report_file& report, signal_catcher& signals);
+  /// Until the starter has ended, or we give up on it.
+  [[nodiscard]] int run();
+
+ private:
+  void wait_for_something();
+  void take_signals();
+  void handle(const job_event& event);
+  void report(job_snapshot::event what, std::optional<std::string> reason = {});
+  void after_report();
+  void stop_with_the_starter();
+  void say_what_is_missing();
+  [[nodiscard]] int give_up();
+  [[nodiscard]] int final_status(const exit_status& starter);
+  void note_failure(const result<void>& done);
+
+  job& job_;
+  const launch_options& options_;
+  report_file& report_;
+  signal_catcher& signals_;
+
+  deadline spawn_by_ = no_deadline;  ///< --timeout
+  deadline hint_at_;                 ///< when a person would begin to wonder
+  bool spawned_ = false;
+  bool tool_failed_ = false;
+  bool left_ = false;  ///< let go of on purpose: its stops are no longer ours
+  bool terminal_stop_ = false;
+  bool starter_stopped_ = false;
+  std::vector<error> problems_;
+  std::optional<exit_status> ended_;
+};
+
+}  // namespace mpiacq::tool

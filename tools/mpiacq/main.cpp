@@ -1,0 +1,13 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <variant>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+
+int main(int argc, char** argv) {
+  using namespace mpiacq::tool;
+  const invocation asked = parse_command_line(argc, argv);
+  if (const auto* launch = std::get_if<launch_options>(&asked)) return run_launch(*launch);
+  if (const auto* inspect = std::get_if<inspect_options>(&asked)) return run_inspect(*inspect);
+  return std::get<finished>(asked).status;
+}

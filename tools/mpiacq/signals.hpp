@@ -1,0 +1,32 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+namespace mpiacq::tool {
+
+/// The signals that this command gets while a job runs under it.
+///
+/// A job that was started through us is to see the terminal and its user as it would without us. Ctrl-C reaches the
+/// whole foreground group, the starter too: we only must not die of it. What is sent to us alone (kill PID) is meant
+/// for what we run: it is passed on. Ctrl-Z stops us after the starter, not before, or its stop would wait for us.
+struct received_signal {
+  int number;
+  bool from_terminal;  ///< the kernel sent it to the whole group, the starter had its own
+};
+
+/// Installs handlers for as long as it lives; one at a time. A signal that was ignored before stays ignored, here and
+/// in the starter (nohup).
+class signal_catcher {
+ public:
+  signal_catcher();
+  ~signal_catcher();
+  signal_catcher(const signal_catcher&) = delete;
+  signal_catcher& operator=(const signal_catcher&) = delete;
+
+  /// Readable while `take` has something.
+  [[nodiscard]] int descriptor() const;
+  [[nodiscard]] std::optional<received_signal> take();
+};
+
+}  // namespace mpiacq::tool
