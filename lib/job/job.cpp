@@ -26,7 +26,9 @@ std::string_view name(rank_state state) {
 }
 
 job::job(std::unique_ptr<state> s) : state_(std::move(s)) {}
-job::~job() { (void)detach(); }
+job::~job() {
+  (void)detach();
+}
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
   auto control = tracer::create();
@@ -133,7 +135,9 @@ void job::state::force_end() {
   signal_process(starter_descriptor, SIGKILL);
 }
 
-void job::signal(int number) { signal_process(state_->starter_descriptor, number); }
+void job::signal(int number) {
+  signal_process(state_->starter_descriptor, number);
+}
 
 const starter_facts& job::starter() const {
   return state_->facts;

@@ -17,7 +17,8 @@ std::optional<std::string> lacking_sentence(const mpir::symbol_set& symbols,
 
   std::string sentence =
       fmt::format("{} ({}) does not define {}", executable.path, build, fmt::join(symbols.missing(), ", "));
-  if (libraries != 0) sentence += fmt::format(", nor does any of its {} libraries", libraries);
+  if (libraries != 0)
+    sentence += fmt::format(", nor does any of its {} {}", libraries, libraries == 1 ? "library" : "libraries");
   if (executable_is_stripped) {
     sentence +=
         "; it is stripped of its symbol table, and no debug file for it was found: install the package with its debug "

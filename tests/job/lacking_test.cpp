@@ -1,0 +1,26 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "lacking.hpp"
+
+#include "catch.hpp"
+
+using namespace mpiacq;
+
+TEST_CASE("the sentence names what is missing, the module, its build id, and what to do") {
+  auto program = std::make_shared<module>();
+  program->path = "/opt/bin/mpiexec";
+  program->build_id = {std::byte{0xab}, std::byte{0x01}};
+  auto library = std::make_shared<module>();
+  const std::vector<std::shared_ptr<const module>> modules = {program, library};
+
+  const auto stripped = lacking_sentence({}, modules, true);
+  REQUIRE(stripped.has_value());
+  for (const char* part : {"/opt/bin/mpiexec", "build id ab01", "MPIR_Breakpoint", "MPIR_proctable", "1 library",
+                           "stripped", "debug symbols"}) {
+    CHECK_THAT(*stripped, ContainsSubstring(part));
+  }
+  CHECK_THAT(lacking_sentence({}, modules, false).value(), ContainsSubstring("no MPIR starter"));
+
+  mpir::symbol_set complete;
+  for (auto& symbol : complete.found_) symbol.emplace();
+  CHECK_FALSE(lacking_sentence(complete, modules, true).has_value());
+}

@@ -1,0 +1,117 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "run_command.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mpiacq::test {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+struct pipe_ends {
+  int read = -1;
+  int write = -1;
+};
+
+pipe_ends make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+  return {ends[0], ends[1]};
+}
+
+[[noreturn]] void become(const std::vector<std::string>& arguments, const command_options& options, int out, int err) {
+  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(99);
+  const int in = ::open("/dev/null", O_RDONLY);
+  if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(99);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  ::_exit(99);
+}
+
+/// Takes what is there; false at the end of the stream.
+bool drain(int descriptor, std::string& into) {
+  std::array<char, 65536> piece{};
+  const ssize_t got = ::read(descriptor, piece.data(), piece.size());
+  if (got > 0) into.append(piece.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+command_outcome run_command(const std::vector<std::string>& arguments, const command_options& options) {
+  const pipe_ends out = make_pipe();
+  const pipe_ends err = make_pipe();
+  const pid_t child = ::fork();
+  if (child == 0) become(arguments, options, out.write, err.write);
+  ::close(out.write);
+  ::close(err.write);
+
+  command_outcome outcome;
+  const auto until = clock::now() + options.limit;
+  std::array<pollfd, 2> streams{pollfd{out.read, POLLIN, 0}, pollfd{err.read, POLLIN, 0}};
+  while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now()).count();
+    if (left <= 0) {
+      outcome.timed_out = true;
+      ::kill(child, SIGKILL);
+      break;
+    }
+    (void)::poll(streams.data(), streams.size(), static_cast<int>(left));
+    if (streams[0].revents != 0 && !drain(out.read, outcome.out)) streams[0].fd = -1;
+    if (streams[1].revents != 0 && !drain(err.read, outcome.err)) streams[1].fd = -1;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::close(out.read);
+  ::close(err.read);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
+  return outcome;
+}
+
+scratch_folder::scratch_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "mpiacq-test-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
+  folder_ = name;
+}
+
+scratch_folder::~scratch_folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string file_contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::map<std::string, std::string> read_oracle(const std::string& path) {
+  std::map<std::string, std::string> oracle;
+  std::istringstream lines(file_contents(path));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = line.find(' ');
+    oracle[line.substr(0, space)] = space == std::string::npos ? "" : line.substr(space + 1);
+  }
+  return oracle;
+}
+
+}  // namespace mpiacq::test

@@ -1,0 +1,52 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace mpiacq::test {
+
+/// How a command ended and what it said.
+struct command_outcome {
+  bool timed_out = false;  ///< it was killed by the test's own deadline
+  int exit_code = -1;      ///< -1 where a signal ended it
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+struct command_options {
+  std::map<std::string, std::string> environment;  ///< added to the test's own
+  std::string directory;                           ///< empty: the test's own
+  std::chrono::seconds limit{30};
+};
+
+/// Runs a program, as a person's shell would, and waits for it and for the end of its output. Standard input is
+/// /dev/null.
+[[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
+                                          const command_options& options = {});
+
+/// A folder that goes away with everything in it.
+class scratch_folder {
+ public:
+  scratch_folder();
+  ~scratch_folder();
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+ private:
+  std::string folder_;
+};
+
+/// All of a file's bytes; empty where there is none.
+[[nodiscard]] std::string file_contents(const std::string& path);
+
+/// A fixture's oracle: what it wrote down, "key value" a line. A later line takes the place of an earlier one.
+[[nodiscard]] std::map<std::string, std::string> read_oracle(const std::string& path);
+
+}  // namespace mpiacq::test

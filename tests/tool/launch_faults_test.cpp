@@ -1,0 +1,230 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Starters that die, lie or hang, and what --then and --timeout do.
+#include <chrono>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "launched.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+bool exists(long pid) {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0;
+}
+
+/// The state letter that /proc gives a process; ' ' where there is none.
+char state_of(long pid) {
+  const std::string stat = file_contents("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? ' ' : stat[name_end + 2];
+}
+
+/// Until the condition holds; false where it does not within ten seconds. For what another process does without telling
+/// us.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < until) {
+    if (condition()) return true;
+    ::sched_yield();
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a starter that dies before the breakpoint keeps its status, and mpiacq says that nothing was reported") {
+  const launched exits = launch({"starter_dies", "before", "--exit", "5"});
+  CHECK(exits.command.exit_code == 5);
+  CHECK_THAT(exits.command.err, ContainsSubstring("without having reported any processes"));
+  const launched killed = launch({"starter_dies", "before", "9"});
+  CHECK(killed.command.exit_code == 128 + 9);
+  CHECK(killed.report.is_null());
+}
+
+TEST_CASE("a starter that ends well without a spawn is a failure of the acquisition") {
+  const launched run = launch({"starter_never_spawns"});
+  CHECK(run.said("exit") == "0");
+  CHECK(run.command.exit_code == 125);
+  CHECK_THAT(run.command.err, ContainsSubstring("MPIR_Breakpoint was never called"));
+}
+
+TEST_CASE("a starter that dies in, at or after the breakpoint: the table was read, the status is its own") {
+  for (const std::string when : {"in", "stopped", "after"}) {
+    INFO(when);
+    const launched run = launch({"starter_dies", when, "9"});
+    INFO(run.command.err);
+    CHECK(run.command.exit_code == 128 + 9);
+    if (when != "stopped") {
+      REQUIRE(run.report.is_object());
+      CHECK(run.report.at("processes").size() == 4);
+    }
+  }
+  CHECK(launch({"starter_dies", "after", "--exit", "7"}).command.exit_code == 7);
+  CHECK(launch({"starter_dies", "after", "11"}).command.exit_code == 128 + 11);
+}
+
+TEST_CASE("a table size that is negative, or more than memory holds, costs nothing and is said") {
+  const launched negative = launch({"starter_table_at_edge", "--claim", "-1"});
+  INFO(negative.command.err);
+  CHECK(negative.command.exit_code == 0);
+  CHECK_THAT(negative.command.err + negative.report_text, ContainsSubstring("-1"));
+  if (negative.report.is_object()) CHECK(negative.report.at("processes").empty());
+
+  for (const std::string claim : {"5", "2147483647"}) {
+    INFO(claim);
+    const launched run = launch({"starter_table_at_edge", "--claim", claim});
+    INFO(run.command.err);
+    CHECK(run.command.exit_code == 0);
+    REQUIRE(run.report.is_object());
+    REQUIRE(run.report.at("processes").size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(std::to_string(run.report.at("processes")[i].at("pid").get<long>()) ==
+            run.said("rank." + std::to_string(i) + ".pid"));
+    }
+    CHECK_THAT(run.report.at("problems").dump(), ContainsSubstring(claim));
+  }
+}
+
+TEST_CASE("a starter without any symbols is named with its build id and what to do") {
+  const launched run = launch({"starter_stripped_bare", "--exit", "0"});
+  CHECK(run.said("exit") == "0");
+  CHECK(run.said("being_debugged_at_start") == "0");
+  CHECK(run.command.exit_code == 125);
+  CHECK_THAT(run.command.err, ContainsSubstring("MPIR_Breakpoint"));
+  CHECK_THAT(run.command.err, ContainsSubstring("build id"));
+  CHECK_THAT(run.command.err, ContainsSubstring("starter_stripped_bare"));
+  CHECK_THAT(run.command.err, ContainsSubstring("stripped"));
+}
+
+TEST_CASE("--timeout lets the job go on and says so") {
+  // `in` waits for nothing; a starter that holds before its breakpoint would, and `cat` never calls one.
+  const scratch_folder folder;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto run = run_command({MPIACQ_COMMAND, "launch", "--timeout", "0.3", "--", "sleep", "2"});
+  CHECK(run.exit_code == 125);
+  CHECK_THAT(run.err, ContainsSubstring("within 0.3 s"));
+  CHECK_THAT(run.err, ContainsSubstring("goes on without us"));
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));
+}
+
+TEST_CASE("--then detach: the job runs on untraced and its status is still ours") {
+  const launched run = launch({"starter_pie", "--exit", "9"}, {"--then", "detach"});
+  CHECK(run.command.exit_code == 9);
+  CHECK(run.said("being_debugged_at_start") == "1");
+  CHECK(run.said("being_debugged_at_end") == "0");
+  CHECK(run.report.at("processes").size() == 4);
+}
+
+TEST_CASE("--then kill ends the starter and what it leaves behind") {
+  const launched run = launch({"starter_pie"}, {"--then", "kill"});
+  CHECK(run.command.exit_code == 128 + SIGTERM);
+  for (const json& process : run.report.at("processes")) {
+    CHECK(comes_true([&] { return state_of(process.at("pid")) == ' ' || state_of(process.at("pid")) == 'Z'; }));
+  }
+}
+
+TEST_CASE("--then kill ends a starter that ignores SIGTERM") {
+  const launched run = launch({"starter_stubborn"}, {"--then", "kill"});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 128 + SIGKILL);
+  CHECK_THAT(run.command.err, ContainsSubstring("did not end on SIGTERM"));
+  for (const json& process : run.report.at("processes")) {
+    CHECK(comes_true([&] { return state_of(process.at("pid")) == ' ' || state_of(process.at("pid")) == 'Z'; }));
+  }
+}
+
+TEST_CASE("--then stop leaves the starter stopped and untraced for another tool") {
+  const scratch_folder folder;
+  const std::string oracle = folder.path("oracle");
+  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
+  const pid_t tool = ::fork();
+  if (tool == 0) {
+    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", folder.path("report").c_str(), "--then", "stop", "--",
+            fixture("starter_pie").c_str(), "--exit", "8", nullptr);
+    ::_exit(99);
+  }
+  ::unsetenv("MPIACQ_ORACLE");
+  long starter = 0;
+  REQUIRE(comes_true([&] {
+    const auto said = read_oracle(oracle);
+    starter = said.count("starter_pid") != 0 ? std::stol(said.at("starter_pid")) : 0;
+    return starter != 0 && state_of(starter) == 'T';
+  }));
+  CHECK_THAT(file_contents("/proc/" + std::to_string(starter) + "/status"), ContainsSubstring("TracerPid:\t0"));
+  CHECK(read_oracle(oracle).count("announcement.1.returned") == 0);
+  ::kill(static_cast<pid_t>(starter), SIGCONT);
+  int status = 0;
+  REQUIRE(::waitpid(tool, &status, 0) == tool);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 8);
+  CHECK(read_oracle(oracle).at("announcement.1.returned") == "1");
+}
+
+TEST_CASE("a signal that is meant for the job is passed on to the starter") {
+  const scratch_folder folder;
+  const std::string oracle = folder.path("oracle");
+  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
+  const pid_t tool = ::fork();
+  if (tool == 0) {
+    const std::string report = folder.path("report");
+    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", report.c_str(), "--",
+            fixture("starter_stubborn").c_str(), nullptr);
+    ::_exit(99);
+  }
+  ::unsetenv("MPIACQ_ORACLE");
+  REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
+  ::kill(tool, SIGTERM);  // which this starter ignores
+  ::kill(tool, SIGUSR1);  // which ends it
+  int status = 0;
+  REQUIRE(::waitpid(tool, &status, 0) == tool);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 128 + SIGUSR1);
+}
+
+TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") {
+  // Orphans come to us, so that their statuses can be seen.
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  int jobs_seen = 0;
+  for (int round = 0; round < 60; ++round) {
+    const scratch_folder folder;
+    const std::string oracle = folder.path("oracle");
+    const pid_t tool = ::fork();
+    if (tool == 0) {
+      ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
+      ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--json", "-o", folder.path("report").c_str(), "--",
+              fixture("starter_threads").c_str(), "8", "--exit", "3", nullptr);
+      ::_exit(99);
+    }
+    // From before the launch to after the report: up to about 120 ms.
+    const timespec moment{0, round * 2'000'000};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+    ::kill(tool, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(tool, &status, 0) == tool);
+    const bool tool_was_done = WIFEXITED(status);
+    if (tool_was_done) CHECK(WEXITSTATUS(status) == 3);
+    // What is left is the starter, or nothing where the tool died before the fork.
+    pid_t orphan = 0;
+    int starter_status = 0;
+    while ((orphan = ::waitpid(-1, &starter_status, 0)) > 0) {
+      INFO("round " << round);
+      const auto said = read_oracle(oracle);
+      if (said.count("starter_pid") != 0 && said.at("starter_pid") == std::to_string(orphan)) {
+        ++jobs_seen;
+        CHECK(WIFEXITED(starter_status));
+        CHECK(WEXITSTATUS(starter_status) == 3);
+        for (int i = 0; i < 4; ++i) CHECK(said.at("rank." + std::to_string(i) + ".wait_status") == "0x0");
+      }
+    }
+  }
+  CHECK(jobs_seen > 5);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
