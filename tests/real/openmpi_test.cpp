@@ -1,0 +1,161 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The distribution's Open MPI: stripped, its MPIR symbols in a library, its ranks held inside MPI_Init.
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "real_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string mpirun = "mpirun.openmpi";
+constexpr const char* not_installed = "Open MPI (openmpi-bin, libopenmpi-dev) is not installed";
+
+bool have_openmpi() {
+  return is_installed(mpirun) && std::filesystem::exists(rank_program("mpi_pids_openmpi"));
+}
+
+std::vector<std::string> launch_line(const std::string& report, const std::vector<std::string>& application,
+                                     const std::vector<std::string>& options = {}) {
+  std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--json", "-o", report};
+  line.insert(line.end(), options.begin(), options.end());
+  line.insert(line.end(), {"--", mpirun, "--oversubscribe", "-n", "4", rank_program("mpi_pids_openmpi")});
+  line.insert(line.end(), application.begin(), application.end());
+  return line;
+}
+
+command_options openmpi_options() {
+  command_options how;
+  how.environment = openmpi_environment();
+  how.limit = std::chrono::seconds(90);
+  return how;
+}
+
+timespec modified(const std::string& path) {
+  struct stat file {};
+  REQUIRE(::stat(path.c_str(), &file) == 0);
+  return file.st_mtim;
+}
+
+bool not_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec >= b.tv_nsec;
+}
+
+}  // namespace
+
+TEST_CASE("Open MPI: the table has the pids that the ranks print, and the job's status is kept") {
+  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  struct ending {
+    std::vector<std::string> application;
+    int status;
+  };
+  const auto end = GENERATE(values<ending>({{{}, 0}, {{"--exit", "3"}, 3}, {{"--kill", "9"}, 128 + 9}}));
+  const scratch_folder folder;
+  const auto run = run_command(launch_line(folder.path("report"), end.application), openmpi_options());
+  INFO(run.err);
+  CHECK(run.exit_code == end.status);
+  const json report = json::parse(file_contents(folder.path("report")));
+  CHECK(report.at("event") == "spawned");
+  CHECK(report.at("layout").at("source") == "inferred");
+  CHECK(report.at("problems").empty());
+  REQUIRE(pids_printed(run.out).size() == 4);
+  CHECK(pids_reported(report) == pids_printed(run.out));
+  for (const json& process : report.at("processes")) {
+    CHECK(process.at("local") == true);
+    CHECK(process.at("state") == "running");
+    CHECK(process.at("executable") == rank_program("mpi_pids_openmpi"));
+    CHECK(process.at("problems").empty());
+  }
+  CHECK_THAT(report.at("symbols").at("MPIR_Breakpoint").at("module").get<std::string>(),
+             ContainsSubstring("libopen-rte"));
+  CHECK_THAT(report.at("queue_library").get<std::string>(), ContainsSubstring("libompi_dbg_msgq"));
+}
+
+TEST_CASE("Open MPI: ranks are held in MPI_Init until the report is out") {
+  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  const scratch_folder folder;
+  const auto run =
+      run_command(launch_line(folder.path("report"),
+                              {"--after-init", std::filesystem::path(folder.path("x")).parent_path().string()}),
+                  openmpi_options());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  const timespec reported = modified(folder.path("report"));
+  for (int rank = 0; rank < 4; ++rank) {
+    CHECK(not_before(modified(folder.path("rank." + std::to_string(rank))), reported));
+  }
+}
+
+TEST_CASE("Open MPI: --then detach and kill") {
+  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  const scratch_folder folder;
+  const auto detached =
+      run_command(launch_line(folder.path("report"), {"--exit", "3"}, {"--then", "detach"}), openmpi_options());
+  INFO(detached.err);
+  CHECK(detached.exit_code == 3);
+  CHECK(pids_reported(json::parse(file_contents(folder.path("report")))) == pids_printed(detached.out));
+
+  const auto killed = run_command(launch_line(folder.path("report"), {}, {"--then", "kill"}), openmpi_options());
+  INFO(killed.err);
+  CHECK_FALSE(killed.timed_out);
+  CHECK(killed.exit_code != 0);
+  for (const auto& [rank, pid] : pids_reported(json::parse(file_contents(folder.path("report"))))) {
+    CHECK(::kill(static_cast<pid_t>(pid), 0) != 0);
+  }
+}
+
+TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it would have") {
+  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
+  int jobs_orphaned = 0;
+  constexpr int rounds = 24;
+  for (int round = 0; round < rounds; ++round) {
+    const scratch_folder folder;
+    const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
+    const auto line = launch_line(folder.path("report"), {"--after-init", marks, "--exit", "3"});
+    std::vector<char*> argv;
+    for (const std::string& word : line) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const pid_t tool = ::fork();
+    if (tool == 0) {
+      // Its output would only mix with the test's.
+      if (::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(99);
+      ::execv(argv[0], argv.data());
+      ::_exit(99);
+    }
+    // From before the fork of mpirun to after the job's end.
+    const timespec moment{0, round * 30'000'000L};
+    ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+    ::kill(tool, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(tool, &status, 0) == tool);
+    INFO("round " << round);
+    if (WIFEXITED(status)) {
+      CHECK(WEXITSTATUS(status) == 3);
+      continue;
+    }
+    // mpirun is ours now, where it had been started.
+    int mpirun_status = 0;
+    const pid_t orphan = ::waitpid(-1, &mpirun_status, 0);
+    if (orphan < 0) continue;
+    ++jobs_orphaned;
+    CHECK(WIFEXITED(mpirun_status));
+    CHECK(WEXITSTATUS(mpirun_status) == 3);
+    for (int rank = 0; rank < 4; ++rank) {
+      CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
+    }
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+  CHECK(jobs_orphaned > rounds / 4);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "run_command.hpp"
+
+namespace mpiacq::test {
+
+inline std::string rank_program(const std::string& name) {
+  return MPIACQ_RANKS "/" + name;
+}
+
+inline bool is_installed(const std::string& program) {
+  return run_command({"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin command -v " + program}).exit_code == 0;
+}
+
+/// What the ranks said of themselves: "rank R pid P host H", a line each.
+inline std::map<long, long> pids_printed(const std::string& output) {
+  std::map<long, long> pids;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string rank_word, pid_word;
+    long rank = 0, pid = 0;
+    if (words >> rank_word >> rank >> pid_word >> pid && rank_word == "rank" && pid_word == "pid") pids[rank] = pid;
+  }
+  return pids;
+}
+
+inline std::map<long, long> pids_reported(const nlohmann::json& report) {
+  std::map<long, long> pids;
+  for (const auto& process : report.at("processes"))
+    pids[process.at("rank").get<long>()] = process.at("pid").get<long>();
+  return pids;
+}
+
+/// Open MPI as it has to be called by root, on few cores, without its banner about MPIR.
+inline std::map<std::string, std::string> openmpi_environment() {
+  return {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+          {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+          {"OMPI_MPIR_DO_NOT_WARN", "1"},
+          {"OMPI_MCA_rmaps_base_oversubscribe", "1"}};
+}
+
+}  // namespace mpiacq::test

@@ -1,0 +1,42 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The distribution's Slurm, on a cluster of two nodes that lives as long as the test.
+#include "real_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+constexpr int cluster_cannot_run = 77;
+}
+
+TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with the job's id") {
+  const scratch_folder folder;
+  const std::string report_file = folder.path("report");
+  command_options how;
+  how.limit = std::chrono::seconds(150);
+  const auto status = GENERATE(0, 3);
+  // The tasks' oracle beside their output: squeue's word for the job would come too late.
+  const auto run = run_command({MPIACQ_SLURM_CLUSTER, "run", "--", MPIACQ_COMMAND, "launch", "--json", "-o",
+                                report_file, "--", "srun", "-N2", "-n4", "--overcommit", "sh", "-c",
+                                "echo job $SLURM_JOB_ID; echo node $SLURM_PROCID $SLURMD_NODENAME; exec \"$0\" \"$@\"",
+                                rank_program("plain_pids"), "--exit", std::to_string(status)},
+                               how);
+  INFO(run.err);
+  if (run.exit_code == cluster_cannot_run) MPIACQ_SKIP(run.err);
+  CHECK(run.exit_code == status);
+  const json report = json::parse(file_contents(report_file));
+  CHECK(report.at("event") == "spawned");
+  CHECK(report.at("layout").at("source") == "inferred");
+  REQUIRE(pids_printed(run.out).size() == 4);
+  CHECK(pids_reported(report) == pids_printed(run.out));
+  CHECK_THAT(run.out, ContainsSubstring("job " + report.at("starter").at("job_id").get<std::string>() + "\n"));
+  for (const json& process : report.at("processes")) {
+    INFO(process.dump());
+    CHECK_THAT(run.out, ContainsSubstring("node " + std::to_string(process.at("rank").get<int>()) + " " +
+                                          process.at("host").get<std::string>() + "\n"));
+    // Both nodes are this host: their names are Slurm's alone.
+    CHECK(process.at("local") == true);
+    CHECK(process.at("state") == "stopped");
+  }
+  CHECK_THAT(report.at("symbols").at("MPIR_Breakpoint").at("module").get<std::string>(), ContainsSubstring("srun"));
+}
