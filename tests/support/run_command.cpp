@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,22 @@ std::map<std::string, std::string> read_oracle(const std::string& path) {
     oracle[line.substr(0, space)] = space == std::string::npos ? "" : line.substr(space + 1);
   }
   return oracle;
+}
+
+char process_state(long pid) {
+  const std::string stat = file_contents("/proc/" + std::to_string(pid) + "/stat");
+  // The name before it may hold anything, so the last parenthesis counts.
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? ' ' : stat[name_end + 2];
+}
+
+bool comes_true(const std::function<bool()>& condition) {
+  const auto until = clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (clock::now() > until) return false;
+    ::sched_yield();
+  }
+  return true;
 }
 
 }  // namespace mpiacq::test

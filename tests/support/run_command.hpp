@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,5 +49,12 @@ class scratch_folder {
 
 /// A fixture's oracle: what it wrote down, "key value" a line. A later line takes the place of an earlier one.
 [[nodiscard]] std::map<std::string, std::string> read_oracle(const std::string& path);
+
+/// The state letter that /proc gives a process ('R', 'S', 'T', 't', 'Z' ...); ' ' where there is none.
+[[nodiscard]] char process_state(long pid);
+
+/// Waits until the condition holds; false where it does not within ten seconds. For what another process does without
+/// telling anybody: where there is a pipe or a status to wait for, that is better.
+[[nodiscard]] bool comes_true(const std::function<bool()>& condition);
 
 }  // namespace mpiacq::test

@@ -15,27 +15,9 @@ using nlohmann::json;
 
 namespace {
 
-bool exists(long pid) {
-  return ::kill(static_cast<pid_t>(pid), 0) == 0;
-}
-
-/// The state letter that /proc gives a process; ' ' where there is none.
-char state_of(long pid) {
-  const std::string stat = file_contents("/proc/" + std::to_string(pid) + "/stat");
-  const std::size_t name_end = stat.rfind(") ");
-  return name_end == std::string::npos ? ' ' : stat[name_end + 2];
-}
-
-/// Until the condition holds; false where it does not within ten seconds. For what another process does without telling
-/// us.
-template <class Condition>
-bool comes_true(Condition condition) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < until) {
-    if (condition()) return true;
-    ::sched_yield();
-  }
-  return false;
+bool has_ended(const json& process) {
+  const char state = process_state(process.at("pid").get<long>());
+  return state == ' ' || state == 'Z';
 }
 
 }  // namespace
@@ -127,7 +109,7 @@ TEST_CASE("--then kill ends the starter and what it leaves behind") {
   const launched run = launch({"starter_pie"}, {"--then", "kill"});
   CHECK(run.command.exit_code == 128 + SIGTERM);
   for (const json& process : run.report.at("processes")) {
-    CHECK(comes_true([&] { return state_of(process.at("pid")) == ' ' || state_of(process.at("pid")) == 'Z'; }));
+    CHECK(comes_true([&] { return has_ended(process); }));
   }
 }
 
@@ -137,7 +119,7 @@ TEST_CASE("--then kill ends a starter that ignores SIGTERM") {
   CHECK(run.command.exit_code == 128 + SIGKILL);
   CHECK_THAT(run.command.err, ContainsSubstring("did not end on SIGTERM"));
   for (const json& process : run.report.at("processes")) {
-    CHECK(comes_true([&] { return state_of(process.at("pid")) == ' ' || state_of(process.at("pid")) == 'Z'; }));
+    CHECK(comes_true([&] { return has_ended(process); }));
   }
 }
 
@@ -156,7 +138,7 @@ TEST_CASE("--then stop leaves the starter stopped and untraced for another tool"
   REQUIRE(comes_true([&] {
     const auto said = read_oracle(oracle);
     starter = said.count("starter_pid") != 0 ? std::stol(said.at("starter_pid")) : 0;
-    return starter != 0 && state_of(starter) == 'T';
+    return starter != 0 && process_state(starter) == 'T';
   }));
   CHECK_THAT(file_contents("/proc/" + std::to_string(starter) + "/status"), ContainsSubstring("TracerPid:\t0"));
   CHECK(read_oracle(oracle).count("announcement.1.returned") == 0);
