@@ -69,7 +69,6 @@ std::string headline(const job_snapshot& snapshot, const process_table* table) {
 std::string problem_lines(const job_snapshot& snapshot, const process_table& table) {
   std::string text;
   for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
-  if (table.shortfall()) text += "  problem: " + printable(table.shortfall()->message) + "\n";
   const auto problems = table.problems();
   for (std::size_t i = 0; i < std::min(problems.size(), problems_shown); ++i) {
     text += "  problem: " + printable(problems[i].sentence()) + "\n";
