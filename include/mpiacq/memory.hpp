@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpiacq/abi.hpp"
@@ -66,12 +68,41 @@ inline constexpr std::size_t read_page_size = 4096;
 /// address where memory ends). Longer than `max_bytes`: limit.
 [[nodiscard]] result<std::string> read_c_string(memory_reader& memory, target_address address, std::size_t max_bytes);
 
+/// What became of one string that was asked for among many.
+enum class string_outcome : std::uint8_t {
+  ok,
+  unreadable,             ///< its address, or a page that it runs into, cannot be read
+  unterminated_at_limit,  ///< no terminator within the limit of one string
+  beyond_total            ///< all strings together passed their limit before this one
+};
+
+/// One string as `visit_c_strings` hands it over.
+struct visited_string {
+  std::size_t index = 0;  ///< of its address in the list asked for
+  string_outcome what = string_outcome::ok;
+  std::string_view text;      ///< ok: the string without its terminator; lives as long as the call of the visitor
+  target_address stopped_at;  ///< unreadable: the first byte that is not there
+};
+
+/// Bounds on what many strings out of a foreign process may cost.
+struct string_limits {
+  std::size_t bytes_each = 32768;                       ///< of one string, without its terminator
+  std::uint64_t bytes_in_all = std::uint64_t{1} << 30;  ///< of all strings; those past it are not read
+};
+
+/// Reads many strings in few calls, and hands each to `visit` once, in no particular order: neighbouring ones share the
+/// pages they stand on, a page on which a string begins is read once, and hundreds of pages go into one call. Nothing
+/// is kept: what a million copies of one string cost is up to the visitor. An address that cannot be read
+/// spoils its own string only. The whole is an error only where `read_ranges` is; strings then remain unvisited.
+[[nodiscard]] result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
+                                           const string_limits& limits,
+                                           const std::function<void(const visited_string&)>& visit);
+
 /// One string of a batch: `length` bytes at `offset` of the batch's `bytes`, or why there is none.
 struct batched_string {
-  enum class outcome : std::uint8_t { ok, unreadable, unterminated_at_limit };
   std::uint64_t offset = 0;
   std::uint32_t length = 0;
-  outcome what = outcome::ok;
+  string_outcome what = string_outcome::ok;
   target_address stopped_at;  ///< unreadable: the first byte that is not there
 };
 
@@ -83,14 +114,13 @@ struct string_batch {
   }
 };
 
-/// Reads many strings in few calls: neighbouring ones share the pages they stand on, each page is read once, and
-/// hundreds of pages go into one call. An address that cannot be read spoils its own string only. The whole is
-/// an error only where `read_ranges` is.
+/// `visit_c_strings` with the strings kept.
 [[nodiscard]] result<string_batch> read_c_strings(memory_reader& memory, std::span<const target_address> addresses,
-                                                  std::size_t max_bytes_each);
+                                                  const string_limits& limits = {});
 
 /// A reader that remembers whole pages of the one behind it for as long as a stop lasts, and reads the missing
-/// pages of one request in one call. Whoever lets the target run calls `forget()` first.
+/// pages of one request in one call. That a page cannot be read is remembered too. Ranges of more than 16 pages are
+/// bulk data: they go past the cache, in the same call. Whoever lets the target run calls `forget()` first.
 class page_cache final : public memory_reader {
  public:
   /// `behind` must outlive this. At most `max_pages` pages are kept; beyond that the oldest half goes.

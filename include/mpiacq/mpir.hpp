@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,11 +41,16 @@ enum class known : std::uint8_t {
   forward_output,
   forward_comm,
   dll_name,
+  subset_attach,
+  breakpoint_pointer,
+  debug_typedefs_sizeof,
+  mpimsgq_dll_locations,
+  mpidbg_dll_locations,
   count
 };
 inline constexpr std::size_t known_count = static_cast<std::size_t>(known::count);
 
-enum class symbol_form : std::uint8_t { function, integer, pointer, string_pointer, char_array, flag };
+enum class symbol_form : std::uint8_t { function, integer, integer_array, pointer, string_pointer, char_array, flag };
 enum class found_in : std::uint8_t { starter, rank, both };
 enum class written_by : std::uint8_t { starter, tool, rank, nobody };
 
@@ -62,6 +68,10 @@ struct known_symbol {
 };
 [[nodiscard]] std::span<const known_symbol, known_count> known_symbols();
 
+[[nodiscard]] std::string_view name(symbol_form form);  ///< "integer", "string pointer" ...
+[[nodiscard]] std::string_view name(found_in where);    ///< "starter", "ranks", "both"
+[[nodiscard]] std::string_view name(written_by who);    ///< "starter", "tool", "rank", "nobody"
+
 /// The interface's symbols as a target defines them.
 class symbol_set {
  public:
@@ -72,10 +82,14 @@ class symbol_set {
   /// The names of the required ones that are not there.
   [[nodiscard]] std::vector<std::string_view> missing() const;
 
+  void set(known k, symbol s) { found_[static_cast<std::size_t>(k)] = std::move(s); }
+
+ private:
   std::array<std::optional<symbol>, known_count> found_;
 };
 
-/// Looks all of them up in one pass. Errors as `symbol_source::find_symbols`.
+/// Looks all of them up in one pass, by either spelling; the document's comes first. Errors as
+/// `symbol_source::find_symbols`.
 [[nodiscard]] result<symbol_set> find_symbols(symbol_source& symbols);
 
 /// MPIR_debug_state at a breakpoint (MPIR 1.1, 9.6).

@@ -25,7 +25,8 @@ enum class field_fault : std::uint8_t {
   null_pointer,    ///< the string pointer is 0
   unreadable,      ///< the pointer, or a page that the string runs into, cannot be read
   too_long,        ///< no terminator within the limit
-  implausible_pid  ///< 0, negative, or more than any kernel gives out
+  beyond_limit,    ///< all strings of the table together passed their limit before this one
+  implausible_pid  ///< 0, negative, or more than any Linux kernel gives out (2^22)
 };
 
 /// What is wrong with one field of one entry. The rest of the entry and of the table stand.
@@ -33,14 +34,16 @@ struct field_problem {
   std::uint32_t entry = 0;
   descriptor_field field = descriptor_field::host_name;
   field_fault fault = field_fault::null_pointer;
-  target_address address;  ///< the string's address, or where reading stopped; for a pid the field's own
+  target_address address;     ///< what the field points to; for a null pointer and a pid the field's own
+  target_address stopped_at;  ///< unreadable: the first byte of the string that is not there
+  process_id pid;             ///< implausible_pid: as published
 
   /// "host_name of rank 3: the pointer 0x10 cannot be read"
   [[nodiscard]] std::string sentence() const;
 };
 
 /// A job's process table in columns: entry i is rank i in MPI_COMM_WORLD (MPIR 1.1, 9.4). Each distinct string is kept
-/// once. About 16 bytes an entry beside the strings.
+/// once. 12 bytes an entry beside the strings (16 where pids have more than 32 bits).
 class process_table {
  public:
   process_table();
@@ -63,6 +66,9 @@ class process_table {
   [[nodiscard]] std::span<const std::uint32_t> executable_numbers() const;
   [[nodiscard]] std::string_view string(std::uint32_t number) const;
   [[nodiscard]] std::size_t string_count() const;
+
+  /// The same processes by the same names, wherever in the starter either table stood.
+  [[nodiscard]] bool same_processes(const process_table& other) const;
 
   /// In order of entries. At most `table_limits::max_problems`; `problem_count()` counts all.
   [[nodiscard]] std::span<const field_problem> problems() const;
@@ -88,15 +94,16 @@ class process_table {
 /// Bounds on what a table out of a foreign process may cost.
 struct table_limits {
   std::uint64_t max_entries = std::uint64_t{1} << 26;
-  std::size_t max_string_bytes = 32768;  ///< of one string
-  std::uint64_t max_string_bytes_in_all = std::uint64_t{1} << 30;
-  std::size_t max_problems = 65536;  ///< kept one by one; all are counted
+  std::size_t max_string_bytes = 32768;                            ///< of one string
+  std::uint64_t max_string_bytes_in_all = std::uint64_t{1} << 30;  ///< of the strings at all distinct addresses
+  std::size_t max_problems = 65536;                                ///< kept one by one; all are counted
 };
 
 /// Reads `entries` process descriptors at `base`: the table in large pieces into columns, then every distinct string
 /// once, many in a call (MPIR 1.1, chapter 8, steps 10 to 14).
-/// Errors: unreadable_memory (not even the first entry can be read), bad_format (`layout` lacks a field or a field does
-/// not lie within it), process_gone, permission.
+/// No entries make an empty table, without a look at memory. Errors: unreadable_memory (not even the first entry can be
+/// read), bad_format (`layout` lacks a field, a field does not lie within it or is no pointer or integer, or its size
+/// is 0 or over 64 KiB), process_gone, permission.
 [[nodiscard]] result<process_table> read_process_table(memory_reader& memory, const target_abi& abi,
                                                        const structure_layout& layout, target_address base,
                                                        std::uint64_t entries, const table_limits& limits = {});
@@ -105,8 +112,11 @@ struct table_limits {
 /// (MPIR 1.1, 9.2): what is left where there is no debug information.
 [[nodiscard]] structure_layout inferred_descriptor_layout(const target_abi& abi);
 
-/// Checks that a layout fits what is at `base`: enough of the first entries (up to 64, and the last) have readable,
-/// terminated, printable strings or null pointers, and plausible pids. The error says which entry speaks against it.
+/// Checks that a layout fits what is at `base`, by the first entries (up to 64) and the last. An entry speaks for it
+/// with a plausible pid and strings that are readable, terminated and printable, or null; against it with an impossible
+/// pid or two strings that cannot be; one bad string does neither, because starters leave such behind. The layout is
+/// refused (bad_format) where half of the entries looked at speak against it or none speaks for it: the error says
+/// which entry and how. Other errors: unreadable_memory, process_gone, permission.
 [[nodiscard]] result<void> check_layout_against_data(memory_reader& memory, const target_abi& abi,
                                                      const structure_layout& layout, target_address base,
                                                      std::uint64_t entries);

@@ -1,0 +1,286 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <iterator>
+
+#include "mpiacq/memory.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::size_t pages_per_call = 512;
+
+std::uint64_t page_of(std::uint64_t address) {
+  return address & ~std::uint64_t{read_page_size - 1};
+}
+
+/// Neighbouring pages that were asked for together. The last of them is the one that could not be read where
+/// `got < wanted`.
+struct page_run {
+  std::uint64_t begin = 0;
+  std::size_t wanted = 0;
+  std::size_t got = 0;
+  std::byte* data = nullptr;
+
+  [[nodiscard]] bool holds(std::uint64_t address) const { return address - begin < wanted; }
+};
+
+/// The positions of `addresses` in ascending order of address; empty where they are ascending as they stand.
+///
+/// Tables are filled in a loop, so that their strings come as a few interleaved ascending sequences (the host names,
+/// the executables). Taking those apart and merging them is linear; what fits into neither is sorted.
+std::vector<std::size_t> ascending_order(std::span<const target_address> addresses) {
+  if (std::is_sorted(addresses.begin(), addresses.end())) return {};
+  const auto before = [&](std::size_t a, std::size_t b) { return addresses[a] < addresses[b]; };
+  std::vector<std::size_t> high, low, rest;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (high.empty() || addresses[i] >= addresses[high.back()]) {
+      high.push_back(i);
+    } else if (low.empty() || addresses[i] >= addresses[low.back()]) {
+      low.push_back(i);
+    } else {
+      rest.push_back(i);
+    }
+  }
+  std::sort(rest.begin(), rest.end(), before);
+  std::vector<std::size_t> two, all;
+  two.reserve(high.size() + low.size());
+  std::merge(high.begin(), high.end(), low.begin(), low.end(), std::back_inserter(two), before);
+  if (rest.empty()) return two;
+  all.reserve(addresses.size());
+  std::merge(two.begin(), two.end(), rest.begin(), rest.end(), std::back_inserter(all), before);
+  return all;
+}
+
+/// One walk over the strings in ascending order of address, several hundred pages at a time.
+class string_walk {
+ public:
+  string_walk(memory_reader& memory, std::span<const target_address> addresses, const string_limits& limits,
+              const std::function<void(const visited_string&)>& visit)
+      : memory_(memory),
+        addresses_(addresses),
+        limits_(limits),
+        visit_(visit),
+        order_(ascending_order(addresses)),
+        buffer_(std::make_unique_for_overwrite<std::byte[]>(pages_per_call * read_page_size)) {}
+
+  result<void> walk() {
+    std::size_t next = 0;
+    while (next < addresses_.size() && !exhausted_) {
+      const std::size_t end = plan(next);
+      if (auto read = read_runs(); !read) return read;
+      for (std::size_t i = next; i < end; ++i) resolve(i);
+      // Strings that run into pages on which no other begins: all those pages in one call, and so on.
+      while (!unresolved_.empty()) {
+        if (auto read = read_missing(); !read) return read;
+        std::vector<std::size_t> again;
+        again.swap(unresolved_);
+        for (const std::size_t i : again) resolve(i);
+      }
+      next = end;
+      forget_below(next);
+    }
+    for (; next < addresses_.size(); ++next) emit(next, string_outcome::beyond_total);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(std::size_t position) const { return order_.empty() ? position : order_[position]; }
+  [[nodiscard]] std::uint64_t address(std::size_t position) const { return addresses_[index(position)].value(); }
+
+  /// Collects the distinct pages on which the strings from `first` on begin, and gives the first position that is
+  /// left for the next time.
+  std::size_t plan(std::size_t first) {
+    runs_.clear();
+    last_ = nullptr;
+    std::size_t pages = 0;
+    std::uint64_t current = page_of(address(first)) + 1;  // no page: the first one differs
+    std::size_t i = first;
+    for (; i < addresses_.size(); ++i) {
+      const std::uint64_t page = page_of(address(i));
+      if (page == current) continue;
+      if (pages == pages_per_call) break;
+      current = page;
+      if (extra_.contains(page)) continue;  // read before, as the continuation of an earlier string
+      std::byte* data = buffer_.get() + pages++ * read_page_size;
+      if (!runs_.empty() && runs_.back().begin + runs_.back().wanted == page) {
+        runs_.back().wanted += read_page_size;
+      } else {
+        runs_.push_back({page, read_page_size, 0, data});
+      }
+    }
+    return i;
+  }
+
+  /// Reads the planned runs. A run with a hole is cut behind it, and what comes after is asked for again.
+  result<void> read_runs() {
+    std::size_t first = 0;
+    while (first < runs_.size()) {
+      std::vector<memory_range> ranges;
+      ranges.reserve(runs_.size() - first);
+      for (std::size_t i = first; i < runs_.size(); ++i) {
+        ranges.push_back({target_address{runs_[i].begin}, {runs_[i].data, runs_[i].wanted}});
+      }
+      if (auto read = memory_.read_ranges(ranges); !read) return read;
+      const std::size_t asked = runs_.size();
+      for (std::size_t i = first; i < asked; ++i) {
+        page_run& run = runs_[i];
+        run.got = ranges[i - first].got;
+        const std::size_t behind_hole = page_of(run.got) + read_page_size;
+        if (run.got == run.wanted || behind_hole == run.wanted) continue;
+        const page_run rest{run.begin + behind_hole, run.wanted - behind_hole, 0, run.data + behind_hole};
+        run.wanted = behind_hole;
+        runs_.push_back(rest);
+      }
+      first = asked;
+    }
+    std::sort(runs_.begin(), runs_.end(), [](const page_run& a, const page_run& b) { return a.begin < b.begin; });
+    return {};
+  }
+
+  result<void> read_missing() {
+    std::sort(missing_.begin(), missing_.end());
+    missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+    std::vector<memory_range> ranges;
+    for (const std::uint64_t page : missing_) {
+      auto& bytes = extra_[page].bytes;
+      bytes = std::make_unique_for_overwrite<std::byte[]>(read_page_size);
+      ranges.push_back({target_address{page}, {bytes.get(), read_page_size}});
+    }
+    for (std::size_t done = 0; done < ranges.size(); done += pages_per_call) {
+      const auto some = std::span{ranges}.subspan(done, std::min(pages_per_call, ranges.size() - done));
+      if (auto read = memory_.read_ranges(some); !read) return read;
+    }
+    for (const memory_range& range : ranges) {
+      extra_[range.address.value()].run = {range.address.value(), read_page_size, range.got, range.into.data()};
+    }
+    missing_.clear();
+    return {};
+  }
+
+  /// A page that was read as a continuation may be the one where the next strings begin.
+  void forget_below(std::size_t next) {
+    if (next == addresses_.size()) return;
+    extra_.erase(extra_.begin(), extra_.lower_bound(page_of(address(next))));
+  }
+
+  const page_run* find(std::uint64_t where) {
+    if (last_ != nullptr && last_->holds(where)) return last_;
+    auto after = std::upper_bound(runs_.begin(), runs_.end(), where,
+                                  [](std::uint64_t value, const page_run& run) { return value < run.begin; });
+    if (after != runs_.begin() && std::prev(after)->holds(where)) return last_ = &*std::prev(after);
+    const auto extra = extra_.find(page_of(where));
+    return extra == extra_.end() ? nullptr : &extra->second.run;
+  }
+
+  void resolve(std::size_t position) {
+    if (exhausted_) return emit(position, string_outcome::beyond_total);
+    const std::uint64_t begin = address(position);
+    const page_run& run = *find(begin);
+    const std::size_t offset = begin - run.begin;
+    if (offset >= run.got) return emit(position, string_outcome::unreadable, {}, run.begin + run.got);
+
+    const std::size_t in_run = run.got - offset;
+    const std::size_t span = in_run > limits_.bytes_each ? limits_.bytes_each + 1 : in_run;
+    // Strings may overlap, by design or by malice: what the one before has shown to hold no terminator is not searched
+    // again, so that the work is linear in memory.
+    const std::size_t clear =
+        begin >= clear_from_ && begin < clear_to_ ? std::min<std::size_t>(span, clear_to_ - begin) : 0;
+    if (clear == 0) clear_from_ = begin;
+    const auto* text = reinterpret_cast<const char*>(run.data + offset);
+    const auto* end = static_cast<const char*>(std::memchr(text + clear, 0, span - clear));
+    if (end != nullptr) {
+      clear_to_ = begin + static_cast<std::size_t>(end - text);
+      return deliver(position, {text, end});
+    }
+    clear_to_ = std::max(begin + span, clear == 0 ? 0 : clear_to_);
+    if (span > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
+    if (run.got < run.wanted) return emit(position, string_outcome::unreadable, {}, run.begin + run.got);
+    continue_beyond(position, run, {text, span});
+  }
+
+  /// The string runs out of the pages that were read together: puts it together from the following ones.
+  void continue_beyond(std::size_t position, const page_run& first, std::string_view beginning) {
+    joined_.assign(beginning);
+    std::uint64_t next = first.begin + first.wanted;
+    while (true) {
+      if (next == 0) return emit(position, string_outcome::unreadable, {}, UINT64_MAX);  // the address space ends
+      const page_run* run = find(next);
+      if (run == nullptr) {
+        missing_.push_back(next);
+        unresolved_.push_back(position);
+        return;
+      }
+      const auto* text = reinterpret_cast<const char*>(run->data);
+      const std::size_t span = std::min(run->got, limits_.bytes_each + 1 - joined_.size());
+      const auto* end = span == 0 ? nullptr : static_cast<const char*>(std::memchr(text, 0, span));
+      joined_.append(text, end != nullptr ? static_cast<std::size_t>(end - text) : span);
+      if (end != nullptr) return deliver(position, joined_);
+      if (!spend(span)) return emit(position, string_outcome::beyond_total);
+      if (joined_.size() > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
+      if (run->got < run->wanted) return emit(position, string_outcome::unreadable, {}, next + run->got);
+      next += run->wanted;
+    }
+  }
+
+  bool spend(std::size_t bytes) {
+    if (bytes > limits_.bytes_in_all - spent_) exhausted_ = true;
+    if (!exhausted_) spent_ += bytes;
+    return !exhausted_;
+  }
+  void deliver(std::size_t position, std::string_view text) {
+    if (!spend(text.size())) return emit(position, string_outcome::beyond_total);
+    emit(position, string_outcome::ok, text);
+  }
+  void emit(std::size_t position, string_outcome what, std::string_view text = {}, std::uint64_t stopped_at = 0) {
+    visit_({index(position), what, text, target_address{stopped_at}});
+  }
+
+  struct extra_page {
+    std::unique_ptr<std::byte[]> bytes;
+    page_run run;
+  };
+
+  memory_reader& memory_;
+  std::span<const target_address> addresses_;
+  string_limits limits_;
+  const std::function<void(const visited_string&)>& visit_;
+  std::vector<std::size_t> order_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::vector<page_run> runs_;                 // ascending, on buffer_
+  std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins
+  const page_run* last_ = nullptr;             // the one that find() gave last, of runs_
+  std::vector<std::uint64_t> missing_;
+  std::vector<std::size_t> unresolved_;
+  std::string joined_;
+  std::uint64_t clear_from_ = 0;  // no terminator in [clear_from_, clear_to_)
+  std::uint64_t clear_to_ = 0;
+  std::uint64_t spent_ = 0;
+  bool exhausted_ = false;
+};
+
+}  // namespace
+
+result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
+                             const string_limits& limits, const std::function<void(const visited_string&)>& visit) {
+  if (addresses.empty()) return {};
+  return string_walk(memory, addresses, limits, visit).walk();
+}
+
+result<string_batch> read_c_strings(memory_reader& memory, std::span<const target_address> addresses,
+                                    const string_limits& limits) {
+  string_batch batch;
+  batch.strings.resize(addresses.size());
+  string_limits bounded = limits;
+  bounded.bytes_each = std::min<std::size_t>(bounded.bytes_each, UINT32_MAX);  // what batched_string::length holds
+  const auto keep = [&](const visited_string& s) {
+    batch.strings[s.index] = {batch.bytes.size(), static_cast<std::uint32_t>(s.text.size()), s.what, s.stopped_at};
+    batch.bytes.insert(batch.bytes.end(), s.text.begin(), s.text.end());
+  };
+  if (auto visited = visit_c_strings(memory, addresses, bounded, keep); !visited) return fail(visited.error());
+  return batch;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "column.hpp"
+#include "mpiacq/address.hpp"
+
+namespace mpiacq {
+
+/// Numbers the distinct string addresses of a table in the order in which they come.
+///
+/// Made for what tables look like: a column repeats its last address, or goes up because a loop filled it, or comes
+/// back to one of few. An address may get more than one number (from two columns, or in a crowded corner of the hash
+/// table, whose searches are short whatever the addresses are): the strings' contents decide in the end what is shared.
+class address_ids {
+ public:
+  /// One column of the table, seen from top to bottom.
+  struct cursor {
+    std::uint64_t last = 0;
+    std::uint32_t last_id = UINT32_MAX;
+    std::uint64_t highest = 0;
+  };
+
+  /// The number of `address`, UINT32_MAX for null.
+  std::uint32_t id(cursor& at, std::uint64_t address) {
+    if (address == at.last) return at.last_id;
+    at.last = address;
+    if (address > at.highest) {  // cannot have been in this column: no search
+      at.highest = address;
+      return at.last_id = append(address);
+    }
+    return at.last_id = find_or_append(address);
+  }
+
+  [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
+
+ private:
+  std::uint32_t append(std::uint64_t address) {
+    addresses_.push_back(target_address{address});
+    return static_cast<std::uint32_t>(addresses_.size() - 1);
+  }
+  std::uint32_t find_or_append(std::uint64_t address);
+  void hash_the_new();
+  void insert(std::uint32_t id);
+
+  column<target_address> addresses_;  // by number
+  std::vector<std::uint32_t> slots_;  // open addressing: number + 1, 0 where empty
+  std::size_t hashed_ = 0;            // numbers below this are in slots_
+};
+
+}  // namespace mpiacq

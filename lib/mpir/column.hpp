@@ -1,0 +1,64 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace mpiacq {
+
+/// An array of plain values that grows without copying or clearing what is large: realloc moves pages, not bytes, and
+/// std::vector would write each new element twice.
+template <class T>
+class column {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* data() { return values_.get(); }
+  [[nodiscard]] const T* data() const { return values_.get(); }
+  [[nodiscard]] T& operator[](std::size_t i) { return values_.get()[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return values_.get()[i]; }
+  [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
+  [[nodiscard]] std::span<T> span() { return {values_.get(), size_}; }
+
+  /// Room for `count` more at the end, with values yet to be written.
+  T* extend(std::size_t count) {
+    if (count > capacity_ - size_) set_capacity(std::max(size_ + count, capacity_ + capacity_ / 2));
+    T* fresh = values_.get() + size_;
+    size_ += count;
+    return fresh;
+  }
+  void push_back(T value) { *extend(1) = value; }
+  void append(const T* values, std::size_t count) {
+    if (count != 0) std::memcpy(extend(count), values, count * sizeof(T));
+  }
+  void shrink(std::size_t size) { size_ = size; }
+  /// Gives back what was kept for growing.
+  void trim() {
+    if (capacity_ > size_ && size_ > 0) set_capacity(size_);
+  }
+
+ private:
+  void set_capacity(std::size_t capacity) {
+    void* moved = std::realloc(values_.get(), capacity * sizeof(T));
+    if (moved == nullptr) throw std::bad_alloc();
+    (void)values_.release();
+    values_.reset(static_cast<T*>(moved));
+    capacity_ = capacity;
+  }
+
+  struct release {
+    void operator()(T* values) const { std::free(values); }
+  };
+  std::unique_ptr<T, release> values_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace mpiacq

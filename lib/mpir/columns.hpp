@@ -1,0 +1,27 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "column.hpp"
+#include "mpiacq/process_table.hpp"
+#include "string_pool.hpp"
+
+namespace mpiacq {
+
+struct process_table::columns {
+  column<std::uint32_t> hosts;        // string numbers
+  column<std::uint32_t> executables;  // string numbers
+  column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
+  column<std::int64_t> wide_pids;
+  column<string_pool::entry> strings;  // by string number
+  column<char> bytes;
+  std::vector<field_problem> problems;
+  std::size_t problem_count = 0;
+  std::optional<error> shortfall;
+  std::uint64_t claimed = 0;
+  structure_layout layout;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,126 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "mpiacq/mpir.hpp"
+
+namespace mpiacq::mpir {
+
+namespace {
+
+using enum symbol_form;
+
+constexpr std::array<known_symbol, known_count> table = {{
+    {known::breakpoint, "MPIR_Breakpoint", "", "9.9", function, found_in::starter, written_by::nobody, true,
+     "called by the starter to raise an event; the tool's breakpoint belongs here"},
+    {known::debug_state, "MPIR_debug_state", "", "9.6", integer, found_in::starter, written_by::starter, true,
+     "what the event is: 0 none, 1 the processes were spawned, 2 the job aborts"},
+    {known::proctable, "MPIR_proctable", "", "9.4", pointer, found_in::starter, written_by::starter, true,
+     "the process table: an array of process descriptors, the index is the rank"},
+    {known::proctable_size, "MPIR_proctable_size", "", "9.5", integer, found_in::starter, written_by::starter, true,
+     "the number of entries of the process table"},
+    {known::being_debugged, "MPIR_being_debugged", "", "9.3", integer, found_in::both, written_by::tool, false,
+     "1 while a tool is there: makes the starter publish the table and hold the ranks"},
+    {known::debug_abort_string, "MPIR_debug_abort_string", "", "9.7", string_pointer, found_in::starter,
+     written_by::starter, false, "why the job aborts, for people"},
+    {known::i_am_starter, "MPIR_i_am_starter", "MPIR_I_am_starter", "9.10", flag, found_in::starter, written_by::nobody,
+     false, "the starter is not itself a rank"},
+    {known::acquired_pre_main, "MPIR_acquired_pre_main", "", "9.11", flag, found_in::starter, written_by::nobody, false,
+     "at the spawn event the ranks have not entered main yet"},
+    {known::force_to_main, "MPIR_force_to_main", "", "9.12", flag, found_in::starter, written_by::nobody, false,
+     "the tool should show the source of main after the spawn event"},
+    {known::partial_attach_ok, "MPIR_partial_attach_ok", "", "9.13", flag, found_in::starter, written_by::nobody, false,
+     "letting the starter go releases all ranks: the tool need not attach to each"},
+    {known::ignore_queues, "MPIR_ignore_queues", "MPIR_Ignore_queues", "9.14", flag, found_in::both, written_by::nobody,
+     false, "message queues should not be shown; Open MPI's queue library looks for it in the ranks"},
+    {known::executable_path, "MPIR_executable_path", "", "9.15", char_array, found_in::starter, written_by::tool, false,
+     "the tool's daemon that the starter is to launch"},
+    {known::server_arguments, "MPIR_server_arguments", "", "9.16", char_array, found_in::starter, written_by::tool,
+     false, "the daemon's arguments, each null-terminated, ended by an empty one"},
+    {known::attach_fifo, "MPIR_attach_fifo", "", "9.17", char_array, found_in::starter, written_by::starter, false,
+     "a FIFO: a byte 1 makes the starter look at MPIR_being_debugged"},
+    {known::debug_gate, "MPIR_debug_gate", "", "9.8", integer, found_in::rank, written_by::tool, false,
+     "set to 1 to let a held rank go on"},
+    {known::totalview_jobid, "totalview_jobid", "", "Slurm, Flux", string_pointer, found_in::starter,
+     written_by::starter, false, "the resource manager's id of the job"},
+    {known::totalview_stepid, "totalview_stepid", "", "Slurm", string_pointer, found_in::starter, written_by::starter,
+     false, "the resource manager's id of the step within the job"},
+    {known::forward_output, "MPIR_forward_output", "", "Open MPI", integer, found_in::starter, written_by::tool, false,
+     "not 0: the output of the tool's daemons is forwarded"},
+    {known::forward_comm, "MPIR_forward_comm", "", "Open MPI", integer, found_in::starter, written_by::tool, false,
+     "not 0: the starter forwards communication between the tool and its daemons"},
+    {known::dll_name, "MPIR_dll_name", "", "MPICH attach note", char_array, found_in::rank, written_by::rank, false,
+     "the path of the message-queue library; a char* in one launcher"},
+    {known::subset_attach, "MPIR_subset_attach", "", "Blue Gene/Q", char_array, found_in::starter, written_by::tool,
+     false, "the ranks that the tool wants to attach to"},
+    {known::breakpoint_pointer, "MPIR_breakpointFn", "", "MPICH", pointer, found_in::starter, written_by::starter,
+     false, "through this pointer the starter calls MPIR_Breakpoint"},
+    {known::debug_typedefs_sizeof, "MPIR_debug_typedefs_sizeof", "", "Open MPI", integer_array, found_in::rank,
+     written_by::rank, false, "the sizes of short, int, long, long long, void*, bool and size_t"},
+    {known::mpimsgq_dll_locations, "mpimsgq_dll_locations", "", "Open MPI", pointer, found_in::rank, written_by::rank,
+     false, "char**: where message-queue libraries are, ended by a null pointer"},
+    {known::mpidbg_dll_locations, "mpidbg_dll_locations", "", "Open MPI", pointer, found_in::rank, written_by::rank,
+     false, "char**: where libraries for handles are, ended by a null pointer"},
+}};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].id != static_cast<known>(i)) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "the table stands in the order of `known`");
+
+}  // namespace
+
+std::span<const known_symbol, known_count> known_symbols() {
+  return table;
+}
+
+std::string_view name(symbol_form form) {
+  constexpr std::array<std::string_view, 7> names = {"function",       "integer",    "integer array", "pointer",
+                                                     "string pointer", "char array", "flag"};
+  return names[static_cast<std::size_t>(form)];
+}
+
+std::string_view name(found_in where) {
+  constexpr std::array<std::string_view, 3> names = {"starter", "ranks", "both"};
+  return names[static_cast<std::size_t>(where)];
+}
+
+std::string_view name(written_by who) {
+  constexpr std::array<std::string_view, 4> names = {"starter", "tool", "rank", "nobody"};
+  return names[static_cast<std::size_t>(who)];
+}
+
+bool symbol_set::complete() const {
+  return missing().empty();
+}
+
+std::vector<std::string_view> symbol_set::missing() const {
+  std::vector<std::string_view> names;
+  for (const known_symbol& s : table) {
+    if (s.required && !has(s.id)) names.push_back(s.name);
+  }
+  return names;
+}
+
+result<symbol_set> find_symbols(symbol_source& symbols) {
+  std::vector<std::string_view> names;
+  std::vector<known> ids;
+  for (const known_symbol& s : table) {
+    names.push_back(s.name);
+    ids.push_back(s.id);
+    if (s.other_spelling.empty()) continue;
+    names.push_back(s.other_spelling);
+    ids.push_back(s.id);
+  }
+  auto found = symbols.find_symbols(names);
+  if (!found) return fail(std::move(found).error());
+  symbol_set set;
+  for (std::size_t i = 0; i < ids.size() && i < found->size(); ++i) {
+    if ((*found)[i] && !set.has(ids[i])) set.set(ids[i], std::move(*(*found)[i]));
+  }
+  return set;
+}
+
+}  // namespace mpiacq::mpir

@@ -1,0 +1,209 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "columns.hpp"
+#include "descriptor.hpp"
+#include "mpiacq/process_table.hpp"
+#include "table_decoder.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+// Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
+constexpr std::size_t piece_bytes = std::size_t{512} << 10;
+// Entries are numbered with 32 bits, and each may have two strings of its own.
+constexpr std::uint64_t most_entries = std::uint64_t{1} << 30;
+
+struct string_failure {
+  string_outcome what;
+  target_address stopped_at;
+};
+
+field_fault fault_of(string_outcome what) {
+  switch (what) {
+    case string_outcome::unterminated_at_limit:
+      return field_fault::too_long;
+    case string_outcome::beyond_total:
+      return field_fault::beyond_limit;
+    default:
+      return field_fault::unreadable;
+  }
+}
+
+/// One reading of one table: its entries, then their strings, then what is wrong with them.
+class table_reading {
+ public:
+  table_reading(memory_reader& memory, const descriptor& d, target_address base, const table_limits& limits)
+      : memory_(memory), d_(d), base_(base), limits_(limits), decoder_(d, *columns_) {}
+
+  result<process_table> read(const structure_layout& layout, std::uint64_t claimed) {
+    columns_->layout = layout;
+    columns_->claimed = claimed;
+    if (auto entries = read_entries(claimed); !entries) return fail(std::move(entries).error());
+    if (auto strings = read_strings(); !strings) return fail(std::move(strings).error());
+    return process_table(std::move(columns_));
+  }
+
+ private:
+  result<void> read_entries(std::uint64_t claimed) {
+    const std::uint64_t limit = std::min(limits_.max_entries, most_entries);
+    const std::uint64_t wanted = std::min({claimed, limit, entries_that_fit(d_, base_)});
+    const std::uint64_t per_piece =
+        std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
+    const auto piece = std::make_unique_for_overwrite<std::byte[]>(per_piece * d_.stride);
+    std::uint64_t done = 0;
+    target_address stopped = base_;
+    while (done < wanted) {
+      const std::uint64_t count = std::min(per_piece, wanted - done);
+      memory_range range{base_ + done * d_.stride, {piece.get(), (count - 1) * d_.stride + d_.needed}};
+      if (auto read = memory_.read_ranges({&range, 1}); !read) {
+        return fail(std::move(read).error().while_doing("reading the process table"));
+      }
+      const std::uint64_t complete = range.got < d_.needed ? 0 : (range.got - d_.needed) / d_.stride + 1;
+      decoder_.decode(piece.get(), complete);
+      done += complete;
+      stopped = range.address + range.got;
+      if (complete < count) break;
+    }
+    if (done == claimed) return {};
+    if (done == limit) {
+      columns_->shortfall = error{
+          error_code::limit,
+          fmt::format("the process table claims {} entries, more than the limit of {} (table_limits::max_entries): "
+                      "the first {} were read",
+                      claimed, limit, done)};
+      return {};
+    }
+    return end_of_memory(done, stopped);
+  }
+
+  result<void> end_of_memory(std::uint64_t done, target_address stopped) {
+    if (done > 0) {
+      columns_->shortfall = error{error_code::unreadable_memory,
+                                  fmt::format("the process table claims {} entries, but memory ends at {:#x}: the "
+                                              "first {} were read",
+                                              columns_->claimed, stopped.value(), done)}
+                                .at(stopped);
+      return {};
+    }
+    const std::string claims =
+        fmt::format("it claims {} {}", columns_->claimed, columns_->claimed == 1 ? "entry" : "entries");
+    if (base_.is_null()) {
+      return fail(error{error_code::unreadable_memory,
+                        fmt::format("the process table's address (MPIR_proctable) is null, though {}", claims)}
+                      .at(base_));
+    }
+    return fail(error{error_code::unreadable_memory,
+                      fmt::format("the process table at {:#x} cannot be read ({}): memory ends at {:#x}, within the "
+                                  "first",
+                                  base_.value(), claims, stopped.value())}
+                    .at(stopped));
+  }
+
+  result<void> read_strings() {
+    const auto addresses = decoder_.ids().addresses();
+    string_pool pool(addresses.size());
+    const auto visit = [&](const visited_string& s) {
+      const auto id = static_cast<std::uint32_t>(s.index);
+      if (s.what == string_outcome::ok) return pool.add(id, s.text);
+      pool.entries()[id].offset = failures_.size();
+      failures_.push_back({s.what, s.stopped_at});
+    };
+    const string_limits bounds{std::min<std::size_t>(limits_.max_string_bytes, UINT32_MAX - 1),
+                               limits_.max_string_bytes_in_all};
+    if (auto read = visit_c_strings(memory_, addresses, bounds, visit); !read) {
+      return fail(std::move(read).error().while_doing("reading the process table's strings"));
+    }
+    if (decoder_.saw_bad_fields() || !failures_.empty()) collect_problems(pool);
+    if (pool.has_gaps()) renumber(pool);
+    columns_->strings = std::move(pool.entries());
+    columns_->bytes = std::move(pool.bytes());
+    columns_->hosts.trim();
+    columns_->executables.trim();
+    columns_->narrow_pids.trim();
+    columns_->wide_pids.trim();
+    columns_->bytes.trim();
+    return {};
+  }
+
+  void collect_problems(string_pool& pool) {
+    for (std::size_t i = 0; i < columns_->hosts.size(); ++i) {
+      const auto entry = static_cast<std::uint32_t>(i);
+      judge_string(pool, entry, descriptor_field::host_name, columns_->hosts[i], d_.host_name);
+      judge_string(pool, entry, descriptor_field::executable_name, columns_->executables[i], d_.executable_name);
+      const std::int64_t pid = columns_->wide_pids.size() > 0 ? columns_->wide_pids[i] : columns_->narrow_pids[i];
+      if (is_plausible_pid(pid)) continue;
+      note({entry,
+            descriptor_field::pid,
+            field_fault::implausible_pid,
+            field_address(entry, d_.pid),
+            {},
+            process_id{pid}});
+    }
+  }
+
+  void judge_string(string_pool& pool, std::uint32_t entry, descriptor_field field, std::uint32_t id,
+                    std::size_t offset) {
+    if (id == process_table::no_string) {
+      return note({entry, field, field_fault::null_pointer, field_address(entry, offset), {}, {}});
+    }
+    const string_pool::entry& string = pool.entries()[id];
+    if (string.same_as != string_pool::none) return;
+    const string_failure& failure = failures_[string.offset];
+    note({entry, field, fault_of(failure.what), decoder_.ids().addresses()[id], failure.stopped_at, {}});
+  }
+
+  void note(const field_problem& problem) {
+    ++columns_->problem_count;
+    if (columns_->problems.size() < limits_.max_problems) columns_->problems.push_back(problem);
+  }
+
+  [[nodiscard]] target_address field_address(std::uint32_t entry, std::size_t offset) const {
+    return base_ + std::uint64_t{entry} * d_.stride + offset;
+  }
+
+  /// Takes away the numbers of addresses that share another's string or have none.
+  void renumber(string_pool& pool) {
+    column<string_pool::entry>& strings = pool.entries();
+    std::vector<std::uint32_t> number(strings.size(), process_table::no_string);
+    std::uint32_t next = 0;
+    for (std::uint32_t id = 0; id < strings.size(); ++id) {
+      if (strings[id].same_as == id) number[id] = next++;
+    }
+    for (std::uint32_t id = 0; id < strings.size(); ++id) {
+      if (strings[id].same_as != string_pool::none) number[id] = number[strings[id].same_as];
+    }
+    for (column<std::uint32_t>* ids : {&columns_->hosts, &columns_->executables}) {
+      for (std::uint32_t& id : ids->span()) id = id == process_table::no_string ? id : number[id];
+    }
+    std::uint32_t kept = 0;
+    for (std::uint32_t id = 0; id < strings.size(); ++id) {
+      if (strings[id].same_as == id) strings[kept++] = strings[id];
+    }
+    strings.shrink(kept);
+    strings.trim();
+  }
+
+  memory_reader& memory_;
+  descriptor d_;
+  target_address base_;
+  table_limits limits_;
+  std::unique_ptr<process_table::columns> columns_ = std::make_unique<process_table::columns>();
+  table_decoder decoder_;
+  std::vector<string_failure> failures_;  // by the offset of a pool entry that has no string
+};
+
+}  // namespace
+
+result<process_table> read_process_table(memory_reader& memory, const target_abi& abi, const structure_layout& layout,
+                                         target_address base, std::uint64_t entries, const table_limits& limits) {
+  const auto d = resolve_descriptor(abi, layout);
+  if (!d) return fail(d.error());
+  return table_reading(memory, *d, base, limits).read(layout, entries);
+}
+
+}  // namespace mpiacq

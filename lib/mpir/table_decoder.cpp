@@ -1,0 +1,75 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "table_decoder.hpp"
+
+#include <utility>
+
+namespace mpiacq {
+
+namespace {
+
+template <byte_order Order, std::size_t... I>
+std::uint64_t load(const std::byte* at, std::index_sequence<I...> /*indexes*/) {
+  constexpr std::size_t size = sizeof...(I);
+  return ((std::to_integer<std::uint64_t>(at[I]) << (8 * (Order == byte_order::little ? I : size - 1 - I))) | ...);
+}
+
+/// An unsigned integer of the target. Compilers make one instruction of it.
+template <byte_order Order, std::size_t Size>
+std::uint64_t load(const std::byte* at) {
+  return load<Order>(at, std::make_index_sequence<Size>());
+}
+
+}  // namespace
+
+void table_decoder::decode(const std::byte* piece, std::size_t count) {
+  const bool little = d_.order == byte_order::little;
+  if (d_.pointer_size == 8) {
+    return little ? decode_pointers<byte_order::little, 8>(piece, count)
+                  : decode_pointers<byte_order::big, 8>(piece, count);
+  }
+  little ? decode_pointers<byte_order::little, 4>(piece, count) : decode_pointers<byte_order::big, 4>(piece, count);
+}
+
+template <byte_order Order, std::size_t PointerSize>
+void table_decoder::decode_pointers(const std::byte* piece, std::size_t count) {
+  if (d_.pid_size == 4 && d_.pid_signed) {
+    return decode_entries<Order, PointerSize>(piece, count, into_.narrow_pids, [](const std::byte* at) {
+      return static_cast<std::int32_t>(load<Order, 4>(at));
+    });
+  }
+  if (d_.pid_size == 8) {
+    return decode_entries<Order, PointerSize>(piece, count, into_.wide_pids, [](const std::byte* at) {
+      return static_cast<std::int64_t>(load<Order, 8>(at));
+    });
+  }
+  // Any other width, a signed bit pattern or not: slower, and never seen.
+  const auto read_any = [this](const std::byte* at) {
+    const std::span<const std::byte> bytes{at, d_.pid_size};
+    return d_.pid_signed ? decode_signed(bytes, d_.order) : static_cast<std::int64_t>(decode_unsigned(bytes, d_.order));
+  };
+  if (d_.narrow_pid()) {
+    return decode_entries<Order, PointerSize>(
+        piece, count, into_.narrow_pids, [&](const std::byte* at) { return static_cast<std::int32_t>(read_any(at)); });
+  }
+  decode_entries<Order, PointerSize>(piece, count, into_.wide_pids, read_any);
+}
+
+template <byte_order Order, std::size_t PointerSize, class Pid, class ReadPid>
+void table_decoder::decode_entries(const std::byte* piece, std::size_t count, column<Pid>& pids, ReadPid read_pid) {
+  std::uint32_t* hosts = into_.hosts.extend(count);
+  std::uint32_t* executables = into_.executables.extend(count);
+  Pid* out = pids.extend(count);
+  std::size_t implausible = 0;
+  std::size_t nulls = 0;
+  for (std::size_t i = 0; i < count; ++i, piece += d_.stride) {
+    hosts[i] = ids_.id(host_, load<Order, PointerSize>(piece + d_.host_name));
+    executables[i] = ids_.id(executable_, load<Order, PointerSize>(piece + d_.executable_name));
+    out[i] = read_pid(piece + d_.pid);
+    nulls += hosts[i] == process_table::no_string || executables[i] == process_table::no_string ? 1U : 0U;
+    implausible += is_plausible_pid(out[i]) ? 0U : 1U;
+  }
+  nulls_ += nulls;
+  implausible_pids_ += implausible;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,42 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "address_ids.hpp"
+#include "columns.hpp"
+#include "descriptor.hpp"
+
+namespace mpiacq {
+
+/// Turns descriptors as they stand in the target into columns, piece by piece. The string columns then hold the numbers
+/// that `ids` gave to addresses, not yet those of strings.
+class table_decoder {
+ public:
+  table_decoder(const descriptor& layout, process_table::columns& into) : d_(layout), into_(into) {}
+
+  /// `count` descriptors, the next of the table.
+  void decode(const std::byte* piece, std::size_t count);
+
+  [[nodiscard]] const address_ids& ids() const { return ids_; }
+  /// Whether a null pointer or a pid that cannot be one was among them.
+  [[nodiscard]] bool saw_bad_fields() const { return implausible_pids_ != 0 || nulls_ != 0; }
+
+ private:
+  template <byte_order Order, std::size_t PointerSize>
+  void decode_pointers(const std::byte* piece, std::size_t count);
+  template <byte_order Order, std::size_t PointerSize, class Pid, class ReadPid>
+  void decode_entries(const std::byte* piece, std::size_t count, column<Pid>& pids, ReadPid read_pid);
+
+  descriptor d_;
+  process_table::columns& into_;
+  address_ids ids_;
+  address_ids::cursor host_;
+  address_ids::cursor executable_;
+  std::size_t implausible_pids_ = 0;
+  std::size_t nulls_ = 0;
+};
+
+}  // namespace mpiacq
