@@ -18,6 +18,9 @@ struct debug_file_search {
   /// Folders as in gdb's debug-file-directory: each is tried with `.build-id/xx/yyyy.debug` and with the module's own
   /// path below it.
   std::vector<std::string> folders = {"/usr/lib/debug"};
+  /// Whether the servers in DEBUGINFOD_URLS may be asked, after everything else: for the module whose layout is wanted,
+  /// and for the executable where not one of the symbols asked for is found. A download can take seconds.
+  bool debuginfod = true;
 };
 
 /// The modules of a live process, from the dynamic linker's link map, and their symbols and types.

@@ -1,0 +1,116 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "debug_files.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace mpiacq::debug_info {
+
+namespace {
+
+/// The table of the reflected polynomial 0xedb88320, which zlib and `.gnu_debuglink` use.
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xedb88320U ^ (c >> 1) : c >> 1;
+    table[i] = c;
+  }
+  return table;
+}
+constexpr auto crc_table = make_crc_table();
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+/// Where the file with this build id stands below a debug folder.
+std::string build_id_name(const std::vector<std::byte>& id) {
+  module named;
+  named.build_id = id;
+  const std::string digits = build_id_text(named);
+  return ".build-id/" + digits.substr(0, 2) + "/" + digits.substr(2) + ".debug";
+}
+
+std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const debug_file_search& search) {
+  const std::string folder = folder_of(wanted.module_path);
+  std::vector<std::string> places = {folder + "/" + wanted.link->name, folder + "/.debug/" + wanted.link->name};
+  for (const std::string& debug_folder : search.folders) {
+    places.push_back(debug_folder + (folder.starts_with('/') ? "" : "/") + folder + "/" + wanted.link->name);
+  }
+  return places;
+}
+
+/// The file at `path` if it is one and belongs to the module.
+std::optional<elf::image> open_if_it_fits(const std::string& path, const debug_file_wanted& wanted, bool by_link,
+                                          std::vector<error>& problems) {
+  auto file = elf::input_file::open(path);
+  if (!file) {
+    if (file.error().code != error_code::not_found) problems.push_back(std::move(file).error());
+    return std::nullopt;
+  }
+  auto opened = elf::image::open(std::move(*file));
+  if (!opened) {
+    problems.push_back(std::move(opened).error());
+    return std::nullopt;
+  }
+  const auto id = opened->build_id();
+  if (!id.empty() && !wanted.build_id.empty()) {
+    if (id == wanted.build_id) return std::move(*opened);
+  } else if (by_link) {
+    const auto crc = crc_of_file(opened->file());
+    if (crc && *crc == wanted.link->crc) return std::move(*opened);
+  }
+  // A link may name the module itself or a program of the same name: what does not fit is not ours.
+  if (path != wanted.module_path) {
+    problems.push_back(
+        error{error_code::bad_format,
+              fmt::format("{} is not the debug file of {}: its {} differs, so it is not used", path, wanted.module_path,
+                          id.empty() || wanted.build_id.empty() ? "CRC" : "build id")}
+            .on(path));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+result<std::uint32_t> crc_of_file(const elf::input_file& file) {
+  std::vector<std::byte> piece(1U << 16);
+  std::uint32_t crc = 0xffffffffU;
+  for (std::uint64_t offset = 0; offset < file.size();) {
+    auto got = file.read_some(offset, piece);
+    if (!got) return fail(std::move(got).error());
+    if (*got == 0) break;
+    for (std::size_t i = 0; i < *got; ++i) {
+      crc = crc_table[(crc ^ std::to_integer<std::uint32_t>(piece[i])) & 0xff] ^ (crc >> 8);
+    }
+    offset += *got;
+  }
+  return crc ^ 0xffffffffU;
+}
+
+std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const debug_file_search& search,
+                                          std::vector<error>& problems) {
+  std::vector<std::string> roots = {""};
+  roots.insert(roots.end(), wanted.roots.begin(), wanted.roots.end());
+  // Two digits name the folder, so an id of one byte names no file.
+  if (wanted.build_id.size() > 1) {
+    const std::string name = build_id_name(wanted.build_id);
+    for (const std::string& root : roots) {
+      for (const std::string& folder : search.folders) {
+        if (auto found = open_if_it_fits(root + folder + "/" + name, wanted, false, problems)) return found;
+      }
+    }
+  }
+  if (!wanted.link) return std::nullopt;
+  for (const std::string& root : roots) {
+    for (const std::string& place : places_of_link(wanted, search)) {
+      if (auto found = open_if_it_fits(root + place, wanted, true, problems)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpiacq::debug_info

@@ -1,0 +1,37 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elf_image.hpp"
+#include "mpiacq/process_symbols.hpp"
+
+namespace mpiacq::debug_info {
+
+/// What is known of a module when its debug file is looked for.
+struct debug_file_wanted {
+  std::string module_path;          ///< as the target knows it
+  std::vector<std::byte> build_id;  ///< may be empty
+  std::optional<elf::debug_link> link;
+  /// Folders under which the target sees its files ("/proc/42/root"), besides this process's own "".
+  std::vector<std::string> roots;
+};
+
+/// A separate debug file: `<folder>/.build-id/xx/yyyy.debug`, else the name of `.gnu_debuglink` in the module's own
+/// folder, in `.debug` there, and under each folder. It must carry the module's build id, or, where one of them has
+/// none, the CRC that the link asks for. Empty where there is none; what was found and did not match goes to
+/// `problems`.
+[[nodiscard]] std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted,
+                                                        const debug_file_search& search, std::vector<error>& problems);
+
+/// Asks the servers in DEBUGINFOD_URLS, through libdwfl; this can take as long as DEBUGINFOD_TIMEOUT says. Empty where
+/// that is not set or no server has the file.
+[[nodiscard]] std::optional<elf::image> ask_debuginfod(const std::vector<std::byte>& build_id);
+
+/// The CRC-32 of `.gnu_debuglink` over a whole file.
+[[nodiscard]] result<std::uint32_t> crc_of_file(const elf::input_file& file);
+
+}  // namespace mpiacq::debug_info

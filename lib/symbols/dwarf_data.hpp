@@ -1,0 +1,55 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <elfutils/libdw.h>
+
+#include "elf_image.hpp"
+
+namespace mpiacq::debug_info {
+
+/// The DWARF of one file, through libdw. The image must outlive it.
+class dwarf_data {
+ public:
+  /// Empty where the file has no `.debug_info`. Errors: bad_format.
+  [[nodiscard]] static result<std::optional<dwarf_data>> open(elf::image& file);
+
+  [[nodiscard]] Dwarf* get() const { return dwarf_.get(); }
+  [[nodiscard]] const std::string& file_name() const { return *file_name_; }
+  /// bad_format with libdw's own words.
+  [[nodiscard]] tl::unexpected<error> broken(std::string_view doing_what) const;
+
+  /// Calls `visit` with the top entry of each unit until it gives true.
+  result<void> visit_units(const std::function<result<bool>(Dwarf_Die& unit)>& visit) const;
+
+ private:
+  struct end_elf {
+    void operator()(Elf* e) const { elf_end(e); }
+  };
+  struct end_dwarf {
+    void operator()(Dwarf* d) const { dwarf_end(d); }
+  };
+  std::unique_ptr<Elf, end_elf> elf_;
+  std::unique_ptr<Dwarf, end_dwarf> dwarf_;
+  const std::string* file_name_ = nullptr;
+};
+
+/// Calls `visit` with each child until it gives true. Errors: bad_format.
+result<void> visit_children(const dwarf_data& data, Dwarf_Die& parent,
+                            const std::function<result<bool>(Dwarf_Die& child)>& visit);
+
+/// The variable of this name: its definition rather than a declaration, first in the unit whose code holds `near`.
+[[nodiscard]] result<std::optional<Dwarf_Die>> find_variable(const dwarf_data& data, std::string_view name,
+                                                             std::optional<std::uint64_t> near);
+
+/// The complete type of this tag and name, whichever unit defines it.
+[[nodiscard]] result<std::optional<Dwarf_Die>> find_type_definition(const dwarf_data& data, int tag,
+                                                                    std::string_view name);
+
+}  // namespace mpiacq::debug_info

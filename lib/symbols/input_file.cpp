@@ -1,0 +1,106 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "input_file.hpp"
+
+#include <cerrno>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace mpiacq::elf {
+
+namespace {
+
+error_code code_of(int errno_value) {
+  switch (errno_value) {
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+      return error_code::not_found;
+    case EACCES:
+    case EPERM:
+      return error_code::permission;
+    default:
+      return error_code::system;
+  }
+}
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+}  // namespace
+
+result<input_file> input_file::open(const std::string& path, std::string name) {
+  if (name.empty()) name = path;
+  // Non-blocking, because opening a pipe would otherwise wait for its writer; for a regular file it means nothing.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) {
+    const int why = errno;
+    return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
+  }
+  return adopt(descriptor, std::move(name));
+}
+
+result<input_file> input_file::adopt(int descriptor, std::string name) {
+  input_file file{descriptor, 0, std::move(name)};
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) {
+    const int why = errno;
+    return fail(error{error_code::system, fmt::format("{} cannot be examined", file.name_)}.with_errno(why));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(error{error_code::bad_format,
+                      fmt::format("{} is {}, not a program or library", file.name_, kind_of(status.st_mode))}
+                    .on(file.name_));
+  }
+  file.size_ = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+input_file::~input_file() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+input_file& input_file::operator=(input_file&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  std::swap(name_, other.name_);
+  return *this;
+}
+
+result<std::size_t> input_file::read_some(std::uint64_t offset, std::span<std::byte> into) const {
+  std::size_t got = 0;
+  while (got < into.size() && offset + got < size_) {
+    const ssize_t count = ::pread(descriptor_, into.data() + got, into.size() - got, static_cast<off_t>(offset + got));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int why = errno;
+      return fail(error{error_code::system, fmt::format("{} cannot be read", name_)}.with_errno(why).on(name_));
+    }
+    if (count == 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  return got;
+}
+
+result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint64_t size) const {
+  const auto too_short = [&] {
+    return fail(error{error_code::bad_format,
+                      fmt::format("{} is truncated: it should have {} bytes at {:#x}, but the file ends at {:#x}",
+                                  name_, size, offset, size_)}
+                    .on(name_));
+  };
+  if (offset > size_ || size > size_ - offset) return too_short();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  auto got = read_some(offset, bytes);
+  if (!got) return fail(std::move(got).error());
+  if (*got < bytes.size()) return too_short();
+  return bytes;
+}
+
+}  // namespace mpiacq::elf

@@ -1,0 +1,131 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <elf.h>
+
+#include "dwarf_layout.hpp"
+#include "module_symbols.hpp"
+
+namespace mpiacq::elf {
+
+namespace {
+
+symbol as_symbol(std::string_view name, const module_symbols& home, const definition& d) {
+  return {std::string{name}, home.facts(), module_offset{d.value}, d.absolute, d.size, d.kind};
+}
+
+/// One search for several names: what has been found so far, and what is still asked for.
+class search_state {
+ public:
+  explicit search_state(std::span<const std::string_view> names) : names_(names), found(names.size()) {
+    local_.resize(names.size());
+  }
+
+  /// The names that no module has given yet; answers of one table go back through `take`.
+  [[nodiscard]] std::vector<std::string_view> missing() {
+    asked_.clear();
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (found[i]) continue;
+      asked_.push_back(i);
+      names.push_back(names_[i]);
+    }
+    return names;
+  }
+
+  void take(const module_symbols& home, const module_symbols::definitions& answers) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) continue;
+      auto& into = answers[i]->local ? local_[asked_[i]] : found[asked_[i]];
+      if (!into) into = as_symbol(names_[asked_[i]], home, *answers[i]);
+    }
+  }
+
+  /// A local symbol counts where no module has a global one of that name.
+  void settle_for_local_ones() {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i]) found[i] = std::move(local_[i]);
+    }
+  }
+
+  [[nodiscard]] bool nothing_found() const {
+    return std::none_of(found.begin(), found.end(), [](const auto& f) { return f.has_value(); });
+  }
+
+ private:
+  std::span<const std::string_view> names_;
+  std::vector<std::optional<symbol>> local_;
+  std::vector<std::size_t> asked_;
+
+ public:
+  std::vector<std::optional<symbol>> found;
+};
+
+/// The layout out of one file's DWARF, marked with where it comes from.
+result<std::optional<structure_layout>> layout_in(image* file, const symbol& variable, const symbol* near,
+                                                  layout_source source) {
+  if (file == nullptr) return std::nullopt;
+  auto layout = debug_info::read_layout(*file, variable, near);
+  if (!layout || !*layout) return layout;
+  (*layout)->source = source;
+  (*layout)->module_path = variable.home->path;
+  if (source != layout_source::dwarf) (*layout)->debug_file = file->file().name();
+  return layout;
+}
+
+}  // namespace
+
+result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::unique_ptr<module_symbols>> modules,
+                                                           std::span<const std::string_view> names,
+                                                           const debug_file_search& search,
+                                                           std::vector<error>& problems) {
+  search_state state{names};
+  for (const auto& m : modules) {
+    const auto missing = state.missing();
+    if (missing.empty()) return std::move(state.found);
+    auto answers = m->find_loaded(missing, problems);
+    if (!answers) return fail(std::move(answers).error());
+    state.take(*m, *answers);
+  }
+  for (const auto& m : modules) {
+    const auto missing = state.missing();
+    if (missing.empty()) break;
+    state.take(*m, m->find_in_file(missing, problems));
+  }
+  state.settle_for_local_ones();
+  for (const auto& m : modules) {
+    const auto missing = state.missing();
+    if (missing.empty()) break;
+    // A debug file's table has nothing that an unstripped file lacks.
+    if (!m->has_symbol_table(problems)) state.take(*m, m->find_in_debug_file(missing, search, problems));
+  }
+  state.settle_for_local_ones();
+  // A server is asked for one file only, and only where there is nothing at all to go by: most names are optional, and
+  // a download for each that a program does not have would hold up every launch.
+  if (state.nothing_found() && !modules.empty()) {
+    const auto missing = state.missing();
+    state.take(*modules.front(), modules.front()->find_in_served_file(missing, search, problems));
+    state.settle_for_local_ones();
+  }
+  return std::move(state.found);
+}
+
+result<std::optional<structure_layout>> find_layout(std::span<const std::unique_ptr<module_symbols>> modules,
+                                                    const symbol& variable, const symbol* near,
+                                                    const debug_file_search& search, std::vector<error>& problems) {
+  const auto home =
+      std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == variable.home; });
+  if (home == modules.end()) return std::nullopt;  // it has been unloaded since
+  if (near != nullptr && near->home != variable.home) near = nullptr;
+
+  auto own = layout_in((*home)->file(problems), variable, near, layout_source::dwarf);
+  if (own && *own) return own;
+  auto separate = layout_in((*home)->debug_file(search, problems), variable, near, layout_source::debug_file);
+  if (separate && *separate) return separate;
+  auto served = layout_in((*home)->served_debug_file(search, problems), variable, near, layout_source::debuginfod);
+  if (served && *served) return served;
+  if (!own) return own;
+  return separate ? served : separate;
+}
+
+}  // namespace mpiacq::elf

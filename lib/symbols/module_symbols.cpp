@@ -1,0 +1,162 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "module_symbols.hpp"
+
+#include <algorithm>
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include "file_symbol_table.hpp"
+
+namespace mpiacq::elf {
+
+namespace {
+
+std::string shown(const module& m) {
+  return m.path.empty() ? fmt::format("the module at {:#x}", m.bias.value()) : m.path;
+}
+
+/// Whether a file that is the one asked for, as far as the two build ids can tell.
+bool may_be_the_same(const std::vector<std::byte>& mapped, const std::vector<std::byte>& in_file) {
+  return mapped.empty() || in_file.empty() || mapped == in_file;
+}
+
+}  // namespace
+
+result<module_symbols::definitions> module_symbols::find_loaded(std::span<const std::string_view> names,
+                                                                std::vector<error>& problems) {
+  definitions nothing(names.size());
+  if (!parts_.dynamic || (loaded_read_ && !loaded_)) return nothing;
+  const auto note = [&](error e) -> result<definitions> {
+    if (concerns_whole_target(e)) return fail(std::move(e));
+    loaded_.reset();
+    loaded_read_ = true;
+    problems.push_back(
+        std::move(e).while_doing("looking for dynamic symbols of " + shown(*parts_.facts)).on(parts_.facts->path));
+    return nothing;
+  };
+  if (!loaded_read_) {
+    auto section = read_dynamic_section(*parts_.memory, parts_.abi, parts_.facts->bias, *parts_.dynamic);
+    if (!section) return note(std::move(section).error());
+    auto table = dynamic_symbols::read(*parts_.memory, parts_.abi, *section);
+    if (!table) return note(std::move(table).error());
+    loaded_ = *table;
+    loaded_read_ = true;
+  }
+  auto found = loaded_->find(*parts_.memory, names);
+  if (!found) return note(std::move(found).error());
+  return found;
+}
+
+std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, std::vector<error>& problems) const {
+  auto file = input_file::open(place.path, place.name);
+  if (!file) {
+    problems.push_back(std::move(file).error());
+    return nullptr;
+  }
+  auto opened = image::open(std::move(*file));
+  if (!opened) {
+    problems.push_back(std::move(opened).error());
+    return nullptr;
+  }
+  const bool same = opened->abi() == parts_.abi && may_be_the_same(parts_.facts->build_id, opened->build_id());
+  if (!same) {
+    problems.push_back(error{error_code::bad_format,
+                             fmt::format("{} is no longer the file that the process has loaded (their build ids or "
+                                         "kinds differ), so only what is in memory is used",
+                                         place.name)}
+                           .on(place.name));
+    return nullptr;
+  }
+  return std::make_shared<image>(std::move(*opened));
+}
+
+image* module_symbols::file(std::vector<error>& problems) {
+  if (!parts_.opened && !file_tried_) {
+    file_tried_ = true;
+    std::vector<error> why;
+    for (const file_place& place : parts_.places) {
+      parts_.opened = open_right_file(place, why);
+      if (parts_.opened) break;
+    }
+    if (!parts_.opened && parts_.last_place) {
+      // Its own failures add nothing to why the named file is not the right one.
+      std::vector<error> unneeded;
+      if (const auto place = parts_.last_place()) parts_.opened = open_right_file(*place, unneeded);
+    }
+    if (!parts_.opened) problems.insert(problems.end(), why.begin(), why.end());
+  }
+  return parts_.opened.get();
+}
+
+std::vector<std::byte> module_symbols::known_build_id(std::vector<error>& problems) {
+  if (!parts_.facts->build_id.empty()) return parts_.facts->build_id;
+  image* own = file(problems);
+  return own == nullptr ? std::vector<std::byte>{} : own->build_id();
+}
+
+image* module_symbols::debug_file(const debug_file_search& search, std::vector<error>& problems) {
+  if (!debug_file_tried_) {
+    debug_file_tried_ = true;
+    if (!parts_.places.empty() || parts_.opened) {
+      debug_info::debug_file_wanted wanted{parts_.facts->path, known_build_id(problems), {}, parts_.roots};
+      if (image* own = file(problems)) wanted.link = own->separate_debug_file();
+      debug_file_ = debug_info::find_debug_file(wanted, search, problems);
+    }
+  }
+  return debug_file_ ? &*debug_file_ : nullptr;
+}
+
+image* module_symbols::served_debug_file(const debug_file_search& search, std::vector<error>& problems) {
+  if (!search.debuginfod) return nullptr;
+  if (!served_tried_) {
+    served_tried_ = true;
+    served_ = debug_info::ask_debuginfod(known_build_id(problems));
+  }
+  return served_ ? &*served_ : nullptr;
+}
+
+module_symbols::definitions module_symbols::find_in(image* where, remembered& cache,
+                                                    std::span<const std::string_view> names,
+                                                    std::vector<error>& problems) {
+  definitions found(names.size());
+  if (where == nullptr) return found;
+  std::vector<std::string_view> unknown;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
+               [&](std::string_view name) { return !cache.contains(std::string{name}); });
+  if (!unknown.empty()) {
+    auto read = find_in_symbol_table(*where, unknown);
+    if (!read) problems.push_back(std::move(read).error());
+    for (std::size_t i = 0; i < unknown.size(); ++i) {
+      cache[std::string{unknown[i]}] = read ? (*read)[i] : std::optional<definition>{};
+    }
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) found[i] = cache[std::string{names[i]}];
+  return found;
+}
+
+module_symbols::definitions module_symbols::find_in_file(std::span<const std::string_view> names,
+                                                         std::vector<error>& problems) {
+  return find_in(file(problems), in_file_, names, problems);
+}
+
+module_symbols::definitions module_symbols::find_in_debug_file(std::span<const std::string_view> names,
+                                                               const debug_file_search& search,
+                                                               std::vector<error>& problems) {
+  return find_in(debug_file(search, problems), in_debug_file_, names, problems);
+}
+
+module_symbols::definitions module_symbols::find_in_served_file(std::span<const std::string_view> names,
+                                                                const debug_file_search& search,
+                                                                std::vector<error>& problems) {
+  return find_in(served_debug_file(search, problems), in_served_, names, problems);
+}
+
+bool module_symbols::has_symbol_table(std::vector<error>& problems) {
+  image* own = file(problems);
+  if (own == nullptr) return false;
+  const auto table = own->find_section(SHT_SYMTAB);
+  return table && table->has_value();
+}
+
+}  // namespace mpiacq::elf
