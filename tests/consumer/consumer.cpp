@@ -1,15 +1,24 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The smallest program that uses the installed library: it reads an ABI and prints the name of an error.
+// A small program that uses the installed library: it looks for a starter's symbol, and for `main`, in itself. That
+// takes the headers, and everything that the library itself is linked with.
+#include <array>
 #include <iostream>
 
-#include <mpiacq/abi.hpp>
-#include <mpiacq/error.hpp>
+#include <mpiacq/process_symbols.hpp>
 
 int main() {
-  constexpr std::uint8_t elf_class_32 = 1;
-  constexpr std::uint8_t elf_data_big = 2;
-  constexpr std::uint16_t machine_ppc = 20;
-  const mpiacq::target_abi abi = mpiacq::abi_of_elf(elf_class_32, elf_data_big, machine_ppc);
-  const mpiacq::error refused = mpiacq::error{mpiacq::error_code::permission, "attach to 4242"}.with_errno(1);
-  std::cout << int{abi.pointer_size} << ' ' << name(refused.code) << ": " << refused.message << '\n';
+  auto program = mpiacq::file_symbols::open("/proc/self/exe");
+  if (!program) {
+    std::cout << program.error().message << '\n';
+    return 1;
+  }
+  const std::array<std::string_view, 2> names = {"main", "MPIR_proctable"};
+  const auto found = (*program)->find_symbols(names);
+  if (!found) {
+    std::cout << found.error().message << '\n';
+    return 1;
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::cout << names[i] << ((*found)[i] ? " is here\n" : " is not here\n");
+  }
 }
