@@ -50,6 +50,10 @@ std::span<const std::shared_ptr<const module>> file_symbols::modules() const {
   return state_->modules;
 }
 
+bool file_symbols::executable_is_stripped() const {
+  return state_->sources.front()->is_stripped(state_->search, state_->problems);
+}
+
 std::span<const error> file_symbols::problems() const {
   return state_->problems;
 }

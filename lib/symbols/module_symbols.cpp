@@ -21,6 +21,12 @@ bool may_be_the_same(const std::vector<std::byte>& mapped, const std::vector<std
   return mapped.empty() || in_file.empty() || mapped == in_file;
 }
 
+bool has_table(image* file) {
+  if (file == nullptr) return false;
+  const auto table = file->find_section(SHT_SYMTAB);
+  return table && table->has_value();
+}
+
 }  // namespace
 
 result<module_symbols::definitions> module_symbols::find_loaded(std::span<const std::string_view> names,
@@ -153,10 +159,11 @@ module_symbols::definitions module_symbols::find_in_served_file(std::span<const 
 }
 
 bool module_symbols::has_symbol_table(std::vector<error>& problems) {
-  image* own = file(problems);
-  if (own == nullptr) return false;
-  const auto table = own->find_section(SHT_SYMTAB);
-  return table && table->has_value();
+  return has_table(file(problems));
+}
+
+bool module_symbols::is_stripped(const debug_file_search& search, std::vector<error>& problems) {
+  return !has_symbol_table(problems) && !has_table(debug_file(search, problems));
 }
 
 }  // namespace mpiacq::elf

@@ -56,6 +56,8 @@ class module_symbols {
   /// In the `.symtab` of the debug file that a server gives.
   [[nodiscard]] definitions find_in_served_file(std::span<const std::string_view> names,
                                                 const debug_file_search& search, std::vector<error>& problems);
+  /// Whether neither its own file nor a debug file on this machine has a `.symtab`.
+  [[nodiscard]] bool is_stripped(const debug_file_search& search, std::vector<error>& problems);
   /// Whether its own file has a `.symtab`.
   [[nodiscard]] bool has_symbol_table(std::vector<error>& problems);
 

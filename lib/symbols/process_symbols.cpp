@@ -107,6 +107,10 @@ std::span<const std::shared_ptr<const module>> process_symbols::modules() const 
   return state_->modules;
 }
 
+bool process_symbols::executable_is_stripped() const {
+  return state_->sources.front()->is_stripped(state_->search, state_->problems);
+}
+
 std::span<const error> process_symbols::problems() const {
   return state_->problems;
 }
