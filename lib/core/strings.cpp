@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <iterator>
+#include <map>
 
 #include "mpiacq/memory.hpp"
 
@@ -10,7 +10,8 @@ namespace mpiacq {
 
 namespace {
 
-constexpr std::size_t pages_per_call = 512;
+// Enough for a call to cost little beside what it moves, few enough for the pages to stay in the processor's cache.
+constexpr std::size_t pages_per_call = 256;
 
 std::uint64_t page_of(std::uint64_t address) {
   return address & ~std::uint64_t{read_page_size - 1};

@@ -17,7 +17,10 @@ std::size_t slot_of(std::uint64_t address, std::size_t slots) {
 }  // namespace
 
 std::uint32_t address_ids::find_or_append(std::uint64_t address) {
-  if (address == 0) return UINT32_MAX;
+  if (address == 0) {
+    saw_null_ = true;
+    return null_id;
+  }
   hash_the_new();
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = slot_of(address, slots_.size());

@@ -19,11 +19,13 @@ class address_ids {
   /// One column of the table, seen from top to bottom.
   struct cursor {
     std::uint64_t last = 0;
-    std::uint32_t last_id = UINT32_MAX;
+    std::uint32_t last_id = UINT32_MAX;  // null_id
     std::uint64_t highest = 0;
   };
 
-  /// The number of `address`, UINT32_MAX for null.
+  static constexpr std::uint32_t null_id = UINT32_MAX;
+
+  /// The number of `address`, null_id for null.
   std::uint32_t id(cursor& at, std::uint64_t address) {
     if (address == at.last) return at.last_id;
     at.last = address;
@@ -35,6 +37,8 @@ class address_ids {
   }
 
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
+  /// A null came after something else.
+  [[nodiscard]] bool saw_null() const { return saw_null_; }
 
  private:
   std::uint32_t append(std::uint64_t address) {
@@ -48,6 +52,7 @@ class address_ids {
   column<target_address> addresses_;  // by number
   std::vector<std::uint32_t> slots_;  // open addressing: number + 1, 0 where empty
   std::size_t hashed_ = 0;            // numbers below this are in slots_
+  bool saw_null_ = false;
 };
 
 }  // namespace mpiacq

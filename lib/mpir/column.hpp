@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
 
+#include "large_memory.hpp"
+
 namespace mpiacq {
 
-/// An array of plain values that grows without copying or clearing what is large: realloc moves pages, not bytes, and
-/// std::vector would write each new element twice.
+/// An array of plain values that is written once, at its end: std::vector would write each new element twice.
 template <class T>
 class column {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,6 +27,15 @@ class column {
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
   [[nodiscard]] std::span<T> span() { return {values_.get(), size_}; }
 
+  /// Makes an empty column ready for `count` values. That there is no memory for so many is no error: it then grows as
+  /// any other.
+  void reserve(std::size_t count) {
+    auto* fresh = static_cast<T*>(allocate_large(count * sizeof(T)));
+    if (fresh == nullptr) return;
+    values_.reset(fresh);
+    capacity_ = count;
+  }
+
   /// Room for `count` more at the end, with values yet to be written.
   T* extend(std::size_t count) {
     if (count > capacity_ - size_) set_capacity(std::max(size_ + count, capacity_ + capacity_ / 2));
@@ -35,13 +44,11 @@ class column {
     return fresh;
   }
   void push_back(T value) { *extend(1) = value; }
-  void append(const T* values, std::size_t count) {
-    if (count != 0) std::memcpy(extend(count), values, count * sizeof(T));
-  }
   void shrink(std::size_t size) { size_ = size; }
-  /// Gives back what was kept for growing.
+
+  /// Gives back what was kept for growing, where that is much.
   void trim() {
-    if (capacity_ > size_ && size_ > 0) set_capacity(size_);
+    if (size_ > 0 && capacity_ - size_ > size_ / 8) set_capacity(size_);
   }
 
  private:

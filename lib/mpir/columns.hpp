@@ -16,7 +16,7 @@ struct process_table::columns {
   column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
   column<std::int64_t> wide_pids;
   column<string_pool::entry> strings;  // by string number
-  column<char> bytes;
+  text_blocks texts;                   // what they view
   std::vector<field_problem> problems;
   std::size_t problem_count = 0;
   std::optional<error> shortfall;

@@ -75,7 +75,7 @@ std::span<const std::uint32_t> process_table::executable_numbers() const {
 }
 std::string_view process_table::string(std::uint32_t number) const {
   const string_pool::entry& e = columns_->strings[number];
-  return {columns_->bytes.data() + e.offset, e.length};
+  return {e.text, e.length};
 }
 std::size_t process_table::string_count() const {
   return columns_->strings.size();

@@ -55,6 +55,7 @@ class table_reading {
     const std::uint64_t per_piece =
         std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
     const auto piece = std::make_unique_for_overwrite<std::byte[]>(per_piece * d_.stride);
+    decoder_.reserve(last_is_there(wanted) ? wanted : 0);
     std::uint64_t done = 0;
     target_address stopped = base_;
     while (done < wanted) {
@@ -79,6 +80,14 @@ class table_reading {
       return {};
     }
     return end_of_memory(done, stopped);
+  }
+
+  /// Memory for the columns follows what is really there. Where the last entry can be read, so can nearly always all.
+  bool last_is_there(std::uint64_t entries) {
+    if (entries == 0) return false;
+    std::vector<std::byte> last(d_.needed);
+    memory_range range{base_ + (entries - 1) * d_.stride, last};
+    return memory_.read_ranges({&range, 1}).has_value() && range.got == last.size();
   }
 
   result<void> end_of_memory(std::uint64_t done, target_address stopped) {
@@ -110,7 +119,7 @@ class table_reading {
     const auto visit = [&](const visited_string& s) {
       const auto id = static_cast<std::uint32_t>(s.index);
       if (s.what == string_outcome::ok) return pool.add(id, s.text);
-      pool.entries()[id].offset = failures_.size();
+      pool.entries()[id].length = static_cast<std::uint32_t>(failures_.size());
       failures_.push_back({s.what, s.stopped_at});
     };
     const string_limits bounds{std::min<std::size_t>(limits_.max_string_bytes, UINT32_MAX - 1),
@@ -118,15 +127,15 @@ class table_reading {
     if (auto read = visit_c_strings(memory_, addresses, bounds, visit); !read) {
       return fail(std::move(read).error().while_doing("reading the process table's strings"));
     }
+    pool.finish();
     if (decoder_.saw_bad_fields() || !failures_.empty()) collect_problems(pool);
     if (pool.has_gaps()) renumber(pool);
     columns_->strings = std::move(pool.entries());
-    columns_->bytes = std::move(pool.bytes());
+    columns_->texts = std::move(pool.texts());
     columns_->hosts.trim();
     columns_->executables.trim();
     columns_->narrow_pids.trim();
     columns_->wide_pids.trim();
-    columns_->bytes.trim();
     return {};
   }
 
@@ -153,7 +162,7 @@ class table_reading {
     }
     const string_pool::entry& string = pool.entries()[id];
     if (string.same_as != string_pool::none) return;
-    const string_failure& failure = failures_[string.offset];
+    const string_failure& failure = failures_[string.length];
     note({entry, field, fault_of(failure.what), decoder_.ids().addresses()[id], failure.stopped_at, {}});
   }
 
@@ -172,10 +181,11 @@ class table_reading {
     std::vector<std::uint32_t> number(strings.size(), process_table::no_string);
     std::uint32_t next = 0;
     for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      if (strings[id].same_as == id) number[id] = next++;
+      if (pool.kept_as(id) == id) number[id] = next++;
     }
     for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      if (strings[id].same_as != string_pool::none) number[id] = number[strings[id].same_as];
+      const std::uint32_t kept = pool.kept_as(id);
+      if (kept != string_pool::none) number[id] = number[kept];
     }
     for (column<std::uint32_t>* ids : {&columns_->hosts, &columns_->executables}) {
       for (std::uint32_t& id : ids->span()) id = id == process_table::no_string ? id : number[id];
@@ -194,7 +204,7 @@ class table_reading {
   table_limits limits_;
   std::unique_ptr<process_table::columns> columns_ = std::make_unique<process_table::columns>();
   table_decoder decoder_;
-  std::vector<string_failure> failures_;  // by the offset of a pool entry that has no string
+  std::vector<string_failure> failures_;  // by the length of a pool entry that has no string
 };
 
 }  // namespace

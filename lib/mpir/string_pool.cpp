@@ -1,12 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "string_pool.hpp"
 
+#include <bit>
+#include <cstring>
+
 namespace mpiacq {
 
 namespace {
 // Strings that were made to collide may stand twice in the pool; they cannot make it slow.
 constexpr std::size_t longest_search = 64;
 constexpr std::size_t smallest_table = 1024;
+constexpr std::size_t largest_block = std::size_t{4} << 20;
 
 std::uint64_t load(const char* bytes, std::size_t count) {
   std::uint64_t value = 0;
@@ -30,29 +34,84 @@ std::uint32_t hash_of(std::string_view text) {
 }
 }  // namespace
 
-string_pool::string_pool(std::size_t identifiers) {
-  entry* fresh = identifiers == 0 ? nullptr : entries_.extend(identifiers);
-  for (std::size_t i = 0; i < identifiers; ++i) new (fresh + i) entry();
+void text_blocks::begin_block(std::size_t bytes) {
+  const std::size_t size = std::max(bytes, next_size_);
+  next_size_ = std::min(2 * next_size_, largest_block);
+  std::unique_ptr<char, release> block(static_cast<char*>(allocate_large(size)));
+  if (block == nullptr) throw std::bad_alloc();
+  end_ = block.get();
+  left_ = size;
+  blocks_.push_back(std::move(block));
 }
 
+string_pool::string_pool(std::size_t identifiers) {
+  if (identifiers == 0) return;
+  entries_.reserve(identifiers);
+  std::uninitialized_fill_n(entries_.extend(identifiers), identifiers, entry{});
+  grow(smallest_table);
+}
+
+/// Texts are put at the end of the block at once, and sorted out some at a time: by then their places in the hash
+/// table have come into the processor's cache.
 void string_pool::add(std::uint32_t id, std::string_view text) {
-  if (last_ != none && this->text(entries_[last_]) == text) {  // a copy for each rank is common
-    entries_[id] = entries_[last_];
+  ++added_;
+  if (is_like_last(text)) {  // a copy for each rank is common
+    entries_[id].same_as = last_;
     return;
   }
-  if (slots_.size() < 2 * (kept_ + 1)) grow();
+  char* at = texts_.next(text.size());
+  if (at == nullptr || pending_count_ == batch) {
+    flush();
+    at = texts_.next(text.size());
+    if (at == nullptr) {
+      texts_.begin_block(text.size());
+      at = texts_.next(text.size());
+    }
+  }
+  std::memcpy(at, text.data(), text.size());
+  texts_.take(text.size());
   const std::uint32_t hash = hash_of(text);
-  slot* at = find(hash, text);
-  if (at != nullptr && at->id != none) {
-    entries_[id] = entries_[at->id];
-    last_ = id;
-    return;
-  }
-  entries_[id] = {bytes_.size(), static_cast<std::uint32_t>(text.size()), id};
-  bytes_.append(text.data(), text.size());
-  ++kept_;
+  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1);
   last_ = id;
-  if (at != nullptr) *at = {hash, id};
+  last_text_ = {at, text.size()};
+  pending_[pending_count_++] = {id, hash, last_text_};
+}
+
+bool string_pool::is_like_last(std::string_view text) const {
+  return last_ != none && last_text_ == text;
+}
+
+void string_pool::flush() {
+  if (pending_count_ == 0) return;
+  if (slots_.size() < 2 * (kept_ + batch)) {
+    // Where nearly all strings were different so far, the others will be too: one step instead of many.
+    const bool mostly_own = kept_ >= added_ / 2;
+    grow(std::max(4 * slots_.size(), mostly_own ? std::bit_ceil(2 * (entries_.size() + batch)) : 0));
+  }
+  char* end = const_cast<char*>(pending_[0].text.data());  // NOLINT: into our own block
+  for (std::size_t i = 0; i < pending_count_; ++i) {
+    const auto& [id, hash, text] = pending_[i];
+    slot* at = find(hash, text);
+    if (at != nullptr && at->id != none) {
+      entries_[id].same_as = at->id;
+      if (id == last_) last_text_ = {entries_[at->id].text, entries_[at->id].length};
+      continue;
+    }
+    if (end != text.data()) std::memmove(end, text.data(), text.size());
+    entries_[id] = {end, static_cast<std::uint32_t>(text.size()), id};
+    if (id == last_) last_text_ = {end, text.size()};
+    end += text.size();
+    ++kept_;
+    if (at != nullptr) *at = {hash, id};
+  }
+  texts_.give_back(end);
+  pending_count_ = 0;
+}
+
+std::uint32_t string_pool::kept_as(std::uint32_t id) const {
+  // Two steps: one like the string before it, which was like an earlier one.
+  const std::uint32_t same = entries_[id].same_as;
+  return same == none ? none : entries_[same].same_as;
 }
 
 /// The slot that holds `text`, or the empty one where it belongs, or null where the search became too long.
@@ -61,16 +120,19 @@ string_pool::slot* string_pool::find(std::uint32_t hash, std::string_view text) 
   std::size_t at = hash & mask;
   for (std::size_t i = 0; i < longest_search; ++i, at = (at + 1) & mask) {
     slot& s = slots_[at];
-    if (s.id == none || (s.hash == hash && this->text(entries_[s.id]) == text)) return &s;
+    if (s.id == none) return &s;
+    if (s.hash == hash && std::string_view{entries_[s.id].text, entries_[s.id].length} == text) return &s;
   }
   return nullptr;
 }
 
-void string_pool::grow() {
-  std::vector<slot> old = std::move(slots_);
-  slots_.assign(old.empty() ? smallest_table : 4 * old.size(), slot{});
-  const std::size_t mask = slots_.size() - 1;
-  for (const slot& s : old) {
+void string_pool::grow(std::size_t slots) {
+  column<slot> old = std::move(slots_);
+  slots_ = {};
+  slots_.reserve(slots);
+  std::uninitialized_fill_n(slots_.extend(slots), slots, slot{});
+  const std::size_t mask = slots - 1;
+  for (const slot& s : old.span()) {
     if (s.id == none) continue;
     std::size_t at = s.hash & mask;
     for (std::size_t i = 0; i < longest_search; ++i, at = (at + 1) & mask) {

@@ -21,6 +21,13 @@ std::uint64_t load(const std::byte* at) {
 
 }  // namespace
 
+void table_decoder::reserve(std::size_t entries) {
+  if (entries == 0) return;
+  into_.hosts.reserve(entries);
+  into_.executables.reserve(entries);
+  d_.narrow_pid() ? into_.narrow_pids.reserve(entries) : into_.wide_pids.reserve(entries);
+}
+
 void table_decoder::decode(const std::byte* piece, std::size_t count) {
   const bool little = d_.order == byte_order::little;
   if (d_.pointer_size == 8) {
@@ -56,19 +63,30 @@ void table_decoder::decode_pointers(const std::byte* piece, std::size_t count) {
 
 template <byte_order Order, std::size_t PointerSize, class Pid, class ReadPid>
 void table_decoder::decode_entries(const std::byte* piece, std::size_t count, column<Pid>& pids, ReadPid read_pid) {
+  const descriptor d = d_;  // a copy: the compiler sees that nothing written below changes it
   std::uint32_t* hosts = into_.hosts.extend(count);
   std::uint32_t* executables = into_.executables.extend(count);
   Pid* out = pids.extend(count);
+  // In registers: most entries repeat the address before.
+  std::uint64_t host = host_.last, executable = executable_.last;
+  std::uint32_t host_id = host_.last_id, executable_id = executable_.last_id;
   std::size_t implausible = 0;
-  std::size_t nulls = 0;
-  for (std::size_t i = 0; i < count; ++i, piece += d_.stride) {
-    hosts[i] = ids_.id(host_, load<Order, PointerSize>(piece + d_.host_name));
-    executables[i] = ids_.id(executable_, load<Order, PointerSize>(piece + d_.executable_name));
-    out[i] = read_pid(piece + d_.pid);
-    nulls += hosts[i] == process_table::no_string || executables[i] == process_table::no_string ? 1U : 0U;
+  for (std::size_t i = 0; i < count; ++i, piece += d.stride) {
+    const std::uint64_t this_host = load<Order, PointerSize>(piece + d.host_name);
+    if (this_host != host) {
+      host = this_host;
+      host_id = ids_.id(host_, host);
+    }
+    const std::uint64_t this_executable = load<Order, PointerSize>(piece + d.executable_name);
+    if (this_executable != executable) {
+      executable = this_executable;
+      executable_id = ids_.id(executable_, executable);
+    }
+    hosts[i] = host_id;
+    executables[i] = executable_id;
+    out[i] = read_pid(piece + d.pid);
     implausible += is_plausible_pid(out[i]) ? 0U : 1U;
   }
-  nulls_ += nulls;
   implausible_pids_ += implausible;
 }
 

@@ -17,12 +17,18 @@ class table_decoder {
  public:
   table_decoder(const descriptor& layout, process_table::columns& into) : d_(layout), into_(into) {}
 
+  /// Room in the columns for so many.
+  void reserve(std::size_t entries);
   /// `count` descriptors, the next of the table.
   void decode(const std::byte* piece, std::size_t count);
 
   [[nodiscard]] const address_ids& ids() const { return ids_; }
   /// Whether a null pointer or a pid that cannot be one was among them.
-  [[nodiscard]] bool saw_bad_fields() const { return implausible_pids_ != 0 || nulls_ != 0; }
+  [[nodiscard]] bool saw_bad_fields() const {
+    const bool first_is_null = into_.hosts.size() > 0 &&
+                               (into_.hosts[0] == address_ids::null_id || into_.executables[0] == address_ids::null_id);
+    return implausible_pids_ != 0 || ids_.saw_null() || first_is_null;
+  }
 
  private:
   template <byte_order Order, std::size_t PointerSize>
@@ -36,7 +42,6 @@ class table_decoder {
   address_ids::cursor host_;
   address_ids::cursor executable_;
   std::size_t implausible_pids_ = 0;
-  std::size_t nulls_ = 0;
 };
 
 }  // namespace mpiacq
