@@ -158,6 +158,7 @@ class string_walk {
       extra_[range.address.value()].run = {range.address.value(), read_page_size, range.got, range.into.data()};
     }
     missing_.clear();
+    at_clear_to_ = edge::unknown;
     return {};
   }
 
@@ -179,27 +180,38 @@ class string_walk {
   void resolve(std::size_t position) {
     if (exhausted_) return emit(position, string_outcome::beyond_total);
     const std::uint64_t begin = address(position);
+    // Strings may overlap, by design or by malice: what the one before has shown to hold no terminator is not searched
+    // again, so that the work is linear in memory.
+    if (begin >= clear_from_ && begin < clear_to_) {
+      if (clear_to_ - begin > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
+      if (at_clear_to_ == edge::end_of_memory) return emit(position, string_outcome::unreadable, {}, clear_to_);
+      if (at_clear_to_ == edge::missing_page) return unresolved_.push_back(position);
+    } else {
+      clear_from_ = clear_to_ = begin;
+    }
     const page_run& run = *find(begin);
     const std::size_t offset = begin - run.begin;
-    if (offset >= run.got) return emit(position, string_outcome::unreadable, {}, run.begin + run.got);
+    if (offset >= run.got) return emit(position, string_outcome::unreadable, {}, begin);
 
     const std::size_t in_run = run.got - offset;
     const std::size_t span = in_run > limits_.bytes_each ? limits_.bytes_each + 1 : in_run;
-    // Strings may overlap, by design or by malice: what the one before has shown to hold no terminator is not searched
-    // again, so that the work is linear in memory.
-    const std::size_t clear =
-        begin >= clear_from_ && begin < clear_to_ ? std::min<std::size_t>(span, clear_to_ - begin) : 0;
-    if (clear == 0) clear_from_ = begin;
+    const std::size_t clear = std::min<std::size_t>(span, clear_to_ - begin);
     const auto* text = reinterpret_cast<const char*>(run.data + offset);
     const auto* end = static_cast<const char*>(std::memchr(text + clear, 0, span - clear));
+    at_clear_to_ = edge::unknown;
     if (end != nullptr) {
       clear_to_ = begin + static_cast<std::size_t>(end - text);
       return deliver(position, {text, end});
     }
-    clear_to_ = std::max(begin + span, clear == 0 ? 0 : clear_to_);
+    clear_to_ = std::max(clear_to_, begin + span);
     if (span > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
-    if (run.got < run.wanted) return emit(position, string_outcome::unreadable, {}, run.begin + run.got);
+    if (run.got < run.wanted) return end_of_memory(position);
     continue_beyond(position, run, {text, span});
+  }
+
+  void end_of_memory(std::size_t position) {
+    at_clear_to_ = edge::end_of_memory;
+    emit(position, string_outcome::unreadable, {}, clear_to_);
   }
 
   /// The string runs out of the pages that were read together: puts it together from the following ones.
@@ -210,29 +222,27 @@ class string_walk {
       if (next == 0) return emit(position, string_outcome::unreadable, {}, UINT64_MAX);  // the address space ends
       const page_run* run = find(next);
       if (run == nullptr) {
+        at_clear_to_ = edge::missing_page;
         missing_.push_back(next);
-        unresolved_.push_back(position);
-        return;
+        return unresolved_.push_back(position);
       }
       const auto* text = reinterpret_cast<const char*>(run->data);
       const std::size_t span = std::min(run->got, limits_.bytes_each + 1 - joined_.size());
-      const auto* end = span == 0 ? nullptr : static_cast<const char*>(std::memchr(text, 0, span));
-      joined_.append(text, end != nullptr ? static_cast<std::size_t>(end - text) : span);
+      const auto* end = static_cast<const char*>(std::memchr(text, 0, span));
+      const std::size_t part = end != nullptr ? static_cast<std::size_t>(end - text) : span;
+      joined_.append(text, part);
+      clear_to_ = std::max(clear_to_, next + part);
       if (end != nullptr) return deliver(position, joined_);
-      if (!spend(span)) return emit(position, string_outcome::beyond_total);
       if (joined_.size() > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
-      if (run->got < run->wanted) return emit(position, string_outcome::unreadable, {}, next + run->got);
+      if (run->got < run->wanted) return end_of_memory(position);
       next += run->wanted;
     }
   }
 
-  bool spend(std::size_t bytes) {
-    if (bytes > limits_.bytes_in_all - spent_) exhausted_ = true;
-    if (!exhausted_) spent_ += bytes;
-    return !exhausted_;
-  }
   void deliver(std::size_t position, std::string_view text) {
-    if (!spend(text.size())) return emit(position, string_outcome::beyond_total);
+    exhausted_ = text.size() > limits_.bytes_in_all - spent_;
+    if (exhausted_) return emit(position, string_outcome::beyond_total);
+    spent_ += text.size();
     emit(position, string_outcome::ok, text);
   }
   void emit(std::size_t position, string_outcome what, std::string_view text = {}, std::uint64_t stopped_at = 0) {
@@ -258,6 +268,8 @@ class string_walk {
   std::string joined_;
   std::uint64_t clear_from_ = 0;  // no terminator in [clear_from_, clear_to_)
   std::uint64_t clear_to_ = 0;
+  enum class edge : std::uint8_t { unknown, missing_page, end_of_memory };
+  edge at_clear_to_ = edge::unknown;
   std::uint64_t spent_ = 0;
   bool exhausted_ = false;
 };

@@ -118,7 +118,7 @@ TEST_CASE("the error says how an entry speaks against the layout") {
       strings.error().message,
       ContainsSubstring("entry 0") &&
           ContainsSubstring(
-              "host_name points to no printable string at 0x100000, executable_name to no printable string at 0x10"));
+              "host_name points to no printable string at 0x41000000, executable_name to no printable string at 0x10"));
   starter.put_table({{bell, bell, -559038737}});
   CHECK_THAT(check(starter, 1).error().message, ContainsSubstring("host_name"));
   const auto good = starter.string("n1");

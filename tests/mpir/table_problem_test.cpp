@@ -78,10 +78,11 @@ TEST_CASE("a string that runs off memory says where memory ends") {
   const auto table = read(starter, 1);
   REQUIRE(table.has_value());
   CHECK(sentences(*table) ==
-        std::vector<std::string>{"host_name of rank 0: the string at 0x100ffd has no end before 0x101000, which cannot "
-                                 "be read"});
+        std::vector<std::string>{
+            "host_name of rank 0: the string at 0x41000ffd has no end before 0x41001000, which cannot "
+            "be read"});
   CHECK(table->problems()[0].fault == field_fault::unreadable);
-  CHECK(table->problems()[0].stopped_at == target_address{0x101000});
+  CHECK(table->problems()[0].stopped_at == target_address{0x41001000});
 }
 
 TEST_CASE("the limits of strings are named") {

@@ -76,11 +76,12 @@ struct fake_entry {
 };
 
 /// A starter that a test fills: memory, ABI, symbols, a table in any layout. Variables stand at 0x20000, strings from
-/// 0x100000 on, the table wherever it is put (below 2^32, so that all of it suits every ABI).
+/// 0x41000000 on (the lower half of an address is then no pid), the table wherever it is put (below 2^32, so that all
+/// of it suits every ABI).
 class fake_starter {
  public:
   static constexpr target_address variables{0x20000};
-  static constexpr target_address strings{0x100000};
+  static constexpr target_address strings{0x41000000};
   static constexpr target_address table{0x4000000};
 
   explicit fake_starter(const target_abi& a = lp64_little) : abi(a) {
