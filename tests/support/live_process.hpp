@@ -1,0 +1,128 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A fixture that runs, told to us by pipes, and its memory. Nothing here is traced.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mpiacq/ids.hpp"
+#include "mpiacq/memory.hpp"
+
+namespace mpiacq::test {
+
+/// A child process with its standard input and output at our end. It is killed and waited for at the end.
+class live_process {
+ public:
+  explicit live_process(std::vector<std::string> arguments) {
+    int input[2] = {-1, -1};
+    int output[2] = {-1, -1};
+    if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) return;
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(input[0], STDIN_FILENO);
+      ::dup2(output[1], STDOUT_FILENO);
+      ::execvp(argv[0], argv.data());
+      ::_exit(127);
+    }
+    ::close(input[0]);
+    ::close(output[1]);
+    input_ = input[1];
+    output_ = ::fdopen(output[0], "r");
+  }
+
+  ~live_process() {
+    if (input_ >= 0) ::close(input_);
+    if (output_ != nullptr) std::fclose(output_);
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+  }
+  live_process(const live_process&) = delete;
+  live_process& operator=(const live_process&) = delete;
+
+  [[nodiscard]] process_id pid() const { return process_id{pid_}; }
+
+  /// The lines that it prints up to "ready"; empty where it ended without.
+  std::vector<std::string> lines_until_ready() {
+    std::vector<std::string> lines;
+    std::string line;
+    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
+      if (c != '\n') {
+        line += static_cast<char>(c);
+        continue;
+      }
+      if (line == "ready") return lines;
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    return {};
+  }
+
+  void tell(char command) const {
+    while (::write(input_, &command, 1) < 0 && errno == EINTR) continue;
+  }
+
+  /// Ends it by ending its standard input, and waits for that; gives what wait(2) said.
+  int end() {
+    ::close(std::exchange(input_, -1));
+    int status = -1;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1;
+  std::FILE* output_ = nullptr;
+};
+
+/// A live process's memory by process_vm_readv, one call for each range. It counts what is asked of it.
+class live_memory final : public memory_reader {
+ public:
+  explicit live_memory(process_id pid) : pid_(static_cast<pid_t>(pid.value())) {}
+
+  result<void> read_ranges(std::span<memory_range> ranges) override {
+    ++calls;
+    for (memory_range& range : ranges) {
+      range.got = 0;
+      while (range.got < range.into.size()) {
+        // Up to the end of a page at a time: a call stops at the first range that is not readable as a whole.
+        const target_address next = range.address + range.got;
+        const std::size_t room = read_page_size - static_cast<std::size_t>(next.value() % read_page_size);
+        const std::size_t size = std::min(range.into.size() - range.got, room);
+        iovec here{range.into.data() + range.got, size};
+        iovec there{reinterpret_cast<void*>(next.value()), size};
+        const ssize_t count = ::process_vm_readv(pid_, &here, 1, &there, 1, 0);
+        if (count < 0 && errno == ESRCH) return fail(error_code::process_gone, "the process has ended");
+        if (count <= 0) break;
+        range.got += static_cast<std::size_t>(count);
+      }
+      bytes += range.got;
+    }
+    return {};
+  }
+
+  std::size_t calls = 0;
+  std::size_t bytes = 0;
+
+ private:
+  pid_t pid_;
+};
+
+}  // namespace mpiacq::test

@@ -1,0 +1,235 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Programs and libraries that do not run, and files that are neither.
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <sys/stat.h>
+
+#include "catch.hpp"
+#include "description.hpp"
+#include "live_process.hpp"
+#include "mpiacq/process_symbols.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+void write_file(const std::string& path, std::string_view contents) {
+  std::ofstream{path, std::ios::binary}.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+error refused(const std::string& path) {
+  auto opened = file_symbols::open(path, fixture_search());
+  REQUIRE_FALSE(opened.has_value());
+  INFO(opened.error().message);
+  CHECK_THAT(opened.error().message, ContainsSubstring(path));
+  return opened.error();
+}
+
+}  // namespace
+
+TEST_CASE("a file's symbols lie as far from the process's as the program was moved") {
+  for (const char* name : {"pie", "non_pie", "static", "dwarf4", "stripped", "hash_system_v", "split_by_id",
+                           "split_by_link", "compressed", "extended"}) {
+    INFO(name);
+    live_process process{{fixture(name)}};
+    const description told{process.lines_until_ready()};
+    auto symbols = file_symbols::open(fixture(name), fixture_search());
+    REQUIRE(symbols.has_value());
+    const auto found = look_up(**symbols, told.symbols);
+    std::set<std::uint64_t> moved;
+    std::size_t i = 0;
+    for (const auto& [symbol_name, expected] : told.symbols) {
+      INFO(symbol_name);
+      REQUIRE(found[i].has_value());
+      moved.insert(expected.address - found[i]->address().value());
+      ++i;
+    }
+    CHECK(moved.size() == 1);
+    CHECK(*moved.begin() % 4096 == 0);
+    const bool fixed = std::string_view{name} == "non_pie" || std::string_view{name} == "static";
+    CHECK((*moved.begin() == 0) == fixed);
+  }
+}
+
+TEST_CASE("a file's layouts are those of its process") {
+  for (const char* name : {"pie", "static", "dwarf4", "split_by_id", "split_by_link", "compressed", "extended",
+                           "qualified", "nested", "opaque", "type_units", "in_library"}) {
+    INFO(name);
+    live_process process{{fixture(name)}};
+    const description told{process.lines_until_ready()};
+    auto symbols = file_symbols::open(fixture(name), fixture_search());
+    REQUIRE(symbols.has_value());
+    const auto layout = layout_of_table(**symbols);
+    REQUIRE(layout.has_value());
+    check_layout(*layout, told.layout);
+  }
+}
+
+TEST_CASE("a file's libraries are found as the dynamic linker finds them") {
+  for (const char* name : {"in_library", "in_library_rpath"}) {
+    INFO(name);
+    live_process process{{fixture(name)}};
+    process.lines_until_ready();
+    live_memory memory{process.pid()};
+    auto live = process_symbols::open(process.pid(), memory, fixture_search());
+    REQUIRE(live.has_value());
+    std::set<std::filesystem::path> mapped;
+    for (const auto& m : (*live)->modules()) {
+      if (m->path.starts_with('/')) mapped.insert(std::filesystem::canonical(m->path));
+    }
+    auto symbols = file_symbols::open(fixture(name), fixture_search());
+    REQUIRE(symbols.has_value());
+    std::set<std::filesystem::path> found;
+    for (const auto& m : (*symbols)->modules()) found.insert(std::filesystem::canonical(m->path));
+    CHECK(found == mapped);
+    CHECK((*symbols)->problems().empty());
+  }
+}
+
+TEST_CASE("a library that is not found is a problem with its name and who needs it") {
+  own_folder folder;
+  std::filesystem::copy_file(fixture("in_library"), folder / "alone");
+  auto symbols = file_symbols::open(folder / "alone", fixture_search());
+  REQUIRE(symbols.has_value());
+  REQUIRE((*symbols)->problems().size() == 1);
+  const error& problem = (*symbols)->problems().front();
+  CHECK(problem.code == error_code::not_found);
+  CHECK_THAT(problem.message, ContainsSubstring("libmpir_fixture.so"));
+  CHECK_THAT(problem.message, ContainsSubstring(folder / "alone"));
+}
+
+TEST_CASE("initialised data and zeros are read from a file") {
+  auto symbols = file_symbols::open(fixture("pie"), fixture_search());
+  REQUIRE(symbols.has_value());
+  const auto size = (*symbols)->find_symbol("MPIR_proctable_size");
+  REQUIRE((size && *size));
+  memory_reader& memory = (*symbols)->initial_memory();
+  CHECK(read_signed(memory, (*symbols)->abi(), (*size)->address(), 4).value() == 17);
+  const auto path = (*symbols)->find_symbol("MPIR_executable_path");
+  REQUIRE((path && *path));
+  CHECK(read_c_string(memory, (*path)->address(), 255).value().empty());
+  const auto nowhere = read_unsigned(memory, (*symbols)->abi(), target_address{0x7fff00000000}, 4);
+  REQUIRE_FALSE(nowhere.has_value());
+  CHECK(nowhere.error().code == error_code::unreadable_memory);
+}
+
+TEST_CASE("a 32-bit library is read by its own widths") {
+  auto symbols = file_symbols::open(fixture("tiny_32"), fixture_search());
+  REQUIRE(symbols.has_value());
+  CHECK((*symbols)->abi().pointer_size == 4);
+  const auto size = (*symbols)->find_symbol("MPIR_proctable_size");
+  REQUIRE((size && *size));
+  const auto value = read_signed((*symbols)->initial_memory(), (*symbols)->abi(), (*size)->address(), 4);
+  CHECK(value.value() == 4711);
+  const auto layout = layout_of_table(**symbols);
+  REQUIRE(layout.has_value());
+  CHECK(layout->size == 12);
+  REQUIRE(layout->find("pid") != nullptr);
+  CHECK(layout->find("pid")->offset == 8);
+  CHECK(layout->find("host_name")->size == 4);
+}
+
+TEST_CASE("what is no program is refused with what it is instead") {
+  own_folder folder;
+  CHECK(refused(folder / "nothing there").code == error_code::not_found);
+  const error directory = refused(std::filesystem::path(folder / "x").parent_path());
+  CHECK(directory.code == error_code::bad_format);
+  CHECK_THAT(directory.message, ContainsSubstring("a directory"));
+
+  write_file(folder / "empty", "");
+  CHECK_THAT(refused(folder / "empty").message, ContainsSubstring("is empty"));
+  write_file(folder / "script", "#! /usr/bin/env python3\nprint()\n");
+  CHECK_THAT(refused(folder / "script").message, ContainsSubstring("a script for /usr/bin/env python3"));
+  write_file(folder / "text", "hello\n");
+  CHECK_THAT(refused(folder / "text").message, ContainsSubstring("is not an ELF file"));
+  write_file(folder / "head", std::string_view{"\x7f"
+                                               "ELF\x02\x01",
+                                               6});
+  CHECK_THAT(refused(folder / "head").message, ContainsSubstring("truncated"));
+  CHECK_THAT(refused(fixture("unlinked.o")).message, ContainsSubstring("has not been linked"));
+
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THAT(refused(folder / "pipe").message, ContainsSubstring("a pipe"));
+}
+
+TEST_CASE("a file that may not be read is refused by name") {
+  if (::geteuid() == 0) MPIACQ_SKIP("root may read every file");
+  own_folder folder;
+  write_file(folder / "secret", "x");
+  REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
+  CHECK(refused(folder / "secret").code == error_code::permission);
+}
+
+TEST_CASE("a file cut short at any length gives an answer or an error") {
+  own_folder folder;
+  for (const char* name : {"tiny", "tiny_32", "split_by_link.debug"}) {
+    const std::string whole = read_file(fixture(name));
+    REQUIRE(whole.size() > 1000);
+    std::size_t refusals = 0;
+    std::size_t answers = 0;
+    const std::size_t step = std::max<std::size_t>(1, whole.size() / 150);
+    for (std::size_t length = 0; length < whole.size(); length += length < 70 ? 1 : step) {
+      INFO(name << " cut to " << length << " bytes");
+      write_file(folder / "cut", std::string_view{whole}.substr(0, length));
+      auto symbols = file_symbols::open(folder / "cut", fixture_search());
+      if (!symbols) {
+        ++refusals;
+        CHECK(symbols.error().code == error_code::bad_format);
+        continue;
+      }
+      ++answers;
+      const auto table = (*symbols)->find_symbol("MPIR_proctable");
+      REQUIRE(table.has_value());
+      if (!*table) continue;
+      const auto layout = (*symbols)->layout_pointed_to_by(**table, nullptr);
+      if (!layout) CHECK(layout.error().code == error_code::bad_format);
+    }
+    CHECK(refusals > 0);
+    CHECK(answers > 0);
+  }
+}
+
+TEST_CASE("a debug file that is not this program's is not used, and that is said") {
+  own_folder folder;
+  std::filesystem::copy_file(fixture("split_by_link"), folder / "split_by_link");
+  std::string debug = read_file(fixture("split_by_link.debug"));
+  SECTION("its contents differ from what the link's CRC says") {
+    debug.back() = static_cast<char>(debug.back() ^ 1);
+    write_file(folder / "split_by_link.debug", debug);
+  }
+  SECTION("it is of another program") {
+    std::filesystem::copy_file(fixture("split_by_id"), folder / "split_by_link.debug");
+  }
+  auto symbols = file_symbols::open(folder / "split_by_link", fixture_search());
+  REQUIRE(symbols.has_value());
+  CHECK_FALSE((*symbols)->find_symbol("MPIR_proctable").value().has_value());
+  REQUIRE_FALSE((*symbols)->problems().empty());
+  CHECK_THAT((*symbols)->problems().front().message, ContainsSubstring("is not the debug file of"));
+}
+
+TEST_CASE("a debug file is found in .debug beside the program and below the debug folders") {
+  own_folder folder;
+  std::filesystem::copy_file(fixture("split_by_link"), folder / "split_by_link");
+  debug_file_search search{{folder / "debug"}, false};
+  std::string place = folder / ".debug";
+  SECTION("in .debug") {}
+  SECTION("below a debug folder, by the program's own path") {
+    place = (folder / "debug") + std::filesystem::path(folder / "x").parent_path().string();
+  }
+  std::filesystem::create_directories(place);
+  std::filesystem::copy_file(fixture("split_by_link.debug"), place + "/split_by_link.debug");
+  auto symbols = file_symbols::open(folder / "split_by_link", search);
+  REQUIRE(symbols.has_value());
+  const auto layout = layout_of_table(**symbols);
+  REQUIRE(layout.has_value());
+  CHECK(layout->source == layout_source::debug_file);
+  CHECK(layout->debug_file == place + "/split_by_link.debug");
+}

@@ -1,0 +1,232 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Live fixtures, held against what they print of themselves.
+#include <filesystem>
+#include <optional>
+
+#include "catch.hpp"
+#include "description.hpp"
+#include "live_process.hpp"
+#include "mpiacq/process_symbols.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+struct variant {
+  const char* name;
+  std::optional<layout_source> layout;
+  bool has_symbol_table = true;
+};
+
+std::vector<variant> variants() {
+  const auto own = layout_source::dwarf;
+  std::vector<variant> all = {{"pie", own},
+                              {"non_pie", own},
+                              {"static", own},
+                              {"static_pie", own},
+                              {"dwarf4", own},
+                              {"dwarf5", own},
+                              {"unoptimised_dwarf4", own},
+                              {"compressed", own},
+                              {"type_units", own},
+                              {"anonymous", own},
+                              {"extended", own},
+                              {"extended_dwarf4", own},
+                              {"qualified", own},
+                              {"nested", own},
+                              {"opaque", own},
+                              {"in_library", own},
+                              {"in_library_rpath", own},
+                              {"stripped", std::nullopt, false},
+                              {"hash_gnu", std::nullopt, false},
+                              {"hash_system_v", std::nullopt, false},
+                              {"hash_both", std::nullopt, false},
+                              {"split_by_id", layout_source::debug_file},
+                              {"split_by_link", layout_source::debug_file}};
+#ifdef MPIACQ_HAVE_CLANG_FIXTURE
+  all.push_back({"clang_built", own});
+#endif
+#ifdef MPIACQ_HAVE_DWZ_FIXTURE
+  all.push_back({"dwz_built", own});
+#endif
+  return all;
+}
+
+/// A fixture that runs, and our view of it.
+struct observed {
+  explicit observed(std::vector<std::string> arguments)
+      : process(std::move(arguments)), told(process.lines_until_ready()), memory(process.pid()) {
+    auto opened = process_symbols::open(process.pid(), memory, fixture_search());
+    if (!opened) FAIL(opened.error().message);
+    symbols = std::move(*opened);
+  }
+
+  live_process process;
+  description told;
+  live_memory memory;
+  std::unique_ptr<process_symbols> symbols;
+};
+
+std::string all_problems(const process_symbols& of) {
+  std::string text;
+  for (const error& e : of.problems()) text += e.message + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of program shows its symbols where it says they are") {
+  for (const variant& v : variants()) {
+    INFO(v.name);
+    observed seen{{fixture(v.name)}};
+    check_symbols(*seen.symbols, seen.told.symbols);
+    if (v.has_symbol_table) check_symbols(*seen.symbols, seen.told.local_symbols);
+    CHECK(all_problems(*seen.symbols).empty());
+  }
+}
+
+TEST_CASE("every kind of program shows its descriptor's layout as its compiler made it") {
+  for (const variant& v : variants()) {
+    INFO(v.name);
+    observed seen{{fixture(v.name)}};
+    const auto layout = layout_of_table(*seen.symbols);
+    REQUIRE(layout.has_value() == v.layout.has_value());
+    if (!layout) continue;
+    CHECK(layout->source == *v.layout);
+    CHECK(layout->debug_file.empty() == (*v.layout == layout_source::dwarf));
+    check_layout(*layout, seen.told.layout);
+  }
+}
+
+TEST_CASE("the modules are the executable and what the dynamic linker has mapped, in its order") {
+  observed seen{{fixture("in_library")}};
+  const auto modules = seen.symbols->modules();
+  REQUIRE(modules.size() >= 4);
+  CHECK(modules[0]->is_executable);
+  CHECK(modules[0]->path == std::filesystem::canonical(fixture("in_library")).string());
+  CHECK(std::count_if(modules.begin(), modules.end(), [](const auto& m) { return m->is_executable; }) == 1);
+  const auto library = std::find_if(modules.begin(), modules.end(), [](const auto& m) {
+    return std::filesystem::path(m->path).filename() == "libmpir_fixture.so";
+  });
+  REQUIRE(library != modules.end());
+  CHECK((*library)->build_id.size() == 20);
+  const auto table = seen.symbols->find_symbol("MPIR_proctable");
+  REQUIRE((table && *table));
+  CHECK(seen.symbols->link_map_breakpoint().has_value());
+}
+
+TEST_CASE("a static program has one module and no link map") {
+  observed seen{{fixture("static")}};
+  CHECK(seen.symbols->modules().size() == 1);
+  CHECK_FALSE(seen.symbols->link_map_breakpoint().has_value());
+  CHECK(seen.symbols->refresh().value() == false);
+}
+
+TEST_CASE("a static position-independent program has no library, whatever its link map says of the vDSO") {
+  observed seen{{fixture("static_pie")}};
+  for (const auto& m : seen.symbols->modules().subspan(1)) CHECK_THAT(m->path, ContainsSubstring("vdso"));
+  CHECK(seen.symbols->modules().size() <= 2);
+}
+
+TEST_CASE("a name that no module has is absent, and that is no error") {
+  observed seen{{fixture("nothing")}};
+  const auto found = seen.symbols->find_symbol("MPIR_proctable");
+  REQUIRE(found.has_value());
+  CHECK_FALSE(found->has_value());
+}
+
+TEST_CASE("a library that is mapped and unmapped later comes and goes") {
+  observed seen{{fixture("loader"), fixture("libmpir_fixture.so")}};
+  CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
+  CHECK(seen.symbols->refresh().value() == false);
+  const std::size_t before = seen.symbols->modules().size();
+
+  seen.process.tell('o');
+  const description opened{seen.process.lines_until_ready()};
+  CHECK(seen.symbols->refresh().value() == true);
+  CHECK(seen.symbols->modules().size() == before + 1);
+  const auto table = seen.symbols->find_symbol("MPIR_proctable");
+  REQUIRE((table && *table));
+  CHECK((*table)->address().value() == opened.symbols.at("MPIR_proctable").address);
+
+  seen.process.tell('c');
+  seen.process.lines_until_ready();
+  CHECK(seen.symbols->refresh().value() == true);
+  CHECK(seen.symbols->modules().size() == before);
+  CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
+  // What was found keeps its module, but there is nothing to be asked about it any more.
+  CHECK_FALSE((*table)->home->path.empty());
+  CHECK_FALSE(seen.symbols->layout_pointed_to_by(**table, nullptr).value().has_value());
+}
+
+TEST_CASE("a deleted executable keeps its symbols and types") {
+  own_folder folder;
+  const std::string program = folder / "an odd\nname (deleted)";
+  std::filesystem::copy_file(fixture("pie"), program);
+  live_process process{{program}};
+  const description told{process.lines_until_ready()};
+  std::filesystem::remove(program);
+  live_memory memory{process.pid()};
+  auto symbols = process_symbols::open(process.pid(), memory, fixture_search());
+  REQUIRE(symbols.has_value());
+  check_symbols(**symbols, told.symbols);
+  check_symbols(**symbols, told.local_symbols);
+  const auto layout = layout_of_table(**symbols);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, told.layout);
+}
+
+TEST_CASE("a deleted or replaced library keeps its dynamic symbols") {
+  own_folder folder;
+  const std::string library = folder / "libmpir_fixture.so";
+  std::filesystem::copy_file(fixture("in_library"), folder / "with a library");
+  std::filesystem::copy_file(fixture("libmpir_fixture.so"), library);
+  live_process process{{folder / "with a library"}};
+  const description told{process.lines_until_ready()};
+  std::filesystem::remove(library);
+  SECTION("deleted") {}
+  SECTION("replaced") {
+    std::filesystem::copy_file(fixture("tiny"), library);
+  }
+  live_memory memory{process.pid()};
+  auto symbols = process_symbols::open(process.pid(), memory, fixture_search());
+  REQUIRE(symbols.has_value());
+  check_symbols(**symbols, told.symbols);
+  const auto layout = layout_of_table(**symbols);
+  // The kernel's link to the mapped file takes root's rights; without them there is a problem told, and no layout.
+  if (layout) {
+    check_layout(*layout, told.layout);
+    CHECK(all_problems(**symbols).empty());
+  } else {
+    CHECK_THAT(all_problems(**symbols), ContainsSubstring("libmpir_fixture.so"));
+  }
+}
+
+TEST_CASE("few reads find the symbols, whatever the number of names") {
+  observed seen{{fixture("in_library")}};
+  const std::size_t modules = seen.symbols->modules().size();
+  // One for each module of the list, and a constant: headers, names, first pages.
+  CHECK(seen.memory.calls <= modules + 8);
+  const std::size_t opening = seen.memory.calls;
+  check_symbols(*seen.symbols, seen.told.symbols);
+  // A module without the names costs its dynamic section, its hash table's header and its Bloom filter.
+  CHECK(seen.memory.calls - opening <= 3 * modules + 8 + 2 * seen.told.symbols.size());
+  const std::size_t first = seen.memory.calls;
+  check_symbols(*seen.symbols, seen.told.symbols);
+  CHECK(seen.memory.calls - first <= modules + 8 + 2 * seen.told.symbols.size());
+  CHECK(seen.memory.bytes < 64 * read_page_size);
+}
+
+TEST_CASE("a process that is not there, and one that has ended, are told apart from a bad one") {
+  live_memory no_memory{process_id{1}};
+  const auto absent = process_symbols::open(process_id{0x7ffffffe}, no_memory);
+  REQUIRE_FALSE(absent.has_value());
+  CHECK(absent.error().code == error_code::process_gone);
+
+  observed seen{{fixture("in_library")}};
+  seen.process.end();
+  const auto found = seen.symbols->find_symbol("MPIR_proctable");
+  REQUIRE_FALSE(found.has_value());
+  CHECK(found.error().code == error_code::process_gone);
+}
