@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Programs and libraries that do not run, and files that are neither.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -160,12 +161,44 @@ TEST_CASE("what is no program is refused with what it is instead") {
   CHECK_THAT(refused(folder / "pipe").message, ContainsSubstring("a pipe"));
 }
 
+namespace {
+
+/// Takes root's rights from this process for as long as it lives, so that permissions count.
+class without_root {
+ public:
+  without_root() : was_root_(::geteuid() == 0) {
+    if (was_root_) REQUIRE(::seteuid(65534) == 0);
+  }
+  ~without_root() {
+    if (was_root_ && ::seteuid(0) != 0) std::abort();
+  }
+  without_root(const without_root&) = delete;
+  without_root& operator=(const without_root&) = delete;
+
+ private:
+  bool was_root_;
+};
+
+}  // namespace
+
 TEST_CASE("a file that may not be read is refused by name") {
-  if (::geteuid() == 0) MPIACQ_SKIP("root may read every file");
   own_folder folder;
   write_file(folder / "secret", "x");
   REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
+  const without_root now;
   CHECK(refused(folder / "secret").code == error_code::permission);
+}
+
+TEST_CASE("another user's process is refused with what it takes") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root has a process here that others may not look at");
+  live_process process{{fixture("pie")}};
+  process.lines_until_ready();
+  live_memory memory{process.pid()};
+  const without_root now;
+  const auto symbols = process_symbols::open(process.pid(), memory);
+  REQUIRE_FALSE(symbols.has_value());
+  CHECK(symbols.error().code == error_code::permission);
+  CHECK_THAT(symbols.error().message, ContainsSubstring("ptrace_scope"));
 }
 
 TEST_CASE("a file cut short at any length gives an answer or an error") {
