@@ -34,6 +34,22 @@ std::string build_id_name(const std::vector<std::byte>& id) {
   return ".build-id/" + digits.substr(0, 2) + "/" + digits.substr(2) + ".debug";
 }
 
+/// Where a file with the wanted build id may stand.
+std::vector<std::string> places_of_build_id(const debug_file_wanted& wanted, const debug_file_search& search) {
+  std::vector<std::string> places;
+  // Two digits name the folder, so an id of one byte names no file.
+  if (wanted.build_id.size() < 2) return places;
+  for (const std::string& folder : search.folders) places.push_back(folder + "/" + build_id_name(wanted.build_id));
+  return places;
+}
+
+/// The folders that are a root of the file system to the target or to us.
+std::vector<std::string> roots_of(const debug_file_wanted& wanted) {
+  std::vector<std::string> roots = {""};
+  roots.insert(roots.end(), wanted.roots.begin(), wanted.roots.end());
+  return roots;
+}
+
 std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const debug_file_search& search) {
   const std::string folder = folder_of(wanted.module_path);
   std::vector<std::string> places = {folder + "/" + wanted.link->name, folder + "/.debug/" + wanted.link->name};
@@ -93,21 +109,29 @@ result<std::uint32_t> crc_of_file(const elf::input_file& file) {
 
 std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const debug_file_search& search,
                                           std::vector<error>& problems) {
-  std::vector<std::string> roots = {""};
-  roots.insert(roots.end(), wanted.roots.begin(), wanted.roots.end());
-  // Two digits name the folder, so an id of one byte names no file.
-  if (wanted.build_id.size() > 1) {
-    const std::string name = build_id_name(wanted.build_id);
-    for (const std::string& root : roots) {
-      for (const std::string& folder : search.folders) {
-        if (auto found = open_if_it_fits(root + folder + "/" + name, wanted, false, problems)) return found;
-      }
+  const auto roots = roots_of(wanted);
+  for (const std::string& root : roots) {
+    for (const std::string& place : places_of_build_id(wanted, search)) {
+      if (auto found = open_if_it_fits(root + place, wanted, false, problems)) return found;
     }
   }
   if (!wanted.link) return std::nullopt;
   for (const std::string& root : roots) {
     for (const std::string& place : places_of_link(wanted, search)) {
       if (auto found = open_if_it_fits(root + place, wanted, true, problems)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted, const std::string& name,
+                                                 const debug_file_search& search) {
+  auto places = places_of_build_id(wanted, search);
+  places.push_back(name.starts_with('/') ? name : folder_of(wanted.module_path) + "/" + name);
+  std::vector<error> not_found_is_told_once;
+  for (const std::string& root : roots_of(wanted)) {
+    for (const std::string& place : places) {
+      if (auto found = open_if_it_fits(root + place, wanted, false, not_found_is_told_once)) return found;
     }
   }
   return std::nullopt;

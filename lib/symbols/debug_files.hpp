@@ -27,6 +27,11 @@ struct debug_file_wanted {
 [[nodiscard]] std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted,
                                                         const debug_file_search& search, std::vector<error>& problems);
 
+/// The file that several debug files share what they have in common in (dwz; `.gnu_debugaltlink`): by build id, else by
+/// its name, which counts from the folder of `wanted.module_path`. `wanted.build_id` must be its id.
+[[nodiscard]] std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted, const std::string& name,
+                                                               const debug_file_search& search);
+
 /// Asks the servers in DEBUGINFOD_URLS, through libdwfl; this can take as long as DEBUGINFOD_TIMEOUT says. Empty where
 /// that is not set or no server has the file.
 [[nodiscard]] std::optional<elf::image> ask_debuginfod(const std::vector<std::byte>& build_id);

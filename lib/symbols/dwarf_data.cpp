@@ -1,10 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "dwarf_data.hpp"
 
+#include <cstring>
+
 #include <dwarf.h>
 #include <elf.h>
+#include <elfutils/libdwelf.h>
 #include <fmt/format.h>
-#include <unistd.h>
+#include <gelf.h>
+
+#include "debug_files.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -24,11 +29,6 @@ result<bool> has_debug_information(elf::image& file) {
   return false;
 }
 
-std::string_view name_of(Dwarf_Die& entry) {
-  const char* name = dwarf_diename(&entry);
-  return name == nullptr ? std::string_view{} : std::string_view{name};
-}
-
 /// A declaration says of the type what its own file knows, which may be less than the definition's.
 bool is_declaration(Dwarf_Die& entry) {
   Dwarf_Attribute attribute;
@@ -44,7 +44,7 @@ class best_match {
   /// Looks through a unit's top level; true once a definition is there.
   result<bool> look_in(Dwarf_Die& unit) {
     auto looked = visit_children(data_, unit, [&](Dwarf_Die& child) -> result<bool> {
-      if (dwarf_tag(&child) != DW_TAG_variable || name_of(child) != name_) return false;
+      if (dwarf_tag(&child) != DW_TAG_variable || data_.name_of(child) != name_) return false;
       definition_ = !is_declaration(child);
       if (definition_ || !match_) match_ = child;
       return definition_;
@@ -64,24 +64,85 @@ class best_match {
 
 }  // namespace
 
-result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file) {
+result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file, const debug_file_search& search,
+                                                   std::span<const std::string> roots) {
   auto present = has_debug_information(file);
   if (!present) return fail(std::move(present).error());
   if (!*present) return std::nullopt;
-
-  elf_version(EV_CURRENT);
   dwarf_data data;
-  data.file_name_ = &file.file().name();
-  const auto how = file.file().size() > largest_file_to_read ? ELF_C_READ_MMAP : ELF_C_READ;
-  data.elf_.reset(elf_begin(file.file().descriptor(), how, nullptr));
-  if (!data.elf_) {
-    return fail(
-        error{error_code::bad_format, fmt::format("{} cannot be read as ELF: {}", file.file().name(), elf_errmsg(-1))}
-            .on(file.file().name()));
-  }
-  data.dwarf_.reset(dwarf_begin_elf(data.elf_.get(), DWARF_C_READ, nullptr));
-  if (!data.dwarf_) return data.broken("opening it");
+  if (auto opened = data.open_handles(file); !opened) return fail(std::move(opened).error());
+  if (auto shared = data.open_shared_file(search, roots); !shared) return fail(std::move(shared).error());
   return data;
+}
+
+result<void> dwarf_data::open_handles(elf::image& file) {
+  elf_version(EV_CURRENT);
+  file_name_ = &file.file().name();
+  const auto how = file.file().size() > largest_file_to_read ? ELF_C_READ_MMAP : ELF_C_READ;
+  elf_.reset(elf_begin(file.file().descriptor(), how, nullptr));
+  if (!elf_) {
+    const std::string why = elf_errmsg(-1);
+    return fail(
+        error{error_code::bad_format, fmt::format("{} cannot be read as ELF: {}", *file_name_, why)}.on(*file_name_));
+  }
+  dwarf_.reset(dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
+  if (!dwarf_) return broken("opening it");
+  note_string_sections();
+  return {};
+}
+
+result<void> dwarf_data::open_shared_file(const debug_file_search& search, std::span<const std::string> roots) {
+  const char* name = nullptr;
+  const void* id = nullptr;
+  const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(get(), &name, &id);
+  if (id_size < 0) return broken("reading the name of the file that it shares with others (.gnu_debugaltlink)");
+  if (id_size == 0) return {};
+  debug_file_wanted wanted{*file_name_, {}, {}, {roots.begin(), roots.end()}};
+  const auto* bytes = static_cast<const std::byte*>(id);
+  wanted.build_id.assign(bytes, bytes + id_size);
+  auto found = find_shared_debug_file(wanted, name, search);
+  if (!found) {
+    return fail(
+        error{error_code::not_found,
+              fmt::format("the debug information of {} needs the file {}, which is not there", *file_name_, name)}
+            .on(name));
+  }
+  shared_image_ = std::make_unique<elf::image>(std::move(*found));
+  shared_.reset(new dwarf_data);
+  if (auto opened = shared_->open_handles(*shared_image_); !opened) return opened;
+  dwarf_setalt(get(), shared_->get());
+  dwarf_setalt(shared_->get(), shared_->get());  // it shares with no other file, and none is to be looked for
+  strings_.insert(strings_.end(), shared_->strings_.begin(), shared_->strings_.end());
+  return {};
+}
+
+/// libdw holds the sections by libelf's own data, decompressed where they were compressed: the same that we get here.
+void dwarf_data::note_string_sections() {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf_.get(), names, header.sh_name);
+    const std::string_view text{name == nullptr ? "" : name};
+    if (!text.starts_with(".debug_") && !text.starts_with(".zdebug_")) continue;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data != nullptr && data->d_buf != nullptr)
+      strings_.emplace_back(static_cast<const char*>(data->d_buf), data->d_size);
+  }
+}
+
+std::string_view dwarf_data::name_of(Dwarf_Die& entry) const {
+  const char* name = dwarf_diename(&entry);
+  if (name == nullptr) return {};
+  for (const extent section : strings_) {
+    const auto* end = section.data() + section.size();
+    if (std::less<>{}(name, section.data()) || !std::less<>{}(name, end)) continue;
+    const void* terminator = std::memchr(name, 0, static_cast<std::size_t>(end - name));
+    if (terminator == nullptr) return {};
+    return {name, static_cast<std::size_t>(static_cast<const char*>(terminator) - name)};
+  }
+  return {};
 }
 
 tl::unexpected<error> dwarf_data::broken(std::string_view doing_what) const {
@@ -138,7 +199,7 @@ result<std::optional<Dwarf_Die>> find_type_definition(const dwarf_data& data, in
   std::optional<Dwarf_Die> found;
   auto looked = data.visit_units([&](Dwarf_Die& unit) -> result<bool> {
     auto in_unit = visit_children(data, unit, [&](Dwarf_Die& child) -> result<bool> {
-      if (dwarf_tag(&child) != tag || is_declaration(child) || name_of(child) != name) return false;
+      if (dwarf_tag(&child) != tag || is_declaration(child) || data.name_of(child) != name) return false;
       found = child;
       return true;
     });

@@ -5,30 +5,46 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <elfutils/libdw.h>
 
 #include "elf_image.hpp"
+#include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq::debug_info {
 
 /// The DWARF of one file, through libdw. The image must outlive it.
 class dwarf_data {
  public:
-  /// Empty where the file has no `.debug_info`. Errors: bad_format.
-  [[nodiscard]] static result<std::optional<dwarf_data>> open(elf::image& file);
+  /// Empty where the file has no `.debug_info`. Errors: bad_format, not_found (the file that it shares with others).
+  [[nodiscard]] static result<std::optional<dwarf_data>> open(elf::image& file, const debug_file_search& search,
+                                                              std::span<const std::string> roots);
 
   [[nodiscard]] Dwarf* get() const { return dwarf_.get(); }
   [[nodiscard]] const std::string& file_name() const { return *file_name_; }
   /// bad_format with libdw's own words.
   [[nodiscard]] tl::unexpected<error> broken(std::string_view doing_what) const;
 
+  /// An entry's name; empty where it has none, or one that does not end within its section: libdw gives out pointers
+  /// to strings whose end it has not looked for.
+  [[nodiscard]] std::string_view name_of(Dwarf_Die& entry) const;
+
   /// Calls `visit` with the top entry of each unit until it gives true.
   result<void> visit_units(const std::function<result<bool>(Dwarf_Die& unit)>& visit) const;
 
  private:
+  /// Where strings can stand.
+  using extent = std::span<const char>;
+
+  dwarf_data() = default;
+  [[nodiscard]] result<void> open_handles(elf::image& file);
+  [[nodiscard]] result<void> open_shared_file(const debug_file_search& search, std::span<const std::string> roots);
+  void note_string_sections();
+
   struct end_elf {
     void operator()(Elf* e) const { elf_end(e); }
   };
@@ -38,6 +54,10 @@ class dwarf_data {
   std::unique_ptr<Elf, end_elf> elf_;
   std::unique_ptr<Dwarf, end_dwarf> dwarf_;
   const std::string* file_name_ = nullptr;
+  std::vector<extent> strings_;
+  // What several files share (dwz). libdw would look for it by itself, but open whatever the name leads to.
+  std::unique_ptr<elf::image> shared_image_;
+  std::unique_ptr<dwarf_data> shared_;
 };
 
 /// Calls `visit` with each child until it gives true. Errors: bad_format.

@@ -41,11 +41,6 @@ bool only_renames(int tag) {
   }
 }
 
-std::string name_of(Dwarf_Die& entry) {
-  const char* name = dwarf_diename(&entry);
-  return name == nullptr ? std::string{} : std::string{name};
-}
-
 /// Reads one structure's layout. It lives for one question.
 class layout_reader {
  public:
@@ -86,7 +81,7 @@ class layout_reader {
       Dwarf_Die next;
       if (dwarf_formref_die(&attribute, &next) == nullptr) return data_.broken("following a type");
       bare.tag = dwarf_tag(&next);
-      if (bare.tag == DW_TAG_typedef) bare.name = name_of(next);
+      if (bare.tag == DW_TAG_typedef) bare.name = std::string{data_.name_of(next)};
       if (!only_renames(bare.tag)) {
         bare.entry = next;
         return bare;
@@ -109,7 +104,7 @@ class layout_reader {
       if (dwarf_formflag(&attribute, &declared_only) != 0) return data_.broken("reading a declaration");
     }
     if (!declared_only) return type;
-    const std::string tag_name = name_of(type.entry);
+    const std::string tag_name = std::string{data_.name_of(type.entry)};
     if (tag_name.empty()) return std::nullopt;
     auto definition = find_type_definition(data_, dwarf_tag(&type.entry), tag_name);
     if (!definition) return fail(std::move(definition).error());
@@ -120,7 +115,7 @@ class layout_reader {
 
   result<std::optional<structure_layout>> layout_of(bare_type& type) {
     structure_layout layout;
-    layout.name = name_of(type.entry);
+    layout.name = std::string{data_.name_of(type.entry)};
     if (layout.name.empty()) layout.name = type.name;
     const auto size = size_of(type.entry);
     if (!size || *size == 0) return bad(fmt::format("the structure {} has no size", layout.name));
@@ -154,7 +149,7 @@ class layout_reader {
     if (!within) return fail(std::move(within).error());
     auto type = type_of(entry);
     if (!type) return fail(std::move(type).error());
-    const std::string name = name_of(entry);
+    const std::string name = std::string{data_.name_of(entry)};
     if (!*type) return bad(fmt::format("the member {} has no type", name));
     const std::uint64_t offset = base + *within;
     if (*within > layout.size || offset > layout.size) {
@@ -183,13 +178,13 @@ class layout_reader {
     if (dwarf_formblock(&attribute, &block) != 0) return data_.broken("reading a member's offset");
     const std::span expression{block.data, static_cast<std::size_t>(block.length)};
     if (expression.empty() || expression[0] != DW_OP_plus_uconst) {
-      return bad(fmt::format("the member {} has no constant offset", name_of(member)));
+      return bad(fmt::format("the member {} has no constant offset", data_.name_of(member)));
     }
     for (std::size_t i = 1; i < expression.size() && i <= 9; ++i) {  // unsigned LEB128
       offset |= static_cast<std::uint64_t>(expression[i] & 0x7fU) << (7 * (i - 1));
       if ((expression[i] & 0x80U) == 0) return offset;
     }
-    return bad(fmt::format("the offset of the member {} has no end", name_of(member)));
+    return bad(fmt::format("the offset of the member {} has no end", data_.name_of(member)));
   }
 
   bool is_signed(Dwarf_Die& type) const {
@@ -212,8 +207,10 @@ class layout_reader {
 
 }  // namespace
 
-result<std::optional<structure_layout>> read_layout(elf::image& file, const symbol& variable, const symbol* near) {
-  auto data = dwarf_data::open(file);
+result<std::optional<structure_layout>> read_layout(elf::image& file, const symbol& variable, const symbol* near,
+                                                    const debug_file_search& search,
+                                                    std::span<const std::string> roots) {
+  auto data = dwarf_data::open(file, search, roots);
   if (!data) return fail(std::move(data).error());
   if (!*data) return std::nullopt;
   const auto near_address = near == nullptr ? std::nullopt : std::optional{near->offset.value()};

@@ -33,16 +33,25 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
+tl::unexpected<error> not_regular(mode_t mode, const std::string& name) {
+  return fail(
+      error{error_code::bad_format, fmt::format("{} is {}, not a program or library", name, kind_of(mode))}.on(name));
+}
+
 }  // namespace
 
 result<input_file> input_file::open(const std::string& path, std::string name) {
   if (name.empty()) name = path;
-  // Non-blocking, because opening a pipe would otherwise wait for its writer; for a regular file it means nothing.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) {
-    const int why = errno;
+  const auto failed = [&](int why) {
     return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
-  }
+  };
+  // To open a device can be to act on it, so that what is no regular file is not opened at all. Should it become a
+  // pipe meanwhile, the open does not wait for a writer.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return failed(errno);
+  if (!S_ISREG(status.st_mode)) return not_regular(status.st_mode, name);
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return failed(errno);
   return adopt(descriptor, std::move(name));
 }
 
@@ -53,11 +62,7 @@ result<input_file> input_file::adopt(int descriptor, std::string name) {
     const int why = errno;
     return fail(error{error_code::system, fmt::format("{} cannot be examined", file.name_)}.with_errno(why));
   }
-  if (!S_ISREG(status.st_mode)) {
-    return fail(error{error_code::bad_format,
-                      fmt::format("{} is {}, not a program or library", file.name_, kind_of(status.st_mode))}
-                    .on(file.name_));
-  }
+  if (!S_ISREG(status.st_mode)) return not_regular(status.st_mode, file.name_);
   file.size_ = static_cast<std::uint64_t>(status.st_size);
   return file;
 }

@@ -62,10 +62,11 @@ class search_state {
 };
 
 /// The layout out of one file's DWARF, marked with where it comes from.
-result<std::optional<structure_layout>> layout_in(image* file, const symbol& variable, const symbol* near,
+result<std::optional<structure_layout>> layout_in(image* file, const module_symbols& home, const symbol& variable,
+                                                  const symbol* near, const debug_file_search& search,
                                                   layout_source source) {
   if (file == nullptr) return std::nullopt;
-  auto layout = debug_info::read_layout(*file, variable, near);
+  auto layout = debug_info::read_layout(*file, variable, near, search, home.roots());
   if (!layout || !*layout) return layout;
   (*layout)->source = source;
   (*layout)->module_path = variable.home->path;
@@ -118,11 +119,13 @@ result<std::optional<structure_layout>> find_layout(std::span<const std::unique_
   if (home == modules.end()) return std::nullopt;  // it has been unloaded since
   if (near != nullptr && near->home != variable.home) near = nullptr;
 
-  auto own = layout_in((*home)->file(problems), variable, near, layout_source::dwarf);
+  auto own = layout_in((*home)->file(problems), **home, variable, near, search, layout_source::dwarf);
   if (own && *own) return own;
-  auto separate = layout_in((*home)->debug_file(search, problems), variable, near, layout_source::debug_file);
+  auto separate =
+      layout_in((*home)->debug_file(search, problems), **home, variable, near, search, layout_source::debug_file);
   if (separate && *separate) return separate;
-  auto served = layout_in((*home)->served_debug_file(search, problems), variable, near, layout_source::debuginfod);
+  auto served = layout_in((*home)->served_debug_file(search, problems), **home, variable, near, search,
+                          layout_source::debuginfod);
   if (served && *served) return served;
   if (!own) return own;
   return separate ? served : separate;

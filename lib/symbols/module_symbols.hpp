@@ -42,6 +42,7 @@ class module_symbols {
 
   [[nodiscard]] const std::shared_ptr<const module>& facts() const { return parts_.facts; }
   [[nodiscard]] const target_abi& abi() const { return parts_.abi; }
+  [[nodiscard]] std::span<const std::string> roots() const { return parts_.roots; }
 
   using definitions = std::vector<std::optional<definition>>;
 

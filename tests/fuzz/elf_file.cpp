@@ -1,0 +1,70 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Any bytes as a program's file: its segments, sections, symbol tables, debug link and DWARF.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "library_search.hpp"
+#include "module_symbols.hpp"
+
+using namespace mpiacq;
+
+namespace {
+
+/// The input as a file that a path leads to; memory only.
+class input_as_file {
+ public:
+  input_as_file(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
+    if (descriptor_ < 0 || ::write(descriptor_, data, size) != static_cast<ssize_t>(size)) std::abort();
+  }
+  ~input_as_file() { ::close(descriptor_); }
+  input_as_file(const input_as_file&) = delete;
+  input_as_file& operator=(const input_as_file&) = delete;
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+void check(const structure_layout& layout) {
+  for (const structure_member& m : layout.members) {
+    if (m.offset > layout.size || m.size > layout.size - m.offset) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const input_as_file input{data, size};
+  auto loaded = elf::load_file(input.path());
+  if (!loaded) return loaded.error().message.empty() ? std::abort(), 0 : 0;
+
+  const debug_file_search nowhere{{}, false};
+  elf::module_symbols::parts parts;
+  parts.facts = std::make_shared<const module>(module{input.path(), target_address{0}, true, loaded->file->build_id()});
+  parts.abi = loaded->file->abi();
+  parts.memory = loaded->memory.get();
+  parts.dynamic = loaded->dynamic_address;
+  parts.opened = loaded->file;
+  std::vector<std::unique_ptr<elf::module_symbols>> modules;
+  modules.push_back(std::make_unique<elf::module_symbols>(std::move(parts)));
+
+  std::vector<error> problems;
+  constexpr std::array<std::string_view, 4> names = {"MPIR_proctable", "MPIR_Breakpoint", "MPIR_proctable_size",
+                                                     "none"};
+  const auto found = elf::find_in_modules(modules, names, nowhere, problems);
+  if (!found || found->size() != names.size()) return 0;
+  // Whether or not the symbol is there, its type may be.
+  symbol table{"MPIR_proctable", modules[0]->facts(), module_offset{0}, false, 0, symbol_kind::data};
+  const symbol* near = (*found)[1] ? &*(*found)[1] : nullptr;
+  const auto layout = elf::find_layout(modules, table, near, nowhere, problems);
+  if (layout && *layout) check(**layout);
+  return 0;
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Makes the seeds of fuzz_elf_file anew: the smallest ELF files that have each of the things that are read.
+set -eu
+cd "$(dirname "$0")"
+source=../../fixtures/modules/tiny.c
+out=corpus/elf_file
+mkdir -p "$out"
+small="-shared -nostdlib -O1 -Wl,-z,noseparate-code -Wl,--build-id=sha1"
+# shellcheck disable=SC2086 # the flags are a list
+{
+  gcc $small -fpic -gdwarf-5 -o "$out/dwarf5" "$source"
+  gcc $small -fpic -gdwarf-4 -o "$out/dwarf4" "$source"
+  gcc $small -fpic -gdwarf-4 -DSTYLE_EXTENDED -fdebug-types-section -o "$out/type_units" "$source"
+  gcc $small -fpic -gdwarf-5 -DSTYLE_NESTED -gz=zlib -o "$out/compressed" "$source"
+  gcc $small -fpic -gdwarf-5 -DSTYLE_QUALIFIED -o "$out/qualified" "$source"
+  gcc $small -fpic -s -Wl,--hash-style=sysv -o "$out/stripped_sysv" "$source"
+  gcc $small -fpic -s -Wl,--hash-style=gnu -o "$out/stripped_gnu" "$source"
+  gcc $small -m32 -ffreestanding -fno-pic -Wl,-z,notext -gdwarf-4 -o "$out/class32" "$source"
+}
+objcopy --only-keep-debug "$out/dwarf5" "$out/only_debug"
+objcopy --strip-all --add-gnu-debuglink="$out/only_debug" "$out/dwarf5" "$out/debuglink"
