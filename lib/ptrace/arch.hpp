@@ -1,0 +1,51 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What differs between processors. One file of each implements it; CMake chooses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <sys/types.h>
+
+#include "mpiacq/address.hpp"
+#include "mpiacq/error.hpp"
+#include "ptrace_call.hpp"
+
+namespace mpiacq::tracing::arch {
+
+/// The hardware breakpoints of a process by register. The fewest that any supported processor has are used: both
+/// x86-64 and every aarch64 server core have four or more.
+inline constexpr std::size_t hardware_registers = 4;
+using hardware_table = std::array<std::optional<target_address>, hardware_registers>;
+
+[[nodiscard]] result<target_address> program_counter(const ptrace_calls& calls, pid_t thread);
+[[nodiscard]] result<void> set_program_counter(const ptrace_calls& calls, pid_t thread, target_address to);
+[[nodiscard]] result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread);
+
+/// The trap instruction that a software breakpoint is.
+[[nodiscard]] std::span<const std::byte> trap_instruction();
+/// An instruction can begin there.
+[[nodiscard]] bool is_code_address(target_address address);
+/// The SIGTRAP's si_code is that of a trap instruction.
+[[nodiscard]] bool is_trap_instruction(int si_code);
+/// Where the trap instruction stands that left the program counter at this place.
+[[nodiscard]] target_address trap_place(target_address program_counter);
+/// The SIGTRAP's si_code is that of a finished single step.
+[[nodiscard]] bool is_step_end(int si_code);
+
+/// Sets the breakpoint registers of one stopped thread to `table`. unsupported: the kernel has none free, or not of
+/// this kind; invalid_argument: not an address of the program's.
+[[nodiscard]] result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table);
+/// Clears them. Neither allocates nor locks; an error means that the thread is being killed.
+void clear_hardware(const ptrace_calls& calls, pid_t thread);
+/// The SIGTRAP's si_code is that of a breakpoint register. Only a tracer can set those.
+[[nodiscard]] bool is_hardware_hit(int si_code);
+/// The address of the register that stopped the thread; empty where it is not in `table`.
+[[nodiscard]] result<std::optional<target_address>> hardware_hit(const ptrace_calls& calls, pid_t thread,
+                                                                 const hardware_table& table);
+/// A thread that goes on from a hardware breakpoint would hit it again, and must be stepped off with it lifted.
+[[nodiscard]] bool hardware_needs_step();
+
+}  // namespace mpiacq::tracing::arch

@@ -1,0 +1,131 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "arch.hpp"
+
+namespace mpiacq::tracing::arch {
+
+namespace {
+
+constexpr std::array<std::byte, 1> int3 = {std::byte{0xcc}};
+constexpr std::size_t debug_status = 6;   // DR6: which register it was
+constexpr std::size_t debug_control = 7;  // DR7: which are on, and for what
+constexpr unsigned long which_register = 0xf;
+
+constexpr std::size_t debug_register(std::size_t number) {
+  return offsetof(struct user, u_debugreg) + number * sizeof(unsigned long);
+}
+
+/// "Local enable" of each register. Type and length stay 0, which is: on execution of the instruction there.
+unsigned long control_of(const hardware_table& table) {
+  unsigned long control = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i]) control |= 1UL << (2 * i);
+  }
+  return control;
+}
+
+error refused(error e, pid_t thread, std::optional<target_address> address) {
+  if (e.code != error_code::system) return e;
+  const int reason = e.system_errno;
+  if (address && reason == EINVAL) {
+    return error{error_code::invalid_argument,
+                 fmt::format("{:#x} is no address of the program's code", address->value())}
+        .with_errno(reason)
+        .at(*address);
+  }
+  return error{error_code::unsupported,
+               fmt::format("no debug register of thread {} can be had for a hardware breakpoint", thread)}
+      .with_errno(reason);
+}
+
+}  // namespace
+
+result<target_address> program_counter(const ptrace_calls& calls, pid_t thread) {
+  return calls.peek_user(thread, offsetof(struct user_regs_struct, rip)).map([](unsigned long v) {
+    return target_address{v};
+  });
+}
+
+result<void> set_program_counter(const ptrace_calls& calls, pid_t thread, target_address to) {
+  return calls.poke_user(thread, offsetof(struct user_regs_struct, rip), to.value());
+}
+
+result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
+  return calls.peek_user(thread, offsetof(struct user_regs_struct, rsp)).map([](unsigned long v) {
+    return target_address{v};
+  });
+}
+
+std::span<const std::byte> trap_instruction() {
+  return int3;
+}
+
+bool is_code_address(target_address) {
+  return true;
+}
+
+bool is_trap_instruction(int si_code) {
+  return si_code == SI_KERNEL;
+}
+
+target_address trap_place(target_address program_counter) {
+  return program_counter - int3.size();
+}
+
+bool is_step_end(int si_code) {
+  // TRAP_BRKPT is what the kernel says after a step over a system call.
+  return si_code == TRAP_TRACE || si_code == TRAP_BRKPT;
+}
+
+result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
+  // A register that is on cannot be moved to every address; off, it can.
+  if (auto off = calls.poke_user(thread, debug_register(debug_control), 0); !off) {
+    return fail(refused(std::move(off).error(), thread, {}));
+  }
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (!table[i]) continue;
+    if (auto set = calls.poke_user(thread, debug_register(i), table[i]->value()); !set) {
+      return fail(refused(std::move(set).error(), thread, table[i]));
+    }
+  }
+  if (auto on = calls.poke_user(thread, debug_register(debug_control), control_of(table)); !on) {
+    return fail(refused(std::move(on).error(), thread, {}));
+  }
+  return {};
+}
+
+void clear_hardware(const ptrace_calls& calls, pid_t thread) {
+  static_cast<void>(calls.raw(PTRACE_POKEUSER, thread, debug_register(debug_control), 0));
+}
+
+bool is_hardware_hit(int si_code) {
+  return si_code == TRAP_HWBKPT;
+}
+
+result<std::optional<target_address>> hardware_hit(const ptrace_calls& calls, pid_t thread,
+                                                   const hardware_table& table) {
+  const auto status = calls.peek_user(thread, debug_register(debug_status));
+  if (!status) return fail(status.error());
+  // The processor only ever sets these bits.
+  if (auto cleared = calls.poke_user(thread, debug_register(debug_status), *status & ~which_register); !cleared) {
+    return fail(std::move(cleared).error());
+  }
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if ((*status >> i & 1) != 0) return table[i];
+  }
+  return std::nullopt;
+}
+
+// The kernel sets the resume flag (RF) at the trap, and the processor then passes the instruction once.
+bool hardware_needs_step() {
+  return false;
+}
+
+}  // namespace mpiacq::tracing::arch

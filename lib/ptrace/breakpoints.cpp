@@ -1,0 +1,201 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <linux/ptrace.h>
+
+#include "engine.hpp"
+#include "tracing_options.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+bool has_software(const traced_process& process) {
+  return std::any_of(process.breakpoints.begin(), process.breakpoints.end(),
+                     [](const breakpoint& b) { return b.kind == breakpoint_kind::software; });
+}
+
+bool really_all_stopped(const traced_process& process) {
+  return std::all_of(process.threads.begin(), process.threads.end(),
+                     [](const auto& entry) { return entry.second.state == thread_state::stopped; });
+}
+
+/// Writes, reads back and compares: a write that seems to work and does not would be a stop that never comes.
+result<void> write_and_verify(pid_t process, target_address address, std::span<const std::byte> bytes) {
+  if (auto written = write_code(process, address, bytes); !written) return written;
+  std::vector<std::byte> there(bytes.size());
+  if (auto read = read_code(process, address, there); !read) return read;
+  if (std::equal(bytes.begin(), bytes.end(), there.begin())) return {};
+  return fail(
+      error{error_code::unreadable_memory,
+            fmt::format("the code at {:#x} of process {} did not take what was written", address.value(), process)}
+          .at(address));
+}
+
+}  // namespace
+
+result<breakpoint_kind> engine::insert_breakpoint(process_id id, target_address address, breakpoint_kind kind) {
+  auto process = find_held(id, "put a breakpoint in");
+  if (!process) return fail(std::move(process).error());
+  return plant(**process, address, kind, &breakpoint::for_user);
+}
+
+result<void> engine::remove_breakpoint(process_id id, target_address address) {
+  auto process = find_held(id, "take a breakpoint out");
+  if (!process) return fail(std::move(process).error());
+  return take_out(**process, &breakpoint::for_user, address);
+}
+
+result<breakpoint_kind> engine::plant(traced_process& process, target_address address, breakpoint_kind kind,
+                                      role for_whom) {
+  for (breakpoint& b : process.breakpoints) {
+    if (b.address != address) continue;
+    b.*for_whom = true;
+    return b.kind;
+  }
+  if (address.is_null() || !arch::is_code_address(address)) {
+    return fail(
+        error{error_code::invalid_argument, fmt::format("no code can stand at {:#x}", address.value())}.at(address));
+  }
+  breakpoint planted{address, breakpoint_kind::hardware, false, false, {}};
+  planted.*for_whom = true;
+  if (kind != breakpoint_kind::software) {
+    auto hardware = plant_hardware(process, address);
+    if (!hardware && (kind == breakpoint_kind::hardware || hardware.error().code != error_code::unsupported)) {
+      return fail(std::move(hardware).error());
+    }
+    if (hardware) {
+      process.breakpoints.push_back(std::move(planted));
+      return breakpoint_kind::hardware;
+    }
+  }
+  auto original = plant_software(process, address);
+  if (!original) return fail(std::move(original).error());
+  planted.kind = breakpoint_kind::software;
+  planted.original = std::move(*original);
+  process.breakpoints.push_back(std::move(planted));
+  return breakpoint_kind::software;
+}
+
+result<void> engine::plant_hardware(traced_process& process, target_address address) {
+  const auto free = std::find(process.hardware.begin(), process.hardware.end(), std::nullopt);
+  if (free == process.hardware.end()) {
+    return fail(error{error_code::unsupported, fmt::format("all {} breakpoint registers of process {} are in use",
+                                                           process.hardware.size(), process.id)}
+                    .at(address));
+  }
+  *free = address;
+  for (auto& [task, thread] : process.threads) {
+    if (thread.state != thread_state::stopped) {
+      thread.registers_due = true;
+      continue;
+    }
+    auto set = arch::set_hardware(calls_, task, process.hardware);
+    if (done_or_gone(set)) continue;
+    free->reset();
+    for (auto& [other, undone] : process.threads) apply_hardware(process, undone);
+    return set;
+  }
+  return {};
+}
+
+void engine::apply_hardware(traced_process& process, traced_thread& thread) {
+  if (thread.state != thread_state::stopped) {
+    thread.registers_due = true;
+    return;
+  }
+  thread.registers_due = false;
+  auto set = arch::set_hardware(calls_, thread.id, process.hardware);
+  if (!done_or_gone(set)) report_problem(process, std::move(set).error());
+}
+
+result<std::vector<std::byte>> engine::plant_software(traced_process& process, target_address address) {
+  if (!really_all_stopped(process)) {
+    return fail(error_code::timed_out,
+                fmt::format("a thread of process {} has not stopped, and might be sharing its memory with a child of "
+                            "vfork: no trap is written into its code",
+                            process.id));
+  }
+  const auto trap = arch::trap_instruction();
+  std::vector<std::byte> original(trap.size());
+  if (auto read = read_code(process.id, address, original); !read) return fail(std::move(read).error());
+  if (auto put = write_and_verify(process.id, address, trap); !put) {
+    static_cast<void>(write_code(process.id, address, original));
+    return fail(std::move(put).error());
+  }
+  follow_forks(process, true);
+  return original;
+}
+
+/// Forks are followed only while there is a trap for the children to inherit: a starter's forks cost nothing else. No
+/// thread is in the middle of one, because all are stopped, and a stop is not reported from within fork.
+void engine::follow_forks(traced_process& process, bool follow) {
+  if (process.follows_forks == follow) return;
+  process.follows_forks = follow;
+  unsigned long options = process.ends_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
+  if (follow) options |= fork_options;
+  for (const auto& [task, thread] : process.threads) {
+    if (thread.state == thread_state::stopped) static_cast<void>(calls_.set_options(task, options));
+  }
+}
+
+result<void> engine::take_out(traced_process& process, role for_whom, std::optional<target_address> only) {
+  result<void> outcome;
+  bool hardware_changed = false;
+  for (auto b = process.breakpoints.begin(); b != process.breakpoints.end();) {
+    if (only && b->address != *only) {
+      ++b;
+      continue;
+    }
+    (*b).*for_whom = false;
+    if (b->for_user || b->for_entry) {
+      ++b;
+      continue;
+    }
+    if (b->kind == breakpoint_kind::hardware) {
+      std::replace(process.hardware.begin(), process.hardware.end(), std::optional{b->address},
+                   std::optional<target_address>{});
+      hardware_changed = true;
+    } else if (!process.lifted) {
+      if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
+    }
+    b = process.breakpoints.erase(b);
+  }
+  if (hardware_changed) {
+    for (auto& [task, thread] : process.threads) apply_hardware(process, thread);
+  }
+  if (!has_software(process)) follow_forks(process, false);
+  return outcome;
+}
+
+result<void> engine::take_out_all(traced_process& process) {
+  auto outcome = take_out(process, &breakpoint::for_entry);
+  if (auto users = take_out(process, &breakpoint::for_user); !users) outcome = users;
+  return outcome;
+}
+
+result<void> engine::lift_software(traced_process& process) {
+  if (process.lifted) return {};
+  process.lifted = has_software(process);
+  result<void> outcome;
+  for (const breakpoint& b : process.breakpoints) {
+    if (b.kind != breakpoint_kind::software) continue;
+    if (auto put = write_and_verify(process.id, b.address, b.original); !done_or_gone(put)) outcome = put;
+  }
+  return outcome;
+}
+
+void engine::put_back_software(traced_process& process) {
+  const bool shared = std::any_of(process.threads.begin(), process.threads.end(),
+                                  [](const auto& entry) { return entry.second.in_vfork; });
+  if (!process.lifted || shared) return;
+  process.lifted = false;
+  for (const breakpoint& b : process.breakpoints) {
+    if (b.kind != breakpoint_kind::software) continue;
+    auto put = write_and_verify(process.id, b.address, arch::trap_instruction());
+    if (!done_or_gone(put)) report_problem(process, std::move(put).error());
+  }
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,129 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "child_launch.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace mpiacq::tracing {
+
+namespace {
+
+constexpr int status_not_runnable = 126;
+constexpr int status_not_found = 127;
+
+/// A null-terminated array over strings that stay where they are.
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> all;
+  all.reserve(strings.size() + 1);
+  for (const std::string& s : strings) all.push_back(const_cast<char*>(s.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+/// The errors after which execvp looks on in the next directory.
+bool looks_on(int errno_value) {
+  switch (errno_value) {
+    case ENOENT:
+    case ENOTDIR:
+    case ESTALE:
+    case ENODEV:
+    case ETIMEDOUT:
+    case EACCES:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// In the child, between fork and exec: only async-signal-safe calls, and no allocation, because another thread of the
+/// host program may have held any lock at the fork.
+[[noreturn]] void become_program(const std::vector<char*>& paths, const std::vector<char*>& arguments,
+                                 const std::vector<char*>& environment, const sigset_t& mask, int go, int failure) {
+  char byte = 0;
+  // Either the byte comes, once we are attached, or the end of file, because the tool has died: the user's job goes on.
+  while (::read(go, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  exec_failure last{ENOENT, 0};
+  for (int i = 0; paths[static_cast<std::size_t>(i)] != nullptr; ++i) {
+    ::execve(paths[static_cast<std::size_t>(i)], arguments.data(), environment.data());
+    // One that is there and may not be run is more telling than those that are not there.
+    const bool telling = errno != ENOENT && errno != ENOTDIR;
+    if (telling || last.errno_value != EACCES) last = {errno, i};
+    if (!looks_on(errno)) break;
+  }
+  static_cast<void>(!::write(failure, &last, sizeof last));
+  ::_exit(last.errno_value == ENOENT ? status_not_found : status_not_runnable);
+}
+
+struct pipe_ends {
+  unique_fd read;
+  unique_fd write;
+};
+
+result<pipe_ends> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return fail(error{error_code::system, "no pipe for starting a program"}.with_errno(errno));
+  }
+  return pipe_ends{unique_fd{ends[0]}, unique_fd{ends[1]}};
+}
+
+}  // namespace
+
+std::vector<std::string> program_candidates(const std::string& name) {
+  if (name.find('/') != std::string::npos) return {name};
+  const char* set = std::getenv("PATH");
+  std::string_view path = set == nullptr ? std::string_view{"/bin:/usr/bin"} : std::string_view{set};
+  std::vector<std::string> candidates;
+  while (true) {
+    const auto colon = path.find(':');
+    const std::string_view directory = path.substr(0, colon);
+    // An empty element is the working directory.
+    candidates.push_back(directory.empty() ? "./" + name : fmt::format("{}/{}", directory, name));
+    if (colon == std::string_view::npos) return candidates;
+    path.remove_prefix(colon + 1);
+  }
+}
+
+result<waiting_child> fork_child(const exec_plan& plan) {
+  auto go = make_pipe();
+  if (!go) return fail(std::move(go).error());
+  auto failure = make_pipe();
+  if (!failure) return fail(std::move(failure).error());
+  const auto paths = pointers(plan.candidates);
+  const auto arguments = pointers(plan.arguments);
+  const auto environment = pointers(plan.environment);
+  const pid_t id = ::fork();
+  if (id < 0) return fail(error{error_code::system, "no process can be made for the program"}.with_errno(errno));
+  if (id == 0) {
+    // With this end open the child would never see that we died.
+    ::close(go->write.get());
+    become_program(paths, arguments, environment, plan.signal_mask, go->read.get(), failure->write.get());
+  }
+  return waiting_child{id, std::move(go->write), std::move(failure->read)};
+}
+
+void release_child(waiting_child& child) {
+  const char byte = 0;
+  // Where it fails the child is dead, which its wait tells.
+  static_cast<void>(!::write(child.go.get(), &byte, 1));
+  child.go.reset();
+}
+
+std::optional<exec_failure> read_exec_failure(const unique_fd& from) {
+  exec_failure failure;
+  ssize_t got = 0;
+  do {
+    got = ::read(from.get(), &failure, sizeof failure);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof failure)) return std::nullopt;
+  return failure;
+}
+
+}  // namespace mpiacq::tracing

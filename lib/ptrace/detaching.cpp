@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine.hpp"
+
+namespace mpiacq::tracing {
+
+void engine::detach(process_id id, leave how, reply<void> answer) {
+  auto found = find(id);
+  if (!found) {
+    if (events_.has_any_of(id)) return answer({});
+    return answer(fail(std::move(found).error()));
+  }
+  traced_process& process = **found;
+  process.detaching = detach_request{how, std::move(answer)};
+  if (process.now == phase::held) return finish_detach(process);
+  if (process.now == phase::running) return begin_stop(process);
+}
+
+void engine::detach_all() {
+  std::vector<pid_t> all;
+  for (const auto& [id, process] : processes_) all.push_back(id);
+  for (const pid_t id : all) {
+    const auto found = processes_.find(id);
+    if (found == processes_.end() || found->second.detaching) continue;
+    detach(process_id{id}, leave::running, [](result<void>) {});
+  }
+}
+
+/// Every thread that could be stopped is.
+void engine::finish_detach(traced_process& process) {
+  const detach_request request = std::move(*process.detaching);
+  process.detaching.reset();
+  process.hits.clear();
+  process.interrupt_due = process.at_entry = false;
+  auto outcome = take_out_all(process);
+  process.now = phase::leaving;
+  // The signal waits while all are in ptrace-stops. The first one to be let go takes it before it runs an instruction
+  // of the program, and stops the others with itself.
+  if (request.how == leave::stopped && process.group_stop == 0) ::kill(process.id, SIGSTOP);
+  std::vector<pid_t> stopped;
+  std::vector<pid_t> missing;
+  for (const auto& [task, thread] : process.threads) {
+    (thread.state == thread_state::stopped ? stopped : missing).push_back(task);
+  }
+  for (const pid_t task : stopped) detach_thread(process, process.threads[task]);
+  if (!missing.empty() && outcome && !(missing.size() == 1 && missing.front() == process.id)) {
+    outcome = fail(error_code::timed_out,
+                   fmt::format("process {}: thread {} did not stop to be let go; it is let go when it comes back from "
+                               "the kernel",
+                               process.id, fmt::join(missing, ", ")));
+  }
+  leave_if_empty(process);
+  request.answer(std::move(outcome));
+}
+
+void engine::detach_thread(traced_process& process, traced_thread& thread) {
+  if (thread.registers_due) apply_hardware(process, thread);
+  const auto gone = calls_.detach(thread.id, thread.signal);
+  if (!gone) {
+    // It is being killed, and its end will be told to us.
+    thread.state = thread_state::running;
+    return;
+  }
+  process_of_.erase(thread.id);
+  process.threads.erase(thread.id);
+}
+
+void engine::leave_if_empty(traced_process& process) {
+  if (!process.threads.empty()) return;
+  if (!process.launched) return forget(process);
+  process.now = phase::released;
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,151 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "event_queue.hpp"
+#include "ptrace_call.hpp"
+#include "tracee.hpp"
+#include "wait_status.hpp"
+#include "waiter.hpp"
+
+namespace mpiacq::tracing {
+
+/// What happens to traced processes: told of commands and of wait statuses, it makes the ptrace calls and the events.
+/// It runs on the tracer's thread only, and never waits itself.
+///
+/// A process is in one of these phases:
+///
+///   phase      its threads                        leaves it when
+///   ---------  ---------------------------------  -------------------------------------------------------------------
+///   launching  one, on its way to exec            exec works: running; exec fails: gone, and so says launch
+///   running    run, or listen in a group stop     something is to be reported, or asked for: stopping
+///   stopping   are being collected                every one is stopped, or the limit has passed: see below
+///   held       all stopped, an event is reported  resume: another hit is reported (held), or stepping, or running
+///   stepping   one makes a step off a breakpoint, every one that must has made it: running, or what came up meanwhile
+///              the others are held
+///   leaving    detached, but those that did not   the last of them stopped and was let go: released
+///              stop in time
+///   released   none are ours; a launched one is   it ends
+///              still our child
+///
+/// When all are stopped, the first of these that applies is done: detach as asked; report entry_reached; report the
+/// next hit; report interrupted; go on (the stop was for a step off a breakpoint).
+///
+/// Three things hold in every phase. A signal is passed on with the resume after the stop that announced it, and stays
+/// with the thread until then. A thread in a group stop listens while its process runs, and is a stopped thread like
+/// any other while its process is stopped. A ptrace call that finds its thread gone is no failure: somebody killed it,
+/// and the wait tells how.
+class engine {
+ public:
+  engine(event_queue& events, const tracer_options& options) : events_(events), options_(options) {}
+
+  // Commands (tracer.hpp).
+  void launch(launch_request request, const sigset_t& signal_mask, reply<process_id> answer);
+  [[nodiscard]] result<void> resume(process_id id);
+  [[nodiscard]] result<void> interrupt(process_id id);
+  void detach(process_id id, leave how, reply<void> answer);
+  [[nodiscard]] result<void> kill(process_id id);
+  [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id id, target_address address, breakpoint_kind kind);
+  [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
+  [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
+  /// Detaches from everything.
+  void detach_all();
+
+  // What the waiter saw.
+  void on_status(pid_t task, const wait_status& status);
+  void on_time(clock::time_point now);
+  /// There is no child and no tracee left, whatever we thought.
+  void on_nothing_left();
+
+  [[nodiscard]] deadline next_deadline() const;
+  /// Something is still attached.
+  [[nodiscard]] bool traces_any() const;
+
+ private:
+  /// A forked child that is to be let go: once it has stopped, and its parent has told of it where they share memory.
+  struct newborn_process {
+    pid_t parent = 0;
+    bool stopped = false;
+    bool announced = false;
+    int signal = 0;
+  };
+
+  // engine.cpp: finding, reporting, letting run
+  [[nodiscard]] result<traced_process*> find(process_id id);
+  [[nodiscard]] result<traced_process*> find_held(process_id id, const char* to);
+  traced_thread& add_thread(traced_process& process, pid_t task);
+  void forget(traced_process& process);
+  void report(const traced_process& process, decltype(process_event::what) what);
+  void report_problem(const traced_process& process, error what);
+  void update_source();
+  void let_run(traced_process& process, traced_thread& thread);
+  void run_all(traced_process& process);
+  [[nodiscard]] static bool must_step(const traced_process& process, const traced_thread& thread);
+
+  // stop_events.cpp: one stop of one thread
+  void on_stop(traced_process& process, traced_thread& thread, const wait_status& status);
+  void on_signal(traced_process& process, traced_thread& thread, int signal);
+  void on_trap(traced_process& process, traced_thread& thread);
+  void on_hit(traced_process& process, traced_thread& thread, target_address at);
+  void on_group_stop(traced_process& process, traced_thread& thread, int signal);
+  void on_group_stop_end(traced_process& process, traced_thread& thread);
+  void on_exec(traced_process& process);
+  void on_birth(traced_process& process, traced_thread& thread, birth_stop::how by);
+  void on_vfork_done(traced_process& process, traced_thread& thread);
+  void on_end(traced_process& process, pid_t task, const exit_status& status);
+  void settle(traced_process& process, traced_thread& thread);
+
+  // strangers.cpp: tasks that nobody has told of yet
+  void on_stranger(pid_t task, const wait_status& status);
+  void announce_child(traced_process& parent, pid_t child, birth_stop::how by);
+  void let_child_go(pid_t child);
+  void clean_child(pid_t child, pid_t parent);
+
+  // stopping.cpp: all threads of a process
+  void begin_stop(traced_process& process);
+  [[nodiscard]] static bool all_stopped(const traced_process& process);
+  void complete_stop(traced_process& process);
+  void give_up_stop(traced_process& process);
+  void look_at_leader(traced_process& process);
+  void begin_stepping(traced_process& process);
+  void end_stepping(traced_process& process);
+  void on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status);
+
+  // breakpoints.cpp
+  using role = bool breakpoint::*;
+  [[nodiscard]] result<breakpoint_kind> plant(traced_process& process, target_address address, breakpoint_kind kind,
+                                              role for_whom);
+  [[nodiscard]] result<void> plant_hardware(traced_process& process, target_address address);
+  [[nodiscard]] result<std::vector<std::byte>> plant_software(traced_process& process, target_address address);
+  [[nodiscard]] result<void> take_out(traced_process& process, role for_whom,
+                                      std::optional<target_address> only = std::nullopt);
+  void follow_forks(traced_process& process, bool follow);
+  void apply_hardware(traced_process& process, traced_thread& thread);
+  [[nodiscard]] result<void> lift_software(traced_process& process);
+  void put_back_software(traced_process& process);
+  [[nodiscard]] result<void> take_out_all(traced_process& process);
+
+  // detaching.cpp
+  void finish_detach(traced_process& process);
+  void detach_thread(traced_process& process, traced_thread& thread);
+  void leave_if_empty(traced_process& process);
+
+  // launching.cpp
+  void start_child(pending_launch launch);
+  void on_launch_exec(traced_process& process);
+  void on_launch_end(traced_process& process, const exit_status& status);
+  void plan_entry_stop(traced_process& process);
+
+  event_queue& events_;
+  tracer_options options_;
+  ptrace_calls calls_;
+  std::map<pid_t, traced_process> processes_;
+  std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
+  std::map<pid_t, newborn_process> newborn_;
+  /// Software breakpoints of processes that were killed: a child that they forked at that moment still has the traps.
+  std::deque<std::vector<breakpoint>> left_behind_;
+};
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,170 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "proc_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpiacq/abi.hpp"
+
+namespace mpiacq::tracing {
+
+unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+void unique_fd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+int unique_fd::release() {
+  return std::exchange(fd_, -1);
+}
+
+std::optional<std::string> read_small_file(const std::string& path, std::size_t limit) {
+  const unique_fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() < limit) {
+    const ssize_t got = ::read(file.get(), piece.data(), std::min(piece.size(), limit - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+namespace {
+
+/// The number after "Name:" and blanks; 0 where the line is not there.
+pid_t number_of(std::string_view text, std::string_view line_name) {
+  const auto at = text.find(line_name);
+  if (at == std::string_view::npos) return 0;
+  auto rest = text.substr(at + line_name.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  pid_t number = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return number;
+}
+
+/// Whether the program is of 64 bits. Where its file cannot be read (mode 0111), the kernel's own width is taken.
+bool is_64_bit(pid_t process) {
+  const auto head = read_small_file(fmt::format("/proc/{}/exe", process), EI_CLASS + 1);
+  return !head || head->size() <= EI_CLASS || (*head)[EI_CLASS] == ELFCLASS64;
+}
+
+}  // namespace
+
+std::optional<task_status> read_task_status(pid_t task) {
+  const auto text = read_small_file(fmt::format("/proc/{}/status", task));
+  if (!text || text->empty()) return std::nullopt;
+  task_status status;
+  // The first line is the command's name, with newlines escaped, so a line's name cannot be forged there.
+  status.process = number_of(*text, "\nTgid:");
+  status.parent = number_of(*text, "\nPPid:");
+  status.tracer = number_of(*text, "\nTracerPid:");
+  if (const auto at = text->find("\nState:\t"); at != std::string::npos && at + 8 < text->size()) {
+    status.state = (*text)[at + 8];
+  }
+  return status;
+}
+
+bool is_thread_of(pid_t process, pid_t task) {
+  return ::access(fmt::format("/proc/{}/task/{}", process, task).c_str(), F_OK) == 0;
+}
+
+std::string command_name(pid_t process) {
+  auto text = read_small_file(fmt::format("/proc/{}/comm", process));
+  if (!text || text->empty()) return "?";
+  if (text->back() == '\n') text->pop_back();
+  return *text;
+}
+
+std::optional<int> yama_ptrace_scope() {
+  const auto text = read_small_file("/proc/sys/kernel/yama/ptrace_scope");
+  if (!text) return std::nullopt;
+  int scope = 0;
+  std::from_chars(text->data(), text->data() + text->size(), scope);
+  return scope;
+}
+
+result<target_address> program_entry(pid_t process) {
+  const std::string path = fmt::format("/proc/{}/auxv", process);
+  const auto auxv = read_small_file(path);
+  if (!auxv) return fail(error{error_code::system, "the auxiliary vector cannot be read"}.with_errno(errno).on(path));
+  const std::size_t width = is_64_bit(process) ? 8 : 4;
+  const auto bytes = std::as_bytes(std::span{*auxv});
+  // The kernel and the process are of the same byte order, which is ours: the process runs on this machine.
+  constexpr auto order = std::endian::native == std::endian::big ? byte_order::big : byte_order::little;
+  const auto word = [&](std::size_t at) { return decode_unsigned(bytes.subspan(at, width), order); };
+  for (std::size_t at = 0; at + 2 * width <= bytes.size(); at += 2 * width) {
+    if (word(at) == AT_ENTRY && word(at + width) != 0) return target_address{word(at + width)};
+    if (word(at) == AT_NULL) break;
+  }
+  return fail(error{error_code::bad_format, "the auxiliary vector has no entry point (AT_ENTRY)"}.on(path));
+}
+
+std::optional<bool> share_memory(pid_t one, pid_t other) {
+  const long order = ::syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
+  if (order < 0) return std::nullopt;
+  return order == 0;
+}
+
+namespace {
+
+result<unique_fd> open_memory(pid_t process, int mode) {
+  const std::string path = fmt::format("/proc/{}/mem", process);
+  unique_fd file{::open(path.c_str(), mode | O_CLOEXEC)};
+  if (file) return file;
+  const error_code code = errno == ENOENT || errno == ESRCH ? error_code::process_gone : error_code::permission;
+  return fail(
+      error{code, fmt::format("the memory of process {} cannot be opened", process)}.with_errno(errno).on(path));
+}
+
+result<void> moved(ssize_t count, std::size_t wanted, pid_t process, target_address address, const char* verb) {
+  if (count == static_cast<ssize_t>(wanted)) return {};
+  // A memory file whose process has ended reads as empty.
+  if (count == 0) {
+    return fail(error_code::process_gone, fmt::format("process {} has ended", process));
+  }
+  return fail(error{error_code::unreadable_memory,
+                    fmt::format("the code at {:#x} of process {} cannot be {}", address.value(), process, verb)}
+                  .with_errno(count < 0 ? errno : EIO)
+                  .at(address));
+}
+
+}  // namespace
+
+result<void> read_code(pid_t process, target_address address, std::span<std::byte> into) {
+  const auto file = open_memory(process, O_RDONLY);
+  if (!file) return fail(file.error());
+  const ssize_t got = ::pread(file->get(), into.data(), into.size(), static_cast<off_t>(address.value()));
+  return moved(got, into.size(), process, address, "read");
+}
+
+result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes) {
+  const auto file = open_memory(process, O_RDWR);
+  if (!file) return fail(file.error());
+  const ssize_t put = ::pwrite(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(address.value()));
+  return moved(put, bytes.size(), process, address, "written");
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,66 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "mpiacq/address.hpp"
+#include "mpiacq/error.hpp"
+
+namespace mpiacq::tracing {
+
+/// A descriptor that closes itself.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
+  unique_fd& operator=(unique_fd&& other) noexcept;
+  ~unique_fd() { reset(); }
+  void reset();
+  [[nodiscard]] int release();
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// What /proc/TASK/status says (proc_pid_status(5)); 0 where a line is missing.
+struct task_status {
+  pid_t process = 0;  ///< Tgid
+  pid_t parent = 0;   ///< PPid
+  pid_t tracer = 0;   ///< TracerPid: the tracing thread
+  char state = '?';   ///< R, S, D, T, t, Z, X
+};
+/// Empty where there is no such task.
+[[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
+
+/// The task is a thread of this process.
+[[nodiscard]] bool is_thread_of(pid_t process, pid_t task);
+
+/// The short name of a process for messages; "?" where it has gone.
+[[nodiscard]] std::string command_name(pid_t process);
+
+/// kernel.yama.ptrace_scope; empty on a kernel without Yama.
+[[nodiscard]] std::optional<int> yama_ptrace_scope();
+
+/// A small file, whole, but not more than `limit` bytes of it.
+[[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t limit = 65536);
+
+/// Where the program of this process begins (AT_ENTRY): in the executable, not in its loader.
+[[nodiscard]] result<target_address> program_entry(pid_t process);
+
+/// The two tasks share their memory (kcmp(2)); empty where the kernel cannot say.
+[[nodiscard]] std::optional<bool> share_memory(pid_t one, pid_t other);
+
+/// Code of a stopped process, through /proc/PID/mem, which reaches read-only pages too.
+[[nodiscard]] result<void> read_code(pid_t process, target_address address, std::span<std::byte> into);
+[[nodiscard]] result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes);
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,196 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "mpiacq/tracer.hpp"
+#include "proc_files.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+using tracing::unique_fd;
+
+constexpr std::size_t most_ranges = 1024;  // UIO_MAXIOV: what one process_vm_readv takes
+static_assert(most_ranges <= IOV_MAX);
+// The kernel moves at most this much in one call (MAX_RW_COUNT is a page less than 2 GiB).
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+std::string memory_path(process_id pid) {
+  return fmt::format("/proc/{}/mem", pid.value());
+}
+
+error gone(process_id pid) {
+  return error{error_code::process_gone, fmt::format("process {} has ended", pid.value())};
+}
+
+error refused(process_id pid, int errno_value) {
+  return error{
+      error_code::permission,
+      fmt::format("the memory of process {} may not be read; it belongs to another user, or Yama or a security "
+                  "policy forbids ptrace",
+                  pid.value())}
+      .with_errno(errno_value)
+      .on(memory_path(pid));
+}
+
+/// A process that has ended but was not waited for yet has no memory, and every address looks unmapped.
+bool has_ended(process_id pid) {
+  const auto status = tracing::read_task_status(static_cast<pid_t>(pid.value()));
+  return !status || status->state == 'Z' || status->state == 'X';
+}
+
+/// The next ranges that are not done, as one call takes them.
+struct batch {
+  std::array<iovec, most_ranges> local;
+  std::array<iovec, most_ranges> remote;
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+
+  void fill(std::span<memory_range> ranges) {
+    count = bytes = 0;
+    for (memory_range& range : ranges) {
+      const std::size_t wanted = std::min(range.into.size() - range.got, most_bytes - bytes);
+      local[count] = {range.into.data() + range.got, wanted};
+      remote[count] = {reinterpret_cast<void*>(range.address.value() + range.got), wanted};
+      ++count;
+      bytes += wanted;
+      // A range that does not fit must be the last one, so that what comes is the ranges' bytes in order.
+      if (count == most_ranges || bytes == most_bytes || wanted < range.into.size() - range.got) return;
+    }
+  }
+};
+
+/// Gives `moved` bytes to the ranges in order. Answers how many of them are full now.
+std::size_t distribute(std::span<memory_range> ranges, std::size_t moved) {
+  std::size_t full = 0;
+  for (memory_range& range : ranges) {
+    const std::size_t taken = std::min(range.into.size() - range.got, moved);
+    range.got += taken;
+    moved -= taken;
+    if (range.got < range.into.size()) return full;
+    ++full;
+  }
+  return full;
+}
+
+/// A read through the memory file, for kernels and containers that refuse process_vm_readv. It stops at the first
+/// unreadable byte by itself.
+result<void> read_through_file(process_id pid, std::span<memory_range> ranges) {
+  const unique_fd file{::open(memory_path(pid).c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) {
+    if (errno == ENOENT || errno == ESRCH) return fail(gone(pid));
+    return fail(refused(pid, errno));
+  }
+  for (memory_range& range : ranges) {
+    while (range.got < range.into.size()) {
+      const auto rest = range.into.subspan(range.got);
+      const auto from = static_cast<off_t>(range.address.value() + range.got);
+      const ssize_t got = ::pread(file.get(), rest.data(), std::min(rest.size(), most_bytes), from);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) break;
+      range.got += static_cast<std::size_t>(got);
+    }
+  }
+  return {};
+}
+
+enum class step : std::uint8_t { moved, stuck, gone, refused };
+
+step read_some(process_id pid, const batch& pieces, std::size_t& moved) {
+  const ssize_t got = ::process_vm_readv(static_cast<pid_t>(pid.value()), pieces.local.data(), pieces.count,
+                                         pieces.remote.data(), pieces.count, 0);
+  if (got > 0) {
+    moved = static_cast<std::size_t>(got);
+    return step::moved;
+  }
+  if (got == 0 || errno == EFAULT) return step::stuck;
+  if (errno == ESRCH) return step::gone;
+  return step::refused;
+}
+
+/// The documented call does not split a range, so one that is unreadable at its end may be refused whole: its first
+/// page is tried alone.
+step read_first_page(process_id pid, memory_range& first, batch& pieces, std::size_t& moved) {
+  const std::size_t rest = read_page_size - (first.address.value() + first.got) % read_page_size;
+  if (rest >= first.into.size() - first.got) return step::stuck;
+  memory_range page{first.address + first.got, first.into.subspan(first.got, rest)};
+  pieces.fill({&page, 1});
+  return read_some(pid, pieces, moved);
+}
+
+}  // namespace
+
+result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
+  for (memory_range& range : ranges) range.got = 0;
+  const auto nothing = [&](error e) {
+    for (memory_range& range : ranges) range.got = 0;
+    return fail(std::move(e));
+  };
+  batch pieces;
+  bool anything_read = false;
+  auto rest = ranges;
+  while (!rest.empty()) {
+    if (rest.front().got == rest.front().into.size()) {
+      rest = rest.subspan(1);
+      continue;
+    }
+    std::size_t moved = 0;
+    pieces.fill(rest);
+    step what = read_some(pid_, pieces, moved);
+    if (what == step::stuck) what = read_first_page(pid_, rest.front(), pieces, moved);
+    switch (what) {
+      case step::moved:
+        anything_read = true;
+        rest = rest.subspan(distribute(rest, moved));
+        break;
+      case step::stuck:
+        // The first byte of this range cannot be read, or no more of it: the others may.
+        rest = rest.subspan(1);
+        break;
+      case step::gone:
+        return nothing(gone(pid_));
+      case step::refused:
+        if (auto read = read_through_file(pid_, rest); !read) return nothing(std::move(read).error());
+        rest = {};
+        break;
+    }
+  }
+  const bool wanted = std::any_of(ranges.begin(), ranges.end(), [](const memory_range& r) { return !r.into.empty(); });
+  if (wanted && !anything_read && has_ended(pid_)) return nothing(gone(pid_));
+  return {};
+}
+
+result<void> process_memory::write(target_address address, std::span<const std::byte> bytes) {
+  const unique_fd file{::open(memory_path(pid_).c_str(), O_RDWR | O_CLOEXEC)};
+  if (!file) {
+    if (errno == ENOENT || errno == ESRCH) return fail(gone(pid_));
+    return fail(refused(pid_, errno));
+  }
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto to = static_cast<off_t>(address.value() + done);
+    const ssize_t put = ::pwrite(file.get(), bytes.data() + done, std::min(bytes.size() - done, most_bytes), to);
+    if (put < 0 && errno == EINTR) continue;
+    if (put > 0) {
+      done += static_cast<std::size_t>(put);
+      continue;
+    }
+    if (has_ended(pid_)) return fail(gone(pid_));
+    return fail(error{error_code::unreadable_memory, fmt::format("memory at {:#x} of process {} cannot be written",
+                                                                 address.value() + done, pid_.value())}
+                    .with_errno(put < 0 ? errno : EIO)
+                    .at(address + done));
+  }
+  return {};
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,196 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What one stop, or the end, of one thread means.
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "engine.hpp"
+#include "overloaded.hpp"
+
+namespace mpiacq::tracing {
+
+void engine::on_status(pid_t task, const wait_status& status) {
+  const auto known = process_of_.find(task);
+  const auto process = processes_.find(known != process_of_.end() ? known->second : task);
+  if (process == processes_.end()) return on_stranger(task, status);
+  if (const auto* end = std::get_if<ended>(&status)) return on_end(process->second, task, end->status);
+  // The leader's number is the process's. Where it is no thread of ours any more, it has been let go.
+  const auto thread = process->second.threads.find(task);
+  if (thread == process->second.threads.end()) return on_stranger(task, status);
+  on_stop(process->second, thread->second, status);
+}
+
+void engine::on_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
+  thread.state = thread_state::stopped;
+  thread.late = false;
+  if (thread.stepping && process.now == phase::stepping && !std::holds_alternative<exec_stop>(status)) {
+    return on_step_stop(process, thread, status);
+  }
+  if (thread.registers_due) apply_hardware(process, thread);
+  std::visit(overloaded{
+                 [&](const ended&) {},
+                 [&](const signal_stop& stop) { on_signal(process, thread, stop.signal); },
+                 [&](const trap_stop&) { on_group_stop_end(process, thread); },
+                 [&](const group_stop& stop) { on_group_stop(process, thread, stop.signal); },
+                 [&](const exec_stop&) { on_exec(process); },
+                 [&](const birth_stop& stop) { on_birth(process, thread, stop.by); },
+                 [&](const vfork_done_stop&) { on_vfork_done(process, thread); },
+                 [&](const other_stop&) {},
+             },
+             status);
+  // An exec leaves another set of threads, of which only the leader is sure to be there.
+  if (const auto still = process.threads.find(process.id); std::holds_alternative<exec_stop>(status)) {
+    if (still != process.threads.end()) settle(process, still->second);
+    return;
+  }
+  settle(process, thread);
+}
+
+/// After a stop has been taken in: whether the thread goes on at once.
+void engine::settle(traced_process& process, traced_thread& thread) {
+  switch (process.now) {
+    case phase::launching:
+    case phase::running:
+      // Stopped on a breakpoint that nobody is told of (again): all must be held for the step.
+      if (thread.group_stop == 0 && must_step(process, thread)) return begin_stop(process);
+      return let_run(process, thread);
+    case phase::stopping:
+      if (all_stopped(process)) complete_stop(process);
+      return;
+    case phase::held:
+    case phase::stepping:
+      return;
+    case phase::leaving:
+      detach_thread(process, thread);
+      return leave_if_empty(process);
+    case phase::released:
+      return;
+  }
+}
+
+void engine::on_signal(traced_process& process, traced_thread& thread, int signal) {
+  if (signal == SIGTRAP) return on_trap(process, thread);
+  thread.signal = signal;
+}
+
+/// Which SIGTRAP is it? Ours are swallowed; the program's own goes to the program.
+void engine::on_trap(traced_process& process, traced_thread& thread) {
+  const auto info = calls_.signal_info(thread.id);
+  if (!info) return;
+  if (arch::is_hardware_hit(info->si_code)) {
+    const auto at = arch::hardware_hit(calls_, thread.id, process.hardware);
+    if (at && *at) on_hit(process, thread, **at);
+    return;
+  }
+  if (arch::is_trap_instruction(info->si_code)) {
+    const auto counter = arch::program_counter(calls_, thread.id);
+    if (!counter) return;
+    const target_address at = arch::trap_place(*counter);
+    for (const breakpoint& b : process.breakpoints) {
+      if (b.kind != breakpoint_kind::software || b.address != at) continue;
+      if (!done_or_gone(arch::set_program_counter(calls_, thread.id, at))) break;
+      return on_hit(process, thread, at);
+    }
+  }
+  thread.signal = SIGTRAP;
+}
+
+void engine::on_hit(traced_process& process, traced_thread& thread, target_address at) {
+  thread.standing_on = at;
+  if (const auto left = std::exchange(thread.left_by_signal, std::nullopt); left && left->address == at) {
+    const auto stack = arch::stack_pointer(calls_, thread.id);
+    if (stack && *stack == left->stack) return;
+  }
+  for (const breakpoint& b : process.breakpoints) {
+    if (b.address != at) continue;
+    if (b.for_entry) process.at_entry = true;
+    if (b.for_user) process.hits.push_back({thread_id{thread.id}, at});
+  }
+  if (process.now == phase::running) begin_stop(process);
+}
+
+void engine::on_group_stop(traced_process& process, traced_thread& thread, int signal) {
+  thread.group_stop = signal;
+  if (std::exchange(process.group_stop, signal) == 0 && process.now != phase::leaving) {
+    report(process, group_stopped{signal});
+  }
+}
+
+/// A trap stop says that no group stop is in effect. Only of a thread that was in one does it mean that one has ended:
+/// others may have trapped before it began.
+void engine::on_group_stop_end(traced_process& process, traced_thread& thread) {
+  if (std::exchange(thread.group_stop, 0) == 0) return;
+  if (std::exchange(process.group_stop, 0) != 0 && process.now != phase::leaving) report(process, group_continued{});
+}
+
+/// The exec may have come from any thread: it has the leader's number now, and every other thread has ended.
+/// Breakpoints went with the old memory, and the kernel has cleared the registers.
+void engine::on_exec(traced_process& process) {
+  for (const auto& [task, thread] : process.threads) process_of_.erase(task);
+  process.threads.clear();
+  process.breakpoints.clear();
+  process.hardware = {};
+  process.lifted = process.at_entry = false;
+  process.hits.clear();
+  traced_thread& leader = add_thread(process, process.id);
+  leader.state = thread_state::stopped;
+  follow_forks(process, false);
+  if (process.now == phase::launching) on_launch_exec(process);
+  if (process.now == phase::stepping) process.now = phase::running;
+  if (process.now == phase::leaving) return;
+  plan_entry_stop(process);
+}
+
+void engine::on_birth(traced_process& process, traced_thread& thread, birth_stop::how by) {
+  const auto message = calls_.event_message(thread.id);
+  if (!message) return;
+  const auto child = static_cast<pid_t>(*message);
+  if (by == birth_stop::how::vfork) thread.in_vfork = true;
+  if (process.threads.contains(child)) return;  // its own first stop came before this
+  if (by == birth_stop::how::clone && is_thread_of(process.id, child)) {
+    add_thread(process, child);
+    return;
+  }
+  announce_child(process, child, by);
+}
+
+void engine::on_vfork_done(traced_process& process, traced_thread& thread) {
+  thread.in_vfork = false;
+  put_back_software(process);
+}
+
+void engine::on_end(traced_process& process, pid_t task, const exit_status& status) {
+  if (task == process.id) {
+    if (process.now == phase::launching) return on_launch_end(process, status);
+    if (process.detaching) {
+      const detach_request request = std::move(*process.detaching);
+      process.detaching.reset();
+      request.answer({});
+    }
+    report(process, process_ended{status});
+    return forget(process);
+  }
+  const auto thread = process.threads.find(task);
+  if (thread == process.threads.end()) return;
+  const bool was_stepping = thread->second.stepping;
+  const bool was_in_vfork = thread->second.in_vfork;
+  process.threads.erase(thread);
+  process_of_.erase(task);
+  if (was_in_vfork) put_back_software(process);
+  if (was_stepping && process.now == phase::stepping) return begin_stepping(process);
+  if (process.now == phase::stopping && all_stopped(process)) return complete_stop(process);
+  if (process.now == phase::leaving) leave_if_empty(process);
+}
+
+void engine::on_nothing_left() {
+  while (!processes_.empty()) {
+    traced_process& process = processes_.begin()->second;
+    // The kernel keeps no exit status of a child for a program that ignores SIGCHLD, once nobody traces it.
+    report_problem(
+        process, {error_code::system,
+                  fmt::format("process {} has ended, but nobody kept how: this program ignores SIGCHLD", process.id)});
+    on_end(process, process.id, exit_status{});
+  }
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,179 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Stopping all threads of a process, what is done once they are, and steps off breakpoints.
+#include <algorithm>
+#include <csignal>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "engine.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto leader_interval = 10ms;
+
+/// A leader that has ended is kept as a zombie until its last thread ends, and no stop of it will ever come.
+bool is_dead_leader(const traced_process& process) {
+  const auto leader = process.threads.find(process.id);
+  if (leader == process.threads.end() || leader->second.state == thread_state::stopped) return false;
+  const auto status = read_task_status(process.id);
+  return !status || status->state == 'Z' || status->state == 'X';
+}
+
+}  // namespace
+
+void engine::begin_stop(traced_process& process) {
+  process.now = phase::stopping;
+  process.give_up = clock::now() + options_.stop_limit;
+  for (auto& [task, thread] : process.threads) {
+    if (thread.state == thread_state::stopped) continue;
+    // A thread that is being killed says so by its end. A late one has been asked already.
+    if (!thread.late) static_cast<void>(calls_.interrupt(task));
+    // An interrupted listener reports a stop again, with the signal that it is in a group stop for.
+    thread.state = thread_state::running;
+  }
+  if (process.threads.size() > 1) process.look_at_leader = clock::now() + leader_interval;
+  if (all_stopped(process)) complete_stop(process);
+}
+
+bool engine::all_stopped(const traced_process& process) {
+  return std::all_of(process.threads.begin(), process.threads.end(), [](const auto& entry) {
+    return entry.second.state == thread_state::stopped || entry.second.late;
+  });
+}
+
+/// The kernel tells nobody when a leader becomes a zombie with threads left, so while it alone is missing it is looked
+/// at now and then.
+void engine::look_at_leader(traced_process& process) {
+  process.look_at_leader = no_deadline;
+  if (process.now != phase::stopping) return;
+  if (!is_dead_leader(process)) {
+    process.look_at_leader = clock::now() + leader_interval;
+    return;
+  }
+  process.threads[process.id].late = true;
+  if (all_stopped(process)) complete_stop(process);
+}
+
+void engine::give_up_stop(traced_process& process) {
+  if (process.now == phase::stepping) {
+    // The instruction under the breakpoint takes long (a system call): an interrupt ends it as a signal would.
+    process.give_up = clock::now() + options_.stop_limit;
+    for (auto& [task, thread] : process.threads) {
+      if (thread.stepping) static_cast<void>(calls_.interrupt(task));
+    }
+    return;
+  }
+  process.give_up = no_deadline;
+  if (process.now != phase::stopping) return;
+  std::vector<pid_t> missing;
+  for (auto& [task, thread] : process.threads) {
+    if (thread.state == thread_state::stopped || thread.late) continue;
+    thread.late = true;
+    missing.push_back(task);
+  }
+  report_problem(
+      process, {error_code::timed_out, fmt::format("process {}: thread {} did not stop within {} ms (waiting in the "
+                                                   "kernel, or in vfork); it stops when it comes back from there",
+                                                   process.id, fmt::join(missing, ", "), options_.stop_limit.count())});
+  complete_stop(process);
+}
+
+void engine::complete_stop(traced_process& process) {
+  process.give_up = process.look_at_leader = no_deadline;
+  if (process.detaching) return finish_detach(process);
+  if (std::exchange(process.at_entry, false)) {
+    process.now = phase::held;
+    process.interrupt_due = false;
+    if (auto out = take_out(process, &breakpoint::for_entry); !out) report_problem(process, std::move(out).error());
+    return report(process, entry_reached{});
+  }
+  while (!process.hits.empty()) {
+    const breakpoint_hit hit = process.hits.front();
+    process.hits.pop_front();
+    const bool there = std::any_of(process.breakpoints.begin(), process.breakpoints.end(),
+                                   [&](const breakpoint& b) { return b.for_user && b.address == hit.address; });
+    // A thread that has ended, or a breakpoint that was taken out since, is of no interest any more.
+    if (!there || !process.threads.contains(static_cast<pid_t>(hit.thread.value()))) continue;
+    process.now = phase::held;
+    process.interrupt_due = false;
+    return report(process, hit);
+  }
+  if (std::exchange(process.interrupt_due, false)) {
+    process.now = phase::held;
+    return report(process, interrupted{});
+  }
+  run_all(process);
+}
+
+/// Everybody else is held, so the traps may be out of the memory meanwhile.
+void engine::begin_stepping(traced_process& process) {
+  process.now = phase::stepping;
+  if (auto lifted = lift_software(process); !lifted) {
+    report_problem(process, std::move(lifted).error());
+  }
+  for (auto& [task, thread] : process.threads) {
+    if (thread.state != thread_state::stopped || thread.group_stop != 0 || !must_step(process, thread)) continue;
+    thread.stepping = true;
+    thread.leaving = {*thread.standing_on, arch::stack_pointer(calls_, task).value_or(target_address{})};
+    if (arch::hardware_needs_step()) arch::clear_hardware(calls_, task);
+    process.give_up = clock::now() + options_.stop_limit;
+    return let_run(process, thread);
+  }
+  end_stepping(process);
+}
+
+void engine::end_stepping(traced_process& process) {
+  process.give_up = no_deadline;
+  put_back_software(process);
+  const bool something_came_up =
+      process.detaching || process.at_entry || process.interrupt_due || !process.hits.empty();
+  if (something_came_up) return complete_stop(process);
+  process.now = phase::running;
+  for (auto& [task, thread] : process.threads) let_run(process, thread);
+}
+
+void engine::on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
+  const auto finish = [&] {
+    thread.stepping = false;
+    thread.standing_on.reset();
+    if (arch::hardware_needs_step()) apply_hardware(process, thread);
+    begin_stepping(process);
+  };
+  if (const auto* stop = std::get_if<signal_stop>(&status); stop != nullptr && stop->signal == SIGTRAP) {
+    const auto info = calls_.signal_info(thread.id);
+    if (!info) return;
+    if (arch::is_step_end(info->si_code)) return finish();
+    // The kernel's own stop (ptrace_notify) at the first instruction of a handler: the signal that was passed on with
+    // the step took the thread off the breakpoint, and it will come back.
+    if (info->si_code == SIGTRAP) {
+      thread.left_by_signal = thread.leaving;
+      return finish();
+    }
+    on_signal(process, thread, SIGTRAP);
+    return finish();
+  }
+  if (const auto* stop = std::get_if<signal_stop>(&status)) {
+    thread.signal = stop->signal;
+    return let_run(process, thread);
+  }
+  if (const auto* stop = std::get_if<group_stop>(&status)) {
+    // It cannot step before SIGCONT. The others must take part in the group stop; this one steps afterwards.
+    thread.stepping = false;
+    if (arch::hardware_needs_step()) apply_hardware(process, thread);
+    on_group_stop(process, thread, stop->signal);
+    return begin_stepping(process);
+  }
+  if (std::holds_alternative<trap_stop>(status)) {
+    const auto at = arch::program_counter(calls_, thread.id);
+    if (at && thread.standing_on != *at) return finish();
+  }
+  let_run(process, thread);
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,106 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Tasks that the kernel attached to us by itself: threads that report before the clone event of their creator does, and
+// forked children, which are let go at once.
+#include <algorithm>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "engine.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+int signal_of(const wait_status& status) {
+  const auto* stop = std::get_if<signal_stop>(&status);
+  return stop == nullptr ? 0 : stop->signal;
+}
+
+/// Puts the original bytes in where the trap stands. False where one of the traps is not there: it is not that program.
+bool restore(pid_t process, const std::vector<breakpoint>& breakpoints) {
+  const auto trap = arch::trap_instruction();
+  bool all = true;
+  for (const breakpoint& b : breakpoints) {
+    if (b.kind != breakpoint_kind::software) continue;
+    std::vector<std::byte> there(trap.size());
+    if (!read_code(process, b.address, there) || !std::equal(trap.begin(), trap.end(), there.begin())) {
+      all = false;
+      continue;
+    }
+    all = write_code(process, b.address, b.original).has_value() && all;
+  }
+  return all;
+}
+
+}  // namespace
+
+void engine::on_stranger(pid_t task, const wait_status& status) {
+  if (std::holds_alternative<ended>(status)) {
+    newborn_.erase(task);
+    return;
+  }
+  const auto about = read_task_status(task);
+  if (!about) return;
+  if (about->process != task) {
+    const auto process = processes_.find(about->process);
+    if (process == processes_.end() || process->second.now == phase::released) {
+      static_cast<void>(calls_.detach(task, signal_of(status)));
+      return;
+    }
+    return on_stop(process->second, add_thread(process->second, task), status);
+  }
+  newborn_process& child = newborn_[task];
+  child.stopped = true;
+  child.signal = signal_of(status);
+  if (child.parent == 0) child.parent = about->parent;
+  const auto parent = processes_.find(child.parent);
+  const bool parent_will_tell = parent != processes_.end() && parent->second.now != phase::released;
+  // A child that shares our memory must not run before the traps are out of it, and they must not come back before its
+  // parent's event: so it waits for that event. Any other has a copy, and can go.
+  if (!child.announced && parent_will_tell && share_memory(task, child.parent).value_or(false)) return;
+  let_child_go(task);
+}
+
+void engine::announce_child(traced_process& parent, pid_t child, birth_stop::how by) {
+  newborn_process& newborn = newborn_[child];
+  newborn.parent = parent.id;
+  newborn.announced = true;
+  const bool shares = by == birth_stop::how::vfork || share_memory(child, parent.id).value_or(false);
+  if (shares && by == birth_stop::how::vfork) {
+    if (auto lifted = lift_software(parent); !lifted) report_problem(parent, std::move(lifted).error());
+  } else if (shares && parent.follows_forks) {
+    // Nobody would tell us when it is done with the memory.
+    if (auto out = take_out_all(parent); !out) report_problem(parent, std::move(out).error());
+    report_problem(parent, {error_code::unsupported,
+                            fmt::format("process {} shares its memory with a process {} of its own making: the "
+                                        "software breakpoints are taken out, for good",
+                                        parent.id, child)});
+  }
+  if (newborn.stopped) let_child_go(child);
+  // A child that ended before this was told is not there to stop any more.
+  else if (!read_task_status(child))
+    newborn_.erase(child);
+}
+
+void engine::let_child_go(pid_t child) {
+  const auto newborn = newborn_.find(child);
+  if (newborn == newborn_.end()) return;
+  const newborn_process what = newborn->second;
+  newborn_.erase(newborn);
+  clean_child(child, what.parent);
+  static_cast<void>(calls_.detach(child, what.signal));
+}
+
+void engine::clean_child(pid_t child, pid_t parent) {
+  const auto known = processes_.find(parent);
+  if (known != processes_.end()) {
+    restore(child, known->second.breakpoints);
+    return;
+  }
+  for (const auto& breakpoints : left_behind_) {
+    if (restore(child, breakpoints)) return;
+  }
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,101 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What is known of the traced processes and their threads: plain structures, touched on the tracer's thread only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "arch.hpp"
+#include "mpiacq/tracer.hpp"
+#include "proc_files.hpp"
+
+namespace mpiacq::tracing {
+
+/// How the answer to a command goes back to the thread that asked. Called exactly once.
+template <class T>
+using reply = std::function<void(result<T>)>;
+
+enum class thread_state : std::uint8_t {
+  running,    ///< or about to report a stop or its end
+  stopped,    ///< in a ptrace-stop that we have waited for
+  listening,  ///< in a group stop (PTRACE_LISTEN): stopped, but not ours to command until it is interrupted
+};
+
+/// A hit that was reported, and then left through a signal's handler: when the handler returns to it with the same
+/// stack, it is the same call of the function, not another one.
+struct interrupted_call {
+  target_address address;
+  target_address stack;
+};
+
+struct traced_thread {
+  pid_t id = 0;
+  thread_state state = thread_state::running;
+  bool registers_due = false;                 ///< its breakpoint registers are to be set at its next stop
+  bool in_vfork = false;                      ///< a child of its vfork shares our memory
+  bool stepping = false;                      ///< makes one step off a breakpoint
+  bool late = false;                          ///< did not stop in time; nobody waits for it any more
+  int signal = 0;                             ///< to be delivered when it goes on
+  int group_stop = 0;                         ///< the stop signal, while it takes part in a group stop
+  std::optional<target_address> standing_on;  ///< the breakpoint that it has hit, and not left yet
+  interrupted_call leaving;                   ///< stepping: what it leaves
+  std::optional<interrupted_call> left_by_signal;
+};
+
+struct breakpoint {
+  target_address address;
+  breakpoint_kind kind = breakpoint_kind::hardware;
+  bool for_user = false;            ///< put in by insert_breakpoint
+  bool for_entry = false;           ///< ours, to stop at the entry point
+  std::vector<std::byte> original;  ///< software: the bytes that the trap instruction replaced
+};
+
+struct detach_request {
+  leave how = leave::running;
+  reply<void> answer;
+};
+
+/// A program that is being started, until its exec has worked or failed.
+struct pending_launch {
+  unique_fd failure;  ///< the child writes errno here where exec fails
+  launch_request request;
+  std::vector<std::string> candidates;  ///< the paths that the child tries, in order
+  sigset_t signal_mask{};
+  bool through_shell = false;  ///< a text without an interpreter line, given to /bin/sh as execvp does
+  reply<process_id> answer;
+};
+
+/// See the table in engine.hpp.
+enum class phase : std::uint8_t { launching, running, stopping, held, stepping, leaving, released };
+
+struct traced_process {
+  pid_t id = 0;
+  bool launched = false;
+  bool ends_with_tool = false;
+  phase now = phase::running;
+  std::map<pid_t, traced_thread> threads;
+  std::vector<breakpoint> breakpoints;
+  arch::hardware_table hardware{};  ///< the hardware ones among them, by register
+  bool lifted = false;              ///< the software ones are out of the memory for a while
+  bool follows_forks = false;       ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
+
+  // What is to be reported once every thread is stopped.
+  bool at_entry = false;
+  bool interrupt_due = false;
+  std::deque<breakpoint_hit> hits;
+  std::optional<detach_request> detaching;
+
+  int group_stop = 0;              ///< the signal of the group stop that was reported
+  deadline give_up = no_deadline;  ///< of the stop or step under way
+  deadline look_at_leader = no_deadline;
+  std::optional<pending_launch> launch;
+};
+
+}  // namespace mpiacq::tracing
