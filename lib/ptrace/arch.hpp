@@ -21,7 +21,6 @@ inline constexpr std::size_t hardware_registers = 4;
 using hardware_table = std::array<std::optional<target_address>, hardware_registers>;
 
 [[nodiscard]] result<target_address> program_counter(const ptrace_calls& calls, pid_t thread);
-[[nodiscard]] result<void> set_program_counter(const ptrace_calls& calls, pid_t thread, target_address to);
 [[nodiscard]] result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread);
 
 /// The trap instruction that a software breakpoint is.
@@ -30,8 +29,9 @@ using hardware_table = std::array<std::optional<target_address>, hardware_regist
 [[nodiscard]] bool is_code_address(target_address address);
 /// The SIGTRAP's si_code is that of a trap instruction.
 [[nodiscard]] bool is_trap_instruction(int si_code);
-/// Where the trap instruction stands that left the program counter at this place.
-[[nodiscard]] target_address trap_place(target_address program_counter);
+/// Where the thread has just run the trap instruction at this address, puts its program counter onto that. Neither
+/// allocates nor locks.
+[[nodiscard]] bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap);
 /// The SIGTRAP's si_code is that of a finished single step.
 [[nodiscard]] bool is_step_end(int si_code);
 

@@ -50,13 +50,6 @@ result<target_address> program_counter(const ptrace_calls& calls, pid_t thread) 
   return registers(calls, thread).map([](const user_regs_struct& all) { return target_address{all.pc}; });
 }
 
-result<void> set_program_counter(const ptrace_calls& calls, pid_t thread, target_address to) {
-  auto all = registers(calls, thread);
-  if (!all) return fail(std::move(all).error());
-  all->pc = to.value();
-  return calls.set_registers(thread, NT_PRSTATUS, std::as_bytes(std::span{&*all, 1}));
-}
-
 result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
   return registers(calls, thread).map([](const user_regs_struct& all) { return target_address{all.sp}; });
 }
@@ -73,8 +66,12 @@ bool is_trap_instruction(int si_code) {
   return si_code == TRAP_BRKPT;
 }
 
-target_address trap_place(target_address program_counter) {
-  return program_counter;
+bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) {
+  // The program counter stays on brk.
+  user_regs_struct all{};
+  iovec piece{&all, sizeof all};
+  const auto where = reinterpret_cast<unsigned long>(&piece);
+  return calls.raw(PTRACE_GETREGSET, thread, NT_PRSTATUS, where) >= 0 && all.pc == trap.value();
 }
 
 bool is_step_end(int si_code) {

@@ -53,10 +53,6 @@ result<target_address> program_counter(const ptrace_calls& calls, pid_t thread) 
   });
 }
 
-result<void> set_program_counter(const ptrace_calls& calls, pid_t thread, target_address to) {
-  return calls.poke_user(thread, offsetof(struct user_regs_struct, rip), to.value());
-}
-
 result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
   return calls.peek_user(thread, offsetof(struct user_regs_struct, rsp)).map([](unsigned long v) {
     return target_address{v};
@@ -75,8 +71,12 @@ bool is_trap_instruction(int si_code) {
   return si_code == SI_KERNEL;
 }
 
-target_address trap_place(target_address program_counter) {
-  return program_counter - int3.size();
+bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) {
+  constexpr std::size_t counter = offsetof(struct user_regs_struct, rip);
+  // The processor has gone past the trap instruction.
+  const long now = calls.raw(PTRACE_PEEKUSER, thread, counter, 0);
+  if (now < 0 || static_cast<std::uint64_t>(now) != trap.value() + int3.size()) return false;
+  return calls.raw(PTRACE_POKEUSER, thread, counter, trap.value()) >= 0;
 }
 
 bool is_step_end(int si_code) {

@@ -66,12 +66,20 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
       return fail(std::move(hardware).error());
     }
     if (hardware) {
+      if (auto guarded = guard_against_our_end(process, address, {}); !guarded) {
+        std::replace(process.hardware.begin(), process.hardware.end(), std::optional{address},
+                     std::optional<target_address>{});
+        return fail(std::move(guarded).error());
+      }
       process.breakpoints.push_back(std::move(planted));
       return breakpoint_kind::hardware;
     }
   }
   auto original = plant_software(process, address);
   if (!original) return fail(std::move(original).error());
+  if (auto guarded = guard_against_our_end(process, address, *original); !guarded) {
+    return fail(std::move(guarded).error());
+  }
   planted.kind = breakpoint_kind::software;
   planted.original = std::move(*original);
   process.breakpoints.push_back(std::move(planted));
@@ -86,25 +94,20 @@ result<void> engine::plant_hardware(traced_process& process, target_address addr
                     .at(address));
   }
   *free = address;
+  // Tried in every thread now, so that a refusal is the answer; set for good when the thread runs.
+  result<void> outcome;
   for (auto& [task, thread] : process.threads) {
-    if (thread.state != thread_state::stopped) {
-      thread.registers_due = true;
-      continue;
-    }
+    thread.registers_due = true;
+    if (thread.state != thread_state::stopped || !outcome) continue;
     auto set = arch::set_hardware(calls_, task, process.hardware);
-    if (done_or_gone(set)) continue;
-    free->reset();
-    for (auto& [other, undone] : process.threads) apply_hardware(process, undone);
-    return set;
+    arch::clear_hardware(calls_, task);
+    if (!done_or_gone(set)) outcome = std::move(set);
   }
-  return {};
+  if (!outcome) free->reset();
+  return outcome;
 }
 
 void engine::apply_hardware(traced_process& process, traced_thread& thread) {
-  if (thread.state != thread_state::stopped) {
-    thread.registers_due = true;
-    return;
-  }
   thread.registers_due = false;
   auto set = arch::set_hardware(calls_, thread.id, process.hardware);
   if (!done_or_gone(set)) report_problem(process, std::move(set).error());
@@ -124,6 +127,8 @@ result<std::vector<std::byte>> engine::plant_software(traced_process& process, t
     static_cast<void>(write_code(process.id, address, original));
     return fail(std::move(put).error());
   }
+  process.lifted = true;
+  if (auto back = write_and_verify(process.id, address, original); !back) return fail(std::move(back).error());
   follow_forks(process, true);
   return original;
 }
@@ -142,7 +147,6 @@ void engine::follow_forks(traced_process& process, bool follow) {
 
 result<void> engine::take_out(traced_process& process, role for_whom, std::optional<target_address> only) {
   result<void> outcome;
-  bool hardware_changed = false;
   for (auto b = process.breakpoints.begin(); b != process.breakpoints.end();) {
     if (only && b->address != *only) {
       ++b;
@@ -156,14 +160,12 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
     if (b->kind == breakpoint_kind::hardware) {
       std::replace(process.hardware.begin(), process.hardware.end(), std::optional{b->address},
                    std::optional<target_address>{});
-      hardware_changed = true;
+      for (auto& [task, thread] : process.threads) thread.registers_due = true;
     } else if (!process.lifted) {
       if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
     }
+    no_longer_guarded(process.id, b->address);
     b = process.breakpoints.erase(b);
-  }
-  if (hardware_changed) {
-    for (auto& [task, thread] : process.threads) apply_hardware(process, thread);
   }
   if (!has_software(process)) follow_forks(process, false);
   return outcome;
@@ -186,7 +188,62 @@ result<void> engine::lift_software(traced_process& process) {
   return outcome;
 }
 
+void engine::disarm(traced_process& process) {
+  if (auto lifted = lift_software(process); !lifted) report_problem(process, std::move(lifted).error());
+  if (process.hardware == arch::hardware_table{}) return;
+  for (auto& [task, thread] : process.threads) {
+    if (thread.state == thread_state::stopped) arch::clear_hardware(calls_, task);
+    thread.registers_due = true;
+  }
+}
+
+void engine::take_out_software(traced_process& process) {
+  std::vector<target_address> traps;
+  for (const breakpoint& b : process.breakpoints) {
+    if (b.kind == breakpoint_kind::software) traps.push_back(b.address);
+  }
+  for (const target_address at : traps) {
+    for (const role whose : {&breakpoint::for_entry, &breakpoint::for_user}) {
+      if (auto out = take_out(process, whose, at); !out) report_problem(process, std::move(out).error());
+    }
+  }
+}
+
+result<void> engine::guard_against_our_end(const traced_process& process, target_address address,
+                                           std::span<const std::byte> original) {
+  if (!guard_) {
+    auto started = guard::start();
+    if (!started) return fail(std::move(started).error());
+    guard_ = std::move(*started);
+  }
+  return guard_->add(process.id, address, original);
+}
+
+void engine::no_longer_guarded(pid_t process, std::optional<target_address> only) {
+  if (!guard_) return;
+  if (only) {
+    guard_->remove(process, *only);
+  } else {
+    guard_->remove_all_of(process);
+  }
+}
+
+/// Somebody has killed the guard.
+void engine::on_guard_end() {
+  guard_->has_ended();
+  guard_.reset();
+  for (const auto& [id, process] : processes_) {
+    for (const breakpoint& b : process.breakpoints) {
+      if (auto guarded = guard_against_our_end(process, b.address, b.original); !guarded) {
+        report_problem(process, std::move(guarded).error());
+      }
+    }
+  }
+}
+
+/// Only for a process that runs, and not while a child of vfork runs in its memory.
 void engine::put_back_software(traced_process& process) {
+  if (process.now != phase::running && process.now != phase::stopping) return;
   const bool shared = std::any_of(process.threads.begin(), process.threads.end(),
                                   [](const auto& entry) { return entry.second.in_vfork; });
   if (!process.lifted || shared) return;

@@ -36,6 +36,7 @@ void engine::finish_detach(traced_process& process) {
   process.detaching.reset();
   process.hits.clear();
   process.interrupt_due = process.at_entry = false;
+  const bool had_hardware = process.hardware != arch::hardware_table{};
   auto outcome = take_out_all(process);
   process.now = phase::leaving;
   // The signal waits while all are in ptrace-stops. The first one to be let go takes it before it runs an instruction
@@ -53,6 +54,8 @@ void engine::finish_detach(traced_process& process) {
                                "the kernel",
                                process.id, fmt::join(missing, ", ")));
   }
+  // Their registers are still set, and would stay so if we ended before they come back.
+  if (!missing.empty() && had_hardware) static_cast<void>(guard_against_our_end(process, target_address{}, {}));
   leave_if_empty(process);
   request.answer(std::move(outcome));
 }
@@ -71,6 +74,7 @@ void engine::detach_thread(traced_process& process, traced_thread& thread) {
 
 void engine::leave_if_empty(traced_process& process) {
   if (!process.threads.empty()) return;
+  no_longer_guarded(process.id);
   if (!process.launched) return forget(process);
   process.now = phase::released;
 }

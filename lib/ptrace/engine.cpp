@@ -48,6 +48,7 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
 
 void engine::forget(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
+  no_longer_guarded(process.id);
   std::vector<breakpoint> software;
   for (breakpoint& b : process.breakpoints) {
     if (b.kind == breakpoint_kind::software) software.push_back(std::move(b));
@@ -70,9 +71,10 @@ void engine::update_source() {
   events_.set_source_dry(processes_.empty());
 }
 
-bool engine::traces_any() const {
-  return std::any_of(processes_.begin(), processes_.end(),
-                     [](const auto& entry) { return entry.second.now != phase::released; });
+bool engine::holds_any() const {
+  return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
+    return entry.second.now != phase::released && entry.second.now != phase::leaving;
+  });
 }
 
 bool engine::must_step(const traced_process& process, const traced_thread& thread) {
@@ -82,23 +84,24 @@ bool engine::must_step(const traced_process& process, const traced_thread& threa
   });
 }
 
-void engine::let_run(traced_process&, traced_thread& thread) {
+void engine::let_run(traced_process& process, traced_thread& thread) {
   if (thread.state != thread_state::stopped) return;
-  const int signal = std::exchange(thread.signal, 0);
-  result<void> went;
+  if (thread.registers_due && !thread.stepping) apply_hardware(process, thread);
+  // A call that finds no thread is no failure: it is being killed, and its end will be told to us.
   if (thread.group_stop != 0) {
     // It stays stopped as the user wants it; SIGCONT shows in a new stop, also one that has come since.
-    went = calls_.listen(thread.id);
+    static_cast<void>(calls_.listen(thread.id));
     thread.state = thread_state::listening;
     return;
   }
+  const int signal = std::exchange(thread.signal, 0);
   thread.state = thread_state::running;
   if (thread.stepping) {
-    went = calls_.step(thread.id, signal);
-  } else {
-    thread.standing_on.reset();
-    went = calls_.resume(thread.id, signal);
+    static_cast<void>(calls_.step(thread.id, signal));
+    return;
   }
+  thread.standing_on.reset();
+  static_cast<void>(calls_.resume(thread.id, signal));
 }
 
 void engine::run_all(traced_process& process) {
@@ -107,7 +110,12 @@ void engine::run_all(traced_process& process) {
     return entry.second.group_stop == 0 && must_step(process, entry.second);
   });
   if (steps) return begin_stepping(process);
+  arm_and_run(process);
+}
+
+void engine::arm_and_run(traced_process& process) {
   process.now = phase::running;
+  put_back_software(process);
   for (auto& [task, thread] : process.threads) let_run(process, thread);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "event_queue.hpp"
+#include "guard.hpp"
 #include "ptrace_call.hpp"
 #include "tracee.hpp"
 #include "wait_status.hpp"
@@ -33,6 +34,9 @@ namespace mpiacq::tracing {
 /// When all are stopped, the first of these that applies is done: detach as asked; report entry_reached; report the
 /// next hit; report interrupted; go on (the stop was for a step off a breakpoint).
 ///
+/// Breakpoints are armed (in the registers, in the code) only while a process runs: if we die while it is held, none is
+/// left in it.
+///
 /// Three things hold in every phase. A signal is passed on with the resume after the stop that announced it, and stays
 /// with the thread until then. A thread in a group stop listens while its process runs, and is a stopped thread like
 /// any other while its process is stopped. A ptrace call that finds its thread gone is no failure: somebody killed it,
@@ -60,8 +64,8 @@ class engine {
   void on_nothing_left();
 
   [[nodiscard]] deadline next_deadline() const;
-  /// Something is still attached.
-  [[nodiscard]] bool traces_any() const;
+  /// Something is still attached that has not been detached as far as it lets itself be.
+  [[nodiscard]] bool holds_any() const;
 
  private:
   /// A forked child that is to be let go: once it has stopped, and its parent has told of it where they share memory.
@@ -82,6 +86,7 @@ class engine {
   void update_source();
   void let_run(traced_process& process, traced_thread& thread);
   void run_all(traced_process& process);
+  void arm_and_run(traced_process& process);
   [[nodiscard]] static bool must_step(const traced_process& process, const traced_thread& thread);
 
   // stop_events.cpp: one stop of one thread
@@ -121,11 +126,13 @@ class engine {
   [[nodiscard]] result<std::vector<std::byte>> plant_software(traced_process& process, target_address address);
   [[nodiscard]] result<void> take_out(traced_process& process, role for_whom,
                                       std::optional<target_address> only = std::nullopt);
+  void disarm(traced_process& process);
   void follow_forks(traced_process& process, bool follow);
   void apply_hardware(traced_process& process, traced_thread& thread);
   [[nodiscard]] result<void> lift_software(traced_process& process);
   void put_back_software(traced_process& process);
   [[nodiscard]] result<void> take_out_all(traced_process& process);
+  void take_out_software(traced_process& process);
 
   // detaching.cpp
   void finish_detach(traced_process& process);
@@ -138,9 +145,15 @@ class engine {
   void on_launch_end(traced_process& process, const exit_status& status);
   void plan_entry_stop(traced_process& process);
 
+  [[nodiscard]] result<void> guard_against_our_end(const traced_process& process, target_address address,
+                                                   std::span<const std::byte> original);
+  void on_guard_end();
+  void no_longer_guarded(pid_t process, std::optional<target_address> only = std::nullopt);
+
   event_queue& events_;
   tracer_options options_;
   ptrace_calls calls_;
+  std::unique_ptr<guard> guard_;  ///< from the first breakpoint on
   std::map<pid_t, traced_process> processes_;
   std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;

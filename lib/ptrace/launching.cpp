@@ -116,6 +116,7 @@ void engine::plan_entry_stop(traced_process& process) {
   }
   auto planted = plant(process, *entry, breakpoint_kind::automatic, &breakpoint::for_entry);
   if (!done_or_gone(planted)) report_problem(process, std::move(planted).error());
+  put_back_software(process);
 }
 
 }  // namespace mpiacq::tracing

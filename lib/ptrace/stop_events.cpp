@@ -26,7 +26,6 @@ void engine::on_stop(traced_process& process, traced_thread& thread, const wait_
   if (thread.stepping && process.now == phase::stepping && !std::holds_alternative<exec_stop>(status)) {
     return on_step_stop(process, thread, status);
   }
-  if (thread.registers_due) apply_hardware(process, thread);
   std::visit(overloaded{
                  [&](const ended&) {},
                  [&](const signal_stop& stop) { on_signal(process, thread, stop.signal); },
@@ -83,13 +82,9 @@ void engine::on_trap(traced_process& process, traced_thread& thread) {
     return;
   }
   if (arch::is_trap_instruction(info->si_code)) {
-    const auto counter = arch::program_counter(calls_, thread.id);
-    if (!counter) return;
-    const target_address at = arch::trap_place(*counter);
     for (const breakpoint& b : process.breakpoints) {
-      if (b.kind != breakpoint_kind::software || b.address != at) continue;
-      if (!done_or_gone(arch::set_program_counter(calls_, thread.id, at))) break;
-      return on_hit(process, thread, at);
+      if (b.kind != breakpoint_kind::software || !arch::step_back_to(calls_, thread.id, b.address)) continue;
+      return on_hit(process, thread, b.address);
     }
   }
   thread.signal = SIGTRAP;
@@ -129,6 +124,7 @@ void engine::on_exec(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
   process.threads.clear();
   process.breakpoints.clear();
+  no_longer_guarded(process.id);
   process.hardware = {};
   process.lifted = process.at_entry = false;
   process.hits.clear();

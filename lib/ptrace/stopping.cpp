@@ -86,6 +86,7 @@ void engine::give_up_stop(traced_process& process) {
 
 void engine::complete_stop(traced_process& process) {
   process.give_up = process.look_at_leader = no_deadline;
+  disarm(process);
   if (process.detaching) return finish_detach(process);
   if (std::exchange(process.at_entry, false)) {
     process.now = phase::held;
@@ -111,17 +112,13 @@ void engine::complete_stop(traced_process& process) {
   run_all(process);
 }
 
-/// Everybody else is held, so the traps may be out of the memory meanwhile.
+/// Everybody else is held and nothing is armed, so one step cannot hit anything.
 void engine::begin_stepping(traced_process& process) {
   process.now = phase::stepping;
-  if (auto lifted = lift_software(process); !lifted) {
-    report_problem(process, std::move(lifted).error());
-  }
   for (auto& [task, thread] : process.threads) {
     if (thread.state != thread_state::stopped || thread.group_stop != 0 || !must_step(process, thread)) continue;
     thread.stepping = true;
     thread.leaving = {*thread.standing_on, arch::stack_pointer(calls_, task).value_or(target_address{})};
-    if (arch::hardware_needs_step()) arch::clear_hardware(calls_, task);
     process.give_up = clock::now() + options_.stop_limit;
     return let_run(process, thread);
   }
@@ -130,19 +127,16 @@ void engine::begin_stepping(traced_process& process) {
 
 void engine::end_stepping(traced_process& process) {
   process.give_up = no_deadline;
-  put_back_software(process);
   const bool something_came_up =
       process.detaching || process.at_entry || process.interrupt_due || !process.hits.empty();
   if (something_came_up) return complete_stop(process);
-  process.now = phase::running;
-  for (auto& [task, thread] : process.threads) let_run(process, thread);
+  arm_and_run(process);
 }
 
 void engine::on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
   const auto finish = [&] {
     thread.stepping = false;
     thread.standing_on.reset();
-    if (arch::hardware_needs_step()) apply_hardware(process, thread);
     begin_stepping(process);
   };
   if (const auto* stop = std::get_if<signal_stop>(&status); stop != nullptr && stop->signal == SIGTRAP) {
@@ -165,7 +159,6 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
   if (const auto* stop = std::get_if<group_stop>(&status)) {
     // It cannot step before SIGCONT. The others must take part in the group stop; this one steps afterwards.
     thread.stepping = false;
-    if (arch::hardware_needs_step()) apply_hardware(process, thread);
     on_group_stop(process, thread, stop->signal);
     return begin_stepping(process);
   }

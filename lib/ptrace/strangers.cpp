@@ -38,6 +38,7 @@ bool restore(pid_t process, const std::vector<breakpoint>& breakpoints) {
 void engine::on_stranger(pid_t task, const wait_status& status) {
   if (std::holds_alternative<ended>(status)) {
     newborn_.erase(task);
+    if (guard_ && guard_->id() == task) on_guard_end();
     return;
   }
   const auto about = read_task_status(task);
@@ -71,7 +72,7 @@ void engine::announce_child(traced_process& parent, pid_t child, birth_stop::how
     if (auto lifted = lift_software(parent); !lifted) report_problem(parent, std::move(lifted).error());
   } else if (shares && parent.follows_forks) {
     // Nobody would tell us when it is done with the memory.
-    if (auto out = take_out_all(parent); !out) report_problem(parent, std::move(out).error());
+    take_out_software(parent);
     report_problem(parent, {error_code::unsupported,
                             fmt::format("process {} shares its memory with a process {} of its own making: the "
                                         "software breakpoints are taken out, for good",

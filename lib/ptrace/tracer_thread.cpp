@@ -74,12 +74,12 @@ void tracer_thread::run(std::promise<result<void>> started) {
 
 void tracer_thread::loop(engine& e, waiter& w) {
   bool anything_to_wait_for = true;
-  while (!leave_ || e.traces_any()) {
+  while (!leave_ || e.holds_any()) {
     for (const task& t : take_commands(!anything_to_wait_for)) {
       t(e);
       anything_to_wait_for = true;
     }
-    if (leave_ && !e.traces_any()) break;
+    if (leave_ && !e.holds_any()) break;
     w.wake_at(e.next_deadline());
     {
       const std::lock_guard lock(mutex_);

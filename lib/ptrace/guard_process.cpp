@@ -1,0 +1,197 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// See guard.hpp. Nothing here allocates, locks, or touches what the host program's threads may have left half done.
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "arch.hpp"
+#include "guard.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+constexpr int alive_fd = 0;
+constexpr int tool_fd = 1;
+constexpr int most_tries = 2000;  // of a millisecond: how long a dying tool may take to let go
+constexpr int most_passes = 8;
+
+/// "/proc/" and numbers, without the heap.
+class proc_path {
+ public:
+  proc_path& text(const char* piece) {
+    const std::size_t length = std::min(std::strlen(piece), sizeof path_ - 1 - end_);
+    std::memcpy(path_ + end_, piece, length);
+    end_ += length;
+    return *this;
+  }
+  proc_path& number(pid_t value) {
+    char digits[12] = {};
+    int at = sizeof digits - 1;
+    do {
+      digits[--at] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value > 0);
+    return text(digits + at);
+  }
+  [[nodiscard]] const char* get() const { return path_; }
+
+ private:
+  char path_[64] = {};
+  std::size_t end_ = 0;
+};
+
+void sleep_a_millisecond() {
+  const timespec pause{0, 1'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+pid_t number_of(const char* name) {
+  long value = 0;
+  for (; *name >= '0' && *name <= '9' && value < INT_MAX / 10; ++name) value = value * 10 + (*name - '0');
+  return *name == '\0' ? static_cast<pid_t>(value) : 0;
+}
+
+/// Calls `visit` for each thread of the process, and adds up what it gives.
+template <class Visit>
+int for_each_thread(pid_t process, Visit visit) {
+  const int folder = ::open(proc_path{}.text("/proc/").number(process).text("/task").get(), O_RDONLY | O_DIRECTORY);
+  if (folder < 0) return 0;
+  int sum = 0;
+  alignas(dirent64) char entries[4096];
+  while (true) {
+    const long bytes = ::syscall(SYS_getdents64, folder, entries, sizeof entries);
+    if (bytes <= 0) break;
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      if (const pid_t thread = number_of(entry->d_name); thread > 0) sum += visit(thread);
+      at += entry->d_reclen;
+    }
+  }
+  ::close(folder);
+  return sum;
+}
+
+/// Puts the program's own bytes back where the trap stands, which needs no stop.
+void restore_code(const guarded_breakpoint& b, pid_t process) {
+  const int memory = ::open(proc_path{}.text("/proc/").number(process).text("/mem").get(), O_RDWR);
+  if (memory < 0) return;
+  const auto trap = arch::trap_instruction();
+  std::array<std::byte, 8> there{};
+  const auto at = static_cast<off_t>(b.address);
+  const std::size_t length = std::min<std::size_t>(b.length, there.size());
+  if (length == trap.size() && ::pread(memory, there.data(), length, at) == static_cast<ssize_t>(length) &&
+      std::equal(trap.begin(), trap.end(), there.begin())) {
+    static_cast<void>(!::pwrite(memory, b.original.data(), length, at));
+  }
+  ::close(memory);
+}
+
+/// Attaches, so that a hit from now on stops the thread and kills nobody. While the dead tool still holds the thread
+/// the kernel says EPERM. Answers 1 where it is ours now.
+int take_over(const ptrace_calls& calls, pid_t thread) {
+  for (int i = 0; i < most_tries; ++i) {
+    const long answer = calls.raw(PTRACE_SEIZE, thread, 0, 0);
+    if (answer >= 0) {
+      static_cast<void>(calls.raw(PTRACE_INTERRUPT, thread, 0, 0));
+      return 1;
+    }
+    if (answer != -EPERM) return 0;
+    // EPERM also says that it is ours already.
+    int status = 0;
+    if (::waitpid(thread, &status, __WALL | WNOHANG | WNOWAIT) >= 0) return 0;
+    sleep_a_millisecond();
+  }
+  return 0;
+}
+
+/// A trap of ours that the thread ran onto meanwhile is no signal of the program's.
+bool is_our_trap(const ptrace_calls& calls, pid_t thread, const guard_table& table, pid_t process) {
+  siginfo_t info{};
+  if (calls.raw(PTRACE_GETSIGINFO, thread, 0, reinterpret_cast<unsigned long>(&info)) < 0) return false;
+  if (arch::is_hardware_hit(info.si_code)) return true;
+  if (!arch::is_trap_instruction(info.si_code)) return false;
+  for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
+    const guarded_breakpoint& b = table.entries[i];
+    if (b.process != process || !b.is_software) continue;
+    if (arch::step_back_to(calls, thread, target_address{b.address})) return true;
+  }
+  return false;
+}
+
+int let_go(const ptrace_calls& calls, pid_t thread, const guard_table& table, pid_t process) {
+  int status = 0;
+  if (::waitpid(thread, &status, __WALL) < 0 || !WIFSTOPPED(status)) return 0;
+  int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+  if (signal == SIGTRAP && is_our_trap(calls, thread, table, process)) signal = 0;
+  arch::clear_hardware(calls, thread);
+  static_cast<void>(calls.raw(PTRACE_DETACH, thread, 0, static_cast<unsigned long>(signal)));
+  return 1;
+}
+
+void clean(pid_t process, const guard_table& table) {
+  const ptrace_calls calls;
+  for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
+    const guarded_breakpoint& b = table.entries[i];
+    if (b.process == process && b.is_software) restore_code(b, process);
+  }
+  // First all are taken over, because a hit can come at any moment; a pass that finds none shows that there are no
+  // more.
+  for (int pass = 0; pass < most_passes; ++pass) {
+    if (for_each_thread(process, [&](pid_t thread) { return take_over(calls, thread); }) == 0) break;
+  }
+  for_each_thread(process, [&](pid_t thread) { return let_go(calls, thread, table, process); });
+}
+
+void stand_alone(int alive, int tool) {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  // A signal to the terminal's or the tool's process group is not for the guard, and SIGKILL cannot be blocked.
+  ::setsid();
+  ::prctl(PR_SET_NAME, "mpiacq-guard");
+  static_cast<void>(!::chdir("/"));
+  // Out of the way first: one may have the number that the other is to get.
+  constexpr int above = 16;
+  alive = ::fcntl(alive, F_DUPFD, above);
+  if (tool >= 0) tool = ::fcntl(tool, F_DUPFD, above);
+  ::dup2(alive, alive_fd);
+  if (tool >= 0) {
+    ::dup2(tool, tool_fd);
+  } else {
+    ::close(tool_fd);
+  }
+  // The host program's pipes must be able to reach their end.
+  if (::syscall(SYS_close_range, tool_fd + 1, ~0U, 0) == 0) return;
+  for (int fd = tool_fd + 1; fd < 65536; ++fd) ::close(fd);
+}
+
+}  // namespace
+
+void run_guard(int alive, int tool, const guard_table& table) {
+  stand_alone(alive, tool);
+  pollfd ends[2] = {{alive_fd, POLLIN, 0}, {tool_fd, POLLIN, 0}};
+  while (::poll(ends, tool >= 0 ? 2 : 1, -1) <= 0) {
+  }
+  for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
+    const pid_t process = table.entries[i].process;
+    bool done = process == 0;
+    for (std::uint32_t j = 0; j < i && !done; ++j) done = table.entries[j].process == process;
+    if (!done) clean(process, table);
+  }
+  ::_exit(0);
+}
+
+}  // namespace mpiacq::tracing
