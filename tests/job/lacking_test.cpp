@@ -2,6 +2,7 @@
 #include "lacking.hpp"
 
 #include "catch.hpp"
+#include "fake_target.hpp"
 
 using namespace mpiacq;
 
@@ -20,7 +21,8 @@ TEST_CASE("the sentence names what is missing, the module, its build id, and wha
   }
   CHECK_THAT(lacking_sentence({}, modules, false).value(), ContainsSubstring("no MPIR starter"));
 
-  mpir::symbol_set complete;
-  for (auto& symbol : complete.found_) symbol.emplace();
-  CHECK_FALSE(lacking_sentence(complete, modules, true).has_value());
+  test::fake_starter starter(abi_of_elf(2, 1, 62));
+  const auto complete = mpir::find_symbols(starter.symbols);
+  REQUIRE(complete.has_value());
+  CHECK_FALSE(lacking_sentence(*complete, modules, true).has_value());
 }
