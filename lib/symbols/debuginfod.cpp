@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include <elfutils/libdwfl.h>
@@ -18,6 +19,13 @@ struct end_session {
 
 int no_file(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) {
   return -1;
+}
+
+/// libdwfl keeps to itself where the client's cache has put the file.
+std::string name_of(int descriptor) {
+  std::error_code ignored;
+  const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", descriptor), ignored);
+  return ignored ? "the file that debuginfod gave" : path.string();
 }
 
 }  // namespace
@@ -47,7 +55,7 @@ std::optional<elf::image> ask_debuginfod(const std::vector<std::byte>& build_id)
   const int descriptor = dwfl_standard_find_debuginfo(module, nullptr, "module", 0, nullptr, nullptr, 0, &file_name);
   const std::unique_ptr<char, decltype(&std::free)> name{file_name, &std::free};
   if (descriptor < 0) return std::nullopt;
-  auto file = elf::input_file::adopt(descriptor, name ? name.get() : "the file that debuginfod gave");
+  auto file = elf::input_file::adopt(descriptor, name ? name.get() : name_of(descriptor));
   if (!file) return std::nullopt;
   auto opened = elf::image::open(std::move(*file));
   if (!opened || opened->build_id() != build_id) return std::nullopt;

@@ -99,6 +99,21 @@ TEST_CASE("every kind of program shows its descriptor's layout as its compiler m
   }
 }
 
+TEST_CASE("a 32-bit program is read by its own widths") {
+#ifdef MPIACQ_HAVE_32_BIT_FIXTURE
+  observed seen{{fixture("i386")}};
+  if (seen.told.symbols.empty()) MPIACQ_SKIP("this kernel does not run 32-bit programs");
+  CHECK(seen.symbols->abi().pointer_size == 4);
+  CHECK(seen.symbols->entry_point().value() == look_up(*seen.symbols, {{"_start", {}}})[0].value().address().value());
+  check_symbols(*seen.symbols, seen.told.symbols);
+  const auto layout = layout_of_table(*seen.symbols);
+  REQUIRE(layout.has_value());
+  CHECK(layout->size == 12);
+#else
+  MPIACQ_SKIP("the 32-bit fixture is for x86");
+#endif
+}
+
 TEST_CASE("the modules are the executable and what the dynamic linker has mapped, in its order") {
   observed seen{{fixture("in_library")}};
   const auto modules = seen.symbols->modules();
