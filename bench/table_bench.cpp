@@ -155,30 +155,18 @@ std::size_t memory_now() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// How much resident memory grows at the most while one table is read, in a process of its own.
+/// How much resident memory grows at the most while one table is read. Only the first reading of a process tells:
+/// later ones find memory that earlier ones gave back to malloc.
 std::size_t peak_extra_memory(const live_table& live, std::size_t entries) {
-  int report[2];
-  if (pipe(report) != 0) std::abort();
-  const pid_t child = fork();
-  if (child == 0) {
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
-    const std::size_t before = memory_now();
-    (void)ours_once(live, entries);
-    std::ifstream status("/proc/self/status");
-    std::size_t peak = 0;
-    for (std::string word; status >> word;) {
-      if (word == "VmHWM:") status >> peak;
-    }
-    const std::size_t extra = peak * 1024 - before;
-    if (write(report[1], &extra, sizeof extra) != sizeof extra) _exit(1);
-    _exit(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
+  const std::size_t before = memory_now();
+  (void)ours_once(live, entries);
+  std::ifstream status("/proc/self/status");
+  std::size_t peak = 0;
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") status >> peak;
   }
-  std::size_t extra = 0;
-  if (read(report[0], &extra, sizeof extra) != sizeof extra) std::abort();
-  waitpid(child, nullptr, 0);
-  close(report[0]);
-  close(report[1]);
-  return extra;
+  return peak * 1024 - before;
 }
 
 double at(std::vector<double> values, double fraction) {
@@ -188,6 +176,7 @@ double at(std::vector<double> values, double fraction) {
 
 void measure(const shape& s, std::size_t entries, std::size_t pairs) {
   const live_table live(s, entries);
+  const std::size_t extra = peak_extra_memory(live, entries);
   std::vector<char> buffer(live.table().used() + live.strings().used(), 'x');
   std::vector<double> floors, ours, ratios;
   cost last;
@@ -202,8 +191,7 @@ void measure(const shape& s, std::size_t entries, std::size_t pairs) {
       "%-44s %6.1f MB  floor %7.2f ms  ours %7.2f ms  ratio %.2f (%.2f to %.2f)  %zu calls  %zu strings  peak +%.1f "
       "MB\n",
       s.title, static_cast<double>(buffer.size()) / 1e6, at(floors, 0.5) * 1e3, at(ours, 0.5) * 1e3, at(ratios, 0.5),
-      at(ratios, 0.1), at(ratios, 0.9), last.calls, last.strings,
-      static_cast<double>(peak_extra_memory(live, entries)) / 1e6);
+      at(ratios, 0.1), at(ratios, 0.9), last.calls, last.strings, static_cast<double>(extra) / 1e6);
   std::fflush(stdout);
 }
 
@@ -213,14 +201,20 @@ int main(int argc, char** argv) {
   const std::size_t entries = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1000000;
   const std::size_t pairs = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 31;
   std::printf("%zu entries, medians of %zu pairs; ratio with its 10th and 90th percentile\n", entries, pairs);
+  std::fflush(stdout);  // not once more by each child
   const shape shapes[] = {
       {"one executable, a host for 64 neighbours", false, false, false},
       {"one executable, ranks dealt out over hosts", false, false, true},
       {"an executable string for each rank", true, false, false},
       {"two strings for each rank, hosts repeated", true, true, false},
   };
-  const char* only = std::getenv("ONLY");
-  for (const shape& s : shapes) {
-    if (only == nullptr || &s - shapes == std::atoi(only)) measure(s, entries, pairs);
+  for (const shape& s : shapes) {  // each in a process of its own
+    const pid_t child = fork();
+    if (child == 0) {
+      measure(s, entries, pairs);
+      _exit(0);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) return 1;
   }
 }

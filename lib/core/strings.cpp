@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <map>
 
 #include "mpiacq/memory.hpp"
@@ -32,26 +31,28 @@ struct page_run {
 ///
 /// Tables are filled in a loop, so that their strings come as a few interleaved ascending sequences (the host names,
 /// the executables). Taking those apart and merging them is linear; what fits into neither is sorted.
-std::vector<std::size_t> ascending_order(std::span<const target_address> addresses) {
+std::vector<std::uint32_t> ascending_order(std::span<const target_address> addresses) {
   if (std::is_sorted(addresses.begin(), addresses.end())) return {};
-  const auto before = [&](std::size_t a, std::size_t b) { return addresses[a] < addresses[b]; };
-  std::vector<std::size_t> high, low, rest;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    if (high.empty() || addresses[i] >= addresses[high.back()]) {
+  const auto before = [&](std::uint32_t a, std::uint32_t b) { return addresses[a] < addresses[b]; };
+  std::vector<std::uint32_t> high, low, rest;
+  target_address highest, lower;
+  for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i] >= highest) {
+      highest = addresses[i];
       high.push_back(i);
-    } else if (low.empty() || addresses[i] >= addresses[low.back()]) {
+    } else if (addresses[i] >= lower) {
+      lower = addresses[i];
       low.push_back(i);
     } else {
       rest.push_back(i);
     }
   }
   std::sort(rest.begin(), rest.end(), before);
-  std::vector<std::size_t> two, all;
-  two.reserve(high.size() + low.size());
-  std::merge(high.begin(), high.end(), low.begin(), low.end(), std::back_inserter(two), before);
+  std::vector<std::uint32_t> two(high.size() + low.size());
+  std::merge(high.begin(), high.end(), low.begin(), low.end(), two.begin(), before);
   if (rest.empty()) return two;
-  all.reserve(addresses.size());
-  std::merge(two.begin(), two.end(), rest.begin(), rest.end(), std::back_inserter(all), before);
+  std::vector<std::uint32_t> all(addresses.size());
+  std::merge(two.begin(), two.end(), rest.begin(), rest.end(), all.begin(), before);
   return all;
 }
 
@@ -258,7 +259,7 @@ class string_walk {
   std::span<const target_address> addresses_;
   string_limits limits_;
   const std::function<void(const visited_string&)>& visit_;
-  std::vector<std::size_t> order_;
+  std::vector<std::uint32_t> order_;
   std::unique_ptr<std::byte[]> buffer_;
   std::vector<page_run> runs_;                 // ascending, on buffer_
   std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins
@@ -279,6 +280,9 @@ class string_walk {
 result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
                              const string_limits& limits, const std::function<void(const visited_string&)>& visit) {
   if (addresses.empty()) return {};
+  if (addresses.size() > UINT32_MAX) {
+    return fail(error_code::limit, "more than 2^32 strings cannot be read together");
+  }
   return string_walk(memory, addresses, limits, visit).walk();
 }
 

@@ -33,8 +33,14 @@ class address_ids {
       at.highest = address;
       return at.last_id = append(address);
     }
+    // Ranks dealt out over hosts go through the same addresses in the same order again and again.
+    const std::uint32_t successor = at.last_id + 1;
+    if (successor < addresses_.size() && addresses_[successor].value() == address) return at.last_id = successor;
     return at.last_id = find_or_append(address);
   }
+
+  /// Room for so many distinct addresses.
+  void expect(std::size_t count) { addresses_.reserve(count); }
 
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
   /// A null came after something else.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -27,11 +28,13 @@ class column {
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
   [[nodiscard]] std::span<T> span() { return {values_.get(), size_}; }
 
-  /// Makes an empty column ready for `count` values. That there is no memory for so many is no error: it then grows as
-  /// any other.
+  /// Makes the column ready for `count` values. That there is no memory for so many is no error: it then grows as any
+  /// other.
   void reserve(std::size_t count) {
+    if (count <= capacity_) return;
     auto* fresh = static_cast<T*>(allocate_large(count * sizeof(T)));
     if (fresh == nullptr) return;
+    if (size_ > 0) std::memcpy(fresh, values_.get(), size_ * sizeof(T));
     values_.reset(fresh);
     capacity_ = count;
   }

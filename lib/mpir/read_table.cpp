@@ -55,7 +55,8 @@ class table_reading {
     const std::uint64_t per_piece =
         std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
     const auto piece = std::make_unique_for_overwrite<std::byte[]>(per_piece * d_.stride);
-    decoder_.reserve(last_is_there(wanted) ? wanted : 0);
+    const bool is_all_there = last_is_there(wanted);
+    if (is_all_there) decoder_.reserve(wanted);
     std::uint64_t done = 0;
     target_address stopped = base_;
     while (done < wanted) {
@@ -66,6 +67,7 @@ class table_reading {
       }
       const std::uint64_t complete = range.got < d_.needed ? 0 : (range.got - d_.needed) / d_.stride + 1;
       decoder_.decode(piece.get(), complete);
+      if (done == 0 && is_all_there) decoder_.reserve_addresses(wanted);
       done += complete;
       stopped = range.address + range.got;
       if (complete < count) break;
@@ -119,7 +121,7 @@ class table_reading {
     const auto visit = [&](const visited_string& s) {
       const auto id = static_cast<std::uint32_t>(s.index);
       if (s.what == string_outcome::ok) return pool.add(id, s.text);
-      pool.entries()[id].length = static_cast<std::uint32_t>(failures_.size());
+      pool.add_failure(id, static_cast<std::uint32_t>(failures_.size()));
       failures_.push_back({s.what, s.stopped_at});
     };
     const string_limits bounds{std::min<std::size_t>(limits_.max_string_bytes, UINT32_MAX - 1),
@@ -204,7 +206,7 @@ class table_reading {
   table_limits limits_;
   std::unique_ptr<process_table::columns> columns_ = std::make_unique<process_table::columns>();
   table_decoder decoder_;
-  std::vector<string_failure> failures_;  // by the length of a pool entry that has no string
+  std::vector<string_failure> failures_;  // by the note of a pool entry that has no string
 };
 
 }  // namespace

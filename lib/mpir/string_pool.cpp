@@ -47,7 +47,7 @@ void text_blocks::begin_block(std::size_t bytes) {
 string_pool::string_pool(std::size_t identifiers) {
   if (identifiers == 0) return;
   entries_.reserve(identifiers);
-  std::uninitialized_fill_n(entries_.extend(identifiers), identifiers, entry{});
+  entries_.extend(identifiers);
   grow(smallest_table);
 }
 
@@ -56,7 +56,7 @@ string_pool::string_pool(std::size_t identifiers) {
 void string_pool::add(std::uint32_t id, std::string_view text) {
   ++added_;
   if (is_like_last(text)) {  // a copy for each rank is common
-    entries_[id].same_as = last_;
+    entries_[id] = {nullptr, 0, last_};
     return;
   }
   char* at = texts_.next(text.size());
@@ -93,7 +93,7 @@ void string_pool::flush() {
     const auto& [id, hash, text] = pending_[i];
     slot* at = find(hash, text);
     if (at != nullptr && at->id != none) {
-      entries_[id].same_as = at->id;
+      entries_[id] = {nullptr, 0, at->id};
       if (id == last_) last_text_ = {entries_[at->id].text, entries_[at->id].length};
       continue;
     }

@@ -46,14 +46,16 @@ class string_pool {
 
   struct entry {
     const char* text = nullptr;
-    std::uint32_t length = 0;
+    std::uint32_t length = 0;      ///< of the text; the note of a failure
     std::uint32_t same_as = none;  ///< the identifier of an equal string: of itself where it is the one kept
   };
 
   explicit string_pool(std::size_t identifiers);
 
+  /// One of these two for each identifier.
   void add(std::uint32_t id, std::string_view text);
-  /// After the last `add`, before anything below.
+  void add_failure(std::uint32_t id, std::uint32_t note) { entries_[id] = {nullptr, note, none}; }
+  /// After the last of them, before anything below.
   void finish() { flush(); }
 
   /// The identifier that keeps the string of `id`; none where it has none.

@@ -22,10 +22,16 @@ std::uint64_t load(const std::byte* at) {
 }  // namespace
 
 void table_decoder::reserve(std::size_t entries) {
-  if (entries == 0) return;
   into_.hosts.reserve(entries);
   into_.executables.reserve(entries);
   d_.narrow_pid() ? into_.narrow_pids.reserve(entries) : into_.wide_pids.reserve(entries);
+}
+
+void table_decoder::reserve_addresses(std::size_t entries) {
+  const std::size_t decoded = into_.hosts.size();
+  if (decoded == 0) return;
+  const std::size_t an_eighth_more = ids_.addresses().size() * 9 / 8;
+  ids_.expect(entries / decoded * an_eighth_more);
 }
 
 void table_decoder::decode(const std::byte* piece, std::size_t count) {

@@ -19,6 +19,8 @@ class table_decoder {
 
   /// Room in the columns for so many.
   void reserve(std::size_t entries);
+  /// Room for the addresses of so many entries, if they go on as those that were decoded.
+  void reserve_addresses(std::size_t entries);
   /// `count` descriptors, the next of the table.
   void decode(const std::byte* piece, std::size_t count);
 
