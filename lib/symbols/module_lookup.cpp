@@ -69,9 +69,23 @@ result<std::optional<structure_layout>> layout_in(image* file, const module_symb
   auto layout = debug_info::read_layout(*file, variable, near, search, home.roots());
   if (!layout || !*layout) return layout;
   (*layout)->source = source;
-  (*layout)->module_path = variable.home->path;
+  (*layout)->module_path = home.facts()->path;
   if (source != layout_source::dwarf) (*layout)->debug_file = file->file().name();
   return layout;
+}
+
+/// The layout by what there is of one module: its own file, its debug file, a server's.
+result<std::optional<structure_layout>> layout_in_module(module_symbols& m, const symbol& variable, const symbol* near,
+                                                         const debug_file_search& search,
+                                                         std::vector<error>& problems) {
+  auto own = layout_in(m.file(problems), m, variable, near, search, layout_source::dwarf);
+  if (own && *own) return own;
+  auto separate = layout_in(m.debug_file(search, problems), m, variable, near, search, layout_source::debug_file);
+  if (separate && *separate) return separate;
+  auto served = layout_in(m.served_debug_file(search, problems), m, variable, near, search, layout_source::debuginfod);
+  if (served && *served) return served;
+  if (!own) return own;
+  return separate ? served : separate;
 }
 
 }  // namespace
@@ -114,21 +128,18 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
 result<std::optional<structure_layout>> find_layout(std::span<const std::unique_ptr<module_symbols>> modules,
                                                     const symbol& variable, const symbol* near,
                                                     const debug_file_search& search, std::vector<error>& problems) {
-  const auto home =
-      std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == variable.home; });
-  if (home == modules.end()) return std::nullopt;  // it has been unloaded since
-  if (near != nullptr && near->home != variable.home) near = nullptr;
-
-  auto own = layout_in((*home)->file(problems), **home, variable, near, search, layout_source::dwarf);
-  if (own && *own) return own;
-  auto separate =
-      layout_in((*home)->debug_file(search, problems), **home, variable, near, search, layout_source::debug_file);
-  if (separate && *separate) return separate;
-  auto served = layout_in((*home)->served_debug_file(search, problems), **home, variable, near, search,
-                          layout_source::debuginfod);
-  if (served && *served) return served;
-  if (!own) return own;
-  return separate ? served : separate;
+  const auto source_of = [&](const std::shared_ptr<const module>& home) {
+    const auto found = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == home; });
+    return found == modules.end() ? nullptr : found->get();  // null: it has been unloaded since
+  };
+  module_symbols* home = source_of(variable.home);
+  module_symbols* neighbour = near == nullptr ? nullptr : source_of(near->home);
+  if (home == nullptr) return std::nullopt;
+  auto layout = layout_in_module(*home, variable, home == neighbour ? near : nullptr, search, problems);
+  if (!layout || *layout || neighbour == nullptr || neighbour == home) return layout;
+  // A program that uses its library's variable holds a copy of it (a copy relocation). The source that declares
+  // the type is then the library's, where the function is.
+  return layout_in_module(*neighbour, variable, near, search, problems);
 }
 
 }  // namespace mpiacq::elf

@@ -7,6 +7,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -64,11 +65,6 @@ target_address load_bias(std::span<const segment> segments, const auxiliary_vect
   return aux.entry - file.header().entry;  // most static programs have no PT_PHDR
 }
 
-/// The executable's name in a link map is empty; the vDSO's stands for no file.
-bool has_file(const link_map_entry& e, const running_program& program) {
-  return !e.name.empty() && e.bias != program.vdso;
-}
-
 /// Where a module's file is open to us also when it has been deleted: the kernel's link to the mapping that holds
 /// `address`. It takes root's rights, and only the addresses in maps are used.
 std::optional<file_place> mapped_file(process_id pid, target_address address, const std::string& name) {
@@ -90,14 +86,19 @@ std::optional<file_place> mapped_file(process_id pid, target_address address, co
   return place;
 }
 
-/// The build id of a module whose first page is `page`, from that page if the note stands there, as linkers put it.
-std::vector<std::byte> build_id_in_first_page(std::span<const std::byte> page, const target_abi& abi) {
+/// The segments of a module whose first page this is; none where its headers are not all there.
+std::vector<segment> segments_in_first_page(std::span<const std::byte> page, const target_abi& abi) {
   const auto header = decode_header(page);
   if (!header || header->abi != abi) return {};
   const std::uint64_t size = std::uint64_t{header->segment_count} * header->segment_size;
   if (header->segments_offset > page.size() || size > page.size() - header->segments_offset) return {};
   const auto table = page.subspan(static_cast<std::size_t>(header->segments_offset), static_cast<std::size_t>(size));
-  for (const segment& s : decode_segments(table, header->segment_size, abi)) {
+  return decode_segments(table, header->segment_size, abi);
+}
+
+/// The build id of such a module, if its note stands in that page, where linkers put it.
+std::vector<std::byte> build_id_in_first_page(std::span<const std::byte> page, const target_abi& abi) {
+  for (const segment& s : segments_in_first_page(page, abi)) {
     if (s.type != PT_NOTE || s.offset > page.size() || s.file_size > page.size() - s.offset) continue;
     const auto notes = page.subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.file_size));
     if (auto id = build_id_in_notes(notes, abi); !id.empty()) return id;
@@ -105,16 +106,27 @@ std::vector<std::byte> build_id_in_first_page(std::span<const std::byte> page, c
   return {};
 }
 
+/// The list gives no name to the program. Where that is not the executable, because somebody started it by way of
+/// `ld.so PROGRAM`, the kernel knows what is mapped there.
+std::string name_of_library(process_id pid, const running_program& program, const link_map_entry& entry) {
+  if (!entry.name.empty()) return entry.name;
+  if (entry.bias == program.vdso) return "[vdso]";
+  const auto place = mapped_file(pid, entry.dynamic, {});
+  if (!place) return {};
+  std::error_code ignored;
+  return std::filesystem::read_symlink(place->path, ignored).string();
+}
+
 std::unique_ptr<module_symbols> library(process_id pid, memory_reader& memory, const running_program& program,
                                         const link_map_entry& entry, std::vector<std::byte> build_id) {
-  const std::string name = entry.name.empty() && entry.bias == program.vdso ? "[vdso]" : entry.name;
+  const std::string name = name_of_library(pid, program, entry);
   module_symbols::parts parts;
   parts.facts = std::make_shared<const module>(module{name, entry.bias, false, std::move(build_id)});
   parts.abi = program.file->abi();
   parts.memory = &memory;
   if (!entry.dynamic.is_null()) parts.dynamic = entry.dynamic;
   parts.roots = {proc_path(pid, "root")};
-  if (has_file(entry, program)) {
+  if (!name.empty() && entry.bias != program.vdso) {
     // A relative name is what was given to dlopen, or came from a relative LD_LIBRARY_PATH.
     const std::string folder = name.starts_with('/') ? proc_path(pid, "root") : proc_path(pid, "cwd/");
     parts.places = {{folder + name, name}};
@@ -123,7 +135,45 @@ std::unique_ptr<module_symbols> library(process_id pid, memory_reader& memory, c
   return std::make_unique<module_symbols>(std::move(parts));
 }
 
+/// The dynamic linker's own dynamic section. The kernel loaded it as the program's interpreter, or, where somebody
+/// started a program by way of `ld.so PROGRAM`, as the program itself.
+result<std::optional<dynamic_section>> section_of_linker(memory_reader& memory, const running_program& program,
+                                                         const dynamic_section& programs_own) {
+  if (program.interpreter.is_null()) return programs_own;
+  const target_abi& abi = program.file->abi();
+  std::array<std::byte, read_page_size> page{};
+  memory_range range{program.interpreter, page};
+  if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+  const auto bytes = std::span{page}.first(range.got);
+  for (const segment& s : segments_in_first_page(bytes, abi)) {
+    if (s.type != PT_DYNAMIC) continue;
+    auto section = read_dynamic_section(memory, abi, program.interpreter, program.interpreter + s.address);
+    if (!section) return fail(std::move(section).error());
+    return std::move(*section);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+result<std::optional<target_address>> find_r_debug(memory_reader& memory, const running_program& program) {
+  if (!program.dynamic) return std::nullopt;
+  const target_abi& abi = program.file->abi();
+  auto own = read_dynamic_section(memory, abi, program.facts->bias, *program.dynamic);
+  if (!own) return fail(std::move(own).error().while_doing("reading the program's dynamic section"));
+  if (own->debug) return own->debug->is_null() ? std::optional<target_address>{} : own->debug;
+
+  auto section = section_of_linker(memory, program, *own);
+  if (!section) return fail(std::move(section).error());
+  if (!*section) return std::nullopt;
+  auto symbols = dynamic_symbols::read(memory, abi, **section);
+  if (!symbols) return fail(std::move(symbols).error());
+  constexpr std::array<std::string_view, 1> name = {"_r_debug"};
+  auto found = symbols->find(memory, name);
+  if (!found) return fail(std::move(found).error());
+  if (!found->front()) return std::nullopt;
+  return (program.interpreter.is_null() ? program.facts->bias : program.interpreter) + found->front()->value;
+}
 
 result<running_program> look_at_program(process_id pid, memory_reader& memory) {
   auto name = name_of_program(pid);
@@ -148,36 +198,6 @@ result<running_program> look_at_program(process_id pid, memory_reader& memory) {
   program.facts = std::make_shared<const module>(module{std::move(*name), bias, true, opened->build_id()});
   program.file = std::make_shared<image>(std::move(*opened));
   return program;
-}
-
-result<std::optional<target_address>> find_r_debug(memory_reader& memory, const running_program& program) {
-  if (!program.dynamic) return std::nullopt;
-  const target_abi& abi = program.file->abi();
-  auto own = read_dynamic_section(memory, abi, program.facts->bias, *program.dynamic);
-  if (!own) return fail(std::move(own).error().while_doing("reading the program's dynamic section"));
-  if (own->debug) return own->debug->is_null() ? std::optional<target_address>{} : own->debug;
-  if (program.interpreter.is_null()) return std::nullopt;
-
-  std::array<std::byte, read_page_size> page{};
-  memory_range range{program.interpreter, page};
-  if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
-  const auto bytes = std::span{page}.first(range.got);
-  const auto header = decode_header(bytes);
-  if (!header || header->abi != abi || header->segments_offset > bytes.size()) return std::nullopt;
-  const auto table = bytes.subspan(static_cast<std::size_t>(header->segments_offset));
-  const std::size_t wanted = std::size_t{header->segment_count} * header->segment_size;
-  for (const segment& s : decode_segments(table.first(std::min(table.size(), wanted)), header->segment_size, abi)) {
-    if (s.type != PT_DYNAMIC) continue;
-    auto section = read_dynamic_section(memory, abi, program.interpreter, program.interpreter + s.address);
-    if (!section) return fail(std::move(section).error());
-    auto symbols = dynamic_symbols::read(memory, abi, *section);
-    if (!symbols) return fail(std::move(symbols).error());
-    constexpr std::array<std::string_view, 1> name = {"_r_debug"};
-    auto found = symbols->find(memory, name);
-    if (!found) return fail(std::move(found).error());
-    if (found->front()) return program.interpreter + found->front()->value;
-  }
-  return std::nullopt;
 }
 
 std::unique_ptr<module_symbols> symbols_of_program(process_id pid, memory_reader& memory,

@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 source=../../fixtures/modules/tiny.c
 out=corpus/elf_file
 mkdir -p "$out"
-small="-shared -nostdlib -O1 -Wl,-z,noseparate-code -Wl,--build-id=sha1"
+small="-shared -nostdlib -O1 -Wl,-z,noseparate-code -Wl,--build-id=sha1 -ffile-prefix-map=$PWD=."
 # shellcheck disable=SC2086 # the flags are a list
 {
   gcc $small -fpic -gdwarf-5 -o "$out/dwarf5" "$source"
@@ -19,3 +19,4 @@ small="-shared -nostdlib -O1 -Wl,-z,noseparate-code -Wl,--build-id=sha1"
 }
 objcopy --only-keep-debug "$out/dwarf5" "$out/only_debug"
 objcopy --strip-all --add-gnu-debuglink="$out/only_debug" "$out/dwarf5" "$out/debuglink"
+chmod a-x "$out"/*

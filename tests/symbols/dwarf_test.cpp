@@ -199,6 +199,16 @@ TEST_CASE("debug information that contradicts itself is refused") {
     w.add(entry::variable).text("MPIR_proctable").byte(0xff).byte(0xff).byte(0xff).byte(0x7f);
     check_refused(w, "is broken");
   }
+  SECTION("a name that runs out of its section") {
+    auto w = unit();
+    w.label("table").add(entry::pointer).refer("int");
+    w.add(entry::variable);
+    for (const char c : std::string_view{"MPIR_proctable"}) w.byte(static_cast<unsigned char>(c));
+    auto info = w.info();
+    info.pop_back();  // the zero that would end it
+    info[0] = static_cast<std::byte>(std::to_integer<unsigned>(info[0]) - 1);
+    CHECK_FALSE(layout_from(std::move(info)).has_value());
+  }
   SECTION("a unit longer than its section") {
     auto w = unit();
     w.label("table").add(entry::pointer).refer("int");

@@ -38,6 +38,7 @@ std::vector<variant> variants() {
                               {"opaque", own},
                               {"in_library", own},
                               {"in_library_rpath", own},
+                              {"copies", own},
                               {"stripped", std::nullopt, false},
                               {"hash_gnu", std::nullopt, false},
                               {"hash_system_v", std::nullopt, false},
@@ -97,6 +98,29 @@ TEST_CASE("every kind of program shows its descriptor's layout as its compiler m
     CHECK(layout->debug_file.empty() == (*v.layout == layout_source::dwarf));
     check_layout(*layout, seen.told.layout);
   }
+}
+
+TEST_CASE("a copy of a library's variable is the program's, and its type the library's") {
+  observed seen{{fixture("copies")}};
+  const auto table = seen.symbols->find_symbol("MPIR_proctable");
+  REQUIRE((table && *table));
+  CHECK((*table)->home->is_executable);
+  const auto layout = layout_of_table(*seen.symbols);
+  REQUIRE(layout.has_value());
+  CHECK_THAT(layout->module_path, ContainsSubstring("libmpir_fixture.so"));
+}
+
+TEST_CASE("a program that was started by way of the dynamic linker is seen all the same") {
+  const observed plain{{fixture("in_library")}};
+  const auto modules = plain.symbols->modules();
+  const auto linker = std::find_if(modules.begin(), modules.end(), [](const auto& m) {
+    return std::filesystem::path(m->path).filename().string().starts_with("ld");
+  });
+  REQUIRE(linker != modules.end());
+
+  observed seen{{(*linker)->path, fixture("in_library")}};
+  check_symbols(*seen.symbols, seen.told.symbols);
+  CHECK(seen.symbols->link_map_breakpoint().has_value());
 }
 
 TEST_CASE("a 32-bit program is read by its own widths") {
