@@ -12,10 +12,21 @@ constexpr std::size_t longest_search = 64;
 constexpr std::size_t smallest_table = 1024;
 constexpr std::size_t largest_block = std::size_t{4} << 20;
 
-std::uint64_t load(const char* bytes, std::size_t count) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes, count);
+template <class Word>
+std::uint64_t load(const char* bytes) {
+  Word value = 0;
+  std::memcpy(&value, bytes, sizeof value);
   return value;
+}
+
+/// The last 1 to 8 bytes of a text as a number, by whole words that may overlap: putting it together byte by byte
+/// stalls.
+std::uint64_t load_tail(std::string_view text, std::size_t left) {
+  const char* end = text.data() + text.size();
+  if (text.size() >= 8) return load<std::uint64_t>(end - 8);
+  if (left >= 4) return load<std::uint32_t>(text.data()) << 32 | load<std::uint32_t>(end - 4);
+  return load<std::uint8_t>(text.data()) << 16 | load<std::uint8_t>(text.data() + left / 2) << 8 |
+         load<std::uint8_t>(end - 1);
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -27,8 +38,8 @@ std::uint32_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size() * 0x9e3779b97f4a7c15U;
   const char* next = text.data();
   std::size_t left = text.size();
-  for (; left >= 8; left -= 8, next += 8) hash = mix(hash, load(next, 8));
-  if (left > 0) hash = mix(hash, load(next, left));
+  for (; left > 8; left -= 8, next += 8) hash = mix(hash, load<std::uint64_t>(next));
+  if (left > 0) hash = mix(hash, load_tail(text, left));
   hash *= 0x9e3779b97f4a7c15U;
   return static_cast<std::uint32_t>(hash >> 32);
 }
