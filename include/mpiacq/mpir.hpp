@@ -123,7 +123,7 @@ struct report_abort {
   std::optional<std::string> reason;
 };
 /// Something is not as the document wants it, and the acquisition goes on: unknown state, a variable that cannot be
-/// read, a table that does not fit.
+/// read, a table that does not fit or falls short (its shortfall; its fields' problems stay with the table).
 struct report_problem {
   error what;
 };
@@ -132,7 +132,7 @@ using action = std::variant<plant_breakpoint, lift_breakpoint, write_memory, wat
 
 /// What is known of the job beside its processes (MPIR 1.1, 9.10 to 9.14, and Slurm's and Flux's job ids).
 struct job_facts {
-  bool starter_is_rank = false;  ///< no MPIR_i_am_starter: the starter itself is rank 0
+  bool starter_is_rank = false;  ///< complete without MPIR_i_am_starter: the starter itself is rank 0
   bool acquired_pre_main = false;
   bool force_to_main = false;
   bool partial_attach_ok = false;
@@ -145,10 +145,17 @@ struct job_facts {
 /// looks at the target it is handed, and answers what to do. It keeps no reference to a target between calls, and each
 /// call's target must be stopped.
 ///
-///   at_entry          -> write being_debugged = 1, plant the breakpoint, or watch_modules where there is nothing yet
-///   modules_changed   -> the same, once the symbols are there
-///   at_breakpoint     -> MPIR_NULL: nothing. SPAWNED: the table. ABORTING: the reason.
+///   at_entry          -> write being_debugged = 1 as soon as it is there, plant the breakpoint once all required
+///                        symbols are, else watch_modules
+///   modules_changed   -> the same for what a library has added; nothing once the breakpoint is out
+///   at_breakpoint     -> MPIR_NULL: nothing. SPAWNED: the table, unless it names the processes that were reported
+///                        already. ABORTING: the reason.
 ///   before_detach     -> being_debugged = 0 (9.3), the breakpoint lifted
+///
+/// Symbols that are not there are no problem as long as a library may bring them: what to say in the end is in
+/// `symbols()->missing()`. An integer variable has its symbol's size (a C int where that is 0); a string variable whose
+/// symbol has another size than a pointer is an array. An error of a call means that the target cannot be read any more
+/// (process_gone, permission) or its symbols cannot be; everything less is a report_problem among the actions.
 ///
 /// An exec of the starter begins anew with `at_entry`.
 class acquisition {

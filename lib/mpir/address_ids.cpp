@@ -16,6 +16,18 @@ std::size_t slot_of(std::uint64_t address, std::size_t slots) {
 }
 }  // namespace
 
+// Not inline: the loop that calls it needs its registers.
+std::uint32_t address_ids::id(cursor& at, std::uint64_t address) {
+  if (address > at.highest) {  // cannot have been in this column: no search
+    at.highest = address;
+    return at.last_id = append(address);
+  }
+  // Ranks dealt out over hosts go through the same addresses in the same order again and again.
+  const std::uint32_t successor = at.last_id + 1;
+  if (successor < addresses_.size() && addresses_[successor].value() == address) return at.last_id = successor;
+  return at.last_id = find_or_append(address);
+}
+
 std::uint32_t address_ids::find_or_append(std::uint64_t address) {
   if (address == 0) {
     saw_null_ = true;

@@ -18,26 +18,15 @@ class address_ids {
  public:
   /// One column of the table, seen from top to bottom.
   struct cursor {
-    std::uint64_t last = 0;
     std::uint32_t last_id = UINT32_MAX;  // null_id
     std::uint64_t highest = 0;
   };
 
   static constexpr std::uint32_t null_id = UINT32_MAX;
 
-  /// The number of `address`, null_id for null.
-  std::uint32_t id(cursor& at, std::uint64_t address) {
-    if (address == at.last) return at.last_id;
-    at.last = address;
-    if (address > at.highest) {  // cannot have been in this column: no search
-      at.highest = address;
-      return at.last_id = append(address);
-    }
-    // Ranks dealt out over hosts go through the same addresses in the same order again and again.
-    const std::uint32_t successor = at.last_id + 1;
-    if (successor < addresses_.size() && addresses_[successor].value() == address) return at.last_id = successor;
-    return at.last_id = find_or_append(address);
-  }
+  /// The number of `address`, null_id for null. For addresses that differ from the one before: loops see to repeats
+  /// themselves.
+  std::uint32_t id(cursor& at, std::uint64_t address);
 
   /// Room for so many distinct addresses.
   void expect(std::size_t count) { addresses_.reserve(count); }

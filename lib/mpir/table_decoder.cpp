@@ -74,7 +74,7 @@ void table_decoder::decode_entries(const std::byte* piece, std::size_t count, co
   std::uint32_t* executables = into_.executables.extend(count);
   Pid* out = pids.extend(count);
   // In registers: most entries repeat the address before.
-  std::uint64_t host = host_.last, executable = executable_.last;
+  std::uint64_t host = last_host_, executable = last_executable_;
   std::uint32_t host_id = host_.last_id, executable_id = executable_.last_id;
   std::size_t implausible = 0;
   for (std::size_t i = 0; i < count; ++i, piece += d.stride) {
@@ -93,6 +93,8 @@ void table_decoder::decode_entries(const std::byte* piece, std::size_t count, co
     out[i] = read_pid(piece + d.pid);
     implausible += is_plausible_pid(out[i]) ? 0U : 1U;
   }
+  last_host_ = host;
+  last_executable_ = executable;
   implausible_pids_ += implausible;
 }
 

@@ -43,6 +43,8 @@ class table_decoder {
   address_ids ids_;
   address_ids::cursor host_;
   address_ids::cursor executable_;
+  std::uint64_t last_host_ = 0;
+  std::uint64_t last_executable_ = 0;
   std::size_t implausible_pids_ = 0;
 };
 
