@@ -141,6 +141,27 @@ TEST_CASE("a table that claims more than memory holds keeps what is there") {
   }
 }
 
+TEST_CASE("a large table that claims one entry too many grows with what is read") {
+  fake_starter starter;
+  std::vector<fake_entry> entries;
+  constexpr int count = 300000;
+  for (int i = 0; i < count; ++i)
+    entries.push_back({starter.string("n" + std::to_string(i)), fake_starter::strings, 1 + i});
+  starter.put_table(entries);
+  const auto table = read(starter, count + 1);
+  REQUIRE(table.has_value());
+  REQUIRE(table->size() == count);
+  CHECK(table->string_count() == count);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool right = table->host_name(i) == "n" + std::to_string(i) && table->executable_name(i) == "n0" &&
+                       table->pid(i) == process_id{1 + static_cast<std::int64_t>(i)};
+    wrong += right ? 0U : 1U;
+  }
+  CHECK(wrong == 0);
+  CHECK(table->shortfall()->code == error_code::unreadable_memory);
+}
+
 TEST_CASE("an entry counts where its fields are there, whatever its padding") {
   fake_starter starter;
   const auto good = starter.string("good");
