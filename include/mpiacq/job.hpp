@@ -84,8 +84,10 @@ class job {
   /// The next thing that the job does; empty where `until` passed first. After job_spawned and job_aborting the starter
   /// is stopped until one of the verbs below.
   [[nodiscard]] result<std::optional<job_event>> next(deadline until = no_deadline);
-  /// A descriptor to poll for reading: readable while `next` may have something.
+  /// A descriptor to poll for reading: readable while `next` may have something. Poll no longer than until `wake_at`.
   [[nodiscard]] int event_descriptor() const;
+  /// When `next` is to be called even if nothing has come; `no_deadline` except while `end` has a promise to keep.
+  [[nodiscard]] deadline wake_at() const;
 
   /// Lets the starter run on, and stays with it.
   [[nodiscard]] result<void> resume();

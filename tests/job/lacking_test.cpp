@@ -22,6 +22,7 @@ TEST_CASE("the sentence names what is missing, the module, its build id, and wha
   CHECK_THAT(lacking_sentence({}, modules, false).value(), ContainsSubstring("no MPIR starter"));
 
   test::fake_starter starter(abi_of_elf(2, 1, 62));
+  starter.define_interface();
   const auto complete = mpir::find_symbols(starter.symbols);
   REQUIRE(complete.has_value());
   CHECK_FALSE(lacking_sentence(*complete, modules, true).has_value());

@@ -76,7 +76,10 @@ TEST_CASE("every kind of starter gives its table and keeps its exit status") {
                                               {"starter_execs_itself", "dwarf"},
                                               {"starter_children_call", "dwarf"}}));
   INFO(kind.name);
-  const launched run = launch({kind.name, "--exit", "3"}, {"--debug-dir", fixture("debug")});
+  // A debug file is found by build id, and programs with the same contents have the same: only where it is meant.
+  std::vector<std::string> options;
+  if (kind.name.find("build_id") != std::string::npos) options = {"--debug-dir", fixture("debug")};
+  const launched run = launch({kind.name, "--exit", "3"}, options);
   INFO(run.command.err);
   CHECK_FALSE(run.command.timed_out);
   CHECK(run.command.exit_code == 3);
@@ -153,9 +156,11 @@ TEST_CASE("256 threads that call the breakpoint at once make one report") {
 TEST_CASE("a forked child that calls the breakpoint function runs on to its own end") {
   const launched run = launch({"starter_children_call"});
   CHECK(run.command.exit_code == 0);
-  for (const char* child : {"child.0", "child.1"}) {
-    CHECK(run.said(std::string(child) + ".breakpoint_calls") == "1");
-    CHECK(run.said(std::string(child) + ".wait_status") == "0x0");
+  // Each calls it twice and exits with 17: three before the job is announced, three after.
+  for (int child = 0; child < 6; ++child) {
+    INFO("child " << child);
+    CHECK(run.said("child." + std::to_string(child) + ".breakpoint_calls") == "2");
+    CHECK(run.said("child." + std::to_string(child) + ".wait_status") == "0x1100");
   }
 }
 

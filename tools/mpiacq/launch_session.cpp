@@ -53,7 +53,7 @@ int launch_session::run() {
 
 void launch_session::wait_for_something() {
   int milliseconds = -1;
-  const deadline until = spawned_ ? no_deadline : std::min(spawn_by_, hint_at_);
+  const deadline until = std::min(job_.wake_at(), spawned_ ? no_deadline : std::min(spawn_by_, hint_at_));
   if (until != no_deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
     milliseconds = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
