@@ -25,9 +25,9 @@ std::string proc_path(process_id pid, std::string_view what) {
 
 error about_process(process_id pid, int why) {
   const bool refused = why == EACCES || why == EPERM;
-  error e{refused ? error_code::permission : error_code::process_gone,
-          fmt::format("looking at the program of process {}", pid.value())};
-  e = std::move(e).with_errno(why);
+  error e = error{refused ? error_code::permission : error_code::process_gone,
+                  fmt::format("looking at the program of process {}", pid.value())}
+                .with_errno(why);
   e.message +=
       refused ? "; it takes the rights to trace it: its user's or root's, and a kernel.yama.ptrace_scope that allows it"
               : "; it has ended, or is a thread of the kernel";

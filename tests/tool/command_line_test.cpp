@@ -83,16 +83,9 @@ TEST_CASE("what cannot be run: the sentence, and 126 or 127 as env has them") {
   check_sentence(mpiacq_command({"launch", "--", folder.path("")}), 126, "directory");
   check_sentence(mpiacq_command({"launch", "--", folder.path("not-executable")}), 126, "not-executable");
   check_sentence(mpiacq_command({"launch", "--", folder.path("no-interpreter")}), 126, "/no/such/interpreter");
+  check_sentence(mpiacq_command({"launch", "--", folder.path("empty")}), 126, "empty");
   check_sentence(mpiacq_command({"launch", "--", folder.path("foreign")}), 126, "foreign");
   check_sentence(mpiacq_command({"launch", "--", folder.path("truncated")}), 126, "truncated");
-}
-
-TEST_CASE("an empty file runs as the script that a shell takes it for") {
-  const scratch_folder folder;
-  write_file(folder.path("empty"), "");
-  // env(1) ends in 0: execvp gives an empty file to /bin/sh. It starts no processes.
-  const auto run = mpiacq_command({"launch", "--", folder.path("empty")});
-  check_sentence(run, 125, "without having reported any processes");
 }
 
 TEST_CASE("what cannot be inspected: the sentence says what the file is") {

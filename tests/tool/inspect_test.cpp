@@ -15,7 +15,7 @@ using nlohmann::json;
 namespace {
 
 json inspect(const std::string& subject) {
-  const auto run = run_command({MPIACQ_COMMAND, "inspect", "--json", "--debug-dir", fixture("debug"), subject});
+  const auto run = run_command({MPIACQ_COMMAND, "inspect", "--json", subject});
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   return json::parse(run.out);
@@ -46,6 +46,16 @@ TEST_CASE("a file's symbols are where nm says") {
     }
     CHECK(found.at("layout").at("source") == "dwarf");
   }
+}
+
+TEST_CASE("a file's symbols and types are found in its separate debug file") {
+  const auto run = run_command(
+      {MPIACQ_COMMAND, "inspect", "--json", "--debug-dir", fixture("debug"), fixture("starter_build_id")});
+  REQUIRE(run.exit_code == 0);
+  const json found = json::parse(run.out);
+  CHECK(found.at("lacking").is_null());
+  CHECK(found.at("layout").at("source") == "debug-file");
+  CHECK(found.at("layout").at("file").get<std::string>().rfind(fixture("debug"), 0) == 0);
 }
 
 TEST_CASE("symbols in a library that the file needs are found, with the library as their module") {

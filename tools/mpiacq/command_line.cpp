@@ -47,8 +47,7 @@ void add_report_options(CLI::App& command, report_options& options) {
       .add_option("--debug-dir", options.debug_folders,
                   "A folder with separate debug files, searched before /usr/lib/debug; may be repeated")
       ->type_name("DIR")
-      ->take_all()
-      ->expected(1);
+      ->allow_extra_args(false);  // one folder each time: the next word is not another
 }
 
 /// CLI11 does not know that a starter's command line follows.
