@@ -17,11 +17,8 @@ tl::unexpected<error> cannot_read(process_id pid, int why) {
   // ESRCH comes from a process that has ended between open and read.
   const bool gone = why == ENOENT || why == ESRCH;
   const bool refused = why == EACCES || why == EPERM;
-  error e{gone      ? error_code::process_gone
-          : refused ? error_code::permission
-                    : error_code::system,
-          fmt::format("reading the auxiliary vector of process {}", pid.value())};
-  e = std::move(e).with_errno(why);
+  const auto code = gone ? error_code::process_gone : refused ? error_code::permission : error_code::system;
+  error e = error{code, fmt::format("reading the auxiliary vector of process {}", pid.value())}.with_errno(why);
   if (refused) {
     e.message +=
         "; it takes the rights to trace it: its user's or root's, and a kernel.yama.ptrace_scope that allows it";

@@ -108,7 +108,8 @@ TEST_CASE("Open MPI: --then detach and kill") {
   CHECK_FALSE(killed.timed_out);
   CHECK(killed.exit_code != 0);
   for (const auto& [rank, pid] : pids_reported(json::parse(file_contents(folder.path("report"))))) {
-    CHECK(::kill(static_cast<pid_t>(pid), 0) != 0);
+    // Whoever inherits them reaps them in its own time.
+    CHECK(comes_true([pid = pid] { return process_state(pid) == ' ' || process_state(pid) == 'Z'; }));
   }
 }
 
