@@ -69,6 +69,9 @@ struct interrupted {};
 /// comes for it.
 struct process_ended {
   exit_status status;
+  /// False: nobody can know how it ended; a tracing_problem came before. So it is for a launched process that was
+  /// detached from, while this program ignores SIGCHLD: the kernel then keeps no status of a child.
+  bool status_known = true;
 };
 /// Something of the tracer itself did not work as it should on this process (a thread that does not stop in time, a
 /// breakpoint that cannot be put back). The process goes on.

@@ -228,6 +228,12 @@ void engine::no_longer_guarded(pid_t process, std::optional<target_address> only
   }
 }
 
+/// With nothing to guard it goes: where all that is left are children that nobody traces, their end must be all that is
+/// waited for.
+void engine::end_idle_guard() {
+  if (!holds_any()) guard_.reset();
+}
+
 /// Somebody has killed the guard.
 void engine::on_guard_end() {
   guard_->has_ended();

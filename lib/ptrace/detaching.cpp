@@ -30,10 +30,13 @@ void engine::detach_all() {
   }
 }
 
+void engine::end_detach(traced_process& process, result<void> outcome) {
+  if (const auto request = std::exchange(process.detaching, std::nullopt)) request->answer(std::move(outcome));
+}
+
 /// Every thread that could be stopped is.
 void engine::finish_detach(traced_process& process) {
-  const detach_request request = std::move(*process.detaching);
-  process.detaching.reset();
+  const detach_request request = *std::exchange(process.detaching, std::nullopt);
   process.hits.clear();
   process.interrupt_due = process.at_entry = false;
   const bool had_hardware = process.hardware != arch::hardware_table{};
@@ -77,6 +80,7 @@ void engine::leave_if_empty(traced_process& process) {
   no_longer_guarded(process.id);
   if (!process.launched) return forget(process);
   process.now = phase::released;
+  end_idle_guard();
 }
 
 }  // namespace mpiacq::tracing

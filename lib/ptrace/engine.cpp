@@ -56,6 +56,7 @@ void engine::forget(traced_process& process) {
   if (!software.empty()) left_behind_.push_back(std::move(software));
   if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
   processes_.erase(process.id);
+  end_idle_guard();
   update_source();
 }
 
@@ -90,8 +91,13 @@ void engine::let_run(traced_process& process, traced_thread& thread) {
   // A call that finds no thread is no failure: it is being killed, and its end will be told to us.
   if (thread.group_stop != 0) {
     // It stays stopped as the user wants it; SIGCONT shows in a new stop, also one that has come since.
-    static_cast<void>(calls_.listen(thread.id));
-    thread.state = thread_state::listening;
+    const bool listens = calls_.listen(thread.id).has_value();
+    thread.state = listens ? thread_state::listening : thread_state::running;
+    if (listens) return;
+    // Its last stop was another one (a signal that came with the interrupt). Interrupted and continued, it comes back
+    // with the group stop's.
+    static_cast<void>(calls_.interrupt(thread.id));
+    static_cast<void>(calls_.resume(thread.id, std::exchange(thread.signal, 0)));
     return;
   }
   const int signal = std::exchange(thread.signal, 0);

@@ -91,6 +91,7 @@ class engine {
 
   // stop_events.cpp: one stop of one thread
   void on_stop(traced_process& process, traced_thread& thread, const wait_status& status);
+  [[nodiscard]] bool reports_trap_first(const traced_process& process, traced_thread& thread);
   void on_signal(traced_process& process, traced_thread& thread, int signal);
   void on_trap(traced_process& process, traced_thread& thread);
   void on_hit(traced_process& process, traced_thread& thread, target_address at);
@@ -135,6 +136,7 @@ class engine {
   void take_out_software(traced_process& process);
 
   // detaching.cpp
+  static void end_detach(traced_process& process, result<void> outcome);
   void finish_detach(traced_process& process);
   void detach_thread(traced_process& process, traced_thread& thread);
   void leave_if_empty(traced_process& process);
@@ -147,6 +149,7 @@ class engine {
 
   [[nodiscard]] result<void> guard_against_our_end(const traced_process& process, target_address address,
                                                    std::span<const std::byte> original);
+  void end_idle_guard();
   void on_guard_end();
   void no_longer_guarded(pid_t process, std::optional<target_address> only = std::nullopt);
 

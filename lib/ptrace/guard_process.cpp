@@ -18,6 +18,7 @@
 
 #include "arch.hpp"
 #include "guard.hpp"
+#include "pending_trap.hpp"
 
 namespace mpiacq::tracing {
 
@@ -84,10 +85,11 @@ int for_each_thread(pid_t process, Visit visit) {
   return sum;
 }
 
-/// Puts the program's own bytes back where the trap stands, which needs no stop.
-void restore_code(const guarded_breakpoint& b, pid_t process) {
-  const int memory = ::open(proc_path{}.text("/proc/").number(process).text("/mem").get(), O_RDWR);
-  if (memory < 0) return;
+/// Puts the program's own bytes back where the trap stands, which needs no stop. By any thread's number: a leader that
+/// has ended has no memory any more.
+int restore_code(const guarded_breakpoint& b, pid_t thread) {
+  const int memory = ::open(proc_path{}.text("/proc/").number(thread).text("/mem").get(), O_RDWR);
+  if (memory < 0) return 0;
   const auto trap = arch::trap_instruction();
   std::array<std::byte, 8> there{};
   const auto at = static_cast<off_t>(b.address);
@@ -97,6 +99,7 @@ void restore_code(const guarded_breakpoint& b, pid_t process) {
     static_cast<void>(!::pwrite(memory, b.original.data(), length, at));
   }
   ::close(memory);
+  return 0;
 }
 
 /// Attaches, so that a hit from now on stops the thread and kills nobody. While the dead tool still holds the thread
@@ -110,8 +113,9 @@ int take_over(const ptrace_calls& calls, pid_t thread) {
     }
     if (answer != -EPERM) return 0;
     // EPERM also says that it is ours already.
-    int status = 0;
-    if (::waitpid(thread, &status, __WALL | WNOHANG | WNOWAIT) >= 0) return 0;
+    siginfo_t info{};
+    const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
+    if (::waitid(P_PID, static_cast<id_t>(thread), &info, any) == 0) return 0;
     sleep_a_millisecond();
   }
   return 0;
@@ -131,28 +135,38 @@ bool is_our_trap(const ptrace_calls& calls, pid_t thread, const guard_table& tab
   return false;
 }
 
-int let_go(const ptrace_calls& calls, pid_t thread, const guard_table& table, pid_t process) {
+/// Waits for every thread that was taken over, and lets it go. All are waited for together: a leader that has ended is
+/// not reported before its other threads are.
+void let_all_go(const ptrace_calls& calls, const guard_table& table, pid_t process) {
   int status = 0;
-  if (::waitpid(thread, &status, __WALL) < 0 || !WIFSTOPPED(status)) return 0;
-  int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
-  if (signal == SIGTRAP && is_our_trap(calls, thread, table, process)) signal = 0;
-  arch::clear_hardware(calls, thread);
-  static_cast<void>(calls.raw(PTRACE_DETACH, thread, 0, static_cast<unsigned long>(signal)));
-  return 1;
+  pid_t thread = 0;
+  while ((thread = ::waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
+    if (thread < 0 || !WIFSTOPPED(status)) continue;
+    if (status >> 16 == PTRACE_EVENT_STOP && trap_is_pending(calls, thread)) {
+      static_cast<void>(calls.raw(PTRACE_CONT, thread, 0, 0));
+      continue;
+    }
+    int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+    if (signal == SIGTRAP && is_our_trap(calls, thread, table, process)) signal = 0;
+    arch::clear_hardware(calls, thread);
+    static_cast<void>(calls.raw(PTRACE_DETACH, thread, 0, static_cast<unsigned long>(signal)));
+  }
 }
 
 void clean(pid_t process, const guard_table& table) {
   const ptrace_calls calls;
   for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
     const guarded_breakpoint& b = table.entries[i];
-    if (b.process == process && b.is_software) restore_code(b, process);
+    if (b.process == process && b.is_software) {
+      for_each_thread(process, [&](pid_t thread) { return restore_code(b, thread); });
+    }
   }
   // First all are taken over, because a hit can come at any moment; a pass that finds none shows that there are no
   // more.
   for (int pass = 0; pass < most_passes; ++pass) {
     if (for_each_thread(process, [&](pid_t thread) { return take_over(calls, thread); }) == 0) break;
   }
-  for_each_thread(process, [&](pid_t thread) { return let_go(calls, thread, table, process); });
+  let_all_go(calls, table, process);
 }
 
 void stand_alone(int alive, int tool) {

@@ -6,9 +6,11 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <memory>
 #include <string_view>
 #include <utility>
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -87,6 +89,25 @@ std::optional<task_status> read_task_status(pid_t task) {
   return status;
 }
 
+std::optional<pid_t> living_thread(pid_t process) {
+  const auto lives = [](pid_t task) {
+    const auto status = read_task_status(task);
+    return status && status->state != 'Z' && status->state != 'X';
+  };
+  if (lives(process)) return process;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(fmt::format("/proc/{}/task", process).c_str()),
+                                                   ::closedir);
+  while (folder) {
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string_view text = entry->d_name;
+    pid_t task = 0;
+    std::from_chars(text.data(), text.data() + text.size(), task);
+    if (task > 0 && lives(task)) return task;
+  }
+  return std::nullopt;
+}
+
 bool is_thread_of(pid_t process, pid_t task) {
   return ::access(fmt::format("/proc/{}/task/{}", process, task).c_str(), F_OK) == 0;
 }
@@ -153,18 +174,39 @@ result<void> moved(ssize_t count, std::size_t wanted, pid_t process, target_addr
 
 }  // namespace
 
-result<void> read_code(pid_t process, target_address address, std::span<std::byte> into) {
+namespace {
+
+result<void> read_code_by(pid_t process, target_address address, std::span<std::byte> into) {
   const auto file = open_memory(process, O_RDONLY);
   if (!file) return fail(file.error());
   const ssize_t got = ::pread(file->get(), into.data(), into.size(), static_cast<off_t>(address.value()));
   return moved(got, into.size(), process, address, "read");
 }
 
-result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes) {
+result<void> write_code_by(pid_t process, target_address address, std::span<const std::byte> bytes) {
   const auto file = open_memory(process, O_RDWR);
   if (!file) return fail(file.error());
   const ssize_t put = ::pwrite(file->get(), bytes.data(), bytes.size(), static_cast<off_t>(address.value()));
   return moved(put, bytes.size(), process, address, "written");
+}
+
+/// By the leader's number, and where that has no memory any more by another thread's.
+template <class Access>
+result<void> by_a_living_thread(pid_t process, Access access) {
+  auto outcome = access(process);
+  if (outcome || outcome.error().code != error_code::process_gone) return outcome;
+  const auto other = living_thread(process);
+  return other && *other != process ? access(*other) : outcome;
+}
+
+}  // namespace
+
+result<void> read_code(pid_t process, target_address address, std::span<std::byte> into) {
+  return by_a_living_thread(process, [&](pid_t task) { return read_code_by(task, address, into); });
+}
+
+result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes) {
+  return by_a_living_thread(process, [&](pid_t task) { return write_code_by(task, address, bytes); });
 }
 
 }  // namespace mpiacq::tracing

@@ -41,6 +41,10 @@ struct task_status {
 /// Empty where there is no such task.
 [[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
 
+/// A thread that can stand for the process where memory is read by number: the leader, or another one where the leader
+/// has ended, because a zombie has no memory any more. Empty where the whole process has ended.
+[[nodiscard]] std::optional<pid_t> living_thread(pid_t process);
+
 /// The task is a thread of this process.
 [[nodiscard]] bool is_thread_of(pid_t process, pid_t task);
 

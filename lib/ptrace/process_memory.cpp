@@ -42,12 +42,6 @@ error refused(process_id pid, int errno_value) {
       .on(memory_path(pid));
 }
 
-/// A process that has ended but was not waited for yet has no memory, and every address looks unmapped.
-bool has_ended(process_id pid) {
-  const auto status = tracing::read_task_status(static_cast<pid_t>(pid.value()));
-  return !status || status->state == 'Z' || status->state == 'X';
-}
-
 /// The next ranges that are not done, as one call takes them.
 struct batch {
   std::array<iovec, most_ranges> local;
@@ -127,16 +121,11 @@ step read_first_page(process_id pid, memory_range& first, batch& pieces, std::si
   return read_some(pid, pieces, moved);
 }
 
-}  // namespace
-
-result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
+/// Reads by one task's number. gone: it has no memory. The error is one that is in the way of every read.
+result<step> read_all(process_id task, std::span<memory_range> ranges) {
   for (memory_range& range : ranges) range.got = 0;
-  const auto nothing = [&](error e) {
-    for (memory_range& range : ranges) range.got = 0;
-    return fail(std::move(e));
-  };
   batch pieces;
-  bool anything_read = false;
+  step outcome = step::stuck;
   auto rest = ranges;
   while (!rest.empty()) {
     if (rest.front().got == rest.front().into.size()) {
@@ -145,11 +134,11 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
     }
     std::size_t moved = 0;
     pieces.fill(rest);
-    step what = read_some(pid_, pieces, moved);
-    if (what == step::stuck) what = read_first_page(pid_, rest.front(), pieces, moved);
+    step what = read_some(task, pieces, moved);
+    if (what == step::stuck) what = read_first_page(task, rest.front(), pieces, moved);
     switch (what) {
       case step::moved:
-        anything_read = true;
+        outcome = step::moved;
         rest = rest.subspan(distribute(rest, moved));
         break;
       case step::stuck:
@@ -157,20 +146,34 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
         rest = rest.subspan(1);
         break;
       case step::gone:
-        return nothing(gone(pid_));
+        return step::gone;
       case step::refused:
-        if (auto read = read_through_file(pid_, rest); !read) return nothing(std::move(read).error());
-        rest = {};
-        break;
+        return read_through_file(task, rest).map([] { return step::moved; });
     }
   }
-  const bool wanted = std::any_of(ranges.begin(), ranges.end(), [](const memory_range& r) { return !r.into.empty(); });
-  if (wanted && !anything_read && has_ended(pid_)) return nothing(gone(pid_));
-  return {};
+  return outcome;
+}
+
+}  // namespace
+
+result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
+  auto outcome = read_all(pid_, ranges);
+  if (outcome && *outcome != step::moved && !ranges.empty()) {
+    // Nothing was read: that may be right, or the leader has ended and its memory goes by another thread's number.
+    const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
+    if (!task) outcome = fail(gone(pid_));
+    if (task && *task != pid_.value()) outcome = read_all(process_id{*task}, ranges);
+  }
+  if (outcome) return {};
+  for (memory_range& range : ranges) range.got = 0;
+  return fail(std::move(outcome).error());
 }
 
 result<void> process_memory::write(target_address address, std::span<const std::byte> bytes) {
-  const unique_fd file{::open(memory_path(pid_).c_str(), O_RDWR | O_CLOEXEC)};
+  const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
+  if (!task) return fail(gone(pid_));
+  const std::string path = memory_path(process_id{*task});
+  const unique_fd file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
   if (!file) {
     if (errno == ENOENT || errno == ESRCH) return fail(gone(pid_));
     return fail(refused(pid_, errno));
@@ -184,10 +187,11 @@ result<void> process_memory::write(target_address address, std::span<const std::
       done += static_cast<std::size_t>(put);
       continue;
     }
-    if (has_ended(pid_)) return fail(gone(pid_));
+    // A memory file whose process has ended takes nothing.
+    if (put == 0) return fail(gone(pid_));
     return fail(error{error_code::unreadable_memory, fmt::format("memory at {:#x} of process {} cannot be written",
                                                                  address.value() + done, pid_.value())}
-                    .with_errno(put < 0 ? errno : EIO)
+                    .with_errno(errno)
                     .at(address + done));
   }
   return {};

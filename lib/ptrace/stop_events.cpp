@@ -6,6 +6,7 @@
 
 #include "engine.hpp"
 #include "overloaded.hpp"
+#include "pending_trap.hpp"
 
 namespace mpiacq::tracing {
 
@@ -20,12 +21,30 @@ void engine::on_status(pid_t task, const wait_status& status) {
   on_stop(process->second, thread->second, status);
 }
 
+namespace {
+
+bool is_event_stop(const wait_status& status) {
+  return std::holds_alternative<trap_stop>(status) || std::holds_alternative<group_stop>(status);
+}
+
+}  // namespace
+
+/// Lets a thread that stopped with the SIGTRAP of a breakpoint in its queue go on into that.
+bool engine::reports_trap_first(const traced_process& process, traced_thread& thread) {
+  if (process.breakpoints.empty() && process.now != phase::leaving) return false;
+  if (!trap_is_pending(calls_, thread.id)) return false;
+  thread.state = thread_state::running;
+  static_cast<void>(calls_.resume(thread.id, 0));
+  return true;
+}
+
 void engine::on_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
   thread.state = thread_state::stopped;
   thread.late = false;
   if (thread.stepping && process.now == phase::stepping && !std::holds_alternative<exec_stop>(status)) {
     return on_step_stop(process, thread, status);
   }
+  if (is_event_stop(status) && reports_trap_first(process, thread)) return;
   std::visit(overloaded{
                  [&](const ended&) {},
                  [&](const signal_stop& stop) { on_signal(process, thread, stop.signal); },
@@ -158,11 +177,7 @@ void engine::on_vfork_done(traced_process& process, traced_thread& thread) {
 void engine::on_end(traced_process& process, pid_t task, const exit_status& status) {
   if (task == process.id) {
     if (process.now == phase::launching) return on_launch_end(process, status);
-    if (process.detaching) {
-      const detach_request request = std::move(*process.detaching);
-      process.detaching.reset();
-      request.answer({});
-    }
+    end_detach(process, {});
     report(process, process_ended{status});
     return forget(process);
   }
@@ -181,11 +196,19 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
 void engine::on_nothing_left() {
   while (!processes_.empty()) {
     traced_process& process = processes_.begin()->second;
-    // The kernel keeps no exit status of a child for a program that ignores SIGCHLD, once nobody traces it.
-    report_problem(
-        process, {error_code::system,
-                  fmt::format("process {} has ended, but nobody kept how: this program ignores SIGCHLD", process.id)});
-    on_end(process, process.id, exit_status{});
+    if (process.now == phase::launching) {
+      on_launch_end(process, {});
+      continue;
+    }
+    // The kernel keeps no status of an untraced child for a program that ignores SIGCHLD, and a wait for any child on
+    // another thread of the host program may have taken it.
+    report_problem(process, {error_code::system,
+                             fmt::format("process {} has ended, and nobody kept how: this program ignores SIGCHLD, or "
+                                         "waits for any child of its",
+                                         process.id)});
+    end_detach(process, {});
+    report(process, process_ended{{}, false});
+    forget(process);
   }
 }
 

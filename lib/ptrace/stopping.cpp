@@ -164,7 +164,10 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
   }
   if (std::holds_alternative<trap_stop>(status)) {
     const auto at = arch::program_counter(calls_, thread.id);
-    if (at && thread.standing_on != *at) return finish();
+    if (at && thread.standing_on != *at) {
+      if (reports_trap_first(process, thread)) return;
+      return finish();
+    }
   }
   let_run(process, thread);
 }

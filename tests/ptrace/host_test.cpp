@@ -1,0 +1,191 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The program that uses the library keeps what is its own.
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <sys/wait.h>
+
+#include "inferior.hpp"
+#include "ptrace_call.hpp"
+#include "wait_status.hpp"
+#include "waiter.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+volatile std::sig_atomic_t child_signals = 0;
+
+extern "C" void count_child_signal(int) {
+  child_signals = child_signals + 1;
+}
+
+/// A disposition of SIGCHLD for as long as it lives.
+struct child_signal_is {
+  explicit child_signal_is(void (*handler)(int), int flags) {
+    struct sigaction ours {};
+    ours.sa_handler = handler;
+    ours.sa_flags = flags;
+    ::sigaction(SIGCHLD, &ours, &before);
+  }
+  ~child_signal_is() { ::sigaction(SIGCHLD, &before, nullptr); }
+  struct sigaction before {};
+};
+
+std::size_t entries_of(const char* folder) {
+  std::size_t count = 0;
+  for (auto it = std::filesystem::directory_iterator(folder); it != std::filesystem::directory_iterator(); ++it)
+    ++count;
+  return count;
+}
+
+void whole_life(tracer& t) {
+  inferior program("call_marker", {"2"});
+  const process_id id = at_entry(t, program);
+  ok(t.insert_breakpoint(id, address_of("call_marker", "marker")));
+  for (int i = 0; i < 2; ++i) {
+    ok(t.resume(id));
+    next<breakpoint_hit>(t);
+  }
+  CHECK(run_to_end(t, id).value == 6);
+}
+
+}  // namespace
+
+TEST_CASE("the host's own children are its own to wait for") {
+  const auto t = new_tracer();
+  const pid_t own = ::fork();
+  if (own == 0) ::_exit(21);
+  siginfo_t info{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(own), &info, WEXITED | WNOWAIT) == 0);
+  whole_life(*t);
+  int status = 0;
+  CHECK(::waitpid(own, &status, 0) == own);
+  CHECK(WEXITSTATUS(status) == 21);
+}
+
+TEST_CASE("SIGCHLD may be handled, ignored or told of no stops, and stays so") {
+  const auto t = new_tracer();
+  SECTION("a handler") {
+    const child_signal_is handled(count_child_signal, SA_RESTART);
+    whole_life(*t);
+    struct sigaction now {};
+    ::sigaction(SIGCHLD, nullptr, &now);
+    CHECK(now.sa_handler == count_child_signal);
+    CHECK(now.sa_flags & SA_RESTART);
+  }
+  SECTION("ignored") {
+    const child_signal_is ignored(SIG_IGN, 0);
+    whole_life(*t);
+  }
+  SECTION("no stops") {
+    const child_signal_is no_stops(count_child_signal, SA_NOCLDSTOP);
+    whole_life(*t);
+  }
+}
+
+TEST_CASE("ignoring SIGCHLD loses the status of a detached child only, and that is said") {
+  const child_signal_is ignored(SIG_IGN, 0);
+  const auto t = new_tracer();
+  inferior program("echo");
+  const process_id id = at_entry(*t, program);
+  ok(t->detach(id));
+  program.no_more_orders();
+  const process_event told = next_event(*t);
+  REQUIRE(std::holds_alternative<tracing_problem>(told.what));
+  CHECK_THAT(std::get<tracing_problem>(told.what).what.message, ContainsSubstring("SIGCHLD"));
+  CHECK_FALSE(next<process_ended>(*t).status_known);
+}
+
+TEST_CASE("signal dispositions are as before, while a tracer lives and afterwards") {
+  const auto dispositions = [] {
+    std::vector<void (*)(int)> all;
+    for (int number = 1; number <= SIGRTMAX; ++number) {
+      struct sigaction now {};
+      all.push_back(::sigaction(number, nullptr, &now) == 0 ? now.sa_handler : SIG_ERR);
+    }
+    return all;
+  };
+  const auto before = dispositions();
+  {
+    const auto t = new_tracer();
+    const auto second = new_tracer();
+    whole_life(*t);
+    auto during = dispositions();
+    // The one signal that wakes the tracer: the highest whose disposition is the default.
+    CHECK(during.back() != before.back());
+    during.back() = before.back();
+    CHECK(during == before);
+  }
+  CHECK(dispositions() == before);
+}
+
+TEST_CASE("the wake signal is one that the host does not use") {
+  ::signal(SIGRTMAX, count_child_signal);
+  {
+    CHECK(tracer::create({.wake_signal = SIGRTMAX}).error().code == error_code::busy);
+    CHECK(tracer::create({.wake_signal = SIGTERM}).error().code == error_code::invalid_argument);
+    const auto t = new_tracer();
+    whole_life(*t);
+  }
+  struct sigaction now {};
+  ::sigaction(SIGRTMAX, nullptr, &now);
+  CHECK(now.sa_handler == count_child_signal);
+  ::signal(SIGRTMAX, SIG_DFL);
+  const auto t = new_tracer({.wake_signal = SIGRTMIN + 3});
+  whole_life(*t);
+}
+
+TEST_CASE("a tracer leaves no descriptor, thread or child behind") {
+  { whole_life(*new_tracer()); }
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  for (int i = 0; i < 50; ++i) whole_life(*new_tracer());
+  CHECK(entries_of("/proc/self/fd") == descriptors);
+  CHECK(entries_of("/proc/self/task") == 1);
+  CHECK(::waitpid(-1, nullptr, __WALL | WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+}
+
+TEST_CASE("a ptrace call from a thread that does not own the tracee is refused by name") {
+  const tracing::ptrace_calls ours;
+  std::thread other([&] {
+    const auto answer = ours.interrupt(1);
+    CHECK(answer.error().code == error_code::wrong_thread);
+    CHECK(ours.peek_user(1, 0).error().code == error_code::wrong_thread);
+  });
+  other.join();
+}
+
+TEST_CASE("a process that another tracer holds is busy, and by whom is said") {
+  const auto t = new_tracer();
+  inferior program("echo");
+  const process_id id = at_entry(*t, program);
+  const tracing::ptrace_calls ours;
+  const auto answer = ours.seize(static_cast<pid_t>(id.value()), 0);
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().code == error_code::busy);
+  CHECK_THAT(answer.error().message, ContainsSubstring("traces it already"));
+  CHECK(answer.error().system_errno == EPERM);
+}
+
+TEST_CASE("a wait status is decoded once") {
+  using namespace mpiacq::tracing;
+  const auto stopped = [](int signal, int event) { return decode_wait_status((signal | event << 8) << 8 | 0x7f); };
+  CHECK(std::get<ended>(decode_wait_status(3 << 8)).status == exit_status{false, 3, false});
+  CHECK(std::get<ended>(decode_wait_status(255 << 8)).status == exit_status{false, 255, false});
+  CHECK(std::get<ended>(decode_wait_status(9)).status == exit_status{true, 9, false});
+  CHECK(std::get<ended>(decode_wait_status(11 | 0x80)).status == exit_status{true, 11, true});
+  CHECK(std::get<signal_stop>(stopped(SIGTRAP, 0)).signal == SIGTRAP);
+  CHECK(std::get<signal_stop>(stopped(SIGSTOP, 0)).signal == SIGSTOP);
+  CHECK(std::holds_alternative<trap_stop>(stopped(SIGTRAP, 128)));
+  CHECK(std::get<group_stop>(stopped(SIGTSTP, 128)).signal == SIGTSTP);
+  CHECK(std::get<birth_stop>(stopped(SIGTRAP, 1)).by == birth_stop::how::fork);
+  CHECK(std::get<birth_stop>(stopped(SIGTRAP, 2)).by == birth_stop::how::vfork);
+  CHECK(std::get<birth_stop>(stopped(SIGTRAP, 3)).by == birth_stop::how::clone);
+  CHECK(std::holds_alternative<exec_stop>(stopped(SIGTRAP, 4)));
+  CHECK(std::holds_alternative<vfork_done_stop>(stopped(SIGTRAP, 5)));
+  CHECK(std::holds_alternative<other_stop>(stopped(SIGTRAP, 6)));
+  CHECK(std::holds_alternative<other_stop>(decode_wait_status(0xffff)));
+}

@@ -1,0 +1,180 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The tool is killed with SIGKILL, and what it traced goes on to its own end.
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "inferior.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// A process of its own that runs a tracer, says how far it is, and stays there until it is killed.
+class tool {
+ public:
+  using action = std::function<void(tracer&, inferior&, const std::function<void(process_id)>& ready)>;
+
+  tool(inferior& program, const action& what) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    REQUIRE(::pipe2(said_, O_CLOEXEC) == 0);
+    id_ = ::fork();
+    REQUIRE(id_ >= 0);
+    if (id_ == 0) {
+      auto t = tracer::create();
+      what(**t, program, [this](process_id p) { say(p); });
+      while (true) ::pause();
+    }
+    ::close(said_[1]);
+    program.started();
+  }
+  ~tool() {
+    ::close(said_[0]);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+  tool(const tool&) = delete;
+  tool& operator=(const tool&) = delete;
+
+  /// The inferior's number, as soon as the tool is ready.
+  pid_t ready() {
+    pid_t inferior = 0;
+    REQUIRE(::read(said_[0], &inferior, sizeof inferior) == sizeof inferior);
+    return inferior;
+  }
+  void die() {
+    ::kill(id_, SIGKILL);
+    REQUIRE(::waitpid(id_, nullptr, 0) == id_);
+  }
+  /// Waits for the guard, which has become our child, to have done its work.
+  static void await_guard(pid_t inferior) {
+    while (true) {
+      siginfo_t info{};
+      REQUIRE(::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0);
+      if (info.si_pid == inferior) return;
+      ::waitpid(info.si_pid, nullptr, 0);
+      CHECK(info.si_code == CLD_EXITED);
+      return;
+    }
+  }
+
+ private:
+  void say(process_id p) const {
+    const auto number = static_cast<pid_t>(p.value());
+    if (::write(said_[1], &number, sizeof number) != sizeof number) ::_exit(1);
+  }
+  int said_[2] = {-1, -1};
+  pid_t id_ = 0;
+};
+
+int status_of(pid_t inferior) {
+  int status = 0;
+  REQUIRE(::waitpid(inferior, &status, 0) == inferior);
+  return status;
+}
+
+void reap_everybody() {
+  while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+  }
+}
+
+process_id launch_to_entry(tracer& t, inferior& program) {
+  const auto id = t.launch(program.request);
+  if (!id || !t.wait()) ::_exit(1);
+  return *id;
+}
+
+}  // namespace
+
+TEST_CASE("a tool that dies while the program stands at its entry leaves it running") {
+  inferior program("echo");
+  tool dying(program, [](tracer& t, inferior& p, const auto& ready) { ready(launch_to_entry(t, p)); });
+  const pid_t id = dying.ready();
+  dying.die();
+  CHECK(program.line() == "ready");
+  program.no_more_orders();
+  const int status = status_of(id);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  reap_everybody();
+}
+
+TEST_CASE("a tool that dies while the program runs takes its breakpoints with it") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  inferior program("echo");
+  const target_address marker = address_of("echo", "marker");
+  tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
+    const process_id id = launch_to_entry(t, p);
+    if (!t.insert_breakpoint(id, marker, kind) || !t.resume(id)) ::_exit(1);
+    ready(id);
+  });
+  const pid_t id = dying.ready();
+  CHECK(program.line() == "ready");
+  dying.die();
+  tool::await_guard(id);
+  program.order('m');
+  CHECK(program.byte() == 'm');
+  program.no_more_orders();
+  const int status = status_of(id);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(program.rest() == "calls 1\n");
+  reap_everybody();
+}
+
+TEST_CASE("a tool that dies while the program is held at a hit leaves it to run on, and over the place again") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  inferior program("threads_at_marker", {"64"});
+  const target_address marker = address_of("threads_at_marker", "marker");
+  const int hits_before = GENERATE(1, 2, 10, 66);
+  tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
+    const process_id id = launch_to_entry(t, p);
+    if (!t.insert_breakpoint(id, marker, kind)) ::_exit(1);
+    for (int i = 0; i < hits_before; ++i) {
+      const bool went = t.resume(id).has_value();
+      const auto event = t.wait();
+      if (!went || !event || !std::holds_alternative<breakpoint_hit>((**event).what)) ::_exit(1);
+    }
+    ready(id);
+  });
+  const pid_t id = dying.ready();
+  dying.die();
+  const int status = status_of(id);
+  INFO((kind == breakpoint_kind::hardware ? "hardware" : "software")
+       << ", hits " << hits_before << ", status " << status);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 8);
+  CHECK(program.rest() == "calls 66\n");
+  reap_everybody();
+}
+
+TEST_CASE("a tool that dies while threads come and go takes its breakpoints with it") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  std::mt19937 random(20);
+  for (int i = 0; i < 10; ++i) {
+    inferior program("restless");
+    const target_address marker = address_of("restless", "marker");
+    tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
+      const process_id id = launch_to_entry(t, p);
+      if (!t.insert_breakpoint(id, marker, kind) || !t.resume(id)) ::_exit(1);
+      ready(id);
+    });
+    const pid_t id = dying.ready();
+    CHECK(program.line() == "ready");
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // where in the coming and going
+    dying.die();
+    tool::await_guard(id);
+    program.order('m');
+    const int status = status_of(id);
+    INFO("status " << status);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 15);
+    CHECK(program.rest() == "calls 5\n");
+    reap_everybody();
+  }
+}
