@@ -57,8 +57,8 @@ class process_symbols final : public symbol_source {
   /// What was wrong with the link map or with single modules: nothing there stops the others from being used.
   [[nodiscard]] std::span<const error> problems() const;
 
-  [[nodiscard]] result<std::vector<std::optional<symbol>>> find_symbols(
-      std::span<const std::string_view> names) override;
+  [[nodiscard]] result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
+                                                                   const symbol_scope& scope) override;
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
 
@@ -85,8 +85,8 @@ class file_symbols final : public symbol_source {
   /// Libraries that were not found, or could not be read, with the module that asks for them.
   [[nodiscard]] std::span<const error> problems() const;
 
-  [[nodiscard]] result<std::vector<std::optional<symbol>>> find_symbols(
-      std::span<const std::string_view> names) override;
+  [[nodiscard]] result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
+                                                                   const symbol_scope& scope) override;
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
   /// Reads the program's initialised data, at link-time addresses of its main file: bytes past the file's part of a

@@ -75,6 +75,12 @@ struct structure_layout {
   [[nodiscard]] const structure_member* find(std::string_view member_name) const;
 };
 
+/// How far a look-up goes. By default everywhere.
+struct symbol_scope {
+  bool loaded_only = false;         ///< only tables that the program itself has loaded: no file is opened
+  const module* only_in = nullptr;  ///< only this module
+};
+
 /// What an interface room asks of a target's symbols and types. A live process, an executable file and a fake in a
 /// test are three of them.
 ///
@@ -85,10 +91,11 @@ class symbol_source {
 
   /// The definition of each name, in the order asked for; empty where no module defines it. Modules are searched in
   /// the dynamic linker's order, so the answer is what the program itself binds to; symbol tables that are not loaded
-  /// (.symtab, a debug file's) are read only for names that the loaded ones lack. Names are asked together because one
-  /// pass over a table finds them all. An error means that a module that had to be read cannot be.
-  [[nodiscard]] virtual result<std::vector<std::optional<symbol>>> find_symbols(
-      std::span<const std::string_view> names) = 0;
+  /// (.symtab, a debug file's) are read only for names that the loaded ones lack, and only as far as `scope` goes.
+  /// Names are asked together because one pass over a table finds them all. An error means that a module that had to be
+  /// read cannot be.
+  [[nodiscard]] virtual result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
+                                                                           const symbol_scope& scope) = 0;
 
   /// The structure that `variable`, a pointer to structures, points to: by the variable's own type in its module's
   /// debug information, through typedefs and const/volatile, whatever the structure is called (MPIR 1.1, chapter 8,
@@ -97,7 +104,9 @@ class symbol_source {
   [[nodiscard]] virtual result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                                      const symbol* near = nullptr) = 0;
 
-  /// One name: convenience over `find_symbols`.
+  /// Everywhere.
+  [[nodiscard]] result<std::vector<std::optional<symbol>>> find_symbols(std::span<const std::string_view> names);
+  /// One name, everywhere.
   [[nodiscard]] result<std::optional<symbol>> find_symbol(std::string_view name);
 };
 

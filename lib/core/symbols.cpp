@@ -28,6 +28,10 @@ const structure_member* structure_layout::find(std::string_view member_name) con
   return found == members.end() ? nullptr : &*found;
 }
 
+result<std::vector<std::optional<symbol>>> symbol_source::find_symbols(std::span<const std::string_view> names) {
+  return look_up(names, symbol_scope{});
+}
+
 result<std::optional<symbol>> symbol_source::find_symbol(std::string_view name) {
   auto found = find_symbols({&name, 1});
   if (!found) return fail(std::move(found).error());

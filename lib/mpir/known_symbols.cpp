@@ -104,22 +104,38 @@ std::vector<std::string_view> symbol_set::missing() const {
   return names;
 }
 
-result<symbol_set> find_symbols(symbol_source& symbols) {
+namespace {
+
+/// Asks for what `set` lacks, in every spelling.
+result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_scope& scope) {
   std::vector<std::string_view> names;
   std::vector<known> ids;
   for (const known_symbol& s : table) {
+    if (set.has(s.id)) continue;
     names.push_back(s.name);
     ids.push_back(s.id);
     if (s.other_spelling.empty()) continue;
     names.push_back(s.other_spelling);
     ids.push_back(s.id);
   }
-  auto found = symbols.find_symbols(names);
+  auto found = symbols.look_up(names, scope);
   if (!found) return fail(std::move(found).error());
-  symbol_set set;
   for (std::size_t i = 0; i < ids.size() && i < found->size(); ++i) {
     if ((*found)[i] && !set.has(ids[i])) set.set(ids[i], std::move(*(*found)[i]));
   }
+  return {};
+}
+
+}  // namespace
+
+result<symbol_set> find_symbols(symbol_source& symbols) {
+  symbol_set set;
+  if (auto loaded = add_missing(set, symbols, {.loaded_only = true}); !loaded) return fail(std::move(loaded).error());
+  // Most optional symbols are nowhere. To look for them in the file of each of seventy libraries would cost more than
+  // all the rest of a launch: what a starter does not export stands where its breakpoint is.
+  symbol_scope rest;
+  if (set.complete()) rest.only_in = set[known::breakpoint]->home.get();
+  if (auto more = add_missing(set, symbols, rest); !more) return fail(std::move(more).error());
   return set;
 }
 

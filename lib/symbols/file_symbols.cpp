@@ -58,8 +58,9 @@ std::span<const error> file_symbols::problems() const {
   return state_->problems;
 }
 
-result<std::vector<std::optional<symbol>>> file_symbols::find_symbols(std::span<const std::string_view> names) {
-  return elf::find_in_modules(state_->sources, names, state_->search, state_->problems);
+result<std::vector<std::optional<symbol>>> file_symbols::look_up(std::span<const std::string_view> names,
+                                                                 const symbol_scope& scope) {
+  return elf::find_in_modules(state_->sources, names, scope, state_->search, state_->problems);
 }
 
 result<std::optional<structure_layout>> file_symbols::layout_pointed_to_by(const symbol& variable, const symbol* near) {

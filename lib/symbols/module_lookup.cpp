@@ -92,23 +92,30 @@ result<std::optional<structure_layout>> layout_in_module(module_symbols& m, cons
 
 result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::unique_ptr<module_symbols>> modules,
                                                            std::span<const std::string_view> names,
-                                                           const debug_file_search& search,
+                                                           const symbol_scope& scope, const debug_file_search& search,
                                                            std::vector<error>& problems) {
   search_state state{names};
+  const auto in_scope = [&](const module_symbols& m) {
+    return scope.only_in == nullptr || m.facts().get() == scope.only_in;
+  };
   for (const auto& m : modules) {
+    if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) return std::move(state.found);
     auto answers = m->find_loaded(missing, problems);
     if (!answers) return fail(std::move(answers).error());
     state.take(*m, *answers);
   }
+  if (scope.loaded_only) return std::move(state.found);
   for (const auto& m : modules) {
+    if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) break;
     state.take(*m, m->find_in_file(missing, problems));
   }
   state.settle_for_local_ones();
   for (const auto& m : modules) {
+    if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) break;
     // A debug file's table has nothing that an unstripped file lacks.
@@ -117,7 +124,7 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
   state.settle_for_local_ones();
   // A server is asked for one file only, and only where there is nothing at all to go by: most names are optional, and
   // a download for each that a program does not have would hold up every launch.
-  if (state.nothing_found() && !modules.empty()) {
+  if (state.nothing_found() && scope.only_in == nullptr && !modules.empty()) {
     const auto missing = state.missing();
     state.take(*modules.front(), modules.front()->find_in_served_file(missing, search, problems));
     state.settle_for_local_ones();

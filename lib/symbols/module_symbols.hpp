@@ -89,10 +89,10 @@ class module_symbols {
   remembered in_served_;
 };
 
-/// `symbol_source::find_symbols` over modules in the dynamic linker's order.
+/// `symbol_source::look_up` over modules in the dynamic linker's order.
 [[nodiscard]] result<std::vector<std::optional<symbol>>> find_in_modules(
     std::span<const std::unique_ptr<module_symbols>> modules, std::span<const std::string_view> names,
-    const debug_file_search& search, std::vector<error>& problems);
+    const symbol_scope& scope, const debug_file_search& search, std::vector<error>& problems);
 
 /// `symbol_source::layout_pointed_to_by` for a variable of one of these modules.
 [[nodiscard]] result<std::optional<structure_layout>> find_layout(

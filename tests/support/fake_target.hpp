@@ -37,7 +37,8 @@ class fake_symbols final : public symbol_source {
   }
   void remove(const std::string& name) { defined_.erase(name); }
 
-  result<std::vector<std::optional<symbol>>> find_symbols(std::span<const std::string_view> names) override {
+  result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
+                                                     const symbol_scope&) override {
     ++finds;
     if (find_error) return fail(*find_error);
     std::vector<std::optional<symbol>> found;

@@ -32,6 +32,8 @@ int run_launch(const launch_options& options) {
   signal_catcher signals;
   job_options how;
   how.debug_files = search_in(options.report);
+  // A download would hold the job; what is missing then is inferred or said.
+  how.debug_files.debuginfod = false;
   auto launched = job::launch(options.command, std::move(how));
   if (!launched) {
     complain(launched.error());
