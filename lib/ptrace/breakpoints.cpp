@@ -17,8 +17,9 @@ bool has_software(const traced_process& process) {
 }
 
 bool really_all_stopped(const traced_process& process) {
-  return std::all_of(process.threads.begin(), process.threads.end(),
-                     [](const auto& entry) { return entry.second.state == thread_state::stopped; });
+  return std::all_of(process.threads.begin(), process.threads.end(), [](const auto& entry) {
+    return entry.second.state == thread_state::stopped || entry.second.zombie;
+  });
 }
 
 /// Writes, reads back and compares: a write that seems to work and does not would be a stop that never comes.

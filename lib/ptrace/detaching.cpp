@@ -48,10 +48,11 @@ void engine::finish_detach(traced_process& process) {
   std::vector<pid_t> stopped;
   std::vector<pid_t> missing;
   for (const auto& [task, thread] : process.threads) {
+    if (thread.zombie) continue;
     (thread.state == thread_state::stopped ? stopped : missing).push_back(task);
   }
   for (const pid_t task : stopped) detach_thread(process, process.threads[task]);
-  if (!missing.empty() && outcome && !(missing.size() == 1 && missing.front() == process.id)) {
+  if (!missing.empty() && outcome) {
     outcome = fail(error_code::timed_out,
                    fmt::format("process {}: thread {} did not stop to be let go; it is let go when it comes back from "
                                "the kernel",

@@ -121,6 +121,10 @@ step read_first_page(process_id pid, memory_range& first, batch& pieces, std::si
   return read_some(pid, pieces, moved);
 }
 
+bool has_any(std::span<const memory_range> ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [](const memory_range& r) { return r.got != 0; });
+}
+
 /// Reads by one task's number. gone: it has no memory. The error is one that is in the way of every read.
 result<step> read_all(process_id task, std::span<memory_range> ranges) {
   for (memory_range& range : ranges) range.got = 0;
@@ -148,7 +152,8 @@ result<step> read_all(process_id task, std::span<memory_range> ranges) {
       case step::gone:
         return step::gone;
       case step::refused:
-        return read_through_file(task, rest).map([] { return step::moved; });
+        if (auto read = read_through_file(task, rest); !read) return fail(std::move(read).error());
+        return has_any(ranges) ? step::moved : step::stuck;
     }
   }
   return outcome;

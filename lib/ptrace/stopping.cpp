@@ -43,7 +43,7 @@ void engine::begin_stop(traced_process& process) {
 
 bool engine::all_stopped(const traced_process& process) {
   return std::all_of(process.threads.begin(), process.threads.end(), [](const auto& entry) {
-    return entry.second.state == thread_state::stopped || entry.second.late;
+    return entry.second.state == thread_state::stopped || entry.second.late || entry.second.zombie;
   });
 }
 
@@ -56,7 +56,7 @@ void engine::look_at_leader(traced_process& process) {
     process.look_at_leader = clock::now() + leader_interval;
     return;
   }
-  process.threads[process.id].late = true;
+  process.threads[process.id].zombie = true;
   if (all_stopped(process)) complete_stop(process);
 }
 
@@ -73,7 +73,7 @@ void engine::give_up_stop(traced_process& process) {
   if (process.now != phase::stopping) return;
   std::vector<pid_t> missing;
   for (auto& [task, thread] : process.threads) {
-    if (thread.state == thread_state::stopped || thread.late) continue;
+    if (thread.state == thread_state::stopped || thread.late || thread.zombie) continue;
     thread.late = true;
     missing.push_back(task);
   }

@@ -41,6 +41,7 @@ struct traced_thread {
   bool registers_due = false;                 ///< its breakpoint registers are to be set at its next stop
   bool in_vfork = false;                      ///< a child of its vfork shares our memory
   bool stepping = false;                      ///< makes one step off a breakpoint
+  bool zombie = false;                        ///< the leader, which has ended before other threads
   bool late = false;                          ///< did not stop in time; nobody waits for it any more
   int signal = 0;                             ///< to be delivered when it goes on
   int group_stop = 0;                         ///< the stop signal, while it takes part in a group stop

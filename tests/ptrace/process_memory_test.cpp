@@ -1,9 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstddef>
 #include <cstring>
-#include <numeric>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "inferior.hpp"
@@ -38,6 +42,20 @@ struct pages {
   unsigned char* bytes;
   std::size_t size;
 };
+
+/// For the rest of this process's life.
+void refuse_process_vm_readv(int errno_value) {
+  std::array<sock_filter, 4> filter = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(errno_value)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program = {filter.size(), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    ::_exit(2);
+  }
+}
 
 process_id self() {
   return process_id{::getpid()};
@@ -95,6 +113,45 @@ TEST_CASE("thousands of ranges are read, with every tenth one unreadable") {
     right += ranges[i].got == (in_hole ? 0 : each) && (in_hole || pages::right(ranges[i].into, offset(i))) ? 1U : 0U;
   }
   CHECK(right == count);
+}
+
+TEST_CASE("where the kernel refuses process_vm_readv the memory file serves") {
+  const pages memory(4);
+  memory.hole(2);
+  const int refusal = GENERATE(EPERM, ENOSYS);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    refuse_process_vm_readv(refusal);
+    std::array<std::byte, 5000> into{};
+    std::array<memory_range, 2> ranges = {memory_range{memory.at(2 * read_page_size - 20), std::span(into).first(100)},
+                                          memory_range{memory.at(50), std::span(into).subspan(100)}};
+    process_memory reader(process_id{::getppid()});
+    const bool read = reader.read_ranges(ranges).has_value() && ranges[0].got == 20 && ranges[1].got == 4900;
+    const bool right = pages::right(std::span(into).first(20), 2 * read_page_size - 20) &&
+                       pages::right(std::span(into).subspan(100), 50);
+    ::_exit(read && right ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("the memory of a process whose first thread has ended is read and written") {
+  const auto t = new_tracer();
+  inferior program("leader_exits");
+  const process_id id = at_entry(*t, program);
+  ok(t->insert_breakpoint(id, address_of("leader_exits", "marker")));
+  ok(t->resume(id));
+  next<breakpoint_hit>(*t);
+  process_memory memory(id);
+  const target_address calls = address_of("leader_exits", "marker_calls");
+  std::array<std::byte, 4> value{};
+  ok(read_exact(memory, calls, value));
+  CHECK(value[0] == std::byte{0});
+  value[0] = std::byte{41};
+  ok(memory.write(calls, value));
+  CHECK(run_to_end(*t, id).value == 14);
+  CHECK(program.rest() == "calls 42\n");
 }
 
 TEST_CASE("a large range is read whole") {
