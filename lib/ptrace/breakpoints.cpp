@@ -232,7 +232,9 @@ void engine::no_longer_guarded(pid_t process, std::optional<target_address> only
 /// With nothing to guard it goes: where all that is left are children that nobody traces, their end must be all that is
 /// waited for.
 void engine::end_idle_guard() {
-  if (!holds_any()) guard_.reset();
+  const bool attached = std::any_of(processes_.begin(), processes_.end(),
+                                    [](const auto& entry) { return entry.second.now != phase::released; });
+  if (!attached) guard_.reset();
 }
 
 /// Somebody has killed the guard.

@@ -66,6 +66,8 @@ class engine {
   [[nodiscard]] deadline next_deadline() const;
   /// Something is still attached that has not been detached as far as it lets itself be.
   [[nodiscard]] bool holds_any() const;
+  /// The guard, where threads are left that could not be stopped to take breakpoints out of them.
+  [[nodiscard]] std::unique_ptr<guard> hand_over_guard() { return std::move(guard_); }
 
  private:
   /// A forked child that is to be let go: once it has stopped, and its parent has told of it where they share memory.

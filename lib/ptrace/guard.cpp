@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -53,6 +54,16 @@ guard::~guard() {
     waiter::reap(id_);
   }
   ::munmap(table_, sizeof(guard_table));
+}
+
+void guard::take_over() {
+  alive_.reset();
+  const timespec limit{2, 0};
+  while (table_->taken_over == 0) {
+    // Shared, not private: the other side is another process.
+    const long woken = ::syscall(SYS_futex, &table_->taken_over, FUTEX_WAIT, 0, &limit, nullptr, 0);
+    if (woken != 0 && errno == ETIMEDOUT) return;
+  }
 }
 
 result<void> guard::add(pid_t process, target_address address, std::span<const std::byte> original) {

@@ -36,7 +36,8 @@ struct guarded_breakpoint {
 inline constexpr std::size_t most_guarded = 1024;
 
 struct guard_table {
-  std::atomic<std::uint32_t> used;  ///< entries beyond were never valid
+  std::atomic<std::uint32_t> taken_over;  ///< 1: the guard holds every thread; a futex
+  std::atomic<std::uint32_t> used;        ///< entries beyond were never valid
   std::array<guarded_breakpoint, most_guarded> entries;
 };
 
@@ -57,6 +58,9 @@ class guard {
   void remove(pid_t process, target_address address);
   void remove_all_of(pid_t process);
   [[nodiscard]] pid_t id() const { return id_; }
+  /// Lets it do its work now: the threads that could not be stopped are let go of as they come back from the kernel. To
+  /// be called when the tracing thread, which still has them, has ended.
+  void take_over();
   /// Its end has been waited for.
   void has_ended() { id_ = 0; }
 
@@ -69,6 +73,6 @@ class guard {
 
 /// The life of the guarding process. Uses system calls and its own stack only: it is a copy of one thread of a program
 /// whose other threads may have held any lock.
-[[noreturn]] void run_guard(int alive, int tool, const guard_table& table);
+[[noreturn]] void run_guard(int alive, int tool, guard_table& table);
 
 }  // namespace mpiacq::tracing

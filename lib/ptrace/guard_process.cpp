@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -122,14 +123,14 @@ int take_over(const ptrace_calls& calls, pid_t thread) {
 }
 
 /// A trap of ours that the thread ran onto meanwhile is no signal of the program's.
-bool is_our_trap(const ptrace_calls& calls, pid_t thread, const guard_table& table, pid_t process) {
+bool is_our_trap(const ptrace_calls& calls, pid_t thread, const guard_table& table) {
   siginfo_t info{};
   if (calls.raw(PTRACE_GETSIGINFO, thread, 0, reinterpret_cast<unsigned long>(&info)) < 0) return false;
   if (arch::is_hardware_hit(info.si_code)) return true;
   if (!arch::is_trap_instruction(info.si_code)) return false;
   for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
     const guarded_breakpoint& b = table.entries[i];
-    if (b.process != process || !b.is_software) continue;
+    if (b.process == 0 || !b.is_software) continue;
     if (arch::step_back_to(calls, thread, target_address{b.address})) return true;
   }
   return false;
@@ -137,7 +138,7 @@ bool is_our_trap(const ptrace_calls& calls, pid_t thread, const guard_table& tab
 
 /// Waits for every thread that was taken over, and lets it go. All are waited for together: a leader that has ended is
 /// not reported before its other threads are.
-void let_all_go(const ptrace_calls& calls, const guard_table& table, pid_t process) {
+void let_all_go(const ptrace_calls& calls, const guard_table& table) {
   int status = 0;
   pid_t thread = 0;
   while ((thread = ::waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
@@ -147,26 +148,37 @@ void let_all_go(const ptrace_calls& calls, const guard_table& table, pid_t proce
       continue;
     }
     int signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
-    if (signal == SIGTRAP && is_our_trap(calls, thread, table, process)) signal = 0;
+    if (signal == SIGTRAP && is_our_trap(calls, thread, table)) signal = 0;
     arch::clear_hardware(calls, thread);
     static_cast<void>(calls.raw(PTRACE_DETACH, thread, 0, static_cast<unsigned long>(signal)));
   }
 }
 
-void clean(pid_t process, const guard_table& table) {
-  const ptrace_calls calls;
-  for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
-    const guarded_breakpoint& b = table.entries[i];
-    if (b.process == process && b.is_software) {
-      for_each_thread(process, [&](pid_t thread) { return restore_code(b, thread); });
-    }
-  }
-  // First all are taken over, because a hit can come at any moment; a pass that finds none shows that there are no
-  // more.
+/// First all threads are taken over, because a hit can come at any moment; a pass that finds none shows that there are
+/// no more.
+void take_over_all(const ptrace_calls& calls, pid_t process) {
   for (int pass = 0; pass < most_passes; ++pass) {
-    if (for_each_thread(process, [&](pid_t thread) { return take_over(calls, thread); }) == 0) break;
+    if (for_each_thread(process, [&](pid_t thread) { return take_over(calls, thread); }) == 0) return;
   }
-  let_all_go(calls, table, process);
+}
+
+void clean_all(guard_table& table) {
+  const ptrace_calls calls;
+  const std::uint32_t used = std::min<std::uint32_t>(table.used, most_guarded);
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const guarded_breakpoint& b = table.entries[i];
+    if (b.process == 0 || !b.is_software) continue;
+    for_each_thread(b.process, [&](pid_t thread) { return restore_code(b, thread); });
+  }
+  for (std::uint32_t i = 0; i < used; ++i) {
+    const pid_t process = table.entries[i].process;
+    bool done = process == 0;
+    for (std::uint32_t j = 0; j < i && !done; ++j) done = table.entries[j].process == process;
+    if (!done) take_over_all(calls, process);
+  }
+  table.taken_over = 1;
+  ::syscall(SYS_futex, &table.taken_over, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  let_all_go(calls, table);
 }
 
 void stand_alone(int alive, int tool) {
@@ -194,17 +206,12 @@ void stand_alone(int alive, int tool) {
 
 }  // namespace
 
-void run_guard(int alive, int tool, const guard_table& table) {
+void run_guard(int alive, int tool, guard_table& table) {
   stand_alone(alive, tool);
   pollfd ends[2] = {{alive_fd, POLLIN, 0}, {tool_fd, POLLIN, 0}};
   while (::poll(ends, tool >= 0 ? 2 : 1, -1) <= 0) {
   }
-  for (std::uint32_t i = 0; i < table.used && i < most_guarded; ++i) {
-    const pid_t process = table.entries[i].process;
-    bool done = process == 0;
-    for (std::uint32_t j = 0; j < i && !done; ++j) done = table.entries[j].process == process;
-    if (!done) clean(process, table);
-  }
+  clean_all(table);
   ::_exit(0);
 }
 

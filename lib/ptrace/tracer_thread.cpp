@@ -46,6 +46,7 @@ tracer_thread::~tracer_thread() {
     });
   }
   thread_.join();
+  if (left_guard_) left_guard_->take_over();
 }
 
 void tracer_thread::post(task what) {
@@ -70,6 +71,7 @@ void tracer_thread::run(std::promise<result<void>> started) {
   engine e(events_, options_);
   started.set_value({});
   loop(e, **w);
+  left_guard_ = e.hand_over_guard();
 }
 
 void tracer_thread::loop(engine& e, waiter& w) {

@@ -57,6 +57,7 @@ class tracer_thread {
   bool in_kernel_ = false;  ///< the thread is in waitpid, or about to be, and must be woken by the signal
   bool leave_ = false;
   pid_t tid_ = 0;
+  std::unique_ptr<guard> left_guard_;  ///< at the end of the thread
   std::thread thread_;
 };
 
