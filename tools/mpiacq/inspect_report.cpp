@@ -40,7 +40,9 @@ std::string inspect_text(const inspection& found) {
   }
   if (rows.size() > 1) text += columns(rows);
   if (!absent.empty()) text += fmt::format("  not there: {}\n", fmt::join(absent, ", "));
-  if (found.layout) text += "  descriptor: " + layout_text(*found.layout, false) + "\n";
+  if (found.layout) {
+    text += fmt::format("  descriptor: {}; {}\n", layout_text(*found.layout), layout_source_text(*found.layout, false));
+  }
   for (const error& problem : found.problems) text += "  problem: " + printable(problem.message) + "\n";
   if (found.lacking) text += "  lacking: " + printable(*found.lacking) + "\n";
   return text;

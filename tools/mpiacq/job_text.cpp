@@ -87,7 +87,7 @@ std::string job_text(const job_snapshot& snapshot) {
   std::string text = headline(snapshot, table.get());
   text +=
       table->size() <= rows_shown_one_by_one ? process_rows(*table, snapshot.subject.rank_states()) : run_rows(*table);
-  text += "  descriptor: " + layout_text(table->layout(), true) + "\n";
+  if (!table->empty()) text += "  layout: " + layout_source_text(table->layout(), true) + "\n";
   return text + problem_lines(snapshot, *table);
 }
 

@@ -99,7 +99,7 @@ void launch_session::handle(const job_event& event) {
   } else if (std::holds_alternative<starter_continued>(event)) {
     starter_stopped_ = terminal_stop_ = false;
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
-    ended_ = end->status;
+    ended_ = *end;
   }
 }
 
@@ -144,13 +144,19 @@ int launch_session::give_up() {
   return status_tool_failed;
 }
 
-int launch_session::final_status(const exit_status& starter) {
+int launch_session::final_status(const starter_ended& end) {
+  const exit_status& starter = end.status;
   if (!spawned_) {
     const auto lacking = job_.lacking();
     complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
                          starter.signaled ? "signal" : "exit status", starter.value,
                          lacking ? ": " + *lacking : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1"));
     tool_failed_ = true;
+  }
+  if (!end.status_known) {
+    complain(fmt::format("how {} ended is not known: SIGCHLD is ignored here, and the kernel keeps no status then",
+                         job_.starter().executable));
+    return status_tool_failed;
   }
   // A starter that failed has more to say than we have.
   const int status = starter.as_shell();

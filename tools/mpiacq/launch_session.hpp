@@ -29,7 +29,7 @@ class launch_session {
   void stop_with_the_starter();
   void say_what_is_missing();
   [[nodiscard]] int give_up();
-  [[nodiscard]] int final_status(const exit_status& starter);
+  [[nodiscard]] int final_status(const starter_ended& end);
   void note_failure(const result<void>& done);
 
   job& job_;
@@ -45,7 +45,7 @@ class launch_session {
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   std::vector<error> problems_;
-  std::optional<exit_status> ended_;
+  std::optional<starter_ended> ended_;
 };
 
 }  // namespace mpiacq::tool

@@ -37,7 +37,24 @@ std::string printable(std::string_view foreign) {
   return text;
 }
 
-std::string layout_text(const structure_layout& layout, bool checked) {
+std::string layout_source_text(const structure_layout& layout, bool checked) {
+  switch (layout.source) {
+    case layout_source::dwarf:
+      return "from the DWARF of " + printable(layout.module_path);
+    case layout_source::debug_file:
+      return "from the debug file " + printable(layout.debug_file);
+    case layout_source::debuginfod:
+      return "from a debuginfod server, " + printable(layout.debug_file);
+    case layout_source::fixed:
+      return "as the document lays it down";
+    case layout_source::inferred:
+      break;
+  }
+  return fmt::format("inferred from the C ABI{} ({} has no debug information)",
+                     checked ? " and checked against the table" : "", printable(layout.module_path));
+}
+
+std::string layout_text(const structure_layout& layout) {
   std::string text = fmt::format("{} bytes", layout.size);
   const char* separator = ": ";
   for (const char* field : {"host_name", "executable_name", "pid"}) {
@@ -46,20 +63,7 @@ std::string layout_text(const structure_layout& layout, bool checked) {
     text += fmt::format("{}{} at {} ({} bytes)", separator, field, member->offset, member->size);
     separator = ", ";
   }
-  switch (layout.source) {
-    case layout_source::dwarf:
-      return text + "; from the DWARF of " + printable(layout.module_path);
-    case layout_source::debug_file:
-      return text + "; from the debug file " + printable(layout.debug_file);
-    case layout_source::debuginfod:
-      return text + "; from a debuginfod server, " + printable(layout.debug_file);
-    case layout_source::fixed:
-      return text + "; as the document lays it down";
-    case layout_source::inferred:
-      break;
-  }
-  text += fmt::format("; inferred from the C ABI, since {} has no debug information", printable(layout.module_path));
-  return checked ? text + ", and checked against the table" : text;
+  return text;
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view many) {

@@ -16,8 +16,10 @@ namespace mpiacq::tool {
 /// Foreign text for a terminal: control characters as \xHH, so that a job cannot write escape sequences through us.
 [[nodiscard]] std::string printable(std::string_view foreign);
 
-/// "24 bytes: host_name at 0, executable_name at 8, pid at 16 (4 bytes); inferred from the C ABI ..."
-[[nodiscard]] std::string layout_text(const structure_layout& layout, bool checked);
+/// "24 bytes: host_name at 0 (8 bytes), ..."
+[[nodiscard]] std::string layout_text(const structure_layout& layout);
+/// Where the layout was learnt. `checked`: an inferred one has been held against a table.
+[[nodiscard]] std::string layout_source_text(const structure_layout& layout, bool checked);
 
 /// "1 process", "4 processes".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one, std::string_view many);
