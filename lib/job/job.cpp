@@ -74,7 +74,9 @@ int job::event_descriptor() const {
   return state_->control->event_descriptor();
 }
 
-deadline job::wake_at() const { return state_->kill_at; }
+deadline job::wake_at() const {
+  return state_->kill_at;
+}
 
 result<void> job::resume() {
   if (!state_->stopped) return {};

@@ -61,7 +61,7 @@ TEST_CASE("every symbol of the document's chapter 9 is known, required as it say
   CHECK(known == document);
 }
 
-TEST_CASE("symbols are looked up in one pass, by either spelling") {
+TEST_CASE("symbols are looked up together, by either spelling: first what is loaded, then everywhere") {
   fake_symbols symbols;
   symbols.define("MPIR_Breakpoint", target_address{0x11000});
   symbols.define("MPIR_I_am_starter", target_address{0x12000});
@@ -69,12 +69,24 @@ TEST_CASE("symbols are looked up in one pass, by either spelling") {
   symbols.define("MPIR_ignore_queues", target_address{0x14000});
   const auto found = mpir::find_symbols(symbols);
   REQUIRE(found.has_value());
-  CHECK(symbols.finds == 1);
+  REQUIRE(symbols.scopes.size() == 2);
+  CHECK(symbols.scopes[0].loaded_only);
+  CHECK_FALSE(symbols.scopes[1].loaded_only);
+  CHECK(symbols.scopes[1].only_in == nullptr);
   CHECK((*found)[mpir::known::breakpoint]->address() == target_address{0x11000});
   CHECK((*found)[mpir::known::i_am_starter]->name == "MPIR_I_am_starter");
   CHECK((*found)[mpir::known::ignore_queues]->address() == target_address{0x14000});  // the document's own comes first
   CHECK_FALSE(found->complete());
   CHECK(found->missing() == std::vector<std::string_view>{"MPIR_debug_state", "MPIR_proctable", "MPIR_proctable_size"});
+}
+
+TEST_CASE("where all that is required is loaded, the rest is looked for only beside the breakpoint") {
+  fake_starter starter;
+  starter.define_interface();
+  REQUIRE(mpir::find_symbols(starter.symbols).value().complete());
+  REQUIRE(starter.symbols.scopes.size() == 2);
+  CHECK(starter.symbols.scopes[0].loaded_only);
+  CHECK(starter.symbols.scopes[1].only_in == starter.symbols.home.get());
 }
 
 TEST_CASE("a module that cannot be read is an error, not an absence") {

@@ -38,8 +38,8 @@ class fake_symbols final : public symbol_source {
   void remove(const std::string& name) { defined_.erase(name); }
 
   result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
-                                                     const symbol_scope&) override {
-    ++finds;
+                                                     const symbol_scope& scope) override {
+    scopes.push_back(scope);
     if (find_error) return fail(*find_error);
     std::vector<std::optional<symbol>> found;
     for (const std::string_view name : names) {
@@ -61,7 +61,7 @@ class fake_symbols final : public symbol_source {
   std::optional<structure_layout> layout;  ///< what debug information says; empty: there is none
   std::optional<error> layout_error;
   std::optional<error> find_error;
-  std::size_t finds = 0;
+  std::vector<symbol_scope> scopes;  ///< of each look-up
   std::string asked_variable;
   std::string asked_near;
 

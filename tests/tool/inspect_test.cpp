@@ -49,8 +49,8 @@ TEST_CASE("a file's symbols are where nm says") {
 }
 
 TEST_CASE("a file's symbols and types are found in its separate debug file") {
-  const auto run = run_command(
-      {MPIACQ_COMMAND, "inspect", "--json", "--debug-dir", fixture("debug"), fixture("starter_build_id")});
+  const auto run =
+      run_command({MPIACQ_COMMAND, "inspect", "--json", "--debug-dir", fixture("debug"), fixture("starter_build_id")});
   REQUIRE(run.exit_code == 0);
   const json found = json::parse(run.out);
   CHECK(found.at("lacking").is_null());

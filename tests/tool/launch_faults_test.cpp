@@ -86,7 +86,7 @@ TEST_CASE("a starter without any symbols is named with its build id and what to 
   CHECK_THAT(run.command.err, ContainsSubstring("stripped"));
 }
 
-TEST_CASE("--timeout lets the job go on and says so") {
+TEST_CASE("a timeout lets the job go on and says so") {
   // `in` waits for nothing; a starter that holds before its breakpoint would, and `cat` never calls one.
   const scratch_folder folder;
   const auto begun = std::chrono::steady_clock::now();
@@ -97,7 +97,7 @@ TEST_CASE("--timeout lets the job go on and says so") {
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));
 }
 
-TEST_CASE("--then detach: the job runs on untraced and its status is still ours") {
+TEST_CASE("then detach: the job runs on untraced and its status is still ours") {
   const launched run = launch({"starter_pie", "--exit", "9"}, {"--then", "detach"});
   CHECK(run.command.exit_code == 9);
   CHECK(run.said("being_debugged_at_start") == "1");
@@ -105,7 +105,7 @@ TEST_CASE("--then detach: the job runs on untraced and its status is still ours"
   CHECK(run.report.at("processes").size() == 4);
 }
 
-TEST_CASE("--then kill ends the starter and what it leaves behind") {
+TEST_CASE("then kill ends the starter and what it leaves behind") {
   const launched run = launch({"starter_pie"}, {"--then", "kill"});
   CHECK(run.command.exit_code == 128 + SIGTERM);
   for (const json& process : run.report.at("processes")) {
@@ -113,7 +113,7 @@ TEST_CASE("--then kill ends the starter and what it leaves behind") {
   }
 }
 
-TEST_CASE("--then kill ends a starter that ignores SIGTERM") {
+TEST_CASE("then kill ends a starter that ignores SIGTERM") {
   const launched run = launch({"starter_stubborn"}, {"--then", "kill"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 128 + SIGKILL);
@@ -123,7 +123,7 @@ TEST_CASE("--then kill ends a starter that ignores SIGTERM") {
   }
 }
 
-TEST_CASE("--then stop leaves the starter stopped and untraced for another tool") {
+TEST_CASE("then stop leaves the starter stopped and untraced for another tool") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
   ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
