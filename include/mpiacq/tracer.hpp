@@ -43,8 +43,7 @@ struct launch_request {
 
 enum class breakpoint_kind : std::uint8_t {
   automatic,  ///< hardware where the processor has one free, else software
-  hardware,   ///< in debug registers: nothing is written into the program, forked children know nothing of it, and it
-              ///< vanishes with the tool
+  hardware,   ///< in debug registers: nothing is written into the program, forked children know nothing of it
   software,   ///< a trap instruction written into the program's code
 };
 
@@ -105,8 +104,13 @@ enum class leave : std::uint8_t {
 /// Signals of the traced processes are passed on untouched and unreported. Threads and (while a software breakpoint
 /// is in) forked children are followed inside; children are let go at once, without a trap in their code.
 ///
-/// If this process dies, at whatever moment, everything that was traced goes on without it; a software breakpoint
-/// that is in at that moment stays in the code, which is why hardware ones come first.
+/// If this process dies, everything that was traced goes on without it. Breakpoints are armed only while a process
+/// runs; neither kind vanishes with a tracer by itself, so a small guarding process, a child of the tracer's thread,
+/// takes them out at its death. What remains is a thread that runs onto a breakpoint in the very moment (some tens of
+/// microseconds) between that death and the guard's work: SIGTRAP kills it.
+///
+/// The host program must not wait for any child (`waitpid(-1, ...)`) on its other threads while a tracer lives: the
+/// kernel would give it the tracer's stops and exit statuses. Waits for its own children by number are as ever.
 struct tracer_options {
   /// The signal that wakes the tracer's own thread out of waitpid: a real-time signal that the host program does not
   /// use. An empty handler is set for it while a tracer lives, and only if its disposition is the default. 0: the

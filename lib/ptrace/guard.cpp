@@ -17,6 +17,20 @@
 
 namespace mpiacq::tracing {
 
+namespace {
+
+void hold(pthread_mutex_t& alive) {
+  pthread_mutexattr_t kind;
+  ::pthread_mutexattr_init(&kind);
+  ::pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+  ::pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+  ::pthread_mutex_init(&alive, &kind);
+  ::pthread_mutexattr_destroy(&kind);
+  ::pthread_mutex_lock(&alive);
+}
+
+}  // namespace
+
 result<std::unique_ptr<guard>> guard::start() {
   const auto failed = [] {
     return fail(error{error_code::system, "no guard can be started that would take breakpoints out if this tool died"}
@@ -25,25 +39,13 @@ result<std::unique_ptr<guard>> guard::start() {
   void* pages = ::mmap(nullptr, sizeof(guard_table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return failed();
   auto* table = new (pages) guard_table{};
-  const auto give_back = [&] { ::munmap(pages, sizeof(guard_table)); };
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    give_back();
-    return failed();
-  }
-  const unique_fd theirs{ends[0]};
-  unique_fd ours{ends[1]};
-  // Readable when the whole tool has ended, also where a forked child of the host program keeps the pipe open. A kernel
-  // without it (before 5.3) leaves the pipe alone to tell.
-  const unique_fd tool{static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))};
+  hold(table->alive);
   // A bare fork with no signal at the end, so that the host program gets no SIGCHLD for a child that it does not know.
   const long id = ::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0);
-  if (id == 0) run_guard(theirs.get(), tool.get(), *table);
-  if (id < 0) {
-    give_back();
-    return failed();
-  }
-  return std::unique_ptr<guard>(new guard(static_cast<pid_t>(id), std::move(ours), table));
+  if (id == 0) run_guard(*table);
+  std::unique_ptr<guard> made(new guard(id < 0 ? 0 : static_cast<pid_t>(id), table));
+  if (id < 0) return failed();
+  return made;
 }
 
 guard::~guard() {
@@ -53,11 +55,12 @@ guard::~guard() {
     ::kill(id_, SIGKILL);
     waiter::reap(id_);
   }
+  // Nobody else's: where the tracing thread has ended, the kernel has taken it.
+  ::pthread_mutex_unlock(&table_->alive);
   ::munmap(table_, sizeof(guard_table));
 }
 
-void guard::take_over() {
-  alive_.reset();
+void guard::await_take_over() {
   const timespec limit{2, 0};
   while (table_->taken_over == 0) {
     // Shared, not private: the other side is another process.

@@ -3,9 +3,12 @@
 //
 // Neither kind vanishes with its tracer. The debug registers of a thread stay as they were set when the tracer ends
 // (seen on Linux 6.18: a thread that comes to such a place afterwards is killed by SIGTRAP), and a trap instruction
-// stays in the code anyway. So a small process stands beside each tracer that has launched or attached to something. It
-// sleeps in poll until the tool ends, and then clears what a shared table says is in. It has a session of its own,
-// blocks every signal, and holds no descriptor of the host program.
+// stays in the code anyway. So a small process stands beside each tracer that has breakpoints somewhere. It sleeps
+// until the tracing thread ends without having said goodbye, and then clears what a shared table says is in. It has a
+// session of its own, blocks every signal, and holds no descriptor of the host program.
+//
+// What is left is the time between the thread's death and the guard's work, some tens of microseconds: a thread that
+// runs onto a breakpoint just then is killed by it.
 #pragma once
 
 #include <array>
@@ -15,11 +18,11 @@
 #include <memory>
 #include <span>
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
-#include "proc_files.hpp"
 
 namespace mpiacq::tracing {
 
@@ -36,6 +39,10 @@ struct guarded_breakpoint {
 inline constexpr std::size_t most_guarded = 1024;
 
 struct guard_table {
+  /// Held by the tracing thread for as long as it lives. It is robust: when that thread ends, by whatever means, the
+  /// kernel marks it (FUTEX_OWNER_DIED) and wakes the guard, before the tool's memory and descriptors are torn down,
+  /// which a pipe would have to wait for.
+  pthread_mutex_t alive;
   std::atomic<std::uint32_t> taken_over;  ///< 1: the guard holds every thread; a futex
   std::atomic<std::uint32_t> used;        ///< entries beyond were never valid
   std::array<guarded_breakpoint, most_guarded> entries;
@@ -43,8 +50,8 @@ struct guard_table {
 
 class guard {
  public:
-  /// Starts the guarding process, as a child of the calling thread. It sends no SIGCHLD and is seen by no wait of the
-  /// host program's but one with __WALL or __WCLONE.
+  /// Starts the guarding process, as a child of the calling thread, whose death it waits for. It sends no SIGCHLD and
+  /// is seen by no wait of the host program's but one with __WALL or __WCLONE.
   [[nodiscard]] static result<std::unique_ptr<guard>> start();
   /// Ends it. Where something is left in the table, in threads that could not be stopped, it is left to do its work
   /// when they come back from the kernel.
@@ -58,21 +65,20 @@ class guard {
   void remove(pid_t process, target_address address);
   void remove_all_of(pid_t process);
   [[nodiscard]] pid_t id() const { return id_; }
-  /// Lets it do its work now: the threads that could not be stopped are let go of as they come back from the kernel. To
-  /// be called when the tracing thread, which still has them, has ended.
-  void take_over();
+  /// When the tracing thread has ended with threads that it could not stop: waits until the guard has them. It lets go
+  /// of them as they come back from the kernel.
+  void await_take_over();
   /// Its end has been waited for.
   void has_ended() { id_ = 0; }
 
  private:
-  guard(pid_t id, unique_fd alive, guard_table* table) : id_(id), alive_(std::move(alive)), table_(table) {}
+  guard(pid_t id, guard_table* table) : id_(id), table_(table) {}
   pid_t id_;
-  unique_fd alive_;  ///< its other end is the guard's: when the last of ours closes, we are gone
   guard_table* table_;
 };
 
 /// The life of the guarding process. Uses system calls and its own stack only: it is a copy of one thread of a program
 /// whose other threads may have held any lock.
-[[noreturn]] void run_guard(int alive, int tool, guard_table& table);
+[[noreturn]] void run_guard(guard_table& table);
 
 }  // namespace mpiacq::tracing

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // See guard.hpp. Nothing here allocates, locks, or touches what the host program's threads may have left half done.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -9,7 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -25,9 +26,8 @@ namespace mpiacq::tracing {
 
 namespace {
 
-constexpr int alive_fd = 0;
-constexpr int tool_fd = 1;
-constexpr int most_tries = 2000;  // of a millisecond: how long a dying tool may take to let go
+constexpr int quick_tries = 5000;
+constexpr int slow_tries = 10000;  // a millisecond apart: the memory of a large tool takes long to tear down
 constexpr int most_passes = 8;
 
 /// "/proc/" and numbers, without the heap.
@@ -106,7 +106,7 @@ int restore_code(const guarded_breakpoint& b, pid_t thread) {
 /// Attaches, so that a hit from now on stops the thread and kills nobody. While the dead tool still holds the thread
 /// the kernel says EPERM. Answers 1 where it is ours now.
 int take_over(const ptrace_calls& calls, pid_t thread) {
-  for (int i = 0; i < most_tries; ++i) {
+  for (int i = 0; i < quick_tries + slow_tries; ++i) {
     const long answer = calls.raw(PTRACE_SEIZE, thread, 0, 0);
     if (answer >= 0) {
       static_cast<void>(calls.raw(PTRACE_INTERRUPT, thread, 0, 0));
@@ -117,7 +117,12 @@ int take_over(const ptrace_calls& calls, pid_t thread) {
     siginfo_t info{};
     const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
     if (::waitid(P_PID, static_cast<id_t>(thread), &info, any) == 0) return 0;
-    sleep_a_millisecond();
+    // The dying tool lets go within microseconds, mostly, and each of them counts.
+    if (i < quick_tries) {
+      ::sched_yield();
+    } else {
+      sleep_a_millisecond();
+    }
   }
   return 0;
 }
@@ -181,7 +186,7 @@ void clean_all(guard_table& table) {
   let_all_go(calls, table);
 }
 
-void stand_alone(int alive, int tool) {
+void stand_alone() {
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -189,28 +194,29 @@ void stand_alone(int alive, int tool) {
   ::setsid();
   ::prctl(PR_SET_NAME, "mpiacq-guard");
   static_cast<void>(!::chdir("/"));
-  // Out of the way first: one may have the number that the other is to get.
-  constexpr int above = 16;
-  alive = ::fcntl(alive, F_DUPFD, above);
-  if (tool >= 0) tool = ::fcntl(tool, F_DUPFD, above);
-  ::dup2(alive, alive_fd);
-  if (tool >= 0) {
-    ::dup2(tool, tool_fd);
-  } else {
-    ::close(tool_fd);
-  }
   // The host program's pipes must be able to reach their end.
-  if (::syscall(SYS_close_range, tool_fd + 1, ~0U, 0) == 0) return;
-  for (int fd = tool_fd + 1; fd < 65536; ++fd) ::close(fd);
+  if (::syscall(SYS_close_range, 0, ~0U, 0) == 0) return;
+  for (int fd = 0; fd < 65536; ++fd) ::close(fd);
+}
+
+void await_death_of_tracer(guard_table& table) {
+  // The word that the kernel marks is the first one of the mutex, on every processor of glibc's.
+  std::atomic_ref<int> word(table.alive.__data.__lock);
+  while (true) {
+    int value = word;
+    if ((static_cast<unsigned>(value) & FUTEX_OWNER_DIED) != 0) return;
+    // The kernel wakes nobody where this bit is not set.
+    const int with_waiter = static_cast<int>(static_cast<unsigned>(value) | FUTEX_WAITERS);
+    if (value != with_waiter && !word.compare_exchange_strong(value, with_waiter)) continue;
+    ::syscall(SYS_futex, &table.alive.__data.__lock, FUTEX_WAIT, with_waiter, nullptr, nullptr, 0);
+  }
 }
 
 }  // namespace
 
-void run_guard(int alive, int tool, guard_table& table) {
-  stand_alone(alive, tool);
-  pollfd ends[2] = {{alive_fd, POLLIN, 0}, {tool_fd, POLLIN, 0}};
-  while (::poll(ends, tool >= 0 ? 2 : 1, -1) <= 0) {
-  }
+void run_guard(guard_table& table) {
+  stand_alone();
+  await_death_of_tracer(table);
   clean_all(table);
   ::_exit(0);
 }

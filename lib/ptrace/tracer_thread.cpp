@@ -46,7 +46,7 @@ tracer_thread::~tracer_thread() {
     });
   }
   thread_.join();
-  if (left_guard_) left_guard_->take_over();
+  if (left_guard_) left_guard_->await_take_over();
 }
 
 void tracer_thread::post(task what) {
