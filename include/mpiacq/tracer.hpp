@@ -93,6 +93,15 @@ enum class leave : std::uint8_t {
   stopped,  ///< stopped as by SIGSTOP, before another instruction of it runs
 };
 
+struct tracer_options {
+  /// The signal that wakes the tracer's own thread out of waitpid: a real-time signal that the host program does not
+  /// use. An empty handler is set for it while a tracer lives, and only if its disposition is the default. 0: the
+  /// highest real-time signal whose disposition is the default.
+  int wake_signal = 0;
+  /// How long a stop of all threads of a process may take before it is a tracing_problem.
+  std::chrono::milliseconds stop_limit{5000};
+};
+
 /// Controls processes with ptrace.
 ///
 /// Each tracer has one thread of its own, and that thread alone traces: it is the parent of what is launched and the
@@ -111,15 +120,6 @@ enum class leave : std::uint8_t {
 ///
 /// The host program must not wait for any child (`waitpid(-1, ...)`) on its other threads while a tracer lives: the
 /// kernel would give it the tracer's stops and exit statuses. Waits for its own children by number are as ever.
-struct tracer_options {
-  /// The signal that wakes the tracer's own thread out of waitpid: a real-time signal that the host program does not
-  /// use. An empty handler is set for it while a tracer lives, and only if its disposition is the default. 0: the
-  /// highest real-time signal whose disposition is the default.
-  int wake_signal = 0;
-  /// How long a stop of all threads of a process may take before it is a tracing_problem.
-  std::chrono::milliseconds stop_limit{5000};
-};
-
 class tracer {
  public:
   /// Errors: system (no thread, no eventfd), busy (no real-time signal is free).
