@@ -22,8 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "local_memory.hpp"
 #include "mpiacq/process_table.hpp"
+#include "mpiacq/tracer.hpp"
 
 using namespace mpiacq;
 
@@ -137,8 +137,23 @@ struct cost {
   std::size_t strings = 0;
 };
 
+/// Counts how often the library asks for memory.
+class counting_reader final : public memory_reader {
+ public:
+  explicit counting_reader(memory_reader& behind) : behind_(behind) {}
+  result<void> read_ranges(std::span<memory_range> ranges) override {
+    ++calls;
+    return behind_.read_ranges(ranges);
+  }
+  std::size_t calls = 0;
+
+ private:
+  memory_reader& behind_;
+};
+
 cost ours_once(const live_table& live, std::size_t entries) {
-  bench::local_memory memory(live.process());
+  process_memory process(process_id{live.process()});
+  counting_reader memory(process);
   const target_abi abi;
   const structure_layout layout = inferred_descriptor_layout(abi);
   const auto start = std::chrono::steady_clock::now();
@@ -188,7 +203,7 @@ void measure(const shape& s, std::size_t entries, std::size_t pairs) {
     ratios.push_back(ours.back() / floors.back());
   }
   std::printf(
-      "%-44s %6.1f MB  floor %7.2f ms  ours %7.2f ms  ratio %.2f (%.2f to %.2f)  %zu calls  %zu strings  peak +%.1f "
+      "%-44s %6.1f MB  floor %7.2f ms  ours %7.2f ms  ratio %.2f (%.2f to %.2f)  %zu reads  %zu strings  peak +%.1f "
       "MB\n",
       s.title, static_cast<double>(buffer.size()) / 1e6, at(floors, 0.5) * 1e3, at(ours, 0.5) * 1e3, at(ratios, 0.5),
       at(ratios, 0.1), at(ratios, 0.9), last.calls, last.strings, static_cast<double>(extra) / 1e6);
