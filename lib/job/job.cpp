@@ -35,7 +35,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   if (!control) return fail(std::move(control).error());
 
   launch_request request;
-  request.arguments = std::move(command);
+  request.arguments = command;
   request.environment = options.environment;
   request.kill_with_tool = options.kill_with_tool;
   const auto pid = (*control)->launch(request);
@@ -44,6 +44,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   auto s = std::make_unique<state>();
   s->control = std::move(*control);
   s->facts.pid = *pid;
+  s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
   s->program.emplace(*s->control, *pid, options.debug_files);
   s->starter_descriptor = open_process(*pid);
   s->acquisition = mpir::acquisition(options.limits);

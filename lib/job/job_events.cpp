@@ -41,7 +41,7 @@ void job::state::handle(const process_event& event) {
 
 void job::state::at_entry() {
   stopped = true;
-  facts.executable = executable_of(facts.pid);
+  if (auto executable = executable_of(facts.pid); !executable.empty()) facts.executable = std::move(executable);
   if (auto opened = program->open(); !opened) {
     notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
     run_on();

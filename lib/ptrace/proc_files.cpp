@@ -130,7 +130,17 @@ std::optional<int> yama_ptrace_scope() {
 result<target_address> program_entry(pid_t process) {
   const std::string path = fmt::format("/proc/{}/auxv", process);
   const auto auxv = read_small_file(path);
-  if (!auxv) return fail(error{error_code::system, "the auxiliary vector cannot be read"}.with_errno(errno).on(path));
+  if (!auxv) {
+    const int why = errno;
+    const bool refused = why == EACCES || why == EPERM;
+    error e = error{refused ? error_code::permission : error_code::system,
+                    fmt::format("finding the entry point of process {}: {} cannot be read", process, path)}
+                  .with_errno(why)
+                  .on(path);
+    // The kernel closes such a process to everybody but root (its "dumpable" state); it still runs under us.
+    if (refused) e.message += "; a program that may be run but not read, or with rights of its own, is closed to tools";
+    return fail(std::move(e));
+  }
   const std::size_t width = is_64_bit(process) ? 8 : 4;
   const auto bytes = std::as_bytes(std::span{*auxv});
   // The kernel and the process are of the same byte order, which is ours: the process runs on this machine.

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -38,6 +39,11 @@ pipe_ends make_pipe() {
   if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(99);
   const int in = ::open("/dev/null", O_RDONLY);
   if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(99);
+  constexpr unsigned nobody = 65534;
+  if (options.as_nobody && ::geteuid() == 0 &&
+      (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0)) {
+    ::_exit(99);
+  }
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

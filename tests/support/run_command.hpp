@@ -24,6 +24,7 @@ struct command_options {
   std::map<std::string, std::string> environment;  ///< added to the test's own
   std::string directory;                           ///< empty: the test's own
   std::chrono::seconds limit{30};
+  bool as_nobody = false;  ///< without root's rights, where the test has them
 };
 
 /// Runs a program, as a person's shell would, and waits for it and for the end of its output. Standard input is

@@ -88,6 +88,28 @@ TEST_CASE("what cannot be run: the sentence, and 126 or 127 as env has them") {
   check_sentence(mpiacq_command({"launch", "--", folder.path("truncated")}), 126, "truncated");
 }
 
+TEST_CASE("without root's rights: what may not be run or read is said, and what may be run only goes on") {
+  const scratch_folder folder;
+  ::chmod(folder.path("").c_str(), 0755);
+  write_file(folder.path("forbidden"), file_contents(fixture("starter_pie")), 0);
+  write_file(folder.path("unreadable"), file_contents(fixture("starter_pie")), 0111);
+  command_options how;
+  how.as_nobody = true;
+  check_sentence(mpiacq_command({"launch", "--", folder.path("forbidden")}, how), 126, "Permission denied");
+  check_sentence(mpiacq_command({"inspect", folder.path("unreadable")}, how), 125, "Permission denied");
+
+  const auto run = mpiacq_command({"launch", "--", folder.path("unreadable"), "--exit", "4"}, how);
+  INFO(run.err);
+  CHECK(run.exit_code == 4);
+  CHECK_THAT(run.out, ContainsSubstring("rank 3 pid"));
+  CHECK_THAT(run.err, ContainsSubstring("may be run but not read"));
+  CHECK_THAT(run.err, ContainsSubstring(folder.path("unreadable") + " ended (exit status 4)"));
+
+  const auto ordinary = mpiacq_command({"launch", "--", fixture("starter_pie"), "--exit", "3"}, how);
+  CHECK(ordinary.exit_code == 3);
+  CHECK_THAT(ordinary.err, ContainsSubstring("has spawned 4 processes"));
+}
+
 TEST_CASE("what cannot be inspected: the sentence says what the file is") {
   const scratch_folder folder;
   write_file(folder.path("empty"), "");
