@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<error> problems;
   constexpr std::array<std::string_view, 4> names = {"MPIR_proctable", "MPIR_Breakpoint", "MPIR_proctable_size",
                                                      "none"};
-  const auto found = elf::find_in_modules(modules, names, nowhere, problems);
+  const auto found = elf::find_in_modules(modules, names, symbol_scope{}, nowhere, problems);
   if (!found || found->size() != names.size()) return 0;
   // Whether or not the symbol is there, its type may be.
   symbol table{"MPIR_proctable", modules[0]->facts(), module_offset{0}, false, 0, symbol_kind::data};
