@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Starters that die, lie or hang, and what --then and --timeout do.
+#include <array>
 #include <chrono>
 
 #include <signal.h>
@@ -169,6 +170,27 @@ TEST_CASE("a signal that is meant for the job is passed on to the starter") {
   REQUIRE(::waitpid(tool, &status, 0) == tool);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 128 + SIGUSR1);
+}
+
+TEST_CASE("a report that nobody reads any more is a failure of mpiacq, and the job goes on") {
+  const scratch_folder folder;
+  const std::string oracle = folder.path("oracle");
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  ::close(ends[0]);
+  const pid_t tool = ::fork();
+  if (tool == 0) {
+    ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
+    ::dup2(ends[1], STDERR_FILENO);
+    ::execl(MPIACQ_COMMAND, "mpiacq", "launch", "--", fixture("starter_pie").c_str(), nullptr);
+    ::_exit(99);
+  }
+  ::close(ends[1]);
+  int status = 0;
+  REQUIRE(::waitpid(tool, &status, 0) == tool);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 125);
+  CHECK(read_oracle(oracle).at("exit") == "0");
 }
 
 TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") {

@@ -13,7 +13,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-constexpr std::array caught = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
+constexpr std::array caught = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
 
 // What the handler may touch: a pipe's two ends, set before any handler is.
 int pipe_read_end = -1;
@@ -21,6 +21,8 @@ int pipe_write_end = -1;
 std::array<struct sigaction, caught.size()> before;
 
 void note(int number, siginfo_t* info, void*) {
+  // A reader of our report that has gone is our own affair, and no end of us: the write says EPIPE.
+  if (number == SIGPIPE) return;
   const int saved_errno = errno;
   // Signals of the terminal come from the kernel; si_code is positive exactly for those.
   const std::array<char, 2> message = {static_cast<char>(number), static_cast<char>(info->si_code > 0 ? 1 : 0)};

@@ -1,0 +1,112 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The library as a debugger links it: a job's events in order, with both kinds of breakpoints, and two jobs at a time.
+#include <cstdlib>
+#include <filesystem>
+
+#include "catch.hpp"
+#include "mpiacq/job.hpp"
+#include "run_command.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+struct seen {
+  std::size_t spawns = 0;
+  std::size_t processes = 0;
+  std::vector<std::string> notices;
+  std::optional<exit_status> end;
+};
+
+/// Takes one event of the job, and lets it go on; false at its end.
+bool follow(job& subject, seen& so_far) {
+  auto event = subject.next(clock::now() + std::chrono::seconds(30));
+  REQUIRE(event.has_value());
+  REQUIRE(event->has_value());
+  if (std::holds_alternative<job_spawned>(**event)) {
+    ++so_far.spawns;
+    so_far.processes = subject.processes()->size();
+    REQUIRE(subject.resume().has_value());
+  } else if (const auto* notice = std::get_if<job_notice>(&**event)) {
+    so_far.notices.push_back(notice->what.message);
+  } else if (const auto* end = std::get_if<starter_ended>(&**event)) {
+    so_far.end = end->status;
+    return false;
+  }
+  return true;
+}
+
+std::unique_ptr<job> launch(const std::string& starter, const scratch_folder& folder, job_options options = {}) {
+  ::setenv("MPIACQ_ORACLE", folder.path(starter).c_str(), 1);
+  auto launched = job::launch({MPIACQ_STARTERS "/" + starter, "--exit", "3"}, std::move(options));
+  ::unsetenv("MPIACQ_ORACLE");
+  REQUIRE(launched.has_value());
+  return std::move(*launched);
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+}  // namespace
+
+TEST_CASE("with software breakpoints, threads, forked children and execs behave as with hardware ones") {
+  const auto starter = GENERATE(
+      values<std::string>({"starter_pie", "starter_threads", "starter_children_call", "starter_execs_itself"}));
+  INFO(starter);
+  const scratch_folder folder;
+  job_options options;
+  options.breakpoints = breakpoint_kind::software;
+  const auto subject = launch(starter, folder, std::move(options));
+  seen all;
+  while (follow(*subject, all)) {
+  }
+  CHECK(all.spawns == 1);
+  CHECK(all.processes == 4);
+  CHECK(all.notices.empty());
+  CHECK(all.end == exit_status{false, 3, false});
+  const auto said = read_oracle(folder.path(starter));
+  CHECK(said.at("exit") == "3");
+  if (starter == "starter_children_call") {
+    for (int child = 0; child < 6; ++child) {
+      CHECK(said.at("child." + std::to_string(child) + ".wait_status") == "0x1100");
+    }
+  }
+}
+
+TEST_CASE("two jobs at a time, in one program, each with its own tracer") {
+  const scratch_folder folder;
+  const auto first = launch("starter_pie", folder);
+  const auto second = launch("starter_static", folder);
+  seen of_first, of_second;
+  bool first_runs = true, second_runs = true;
+  while (first_runs || second_runs) {
+    if (first_runs) first_runs = follow(*first, of_first);
+    if (second_runs) second_runs = follow(*second, of_second);
+  }
+  CHECK(of_first.spawns == 1);
+  CHECK(of_second.spawns == 1);
+  CHECK(of_first.end == of_second.end);
+}
+
+TEST_CASE("a job that is dropped while its starter is held goes on, and nothing of it is left open") {
+  const std::size_t before = open_descriptors();
+  for (int round = 0; round < 10; ++round) {
+    const scratch_folder folder;
+    {
+      const auto subject = launch("starter_pie", folder);
+      bool spawned = false;
+      while (!spawned) {
+        auto event = subject->next(clock::now() + std::chrono::seconds(30));
+        REQUIRE(event.has_value());
+        REQUIRE(event->has_value());
+        spawned = std::holds_alternative<job_spawned>(**event);
+      }
+    }
+    CHECK(comes_true([&] { return read_oracle(folder.path("starter_pie")).count("exit") != 0; }));
+    CHECK(read_oracle(folder.path("starter_pie")).at("being_debugged_at_end") == "0");
+  }
+  CHECK(open_descriptors() == before);
+}
