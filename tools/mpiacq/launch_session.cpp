@@ -148,9 +148,12 @@ int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
   if (!spawned_) {
     const auto lacking = job_.lacking();
-    complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
-                         starter.signaled ? "signal" : "exit status", starter.value,
-                         lacking ? ": " + *lacking : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1"));
+    complain(fmt::format(
+        "{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
+        starter.signaled ? "signal" : "exit status", starter.value,
+        lacking ? ": " + *lacking
+                : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 (link-time optimisation can "
+                  "have inlined the call)"));
     tool_failed_ = true;
   }
   if (!end.status_known) {
