@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the seeds of corpus/table: small tables of each ABI, as table_fuzz.cpp takes its input apart."""
+"""Writes the seeds of corpus/table: small tables of each ABI, as table.cpp takes its input apart."""
 import pathlib
 import struct
 
