@@ -88,34 +88,46 @@ class terminal {
   pid_t shell_ = -1;
 };
 
+/// A job that waits for ever, launched by mpiacq in front of a terminal.
+class job_in_terminal : public terminal {
+ public:
+  explicit job_in_terminal(const scratch_folder& folder) : terminal(command(folder)) {
+    const std::string oracle = folder.path("oracle");
+    REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
+    starter_ = std::stol(read_oracle(oracle).at("starter_pid"));
+  }
+  [[nodiscard]] long starter() const { return starter_; }
+
+ private:
+  static std::vector<std::string> command(const scratch_folder& folder) {
+    return {"/usr/bin/env", "MPIACQ_ORACLE=" + folder.path("oracle"),
+            MPIACQ_COMMAND, "launch",
+            "-o",           folder.path("report"),
+            "--",           fixture("starter_stubborn")};
+  }
+  long starter_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("Ctrl-C ends the starter, and mpiacq with its status") {
   const scratch_folder folder;
-  const std::string oracle = folder.path("oracle");
-  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-  const terminal screen({MPIACQ_COMMAND, "launch", "-o", folder.path("report"), "--", fixture("starter_stubborn")});
-  ::unsetenv("MPIACQ_ORACLE");
-  REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
+  const job_in_terminal screen(folder);
   screen.type('\x03');
   CHECK(screen.shell_says() == "exited " + std::to_string(128 + SIGINT));
 }
 
 TEST_CASE("Ctrl-Z stops the starter and mpiacq, and fg lets both go on") {
   const scratch_folder folder;
-  const std::string oracle = folder.path("oracle");
-  ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-  const terminal screen({MPIACQ_COMMAND, "launch", "-o", folder.path("report"), "--", fixture("starter_stubborn")});
-  ::unsetenv("MPIACQ_ORACLE");
-  REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
-  const std::string starter = read_oracle(oracle).at("starter_pid");
+  const job_in_terminal screen(folder);
+  const long starter = screen.starter();
   for (int round = 0; round < 3; ++round) {
     screen.type('\x1a');
     CHECK(screen.shell_says() == "stopped " + std::to_string(SIGSTOP));
     // Under a tracer a stopped process shows as traced.
-    CHECK((process_state(std::stol(starter)) == 't' || process_state(std::stol(starter)) == 'T'));
+    CHECK((process_state(starter) == 't' || process_state(starter) == 'T'));
     screen.foreground();
-    REQUIRE(comes_true([&] { return process_state(std::stol(starter)) == 'S'; }));
+    REQUIRE(comes_true([&] { return process_state(starter) == 'S'; }));
   }
   screen.type('\x03');
   CHECK(screen.shell_says() == "exited " + std::to_string(128 + SIGINT));
@@ -123,15 +135,10 @@ TEST_CASE("Ctrl-Z stops the starter and mpiacq, and fg lets both go on") {
 
 TEST_CASE("a hang-up reaches the starter") {
   const scratch_folder folder;
-  const std::string oracle = folder.path("oracle");
-  std::string starter;
+  long starter = 0;
   {
-    ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
-    const terminal screen({MPIACQ_COMMAND, "launch", "-o", folder.path("report"), "--", fixture("starter_stubborn")});
-    ::unsetenv("MPIACQ_ORACLE");
-    REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
-    starter = read_oracle(oracle).at("starter_pid");
+    const job_in_terminal screen(folder);
+    starter = screen.starter();
   }
-  CHECK(
-      comes_true([&] { return process_state(std::stol(starter)) == ' ' || process_state(std::stol(starter)) == 'Z'; }));
+  CHECK(comes_true([&] { return process_state(starter) == ' ' || process_state(starter) == 'Z'; }));
 }
