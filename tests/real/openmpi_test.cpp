@@ -171,7 +171,9 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
     ++jobs_orphaned;
     const auto mpirun_ended = ended.find(std::stoi(pid));
     REQUIRE(mpirun_ended != ended.end());
-    if (WIFSIGNALED(mpirun_ended->second) && WTERMSIG(mpirun_ended->second) == SIGTRAP) {
+    // SIGTRAP of mpirun itself, or of a process of its own, which it reports as 128 + the signal.
+    const int how = mpirun_ended->second;
+    if ((WIFSIGNALED(how) && WTERMSIG(how) == SIGTRAP) || (WIFEXITED(how) && WEXITSTATUS(how) == 128 + SIGTRAP)) {
       ++met_a_breakpoint;
       continue;
     }
@@ -184,6 +186,6 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
   CHECK(jobs_orphaned > rounds / 4);
   // The known limit, docs/ARCHITECTURE.md: the shell's or mpirun's entry point, met between the tool's death and its
   // guard's work. A build with sanitizers is slow to die, and the second round comes just when it has started the job.
-  CHECK(met_a_breakpoint <= 1);
+  CHECK(met_a_breakpoint <= 2);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
