@@ -53,7 +53,6 @@ struct starter_continued {};
 /// The starter has ended. Nothing comes after it.
 struct starter_ended {
   exit_status status;
-  bool status_known = true;  ///< as `process_ended::status_known`
 };
 using job_event =
     std::variant<job_spawned, job_aborting, job_notice, starter_stopped, starter_continued, starter_ended>;

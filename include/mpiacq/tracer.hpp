@@ -32,7 +32,7 @@ struct exit_status {
 };
 
 /// What to launch. The child inherits this process's terminal, process group, working directory, descriptors without
-/// FD_CLOEXEC, and the signal mask of the thread that calls `tracer::launch`.
+/// FD_CLOEXEC, file mode mask, and the signal mask of the thread that calls `tracer::launch`.
 struct launch_request {
   std::vector<std::string> arguments;  ///< argv; [0] is looked up in PATH where it has no slash, as a shell does
   /// The whole environment, "NAME=value" each; empty: this process's own.
@@ -64,13 +64,10 @@ struct group_stopped {
 struct group_continued {};
 /// The answer to `interrupt`: every thread is stopped.
 struct interrupted {};
-/// The process is gone; for a launched one this comes even after `detach`, because we stay its parent. Nothing more
-/// comes for it.
+/// The process is gone; for a launched one this comes even after `detach`, because the tracing process stays its
+/// parent. Nothing more comes for it.
 struct process_ended {
   exit_status status;
-  /// False: nobody can know how it ended; a tracing_problem came before. So it is for a launched process that was
-  /// detached from, while this program ignores SIGCHLD: the kernel then keeps no status of a child.
-  bool status_known = true;
 };
 /// Something of the tracer itself did not work as it should on this process (a thread that does not stop in time, a
 /// breakpoint that cannot be put back). The process goes on.
@@ -94,35 +91,29 @@ enum class leave : std::uint8_t {
 };
 
 struct tracer_options {
-  /// The signal that wakes the tracer's own thread out of waitpid: a real-time signal that the host program does not
-  /// use. An empty handler is set for it while a tracer lives, and only if its disposition is the default. 0: the
-  /// highest real-time signal whose disposition is the default.
-  int wake_signal = 0;
   /// How long a stop of all threads of a process may take before it is a tracing_problem.
   std::chrono::milliseconds stop_limit{5000};
+  /// The program that traces for this one, as a path. Empty: looked for where MPIACQ_LIBEXEC names a folder (not in a
+  /// program that runs with more rights than its user), beside this library, and where that was installed.
+  std::string tracing_program;
 };
 
 /// Controls processes with ptrace.
 ///
-/// Each tracer has one thread of its own, and that thread alone traces: it is the parent of what is launched and the
-/// tracer of what is attached. The calls below may be made from any one thread at a time; they are carried out there.
-/// The host program keeps its children, its SIGCHLD and its other signal dispositions: waits are done on the tracer's
-/// thread only and never see children of the host's threads. One real-time signal is used to wake that thread
-/// (`tracer_options::wake_signal`).
+/// Each tracer has a process of its own (`tracer` in the package's libexec folder), a child of this one, and that alone
+/// traces: it is the parent of what is launched and the tracer of what is attached. The calls below may be made from
+/// any one thread at a time; they are carried out there. The host program keeps its signal dispositions and its
+/// children. It has one more child while a tracer lives, of whose end `waitpid(-1, ...)` may tell it.
 ///
 /// Signals of the traced processes are passed on untouched and unreported. Threads and (while a software breakpoint
 /// is in) forked children are followed inside; children are let go at once, without a trap in their code.
 ///
-/// If this process dies, everything that was traced goes on without it. Breakpoints are armed only while a process
-/// runs; neither kind vanishes with a tracer by itself, so a small guarding process, a child of the tracer's thread,
-/// takes them out at its death. What remains is a thread that runs onto a breakpoint in the very moment (some tens of
-/// microseconds) between that death and the guard's work: SIGTRAP kills it.
-///
-/// The host program must not wait for any child (`waitpid(-1, ...)`) on its other threads while a tracer lives: the
-/// kernel would give it the tracer's stops and exit statuses. Waits for its own children by number are as ever.
+/// If this process dies, by whatever means, everything that was traced goes on without it: the tracing process still
+/// holds it all, takes the breakpoints out of stopped threads, lets go, and ends.
 class tracer {
  public:
-  /// Errors: system (no thread, no eventfd), busy (no real-time signal is free).
+  /// Best made early: limits, priority, processor affinity and namespaces of what is launched are those of this moment.
+  /// Errors: not_found (no tracing program; the message says where it was looked for), system.
   [[nodiscard]] static result<std::unique_ptr<tracer>> create(tracer_options options = {});
   /// Detaches from everything, leaving it running; does not wait for launched processes to end.
   ~tracer();

@@ -33,7 +33,7 @@ void job::state::handle(const process_event& event) {
                    kill_at = no_deadline;
                    // The starter took its ranks with it, or left some behind that `end` has promised to end.
                    for (const descriptor& process : std::exchange(doomed_ranks, {})) signal_process(process, SIGKILL);
-                   coming.emplace_back(starter_ended{end.status, end.status_known});
+                   coming.emplace_back(starter_ended{end.status});
                  },
              },
              event.what);

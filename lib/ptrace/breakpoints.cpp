@@ -67,20 +67,12 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
       return fail(std::move(hardware).error());
     }
     if (hardware) {
-      if (auto guarded = guard_against_our_end(process, address, {}); !guarded) {
-        std::replace(process.hardware.begin(), process.hardware.end(), std::optional{address},
-                     std::optional<target_address>{});
-        return fail(std::move(guarded).error());
-      }
       process.breakpoints.push_back(std::move(planted));
       return breakpoint_kind::hardware;
     }
   }
   auto original = plant_software(process, address);
   if (!original) return fail(std::move(original).error());
-  if (auto guarded = guard_against_our_end(process, address, *original); !guarded) {
-    return fail(std::move(guarded).error());
-  }
   planted.kind = breakpoint_kind::software;
   planted.original = std::move(*original);
   process.breakpoints.push_back(std::move(planted));
@@ -165,7 +157,6 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
     } else if (!process.lifted) {
       if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
     }
-    no_longer_guarded(process.id, b->address);
     b = process.breakpoints.erase(b);
   }
   if (!has_software(process)) follow_forks(process, false);
@@ -206,46 +197,6 @@ void engine::take_out_software(traced_process& process) {
   for (const target_address at : traps) {
     for (const role whose : {&breakpoint::for_entry, &breakpoint::for_user}) {
       if (auto out = take_out(process, whose, at); !out) report_problem(process, std::move(out).error());
-    }
-  }
-}
-
-result<void> engine::guard_against_our_end(const traced_process& process, target_address address,
-                                           std::span<const std::byte> original) {
-  if (!guard_) {
-    auto started = guard::start();
-    if (!started) return fail(std::move(started).error());
-    guard_ = std::move(*started);
-  }
-  return guard_->add(process.id, address, original);
-}
-
-void engine::no_longer_guarded(pid_t process, std::optional<target_address> only) {
-  if (!guard_) return;
-  if (only) {
-    guard_->remove(process, *only);
-  } else {
-    guard_->remove_all_of(process);
-  }
-}
-
-/// With nothing to guard it goes: where all that is left are children that nobody traces, their end must be all that is
-/// waited for.
-void engine::end_idle_guard() {
-  const bool attached = std::any_of(processes_.begin(), processes_.end(),
-                                    [](const auto& entry) { return entry.second.now != phase::released; });
-  if (!attached) guard_.reset();
-}
-
-/// Somebody has killed the guard.
-void engine::on_guard_end() {
-  guard_->has_ended();
-  guard_.reset();
-  for (const auto& [id, process] : processes_) {
-    for (const breakpoint& b : process.breakpoints) {
-      if (auto guarded = guard_against_our_end(process, b.address, b.original); !guarded) {
-        report_problem(process, std::move(guarded).error());
-      }
     }
   }
 }

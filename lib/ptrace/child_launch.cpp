@@ -40,25 +40,36 @@ bool looks_on(int errno_value) {
   }
 }
 
-/// In the child, between fork and exec: only async-signal-safe calls, and no allocation, because another thread of the
-/// host program may have held any lock at the fork.
-[[noreturn]] void become_program(const std::vector<char*>& paths, const std::vector<char*>& arguments,
-                                 const std::vector<char*>& environment, const sigset_t& mask, int go, int failure) {
+/// In the child. Signals were blocked in the tracing process, and stay so until the program can take them as it would.
+[[noreturn]] void become_program(const exec_plan& plan, int go, int failure) {
   char byte = 0;
-  // Either the byte comes, once we are attached, or the end of file, because the tool has died: the user's job goes on.
+  // Either the byte comes, once we are attached, or the end of file, because the tracing process has died: the user's
+  // job goes on.
   while (::read(go, &byte, 1) < 0 && errno == EINTR) {
   }
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   exec_failure last{ENOENT, 0};
-  for (int i = 0; paths[static_cast<std::size_t>(i)] != nullptr; ++i) {
-    ::execve(paths[static_cast<std::size_t>(i)], arguments.data(), environment.data());
+  const auto give_up = [&] {
+    static_cast<void>(!::write(failure, &last, sizeof last));
+    ::_exit(last.errno_value == ENOENT ? status_not_found : status_not_runnable);
+  };
+  int* const keep[] = {&failure};
+  if (::fchdir(plan.descriptors.front().get()) != 0 || !put_on(plan.surroundings, plan.descriptors.subspan(1), keep)) {
+    last.errno_value = errno;
+    give_up();
+  }
+  const auto arguments = pointers(plan.arguments);
+  const auto environment = pointers(plan.environment);
+  const sigset_t mask = signal_set(plan.surroundings.blocked_signals);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
+    ::execve(plan.candidates[i].c_str(), arguments.data(), environment.data());
     // One that is there and may not be run is more telling than those that are not there.
     const bool telling = errno != ENOENT && errno != ENOTDIR;
-    if (telling || last.errno_value != EACCES) last = {errno, i};
+    if (telling || last.errno_value != EACCES) last = {errno, static_cast<int>(i)};
     if (!looks_on(errno)) break;
   }
-  static_cast<void>(!::write(failure, &last, sizeof last));
-  ::_exit(last.errno_value == ENOENT ? status_not_found : status_not_runnable);
+  give_up();
+  std::abort();
 }
 
 struct pipe_ends {
@@ -76,10 +87,9 @@ result<pipe_ends> make_pipe() {
 
 }  // namespace
 
-std::vector<std::string> program_candidates(const std::string& name) {
+std::vector<std::string> program_candidates(const std::string& name, const std::optional<std::string>& search_path) {
   if (name.find('/') != std::string::npos) return {name};
-  const char* set = std::getenv("PATH");
-  std::string_view path = set == nullptr ? std::string_view{"/bin:/usr/bin"} : std::string_view{set};
+  std::string_view path = search_path ? std::string_view{*search_path} : std::string_view{"/bin:/usr/bin"};
   std::vector<std::string> candidates;
   while (true) {
     const auto colon = path.find(':');
@@ -96,15 +106,12 @@ result<waiting_child> fork_child(const exec_plan& plan) {
   if (!go) return fail(std::move(go).error());
   auto failure = make_pipe();
   if (!failure) return fail(std::move(failure).error());
-  const auto paths = pointers(plan.candidates);
-  const auto arguments = pointers(plan.arguments);
-  const auto environment = pointers(plan.environment);
   const pid_t id = ::fork();
   if (id < 0) return fail(error{error_code::system, "no process can be made for the program"}.with_errno(errno));
   if (id == 0) {
     // With this end open the child would never see that we died.
     ::close(go->write.get());
-    become_program(paths, arguments, environment, plan.signal_mask, go->read.get(), failure->write.get());
+    become_program(plan, go->read.get(), failure->write.get());
   }
   return waiting_child{id, std::move(go->write), std::move(failure->read)};
 }

@@ -2,12 +2,14 @@
 // Making a child that waits to be attached to and then execs, and saying why an exec did not work.
 #pragma once
 
-#include <csignal>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
+#include "launch_surroundings.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/tracer.hpp"
 #include "proc_files.hpp"
@@ -15,14 +17,16 @@
 namespace mpiacq::tracing {
 
 /// The paths that a program's name stands for, in the order in which they are tried: itself where it has a slash, else
-/// one for each directory of PATH, as execvp does.
-[[nodiscard]] std::vector<std::string> program_candidates(const std::string& name);
+/// one for each directory of `search_path` (PATH), as execvp does.
+[[nodiscard]] std::vector<std::string> program_candidates(const std::string& name,
+                                                          const std::optional<std::string>& search_path);
 
 struct exec_plan {
   std::vector<std::string> candidates;
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
-  sigset_t signal_mask{};
+  const launch_surroundings& surroundings;
+  std::span<const unique_fd> descriptors;  ///< the working directory first
 };
 
 /// What the child says where no candidate could be run.

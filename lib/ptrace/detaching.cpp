@@ -20,13 +20,22 @@ void engine::detach(process_id id, leave how, reply<void> answer) {
   if (process.now == phase::running) return begin_stop(process);
 }
 
-void engine::detach_all() {
+void engine::leave_all() {
+  const auto nobody = [](result<void>) {};
   std::vector<pid_t> all;
   for (const auto& [id, process] : processes_) all.push_back(id);
   for (const pid_t id : all) {
     const auto found = processes_.find(id);
-    if (found == processes_.end() || found->second.detaching) continue;
-    detach(process_id{id}, leave::running, [](result<void>) {});
+    if (found == processes_.end()) continue;
+    traced_process& process = found->second;
+    if (process.ends_with_tool && process.now != phase::released) ::kill(id, SIGKILL);
+    if (process.detaching) continue;
+    if (process.now == phase::launching) {
+      // It is let go as soon as its exec has worked.
+      process.detaching = detach_request{leave::running, nobody};
+    } else {
+      detach(process_id{id}, leave::running, nobody);
+    }
   }
 }
 
@@ -39,7 +48,6 @@ void engine::finish_detach(traced_process& process) {
   const detach_request request = *std::exchange(process.detaching, std::nullopt);
   process.hits.clear();
   process.interrupt_due = process.at_entry = false;
-  const bool had_hardware = process.hardware != arch::hardware_table{};
   auto outcome = take_out_all(process);
   process.now = phase::leaving;
   // The signal waits while all are in ptrace-stops. The first one to be let go takes it before it runs an instruction
@@ -58,8 +66,6 @@ void engine::finish_detach(traced_process& process) {
                                "the kernel",
                                process.id, fmt::join(missing, ", ")));
   }
-  // Their registers are still set, and would stay so if we ended before they come back.
-  if (!missing.empty() && had_hardware) static_cast<void>(guard_against_our_end(process, target_address{}, {}));
   leave_if_empty(process);
   request.answer(std::move(outcome));
 }
@@ -78,10 +84,8 @@ void engine::detach_thread(traced_process& process, traced_thread& thread) {
 
 void engine::leave_if_empty(traced_process& process) {
   if (!process.threads.empty()) return;
-  no_longer_guarded(process.id);
   if (!process.launched) return forget(process);
   process.now = phase::released;
-  end_idle_guard();
 }
 
 }  // namespace mpiacq::tracing

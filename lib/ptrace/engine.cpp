@@ -48,7 +48,6 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
 
 void engine::forget(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
-  no_longer_guarded(process.id);
   std::vector<breakpoint> software;
   for (breakpoint& b : process.breakpoints) {
     if (b.kind == breakpoint_kind::software) software.push_back(std::move(b));
@@ -56,8 +55,6 @@ void engine::forget(traced_process& process) {
   if (!software.empty()) left_behind_.push_back(std::move(software));
   if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
   processes_.erase(process.id);
-  end_idle_guard();
-  update_source();
 }
 
 void engine::report(const traced_process& process, decltype(process_event::what) what) {
@@ -68,14 +65,15 @@ void engine::report_problem(const traced_process& process, error what) {
   report(process, tracing_problem{std::move(what)});
 }
 
-void engine::update_source() {
-  events_.set_source_dry(processes_.empty());
-}
-
 bool engine::holds_any() const {
   return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
     return entry.second.now != phase::released && entry.second.now != phase::leaving;
   });
+}
+
+bool engine::awaits_late_threads() const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [](const auto& entry) { return entry.second.now == phase::leaving; });
 }
 
 bool engine::must_step(const traced_process& process, const traced_thread& thread) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "event_queue.hpp"
-#include "guard.hpp"
 #include "ptrace_call.hpp"
 #include "tracee.hpp"
 #include "wait_status.hpp"
@@ -14,7 +13,7 @@
 namespace mpiacq::tracing {
 
 /// What happens to traced processes: told of commands and of wait statuses, it makes the ptrace calls and the events.
-/// It runs on the tracer's thread only, and never waits itself.
+/// It lives in the tracing process, and never waits itself.
 ///
 /// A process is in one of these phases:
 ///
@@ -46,7 +45,7 @@ class engine {
   engine(event_queue& events, const tracer_options& options) : events_(events), options_(options) {}
 
   // Commands (tracer.hpp).
-  void launch(launch_request request, const sigset_t& signal_mask, reply<process_id> answer);
+  void launch(launch_order order, reply<process_id> answer);
   [[nodiscard]] result<void> resume(process_id id);
   [[nodiscard]] result<void> interrupt(process_id id);
   void detach(process_id id, leave how, reply<void> answer);
@@ -54,20 +53,20 @@ class engine {
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id id, target_address address, breakpoint_kind kind);
   [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
-  /// Detaches from everything.
-  void detach_all();
+  /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
+  void leave_all();
 
   // What the waiter saw.
   void on_status(pid_t task, const wait_status& status);
   void on_time(clock::time_point now);
-  /// There is no child and no tracee left, whatever we thought.
-  void on_nothing_left();
 
   [[nodiscard]] deadline next_deadline() const;
   /// Something is still attached that has not been detached as far as it lets itself be.
   [[nodiscard]] bool holds_any() const;
-  /// The guard, where threads are left that could not be stopped to take breakpoints out of them.
-  [[nodiscard]] std::unique_ptr<guard> hand_over_guard() { return std::move(guard_); }
+  /// Threads of detached processes are left that did not stop in time; they are let go as they come back.
+  [[nodiscard]] bool awaits_late_threads() const;
+  /// There is no process left of which anything could be told.
+  [[nodiscard]] bool is_idle() const { return processes_.empty(); }
 
  private:
   /// A forked child that is to be let go: once it has stopped, and its parent has told of it where they share memory.
@@ -85,7 +84,6 @@ class engine {
   void forget(traced_process& process);
   void report(const traced_process& process, decltype(process_event::what) what);
   void report_problem(const traced_process& process, error what);
-  void update_source();
   void let_run(traced_process& process, traced_thread& thread);
   void run_all(traced_process& process);
   void arm_and_run(traced_process& process);
@@ -149,16 +147,9 @@ class engine {
   void on_launch_end(traced_process& process, const exit_status& status);
   void plan_entry_stop(traced_process& process);
 
-  [[nodiscard]] result<void> guard_against_our_end(const traced_process& process, target_address address,
-                                                   std::span<const std::byte> original);
-  void end_idle_guard();
-  void on_guard_end();
-  void no_longer_guarded(pid_t process, std::optional<target_address> only = std::nullopt);
-
   event_queue& events_;
-  tracer_options options_;
+  const tracer_options& options_;
   ptrace_calls calls_;
-  std::unique_ptr<guard> guard_;  ///< from the first breakpoint on
   std::map<pid_t, traced_process> processes_;
   std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;

@@ -1,35 +1,36 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
+#include <cstdint>
 #include <deque>
-#include <mutex>
 
 #include "mpiacq/tracer.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::tracing {
 
-/// Events on their way from the tracer's thread to the caller, and a descriptor that is readable while there are any.
+/// Events on their way to the tool. They wait here while the socket is full, and are remembered until the tool says
+/// that it was given them: what it commands before that, it commands without knowing of them.
 class event_queue {
  public:
-  [[nodiscard]] static result<std::unique_ptr<event_queue>> create();
+  explicit event_queue(unique_fd socket) : socket_(std::move(socket)) {}
 
   void push(process_event event);
-  /// An event of this process is on its way: the caller does not know yet what happened to it.
+  /// The tool had been given this many events when it sent the command that is about to be carried out.
+  void taken(std::uint64_t count);
+  /// An event of this process is on its way: the tool does not know yet what happened to it.
   [[nodiscard]] bool has_any_of(process_id process) const;
-  /// Nothing more comes: whoever waits without a deadline is let go.
-  void set_source_dry(bool dry);
-  [[nodiscard]] result<std::optional<process_event>> wait(deadline until);
-  [[nodiscard]] int descriptor() const { return ready_.get(); }
+  /// All were sent, though not all may have been taken.
+  [[nodiscard]] bool all_sent() const { return sent_ == known_.size(); }
+  /// Sends what the socket takes.
+  void send();
+  [[nodiscard]] int socket() const { return socket_.get(); }
 
  private:
-  explicit event_queue(unique_fd ready) : ready_(std::move(ready)) {}
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<process_event> events_;
-  bool dry_ = true;
-  unique_fd ready_;
+  unique_fd socket_;
+  std::deque<process_event> known_;  ///< not taken yet, the oldest first
+  std::size_t sent_ = 0;             ///< that many of them
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace mpiacq::tracing

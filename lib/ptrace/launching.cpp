@@ -14,42 +14,46 @@ namespace mpiacq::tracing {
 
 namespace {
 
-std::vector<std::string> own_environment() {
-  std::vector<std::string> all;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) all.emplace_back(*entry);
-  return all;
-}
+/// The tool's working directory for as long as it lives: a program's name may be relative to it. Otherwise the tracing
+/// process stands in the root, so that it keeps no file system busy.
+class in_directory {
+ public:
+  explicit in_directory(const unique_fd& directory) { static_cast<void>(!::fchdir(directory.get())); }
+  ~in_directory() { static_cast<void>(!::chdir("/")); }
+  in_directory(const in_directory&) = delete;
+  in_directory& operator=(const in_directory&) = delete;
+};
 
 /// The end of the string as the kernel sees it would be the first null byte: refuse what cannot be passed.
-result<void> check(const launch_request& request) {
+result<void> check(const launch_order& order) {
+  const launch_request& request = order.request;
+  if (order.descriptors.size() != order.surroundings.descriptors.size() + 1 || !request.environment) {
+    return fail(error_code::invalid_argument, "a launch came without what the program is to inherit");
+  }
   if (request.arguments.empty()) return fail(error_code::invalid_argument, "no program was named to launch");
   if (request.arguments.front().empty()) return fail(error_code::not_found, "the program's name is empty");
   const auto has_null = [](const std::string& s) { return s.find('\0') != std::string::npos; };
-  const bool bad =
-      std::any_of(request.arguments.begin(), request.arguments.end(), has_null) ||
-      (request.environment && std::any_of(request.environment->begin(), request.environment->end(), has_null));
+  const bool bad = std::any_of(request.arguments.begin(), request.arguments.end(), has_null) ||
+                   std::any_of(request.environment->begin(), request.environment->end(), has_null);
   if (bad) return fail(error_code::invalid_argument, "an argument or environment string has a null byte in it");
   return {};
 }
 
 }  // namespace
 
-void engine::launch(launch_request request, const sigset_t& signal_mask, reply<process_id> answer) {
-  if (auto fine = check(request); !fine) return answer(fail(std::move(fine).error()));
+void engine::launch(launch_order order, reply<process_id> answer) {
+  if (auto fine = check(order); !fine) return answer(fail(std::move(fine).error()));
   pending_launch launch;
-  launch.candidates = program_candidates(request.arguments.front());
-  launch.request = std::move(request);
-  launch.signal_mask = signal_mask;
+  launch.candidates = program_candidates(order.request.arguments.front(), order.surroundings.search_path);
+  launch.order = std::move(order);
   launch.answer = std::move(answer);
   start_child(std::move(launch));
 }
 
 void engine::start_child(pending_launch launch) {
-  exec_plan plan;
-  plan.candidates = launch.candidates;
-  plan.arguments = launch.request.arguments;
-  plan.environment = launch.request.environment ? *launch.request.environment : own_environment();
-  plan.signal_mask = launch.signal_mask;
+  const launch_request& request = launch.order.request;
+  exec_plan plan{launch.candidates, request.arguments, *request.environment, launch.order.surroundings,
+                 launch.order.descriptors};
   if (launch.through_shell) {
     // As execvp: /bin/sh with the path of the text in place of its name.
     plan.arguments.front() = launch.candidates.front();
@@ -58,7 +62,7 @@ void engine::start_child(pending_launch launch) {
   }
   auto child = fork_child(plan);
   if (!child) return launch.answer(fail(std::move(child).error()));
-  const unsigned long options = launch.request.kill_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
+  const unsigned long options = request.kill_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
   if (auto seized = calls_.seize(child->id, options); !seized) {
     ::kill(child->id, SIGKILL);
     waiter::reap(child->id);
@@ -67,13 +71,12 @@ void engine::start_child(pending_launch launch) {
   traced_process& process = processes_[child->id];
   process.id = child->id;
   process.launched = true;
-  process.ends_with_tool = launch.request.kill_with_tool;
+  process.ends_with_tool = request.kill_with_tool;
   process.now = phase::launching;
   add_thread(process, child->id);
   launch.failure = std::move(child->failure);
   process.launch = std::move(launch);
   release_child(*child);
-  update_source();
 }
 
 void engine::on_launch_exec(traced_process& process) {
@@ -86,7 +89,8 @@ void engine::on_launch_exec(traced_process& process) {
 void engine::on_launch_end(traced_process& process, const exit_status& status) {
   pending_launch launch = std::move(*process.launch);
   forget(process);
-  const std::string name = launch.request.arguments.front();
+  const in_directory there(launch.order.descriptors.front());
+  const std::string name = launch.order.request.arguments.front();
   const auto failure = read_exec_failure(launch.failure);
   if (!failure) {
     // The kernel kills a program whose file it finds damaged after the point of no return.

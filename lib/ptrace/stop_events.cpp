@@ -143,7 +143,6 @@ void engine::on_exec(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
   process.threads.clear();
   process.breakpoints.clear();
-  no_longer_guarded(process.id);
   process.hardware = {};
   process.lifted = process.at_entry = false;
   process.hits.clear();
@@ -151,6 +150,7 @@ void engine::on_exec(traced_process& process) {
   leader.state = thread_state::stopped;
   follow_forks(process, false);
   if (process.now == phase::launching) on_launch_exec(process);
+  if (process.detaching && process.now == phase::running) return finish_detach(process);
   if (process.now == phase::stepping) process.now = phase::running;
   if (process.now == phase::leaving) return;
   plan_entry_stop(process);
@@ -191,25 +191,6 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
   if (was_stepping && process.now == phase::stepping) return begin_stepping(process);
   if (process.now == phase::stopping && all_stopped(process)) return complete_stop(process);
   if (process.now == phase::leaving) leave_if_empty(process);
-}
-
-void engine::on_nothing_left() {
-  while (!processes_.empty()) {
-    traced_process& process = processes_.begin()->second;
-    if (process.now == phase::launching) {
-      on_launch_end(process, {});
-      continue;
-    }
-    // The kernel keeps no status of an untraced child for a program that ignores SIGCHLD, and a wait for any child on
-    // another thread of the host program may have taken it.
-    report_problem(process, {error_code::system,
-                             fmt::format("process {} has ended, and nobody kept how: this program ignores SIGCHLD, or "
-                                         "waits for any child of its",
-                                         process.id)});
-    end_detach(process, {});
-    report(process, process_ended{{}, false});
-    forget(process);
-  }
 }
 
 }  // namespace mpiacq::tracing

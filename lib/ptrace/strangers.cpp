@@ -38,7 +38,6 @@ bool restore(pid_t process, const std::vector<breakpoint>& breakpoints) {
 void engine::on_stranger(pid_t task, const wait_status& status) {
   if (std::holds_alternative<ended>(status)) {
     newborn_.erase(task);
-    if (guard_ && guard_->id() == task) on_guard_end();
     return;
   }
   const auto about = read_task_status(task);

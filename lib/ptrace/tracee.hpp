@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What is known of the traced processes and their threads: plain structures, touched on the tracer's thread only.
+// What is known of the traced processes and their threads: plain structures.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@
 #include <sys/types.h>
 
 #include "arch.hpp"
+#include "launch_surroundings.hpp"
 #include "mpiacq/tracer.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::tracing {
 
-/// How the answer to a command goes back to the thread that asked. Called exactly once.
+/// How the answer to a command goes back to who asked. Called exactly once.
 template <class T>
 using reply = std::function<void(result<T>)>;
 
@@ -63,13 +64,19 @@ struct detach_request {
   reply<void> answer;
 };
 
+/// A launch as the tool asks for it.
+struct launch_order {
+  launch_request request;
+  launch_surroundings surroundings;
+  std::vector<unique_fd> descriptors;  ///< the working directory, then what the program inherits
+};
+
 /// A program that is being started, until its exec has worked or failed.
 struct pending_launch {
   unique_fd failure;  ///< the child writes errno here where exec fails
-  launch_request request;
+  launch_order order;
   std::vector<std::string> candidates;  ///< the paths that the child tries, in order
-  sigset_t signal_mask{};
-  bool through_shell = false;  ///< a text without an interpreter line, given to /bin/sh as execvp does
+  bool through_shell = false;           ///< a text without an interpreter line, given to /bin/sh as execvp does
   reply<process_id> answer;
 };
 

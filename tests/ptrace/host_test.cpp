@@ -2,8 +2,10 @@
 // The program that uses the library keeps what is its own.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "inferior.hpp"
@@ -86,17 +88,77 @@ TEST_CASE("SIGCHLD may be handled, ignored or told of no stops, and stays so") {
   }
 }
 
-TEST_CASE("ignoring SIGCHLD loses the status of a detached child only, and that is said") {
+TEST_CASE("the status of a detached child is known also where the host ignores SIGCHLD") {
   const child_signal_is ignored(SIG_IGN, 0);
   const auto t = new_tracer();
   inferior program("echo");
   const process_id id = at_entry(*t, program);
   ok(t->detach(id));
   program.no_more_orders();
-  const process_event told = next_event(*t);
-  REQUIRE(std::holds_alternative<tracing_problem>(told.what));
-  CHECK_THAT(std::get<tracing_problem>(told.what).what.message, ContainsSubstring("SIGCHLD"));
-  CHECK_FALSE(next<process_ended>(*t).status_known);
+  CHECK(next<process_ended>(*t).status.value == 7);
+}
+
+TEST_CASE("a program inherits what the host has when it launches, not what it had when the tracer was made") {
+  const auto t = new_tracer();
+  const auto before = std::filesystem::current_path();
+  const mode_t mask_before = ::umask(027);
+  std::filesystem::current_path("/usr/lib");
+  // The last is the process group; `ls` has one descriptor of its own.
+  const std::string script =
+      "exec >/proc/self/fd/$OUT; pwd; umask; ls /proc/self/fd | tr '\\n' ' '; echo; cut -d' ' -f5 /proc/self/stat";
+  launch_request show{{"/bin/sh", "-c", script}, {}, false};
+  int out[2];
+  REQUIRE(::pipe2(out, O_CLOEXEC) == 0);
+  const int given = ::fcntl(out[1], F_DUPFD, 40);
+  show.environment = {"OUT=" + std::to_string(given), "PATH=/bin:/usr/bin"};
+  const auto id = t->launch(show);
+  // The same as a child that is made without us says it.
+  const int plain = ::fork();
+  if (plain == 0) {
+    ::setenv("OUT", std::to_string(given).c_str(), 1);
+    ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(1);
+  }
+  REQUIRE(::waitpid(plain, nullptr, 0) == plain);
+  ::close(given);
+  ::close(out[1]);
+  ::umask(mask_before);
+  std::filesystem::current_path(before);
+  ok(id);
+  next<entry_reached>(*t);
+  ok(t->detach(*id));
+  std::string said;
+  for (char c = 0; ::read(out[0], &c, 1) == 1;) said += c;
+  ::close(out[0]);
+  CHECK(said.starts_with("/usr/lib\n0027\n0 1 "));
+  CHECK_THAT(said, ContainsSubstring(" 40 "));
+  const std::string half = said.substr(0, said.size() / 2);
+  CHECK(said == half + half);
+}
+
+TEST_CASE("a tracing process that is killed is an error that says so, and no hang") {
+  const auto t = new_tracer();
+  whole_life(*t);
+  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
+  pid_t tracing = 0;
+  children >> tracing;
+  REQUIRE(tracing > 0);
+  ::kill(tracing, SIGKILL);
+  const auto event = t->wait();
+  REQUIRE_FALSE(event.has_value());
+  CHECK(event.error().code == error_code::system);
+  CHECK_THAT(event.error().message, ContainsSubstring("was ended by signal 9"));
+  CHECK_FALSE(t->launch({{"/bin/true"}, {}, false}).has_value());
+}
+
+TEST_CASE("a tracing program that is not there is said to be missing, and where it was looked for") {
+  const auto missing = tracer::create({.stop_limit = 1s, .tracing_program = "/nowhere/tracer"});
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error().code == error_code::not_found);
+  CHECK_THAT(missing.error().message, ContainsSubstring("/nowhere/tracer"));
+  const auto wrong = tracer::create({.stop_limit = 1s, .tracing_program = "/bin/true"});
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK_THAT(wrong.error().message, ContainsSubstring("ended with status 0"));
 }
 
 TEST_CASE("signal dispositions are as before, while a tracer lives and afterwards") {
@@ -113,29 +175,9 @@ TEST_CASE("signal dispositions are as before, while a tracer lives and afterward
     const auto t = new_tracer();
     const auto second = new_tracer();
     whole_life(*t);
-    auto during = dispositions();
-    // The one signal that wakes the tracer: the highest whose disposition is the default.
-    CHECK(during.back() != before.back());
-    during.back() = before.back();
-    CHECK(during == before);
+    CHECK(dispositions() == before);
   }
   CHECK(dispositions() == before);
-}
-
-TEST_CASE("the wake signal is one that the host does not use") {
-  ::signal(SIGRTMAX, count_child_signal);
-  {
-    CHECK(tracer::create({.wake_signal = SIGRTMAX}).error().code == error_code::busy);
-    CHECK(tracer::create({.wake_signal = SIGTERM}).error().code == error_code::invalid_argument);
-    const auto t = new_tracer();
-    whole_life(*t);
-  }
-  struct sigaction now {};
-  ::sigaction(SIGRTMAX, nullptr, &now);
-  CHECK(now.sa_handler == count_child_signal);
-  ::signal(SIGRTMAX, SIG_DFL);
-  const auto t = new_tracer({.wake_signal = SIGRTMIN + 3});
-  whole_life(*t);
 }
 
 TEST_CASE("a tracer leaves no descriptor, thread or child behind") {

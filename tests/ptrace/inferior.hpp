@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "catch.hpp"
@@ -147,6 +149,25 @@ inline process_id at_entry(tracer& t, inferior& program) {
 inline exit_status run_to_end(tracer& t, process_id id) {
   ok(t.resume(id));
   return next<process_ended>(t).status;
+}
+
+/// While it lives, processes whose parent dies become children of this one.
+struct child_subreaper {
+  child_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~child_subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
+  child_subreaper(const child_subreaper&) = delete;
+  child_subreaper& operator=(const child_subreaper&) = delete;
+};
+
+/// How a launched process ended whose tool is gone: it is ours when the tracing process, its parent, has ended.
+inline int orphan_status(pid_t orphan) {
+  int status = 0;
+  for (pid_t ended = 0; ended != orphan;) {
+    ended = ::waitpid(-1, &status, 0);
+    REQUIRE(ended > 0);
+    if (ended != orphan) CHECK(status == 0);
+  }
+  return status;
 }
 
 /// A line of /proc/PID/status, without its name and blanks.

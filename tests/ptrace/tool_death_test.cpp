@@ -6,7 +6,6 @@
 #include <random>
 #include <thread>
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "inferior.hpp"
@@ -22,7 +21,6 @@ class tool {
   using action = std::function<void(tracer&, inferior&, const std::function<void(process_id)>& ready)>;
 
   tool(inferior& program, const action& what) {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     REQUIRE(::pipe2(said_, O_CLOEXEC) == 0);
     id_ = ::fork();
     REQUIRE(id_ >= 0);
@@ -34,10 +32,7 @@ class tool {
     ::close(said_[1]);
     program.started();
   }
-  ~tool() {
-    ::close(said_[0]);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  }
+  ~tool() { ::close(said_[0]); }
   tool(const tool&) = delete;
   tool& operator=(const tool&) = delete;
 
@@ -51,32 +46,16 @@ class tool {
     ::kill(id_, SIGKILL);
     REQUIRE(::waitpid(id_, nullptr, 0) == id_);
   }
-  /// Waits for the guard, which has become our child, to have done its work.
-  static void await_guard(pid_t inferior) {
-    while (true) {
-      siginfo_t info{};
-      REQUIRE(::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0);
-      if (info.si_pid == inferior) return;
-      ::waitpid(info.si_pid, nullptr, 0);
-      CHECK(info.si_code == CLD_EXITED);
-      return;
-    }
-  }
 
  private:
   void say(process_id p) const {
     const auto number = static_cast<pid_t>(p.value());
     if (::write(said_[1], &number, sizeof number) != sizeof number) ::_exit(1);
   }
+  child_subreaper subreaper_;
   int said_[2] = {-1, -1};
   pid_t id_ = 0;
 };
-
-int status_of(pid_t inferior) {
-  int status = 0;
-  REQUIRE(::waitpid(inferior, &status, 0) == inferior);
-  return status;
-}
 
 void reap_everybody() {
   while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
@@ -98,7 +77,7 @@ TEST_CASE("a tool that dies while the program stands at its entry leaves it runn
   dying.die();
   CHECK(program.line() == "ready");
   program.no_more_orders();
-  const int status = status_of(id);
+  const int status = orphan_status(id);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
   reap_everybody();
@@ -116,11 +95,10 @@ TEST_CASE("a tool that dies while the program runs takes its breakpoints with it
   const pid_t id = dying.ready();
   CHECK(program.line() == "ready");
   dying.die();
-  tool::await_guard(id);
   program.order('m');
   CHECK(program.byte() == 'm');
   program.no_more_orders();
-  const int status = status_of(id);
+  const int status = orphan_status(id);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
   CHECK(program.rest() == "calls 1\n");
@@ -144,7 +122,7 @@ TEST_CASE("a tool that dies while the program is held at a hit leaves it to run 
   });
   const pid_t id = dying.ready();
   dying.die();
-  const int status = status_of(id);
+  const int status = orphan_status(id);
   INFO((kind == breakpoint_kind::hardware ? "hardware" : "software")
        << ", hits " << hits_before << ", status " << status);
   CHECK(WIFEXITED(status));
@@ -168,9 +146,8 @@ TEST_CASE("a tool that dies while threads come and go takes its breakpoints with
     CHECK(program.line() == "ready");
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));  // where in the coming and going
     dying.die();
-    tool::await_guard(id);
     program.order('m');
-    const int status = status_of(id);
+    const int status = orphan_status(id);
     INFO("status " << status);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 15);

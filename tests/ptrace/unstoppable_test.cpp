@@ -7,7 +7,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr tracer_options soon = {.wake_signal = 0, .stop_limit = 50ms};
+constexpr tracer_options soon = {.stop_limit = 50ms, .tracing_program = {}};
 
 process_id in_vfork(tracer& t, inferior& program, bool with_breakpoint) {
   const process_id id = at_entry(t, program);

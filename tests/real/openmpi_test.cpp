@@ -153,7 +153,6 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
   int jobs_orphaned = 0;
-  int met_a_breakpoint = 0;
   constexpr int rounds = 24;
   for (int round = 0; round < rounds; ++round) {
     INFO("round " << round);
@@ -168,24 +167,16 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
     const auto ended = orphans_ended();
     const std::string pid = file_contents(folder.path("pid"));
     if (pid.empty()) continue;  // it was killed before there was a job
-    ++jobs_orphaned;
-    const auto mpirun_ended = ended.find(std::stoi(pid));
-    REQUIRE(mpirun_ended != ended.end());
-    // SIGTRAP of mpirun itself, or of a process of its own, which it reports as 128 + the signal.
-    const int how = mpirun_ended->second;
-    if ((WIFSIGNALED(how) && WTERMSIG(how) == SIGTRAP) || (WIFEXITED(how) && WEXITSTATUS(how) == 128 + SIGTRAP)) {
-      ++met_a_breakpoint;
-      continue;
-    }
-    CHECK(WIFEXITED(mpirun_ended->second));
-    CHECK(WEXITSTATUS(mpirun_ended->second) == 3);
     for (int rank = 0; rank < 4; ++rank) {
       CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
     }
+    const auto mpirun_ended = ended.find(std::stoi(pid));
+    // It had ended just before mpiacq was killed, and its status went to the tracing process, its parent.
+    if (mpirun_ended == ended.end()) continue;
+    ++jobs_orphaned;
+    CHECK(WIFEXITED(mpirun_ended->second));
+    CHECK(WEXITSTATUS(mpirun_ended->second) == 3);
   }
   CHECK(jobs_orphaned > rounds / 4);
-  // The known limit, docs/ARCHITECTURE.md: the shell's or mpirun's entry point, met between the tool's death and its
-  // guard's work. A build with sanitizers is slow to die, and the second round comes just when it has started the job.
-  CHECK(met_a_breakpoint <= 2);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }

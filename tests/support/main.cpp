@@ -2,6 +2,7 @@
 #if !__has_include(<catch2/catch_all.hpp>)
 #define CATCH_CONFIG_RUNNER
 #endif
+#include <cstdlib>
 #include <iostream>
 
 #include "catch.hpp"
@@ -19,6 +20,8 @@ void note_skip(const std::string& reason) {
 }  // namespace mpiacq::test
 
 int main(int argc, char** argv) {
+  // A test stands elsewhere than an installed program does.
+  ::setenv("MPIACQ_LIBEXEC", MPIACQ_BUILT_LIBEXEC, 0);
   const int failed = Catch::Session().run(argc, argv);
   return failed == 0 && skipped ? skip_status : failed;
 }

@@ -197,7 +197,6 @@ TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") 
   // Orphans come to us, so that their statuses can be seen.
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   int jobs_seen = 0;
-  int met_a_breakpoint = 0;
   constexpr int rounds = 80;
   for (int round = 0; round < rounds; ++round) {
     INFO("round " << round);
@@ -218,25 +217,18 @@ TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") 
     int status = 0;
     REQUIRE(::waitpid(tool, &status, 0) == tool);
     if (WIFEXITED(status)) CHECK(WEXITSTATUS(status) == 3);
-    // What is left is the starter, unless the tool died before the fork, and the tracer's guard.
+    // What is left is the tracing process and, unless the tool died before its launch, the starter.
     int ended = 0;
     for (pid_t orphan = 0; (orphan = ::waitpid(-1, &ended, 0)) > 0;) {
       const auto said = read_oracle(oracle);
       const auto starter = said.find("starter_pid");
       if (starter == said.end() || starter->second != std::to_string(orphan)) continue;
       ++jobs_seen;
-      if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGTRAP) {
-        ++met_a_breakpoint;
-        continue;
-      }
       CHECK(WIFEXITED(ended));
       CHECK(WEXITSTATUS(ended) == 3);
       for (int i = 0; i < 4; ++i) CHECK(said.at("rank." + std::to_string(i) + ".wait_status") == "0x0");
     }
   }
   CHECK(jobs_seen > 5);
-  // The known limit, docs/ARCHITECTURE.md: a breakpoint that is met between the tool's death and its guard's work. It
-  // was 2 of 127 for this program, whose whole life is that short, and 0 of 147 for mpirun.
-  CHECK(met_a_breakpoint <= 3);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }

@@ -1,0 +1,133 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the tool and its tracing process say to each other. A command has one answer, of the type that it names, before
+// the next command is sent; events go their own way.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "launch_surroundings.hpp"
+#include "mpiacq/tracer.hpp"
+#include "wire.hpp"
+
+namespace mpiacq::tracing {
+
+inline constexpr std::string_view build_version = MPIACQ_VERSION;
+
+/// The first command. Both sides must be of one build: there is no other version that could be spoken.
+struct begin_command {
+  using answer = void;
+  std::string version;
+  std::chrono::milliseconds stop_limit{};
+};
+/// The descriptors that the program inherits travel beside it.
+struct launch_command {
+  using answer = process_id;
+  launch_request request;
+  launch_surroundings surroundings;
+};
+struct resume_command {
+  using answer = void;
+  process_id process;
+};
+struct interrupt_command {
+  using answer = void;
+  process_id process;
+};
+struct detach_command {
+  using answer = void;
+  process_id process;
+  leave how = leave::running;
+};
+struct kill_command {
+  using answer = void;
+  process_id process;
+};
+struct insert_breakpoint_command {
+  using answer = breakpoint_kind;
+  process_id process;
+  target_address address;
+  breakpoint_kind kind = breakpoint_kind::automatic;
+};
+struct remove_breakpoint_command {
+  using answer = void;
+  process_id process;
+  target_address address;
+};
+struct threads_command {
+  using answer = std::vector<thread_id>;
+  process_id process;
+};
+/// No event can come any more, for nothing is traced.
+struct is_idle_command {
+  using answer = bool;
+};
+
+using command =
+    std::variant<begin_command, launch_command, resume_command, interrupt_command, detach_command, kill_command,
+                 insert_breakpoint_command, remove_breakpoint_command, threads_command, is_idle_command>;
+
+struct request_message {
+  std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
+  command what;
+};
+
+template <>
+inline constexpr auto wire_members<begin_command> = std::tuple{&begin_command::version, &begin_command::stop_limit};
+template <>
+inline constexpr auto wire_members<launch_request> =
+    std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool};
+template <>
+inline constexpr auto wire_members<launch_surroundings> = std::tuple{
+    &launch_surroundings::search_path, &launch_surroundings::blocked_signals, &launch_surroundings::process_group,
+    &launch_surroundings::file_mode_mask, &launch_surroundings::descriptors};
+template <>
+inline constexpr auto wire_members<launch_command> =
+    std::tuple{&launch_command::request, &launch_command::surroundings};
+template <>
+inline constexpr auto wire_members<resume_command> = std::tuple{&resume_command::process};
+template <>
+inline constexpr auto wire_members<interrupt_command> = std::tuple{&interrupt_command::process};
+template <>
+inline constexpr auto wire_members<detach_command> = std::tuple{&detach_command::process, &detach_command::how};
+template <>
+inline constexpr auto wire_members<kill_command> = std::tuple{&kill_command::process};
+template <>
+inline constexpr auto wire_members<insert_breakpoint_command> = std::tuple{
+    &insert_breakpoint_command::process, &insert_breakpoint_command::address, &insert_breakpoint_command::kind};
+template <>
+inline constexpr auto wire_members<remove_breakpoint_command> =
+    std::tuple{&remove_breakpoint_command::process, &remove_breakpoint_command::address};
+template <>
+inline constexpr auto wire_members<threads_command> = std::tuple{&threads_command::process};
+template <>
+inline constexpr auto wire_members<is_idle_command> = std::tuple{};
+template <>
+inline constexpr auto wire_members<request_message> =
+    std::tuple{&request_message::events_taken, &request_message::what};
+
+template <>
+inline constexpr auto wire_members<exit_status> =
+    std::tuple{&exit_status::signaled, &exit_status::value, &exit_status::core_dumped};
+template <>
+inline constexpr auto wire_members<entry_reached> = std::tuple{};
+template <>
+inline constexpr auto wire_members<breakpoint_hit> = std::tuple{&breakpoint_hit::thread, &breakpoint_hit::address};
+template <>
+inline constexpr auto wire_members<group_stopped> = std::tuple{&group_stopped::signal};
+template <>
+inline constexpr auto wire_members<group_continued> = std::tuple{};
+template <>
+inline constexpr auto wire_members<interrupted> = std::tuple{};
+template <>
+inline constexpr auto wire_members<process_ended> = std::tuple{&process_ended::status};
+template <>
+inline constexpr auto wire_members<tracing_problem> = std::tuple{&tracing_problem::what};
+template <>
+inline constexpr auto wire_members<process_event> = std::tuple{&process_event::process, &process_event::what};
+
+}  // namespace mpiacq::tracing

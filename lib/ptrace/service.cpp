@@ -1,0 +1,131 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "service.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include <poll.h>
+
+#include "channel.hpp"
+#include "overloaded.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+/// Commands must not wait for ever behind a program that stops all the time.
+constexpr int most_statuses_in_a_row = 256;
+
+timespec time_until(deadline when) {
+  const auto left = std::max<clock::duration>(when - clock::now(), clock::duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  return {seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+}
+
+}  // namespace
+
+service::service(tool_ends tool, waiter w)
+    : tool_(std::move(tool)), waiter_(std::move(w)), events_(std::move(tool_.events)), engine_(events_, options_) {}
+
+void service::run() {
+  // The tool may have gone, but threads that did not stop in time must still be let go when they come back.
+  while (!leaving_ || !all_let_go()) {
+    await_something();
+    take_statuses();
+    engine_.on_time(clock::now());
+    if (tool_gone_ && !leaving_) begin_to_leave();
+    if (command_there_ && !leaving_) take_command();
+    if (leaving_ && tool_.commands && !engine_.holds_any()) say_farewell();
+  }
+}
+
+bool service::all_let_go() const {
+  return !engine_.holds_any() && !engine_.awaits_late_threads();
+}
+
+/// The tool waits for this, and no longer where a thread is left that the kernel does not let stop.
+void service::say_farewell() {
+  static_cast<void>(!send_frame(tool_.commands.get(), encode(engine_.awaits_late_threads())));
+  tool_.commands.reset();
+}
+
+void service::await_something() {
+  const short for_commands = leaving_ ? short{0} : short{POLLIN};
+  const short for_events = events_.all_sent() || leaving_ ? short{0} : short{POLLOUT};
+  std::array<pollfd, 4> all = {{{waiter_.descriptor(), POLLIN, 0},
+                                {leaving_ ? -1 : tool_.commands.get(), for_commands, 0},
+                                {leaving_ ? -1 : tool_.process.get(), POLLIN, 0},
+                                {for_events == 0 ? -1 : events_.socket(), for_events, 0}}};
+  const deadline next = engine_.next_deadline();
+  const timespec left = time_until(next);
+  if (::ppoll(all.data(), all.size(), next == no_deadline ? nullptr : &left, nullptr) < 0) return;
+  if (all[0].revents != 0) waiter_.drain();
+  command_there_ = all[1].revents != 0;
+  tool_gone_ = all[2].revents != 0;
+  if (all[3].revents != 0) events_.send();
+}
+
+void service::take_statuses() {
+  for (int i = 0; i < most_statuses_in_a_row; ++i) {
+    // What was let go is not ours to wait for any more: who adopts it wants to know how it ended.
+    if (leaving_ && all_let_go()) return;
+    const auto report = waiter_.next();
+    if (!report) return;
+    engine_.on_status(report->task, report->status);
+  }
+  // What is left was announced by a signal that is drained already.
+  ::kill(::getpid(), SIGCHLD);
+}
+
+void service::take_command() {
+  auto message = receive_frame(tool_.commands.get());
+  if (!message) return begin_to_leave();
+  auto request = decode<request_message>(message->bytes);
+  if (!request) return begin_to_leave();
+  events_.taken(request->events_taken);
+  carry_out(request->what, message->descriptors);
+}
+
+void service::begin_to_leave() {
+  leaving_ = true;
+  engine_.leave_all();
+}
+
+template <class T>
+reply<T> service::replier() {
+  // Where the tool has gone nobody wants to know.
+  return [this](result<T> answer) { static_cast<void>(!send_frame(tool_.commands.get(), encode(answer))); };
+}
+
+void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
+  const auto answer = [&]<class C>(const C&, result<typename C::answer> with) {
+    replier<typename C::answer>()(std::move(with));
+  };
+  std::visit(
+      overloaded{
+          [&](const begin_command& c) {
+            options_.stop_limit = c.stop_limit;
+            if (c.version == build_version) return answer(c, {});
+            answer(c, fail(error_code::unsupported, "the tracing program is of version " + std::string{build_version} +
+                                                        ", and the library that started it of " + c.version));
+          },
+          [&](launch_command& c) {
+            engine_.launch({std::move(c.request), std::move(c.surroundings), std::move(descriptors)},
+                           replier<process_id>());
+          },
+          [&](const resume_command& c) { answer(c, engine_.resume(c.process)); },
+          [&](const interrupt_command& c) { answer(c, engine_.interrupt(c.process)); },
+          [&](const detach_command& c) { engine_.detach(c.process, c.how, replier<void>()); },
+          [&](const kill_command& c) { answer(c, engine_.kill(c.process)); },
+          [&](const insert_breakpoint_command& c) {
+            answer(c, engine_.insert_breakpoint(c.process, c.address, c.kind));
+          },
+          [&](const remove_breakpoint_command& c) { answer(c, engine_.remove_breakpoint(c.process, c.address)); },
+          [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
+          [&](const is_idle_command& c) { answer(c, engine_.is_idle() && events_.all_sent()); },
+      },
+      what);
+}
+
+}  // namespace mpiacq::tracing

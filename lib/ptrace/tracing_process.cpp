@@ -1,0 +1,264 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "tracing_process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mpiacq::tracing {
+
+namespace {
+
+/// What is set up for posix_spawn, and given back after it.
+class spawn_plan {
+ public:
+  spawn_plan() {
+    ::posix_spawn_file_actions_init(&files_);
+    ::posix_spawnattr_init(&attributes_);
+  }
+  ~spawn_plan() {
+    ::posix_spawn_file_actions_destroy(&files_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  spawn_plan(const spawn_plan&) = delete;
+  spawn_plan& operator=(const spawn_plan&) = delete;
+
+  /// Every signal blocked from the first instruction on, so that none of the terminal's takes it away from the job, and
+  /// every disposition the default: the kernel sends no SIGCHLD to who ignores it.
+  void set_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes_, &all);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  void set_files(int commands, int events) {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
+      ::posix_spawn_file_actions_addopen(&files_, fd, "/dev/null", O_RDWR, 0);
+    }
+    ::posix_spawn_file_actions_adddup2(&files_, commands, commands_descriptor);
+    ::posix_spawn_file_actions_adddup2(&files_, events, events_descriptor);
+  }
+  /// 0 or an errno.
+  [[nodiscard]] int run(pid_t& id, const std::string& program) {
+    // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
+    std::string name = "tracer";
+    std::string of = "of";
+    std::string tool = std::to_string(::getpid());
+    char* arguments[] = {name.data(), of.data(), tool.data(), nullptr};
+    return ::posix_spawn(&id, program.c_str(), &files_, &attributes_, arguments, environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t files_{};
+  posix_spawnattr_t attributes_{};
+};
+
+constexpr int milliseconds_to_end = 1000;
+
+/// A copy above the numbers that the ends will have in the new process.
+bool move_up(unique_fd& fd) {
+  fd = unique_fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(first_free_descriptor))};
+  return static_cast<bool>(fd);
+}
+
+error not_startable(const std::vector<std::string>& candidates, int errno_value) {
+  return error{errno_value == ENOENT ? error_code::not_found : error_code::system,
+               fmt::format("the program that traces for this one cannot be started (looked for as {}); it is installed "
+                           "with the library, and MPIACQ_LIBEXEC may name its folder",
+                           fmt::join(candidates, ", "))}
+      .with_errno(errno_value)
+      .on(candidates.back());
+}
+
+result<pid_t> spawn(const tracer_options& options, int commands, int events) {
+  spawn_plan plan;
+  plan.set_signals();
+  plan.set_files(commands, events);
+  const auto candidates = tracing_program_candidates(options);
+  int outcome = ENOENT;
+  for (const std::string& program : candidates) {
+    pid_t id = 0;
+    outcome = plan.run(id, program);
+    if (outcome == 0) return id;
+    if (outcome != ENOENT && outcome != ENOTDIR) break;
+  }
+  return fail(not_startable(candidates, outcome));
+}
+
+std::string folder_of(std::string_view file) {
+  return std::string{file.substr(0, file.rfind('/') + 1)};
+}
+
+/// The shared library that this code is in. In a program linked in one piece it is what that was called by, which need
+/// not be a path.
+std::string library_folder() {
+  Dl_info where{};
+  if (::dladdr(reinterpret_cast<const void*>(&tracing_program_candidates), &where) == 0) return {};
+  const std::string_view file = where.dli_fname == nullptr ? "" : where.dli_fname;
+  return file.starts_with('/') ? folder_of(file) : std::string{};
+}
+
+std::string program_folder() {
+  char target[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
+  return length > 0 ? folder_of({target, static_cast<std::size_t>(length)}) : std::string{};
+}
+
+/// Tracing processes that outlive their tracer because of a thread that does not stop: their ends are waited for when
+/// there is an occasion.
+class left_processes {
+ public:
+  void add(pid_t id) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(id);
+  }
+  void reap() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [](pid_t id) { return ::waitpid(id, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> all_;
+};
+
+left_processes& left() {
+  static left_processes all;
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> tracing_program_candidates(const tracer_options& options) {
+  if (!options.tracing_program.empty()) return {options.tracing_program};
+  std::vector<std::string> all;
+  // Not where the tool has more rights than its user: the user must not choose what runs with them.
+  if (const char* folder = ::secure_getenv("MPIACQ_LIBEXEC")) all.push_back(fmt::format("{}/tracer", folder));
+  if (const std::string folder = library_folder(); !folder.empty()) {
+    all.push_back(folder + MPIACQ_LIBEXEC_FROM_LIB "/tracer");
+  }
+  if (const std::string folder = program_folder(); !folder.empty()) {
+    all.push_back(folder + MPIACQ_LIBEXEC_FROM_BIN "/tracer");
+  }
+  all.emplace_back(MPIACQ_LIBEXEC "/tracer");
+  return all;
+}
+
+result<std::unique_ptr<tracing_process>> tracing_process::start(const tracer_options& options) {
+  left().reap();
+  auto commands = make_socket_pair(SOCK_STREAM);
+  if (!commands) return fail(std::move(commands).error());
+  auto events = make_socket_pair(SOCK_SEQPACKET);
+  if (!events) return fail(std::move(events).error());
+  if (!move_up(commands->theirs) || !move_up(events->theirs)) {
+    return fail(error{error_code::system, "no descriptor for the tracing process"}.with_errno(errno));
+  }
+  auto id = spawn(options, commands->theirs.get(), events->theirs.get());
+  if (!id) return fail(std::move(id).error());
+  commands->theirs.reset();
+  events->theirs.reset();
+  std::unique_ptr<tracing_process> started(
+      new tracing_process(*id, std::move(commands->ours), std::move(events->ours)));
+  if (auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit}); !begun) {
+    return fail(std::move(begun).error());
+  }
+  return started;
+}
+
+tracing_process::~tracing_process() {
+  // Not just closed: a forked child of the tool may have a copy.
+  ::shutdown(commands_.get(), SHUT_WR);
+  const auto farewell = receive_frame(commands_.get());
+  const auto stays = farewell ? decode<bool>(farewell->bytes) : std::nullopt;
+  left().reap();
+  if (id_ == 0) return;
+  if (stays.value_or(false)) {
+    left().add(id_);
+    return;
+  }
+  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+result<std::vector<std::byte>> tracing_process::exchange(std::span<const std::byte> request,
+                                                         std::span<const int> descriptors) {
+  const std::lock_guard lock(mutex_);
+  if (!send_frame(commands_.get(), request, descriptors)) {
+    if (errno == EPIPE || errno == ECONNRESET) return fail(gone());
+    return fail(error{error_code::system, "the tracing process cannot be given a command"}.with_errno(errno));
+  }
+  auto answer = receive_frame(commands_.get());
+  if (!answer) return fail(gone());
+  return std::move(answer->bytes);
+}
+
+result<std::optional<process_event>> tracing_process::event_at_once() {
+  std::vector<std::byte> bytes;
+  switch (receive_packet(events_.get(), bytes)) {
+    case packet_outcome::not_now:
+      return std::nullopt;
+    case packet_outcome::gone:
+      return fail(gone());
+    case packet_outcome::done:
+      break;
+  }
+  ++events_taken_;
+  auto event = decode<process_event>(bytes);
+  if (!event) return fail(gone());
+  return event;
+}
+
+result<std::optional<process_event>> tracing_process::next_event(deadline until) {
+  auto event = event_at_once();
+  if (!event || *event) return event;
+  if (until == no_deadline) {
+    const auto idle = ask(is_idle_command{});
+    if (!idle) return fail(idle.error());
+    event = event_at_once();
+    if (!event || *event) return event;
+    if (*idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
+  }
+  while (true) {
+    const auto left = std::max<clock::duration>(until - clock::now(), clock::duration::zero());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec limit{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+    pollfd waiting{events_.get(), POLLIN, 0};
+    const int ready = ::ppoll(&waiting, 1, until == no_deadline ? nullptr : &limit, nullptr);
+    if (ready > 0) {
+      event = event_at_once();
+      if (!event || *event) return event;
+    }
+    if (ready == 0) return std::nullopt;
+  }
+}
+
+error tracing_process::gone() {
+  int status = 0;
+  std::string how = "has ended";
+  // Its sockets close a moment before its end can be waited for.
+  pollfd ending{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)), POLLIN, 0};
+  const unique_fd closes{ending.fd};
+  static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
+  if (id_ != 0 && ::waitpid(id_, &status, WNOHANG) == id_) {
+    id_ = 0;
+    how = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
+                              : fmt::format("ended with status {}", WEXITSTATUS(status));
+  }
+  return {error_code::system, fmt::format("the process that traces for this one {}: nothing is held any more", how)};
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,63 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The process that traces for a tool. It is one of its own because breakpoints do not vanish with their tracer: the
+// debug registers of a thread stay as they were set (seen on Linux 6.18), a trap stays in the code, and the thread that
+// meets one is killed by SIGTRAP. When the tool dies, this process still holds everything, takes the breakpoints out
+// of stopped threads as at any detach, and ends. It is the parent of what is launched, and a child of the tool: so both
+// stay ancestors of the job, which kernel.yama.ptrace_scope=1 asks of whoever looks into it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "channel.hpp"
+#include "messages.hpp"
+
+namespace mpiacq::tracing {
+
+inline constexpr int commands_descriptor = 3;
+inline constexpr int events_descriptor = 4;
+inline constexpr unsigned first_free_descriptor = 5;
+
+class tracing_process {
+ public:
+  [[nodiscard]] static result<std::unique_ptr<tracing_process>> start(const tracer_options& options);
+  /// Has it let go of everything, and waits until it has.
+  ~tracing_process();
+  tracing_process(const tracing_process&) = delete;
+  tracing_process& operator=(const tracing_process&) = delete;
+
+  /// Has a command carried out, and waits for the answer.
+  template <class Command>
+  [[nodiscard]] result<typename Command::answer> ask(Command what, std::span<const int> descriptors = {}) {
+    const auto bytes = exchange(encode(request_message{events_taken_, std::move(what)}), descriptors);
+    if (!bytes) return fail(bytes.error());
+    auto answer = decode<result<typename Command::answer>>(*bytes);
+    if (!answer) return fail(gone());
+    return std::move(*answer);
+  }
+  /// The next event; empty where `until` passed first.
+  [[nodiscard]] result<std::optional<process_event>> next_event(deadline until);
+  [[nodiscard]] int event_descriptor() const { return events_.get(); }
+
+ private:
+  tracing_process(pid_t id, unique_fd commands, unique_fd events)
+      : id_(id), commands_(std::move(commands)), events_(std::move(events)) {}
+  [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
+                                                        std::span<const int> descriptors);
+  [[nodiscard]] result<std::optional<process_event>> event_at_once();
+  [[nodiscard]] error gone();
+
+  pid_t id_;
+  std::mutex mutex_;  ///< one command at a time
+  unique_fd commands_;
+  unique_fd events_;
+  std::uint64_t events_taken_ = 0;
+};
+
+/// Where the tracing program is: what the options name, else what the environment names (MPIACQ_LIBEXEC, a folder),
+/// else beside the file that this code is in, as `cmake --install` puts them, else where it was installed first.
+[[nodiscard]] std::vector<std::string> tracing_program_candidates(const tracer_options& options);
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,110 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the tool and the tracing process send each other comes out as it went in, and nothing else is taken for it.
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "catch.hpp"
+#include "channel.hpp"
+#include "messages.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::tracing;
+
+namespace {
+
+std::vector<request_message> requests() {
+  launch_command launch;
+  launch.request = {{"mpirun", "-n", "4", ""}, std::vector<std::string>{"A=b", "C=\n"}, true};
+  launch.surroundings = {"/bin:", 0x8000'0000'0000'0001, 77, 022, {0, 1, 2, 40}};
+  const process_id process{1234};
+  const target_address address{0xffff'ffff'0000'0010};
+  return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}}},
+          {2, launch},
+          {3, resume_command{process}},
+          {4, interrupt_command{process}},
+          {5, detach_command{process, leave::stopped}},
+          {6, kill_command{process}},
+          {7, insert_breakpoint_command{process, address, breakpoint_kind::software}},
+          {8, remove_breakpoint_command{process, address}},
+          {9, threads_command{process}},
+          {10, is_idle_command{}}};
+}
+
+}  // namespace
+
+TEST_CASE("every command goes both ways, and no part of one is taken for it") {
+  CHECK(requests().size() == std::variant_size_v<command>);
+  for (const request_message& request : requests()) {
+    INFO("command " << request.what.index());
+    const auto bytes = encode(request);
+    const auto back = decode<request_message>(bytes);
+    REQUIRE(back.has_value());
+    CHECK(back->events_taken == request.events_taken);
+    CHECK(back->what.index() == request.what.index());
+    CHECK(encode(*back) == bytes);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      CHECK_FALSE(decode<request_message>(std::span{bytes}.first(length)).has_value());
+    }
+    auto more = bytes;
+    more.push_back(std::byte{0});
+    CHECK_FALSE(decode<request_message>(more).has_value());
+  }
+}
+
+TEST_CASE("members arrive where they belong") {
+  const auto back = decode<request_message>(encode(requests()[1]));
+  REQUIRE(back.has_value());
+  const auto& launch = std::get<launch_command>(back->what);
+  CHECK(launch.request.arguments == std::vector<std::string>{"mpirun", "-n", "4", ""});
+  CHECK(launch.request.environment == std::vector<std::string>{"A=b", "C=\n"});
+  CHECK(launch.request.kill_with_tool);
+  CHECK(launch.surroundings.search_path == "/bin:");
+  CHECK(launch.surroundings.blocked_signals == 0x8000'0000'0000'0001);
+  CHECK(launch.surroundings.process_group == 77);
+  CHECK(launch.surroundings.file_mode_mask == 022U);
+  CHECK(launch.surroundings.descriptors == std::vector<int>{0, 1, 2, 40});
+}
+
+TEST_CASE("answers and errors keep their value") {
+  const auto threads = result<std::vector<thread_id>>{{thread_id{5}, thread_id{6}}};
+  CHECK(decode<result<std::vector<thread_id>>>(encode(threads)).value().value() == *threads);
+  const result<void> failed =
+      fail(error{error_code::permission, "attach to 7"}.with_errno(EPERM).at(target_address{9}).on("/proc/7"));
+  const auto back = decode<result<void>>(encode(failed));
+  REQUIRE(back.has_value());
+  REQUIRE_FALSE(back->has_value());
+  CHECK(back->error().code == error_code::permission);
+  CHECK(back->error().system_errno == EPERM);
+  CHECK(back->error().address == target_address{9});
+  CHECK(back->error().path == "/proc/7");
+  CHECK(back->error().message == failed.error().message);
+}
+
+TEST_CASE("lengths and kinds that cannot be are refused before anything is made of them") {
+  wire_writer list;
+  list.put(std::uint64_t{1} << 40);
+  CHECK_FALSE(decode<std::vector<std::string>>(list.bytes()).has_value());
+  CHECK_FALSE(decode<std::string>(list.bytes()).has_value());
+  wire_writer kind;
+  kind.put(std::uint64_t{0});
+  kind.put(std::uint8_t{200});
+  CHECK_FALSE(decode<request_message>(kind.bytes()).has_value());
+}
+
+TEST_CASE("a frame brings its descriptors, many of them too, and a cut one is none") {
+  auto sockets = make_socket_pair(SOCK_STREAM);
+  REQUIRE(sockets.has_value());
+  const unique_fd null{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
+  const std::vector<int> many(600, null.get());
+  const std::vector<std::byte> bytes(1000, std::byte{7});
+  REQUIRE(send_frame(sockets->ours.get(), bytes, many));
+  const auto whole = receive_frame(sockets->theirs.get());
+  REQUIRE(whole.has_value());
+  CHECK(whole->bytes == bytes);
+  CHECK(whole->descriptors.size() == many.size());
+  for (const unique_fd& fd : whole->descriptors) CHECK((::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
+  const std::uint32_t head[2] = {100, 0};
+  REQUIRE(::send(sockets->ours.get(), head, sizeof head, 0) == sizeof head);
+  sockets->ours.reset();
+  CHECK_FALSE(receive_frame(sockets->theirs.get()).has_value());
+}
