@@ -26,6 +26,10 @@ enum class rank_state : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(rank_state state);
 
+/// For each string of the table, by its number: whether it names this host, by name, by address or as its resource
+/// manager calls it. Names are not looked up in the DNS, which can hang.
+[[nodiscard]] std::vector<bool> hosts_on_this_node(const process_table& table);
+
 /// The job's starter.
 struct starter_facts {
   process_id pid;

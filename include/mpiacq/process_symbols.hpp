@@ -54,6 +54,9 @@ class process_symbols final : public symbol_source {
   /// Whether the executable has neither a symbol table beside the dynamic one nor a debug file with one: what it does
   /// not export cannot be found then. Opens the file.
   [[nodiscard]] bool executable_is_stripped() const;
+  /// Whether a module's own file has a symbol table beside the dynamic one; true for one that is no module of this
+  /// process any more. Opens the file.
+  [[nodiscard]] bool has_symbol_table(const module& home) const;
   /// What was wrong with the link map or with single modules: nothing there stops the others from being used.
   [[nodiscard]] std::span<const error> problems() const;
 
@@ -61,6 +64,7 @@ class process_symbols final : public symbol_source {
                                                                    const symbol_scope& scope) override;
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
+  [[nodiscard]] result<std::optional<variable_type>> type_of(const symbol& variable, const symbol* near) override;
 
  private:
   struct state;
@@ -89,6 +93,7 @@ class file_symbols final : public symbol_source {
                                                                    const symbol_scope& scope) override;
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
+  [[nodiscard]] result<std::optional<variable_type>> type_of(const symbol& variable, const symbol* near) override;
   /// Reads the program's initialised data, at link-time addresses of its main file: bytes past the file's part of a
   /// segment read as 0 (.bss). Lives as long as this object.
   [[nodiscard]] memory_reader& initial_memory();

@@ -75,6 +75,21 @@ struct structure_layout {
   [[nodiscard]] const structure_member* find(std::string_view member_name) const;
 };
 
+enum class type_kind : std::uint8_t { integer, pointer, array, structure, function, other };
+
+/// What debug information says of a variable's type, and of what it points to or is an array of.
+struct variable_type {
+  type_kind kind = type_kind::other;
+  std::string name;            ///< the type's name, a typedef's before what that stands for; empty where it has none
+  std::uint64_t size = 0;      ///< bytes; 0 where nothing says
+  bool is_volatile = false;    ///< the variable itself, not what it points to
+  type_kind inner_kind = type_kind::other;  ///< pointers and arrays: one element; `other` for void
+  std::string inner_name;
+  std::uint64_t inner_size = 0;
+  layout_source source = layout_source::dwarf;
+  std::string debug_file;  ///< where it was read, if not in the module itself
+};
+
 /// How far a look-up goes. By default everywhere.
 struct symbol_scope {
   bool loaded_only = false;         ///< only tables that the program itself has loaded: no file is opened
@@ -103,6 +118,12 @@ class symbol_source {
   /// source file: it leads to the right unit without a search.
   [[nodiscard]] virtual result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                                      const symbol* near = nullptr) = 0;
+
+  /// The type that a variable is declared with, by its module's debug information; `near` as above. Empty where there is
+  /// none for it. Nothing that acquires a job needs it; who judges a starter's declarations does. A source that knows no
+  /// types need not define it.
+  [[nodiscard]] virtual result<std::optional<variable_type>> type_of(const symbol& variable,
+                                                                     const symbol* near = nullptr);
 
   /// Everywhere.
   [[nodiscard]] result<std::vector<std::optional<symbol>>> find_symbols(std::span<const std::string_view> names);

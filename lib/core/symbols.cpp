@@ -38,4 +38,8 @@ result<std::optional<symbol>> symbol_source::find_symbol(std::string_view name) 
   return std::move(found->front());
 }
 
+result<std::optional<variable_type>> symbol_source::type_of(const symbol&, const symbol*) {
+  return std::nullopt;
+}
+
 }  // namespace mpiacq

@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "mpiacq/job.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -109,6 +110,10 @@ std::vector<bool> local_hosts_of(const process_table& table, const local_host& h
     local[host] = node.has_value() && *node == name;
   }
   return local;
+}
+
+std::vector<bool> hosts_on_this_node(const process_table& table) {
+  return local_hosts_of(table, local_host::of_this_system());
 }
 
 }  // namespace mpiacq

@@ -67,6 +67,10 @@ result<std::optional<structure_layout>> file_symbols::layout_pointed_to_by(const
   return elf::find_layout(state_->sources, variable, near, state_->search, state_->problems);
 }
 
+result<std::optional<variable_type>> file_symbols::type_of(const symbol& variable, const symbol* near) {
+  return elf::find_type(state_->sources, variable, near, state_->search, state_->problems);
+}
+
 memory_reader& file_symbols::initial_memory() {
   return *state_->program.memory;
 }

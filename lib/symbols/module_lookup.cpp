@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include "dwarf_layout.hpp"
+#include "dwarf_variable.hpp"
 #include "module_symbols.hpp"
 
 namespace mpiacq::elf {
@@ -61,31 +62,66 @@ class search_state {
   std::vector<std::optional<symbol>> found;
 };
 
-/// The layout out of one file's DWARF, marked with where it comes from.
-result<std::optional<structure_layout>> layout_in(image* file, const module_symbols& home, const symbol& variable,
-                                                  const symbol* near, const debug_file_search& search,
-                                                  layout_source source) {
+/// A question to one file's DWARF about a variable.
+template <class Answer>
+using dwarf_question = result<std::optional<Answer>> (*)(image& file, const symbol& variable, const symbol* near,
+                                                         const debug_file_search& search,
+                                                         std::span<const std::string> roots);
+
+void name_module(structure_layout& layout, const module& home) {
+  layout.module_path = home.path;
+}
+void name_module(variable_type&, const module&) {}
+
+/// The answer out of one file's DWARF, marked with where it comes from.
+template <class Answer>
+result<std::optional<Answer>> ask_file(dwarf_question<Answer> question, image* file, const module_symbols& home,
+                                       const symbol& variable, const symbol* near, const debug_file_search& search,
+                                       layout_source source) {
   if (file == nullptr) return std::nullopt;
-  auto layout = debug_info::read_layout(*file, variable, near, search, home.roots());
-  if (!layout || !*layout) return layout;
-  (*layout)->source = source;
-  (*layout)->module_path = home.facts()->path;
-  if (source != layout_source::dwarf) (*layout)->debug_file = file->file().name();
-  return layout;
+  auto answer = question(*file, variable, near, search, home.roots());
+  if (!answer || !*answer) return answer;
+  (*answer)->source = source;
+  name_module(**answer, *home.facts());
+  if (source != layout_source::dwarf) (*answer)->debug_file = file->file().name();
+  return answer;
 }
 
-/// The layout by what there is of one module: its own file, its debug file, a server's.
-result<std::optional<structure_layout>> layout_in_module(module_symbols& m, const symbol& variable, const symbol* near,
-                                                         const debug_file_search& search,
-                                                         std::vector<error>& problems) {
-  auto own = layout_in(m.file(problems), m, variable, near, search, layout_source::dwarf);
+/// The answer by what there is of one module: its own file, its debug file, a server's.
+template <class Answer>
+result<std::optional<Answer>> ask_module(dwarf_question<Answer> question, module_symbols& m, const symbol& variable,
+                                         const symbol* near, const debug_file_search& search,
+                                         std::vector<error>& problems) {
+  const auto ask = [&](image* file, layout_source source) {
+    return ask_file(question, file, m, variable, near, search, source);
+  };
+  auto own = ask(m.file(problems), layout_source::dwarf);
   if (own && *own) return own;
-  auto separate = layout_in(m.debug_file(search, problems), m, variable, near, search, layout_source::debug_file);
+  auto separate = ask(m.debug_file(search, problems), layout_source::debug_file);
   if (separate && *separate) return separate;
-  auto served = layout_in(m.served_debug_file(search, problems), m, variable, near, search, layout_source::debuginfod);
+  auto served = ask(m.served_debug_file(search, problems), layout_source::debuginfod);
   if (served && *served) return served;
   if (!own) return own;
   return separate ? served : separate;
+}
+
+template <class Answer>
+result<std::optional<Answer>> ask_modules(dwarf_question<Answer> question,
+                                          std::span<const std::unique_ptr<module_symbols>> modules,
+                                          const symbol& variable, const symbol* near, const debug_file_search& search,
+                                          std::vector<error>& problems) {
+  const auto source_of = [&](const std::shared_ptr<const module>& home) {
+    const auto found = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == home; });
+    return found == modules.end() ? nullptr : found->get();  // null: it has been unloaded since
+  };
+  module_symbols* home = source_of(variable.home);
+  module_symbols* neighbour = near == nullptr ? nullptr : source_of(near->home);
+  if (home == nullptr) return std::nullopt;
+  auto answer = ask_module(question, *home, variable, home == neighbour ? near : nullptr, search, problems);
+  if (!answer || *answer || neighbour == nullptr || neighbour == home) return answer;
+  // A program that uses its library's variable holds a copy of it (a copy relocation). The source that declares
+  // the type is then the library's, where the function is.
+  return ask_module(question, *neighbour, variable, near, search, problems);
 }
 
 }  // namespace
@@ -135,18 +171,13 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
 result<std::optional<structure_layout>> find_layout(std::span<const std::unique_ptr<module_symbols>> modules,
                                                     const symbol& variable, const symbol* near,
                                                     const debug_file_search& search, std::vector<error>& problems) {
-  const auto source_of = [&](const std::shared_ptr<const module>& home) {
-    const auto found = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == home; });
-    return found == modules.end() ? nullptr : found->get();  // null: it has been unloaded since
-  };
-  module_symbols* home = source_of(variable.home);
-  module_symbols* neighbour = near == nullptr ? nullptr : source_of(near->home);
-  if (home == nullptr) return std::nullopt;
-  auto layout = layout_in_module(*home, variable, home == neighbour ? near : nullptr, search, problems);
-  if (!layout || *layout || neighbour == nullptr || neighbour == home) return layout;
-  // A program that uses its library's variable holds a copy of it (a copy relocation). The source that declares
-  // the type is then the library's, where the function is.
-  return layout_in_module(*neighbour, variable, near, search, problems);
+  return ask_modules<structure_layout>(debug_info::read_layout, modules, variable, near, search, problems);
+}
+
+result<std::optional<variable_type>> find_type(std::span<const std::unique_ptr<module_symbols>> modules,
+                                               const symbol& variable, const symbol* near,
+                                               const debug_file_search& search, std::vector<error>& problems) {
+  return ask_modules<variable_type>(debug_info::read_type, modules, variable, near, search, problems);
 }
 
 }  // namespace mpiacq::elf

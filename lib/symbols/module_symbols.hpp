@@ -99,4 +99,10 @@ class module_symbols {
     std::span<const std::unique_ptr<module_symbols>> modules, const symbol& variable, const symbol* near,
     const debug_file_search& search, std::vector<error>& problems);
 
+/// `symbol_source::type_of` for a variable of one of these modules.
+[[nodiscard]] result<std::optional<variable_type>> find_type(std::span<const std::unique_ptr<module_symbols>> modules,
+                                                             const symbol& variable, const symbol* near,
+                                                             const debug_file_search& search,
+                                                             std::vector<error>& problems);
+
 }  // namespace mpiacq::elf

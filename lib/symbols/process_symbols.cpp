@@ -111,6 +111,12 @@ bool process_symbols::executable_is_stripped() const {
   return state_->sources.front()->is_stripped(state_->search, state_->problems);
 }
 
+bool process_symbols::has_symbol_table(const module& home) const {
+  const auto found = std::find_if(state_->sources.begin(), state_->sources.end(),
+                                  [&](const auto& source) { return source->facts().get() == &home; });
+  return found == state_->sources.end() || (*found)->has_symbol_table(state_->problems);
+}
+
 std::span<const error> process_symbols::problems() const {
   return state_->problems;
 }
@@ -123,6 +129,10 @@ result<std::vector<std::optional<symbol>>> process_symbols::look_up(std::span<co
 result<std::optional<structure_layout>> process_symbols::layout_pointed_to_by(const symbol& variable,
                                                                               const symbol* near) {
   return elf::find_layout(state_->sources, variable, near, state_->search, state_->problems);
+}
+
+result<std::optional<variable_type>> process_symbols::type_of(const symbol& variable, const symbol* near) {
+  return elf::find_type(state_->sources, variable, near, state_->search, state_->problems);
 }
 
 }  // namespace mpiacq
