@@ -47,7 +47,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
   s->program.emplace(*s->control, *pid, options.debug_files);
   s->starter_descriptor = open_process(*pid);
-  s->acquisition = mpir::acquisition(options.limits);
+  s->acquisition = mpir::acquisition({options.limits, {}, false});
   s->options = std::move(options);
   return std::unique_ptr<job>(new job(std::move(s)));
 }

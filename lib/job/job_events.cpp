@@ -98,6 +98,8 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::watch_modules&) { return false; },
+                        // What only an attach, daemons or a watched state ask for: none of them is asked for here.
+                        [&](const auto&) { return false; },
                         [&](const mpir::report_processes& report) {
                           host_is_local = local_hosts_of(*report.table, local_host::of_this_system());
                           coming.emplace_back(job_spawned{});

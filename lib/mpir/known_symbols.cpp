@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir_symbols.hpp"
 
 namespace mpiacq::mpir {
 
@@ -10,55 +10,56 @@ namespace {
 using enum symbol_form;
 
 constexpr std::array<known_symbol, known_count> table = {{
-    {known::breakpoint, "MPIR_Breakpoint", "", "9.9", function, found_in::starter, written_by::nobody, true,
+    {known::breakpoint, "MPIR_Breakpoint", "", "9.9", function, 0, found_in::starter, written_by::nobody, true,
      "called by the starter to raise an event; the tool's breakpoint belongs here"},
-    {known::debug_state, "MPIR_debug_state", "", "9.6", integer, found_in::starter, written_by::starter, true,
+    {known::debug_state, "MPIR_debug_state", "", "9.6", integer, 0, found_in::starter, written_by::starter, true,
      "what the event is: 0 none, 1 the processes were spawned, 2 the job aborts"},
-    {known::proctable, "MPIR_proctable", "", "9.4", pointer, found_in::starter, written_by::starter, true,
+    {known::proctable, "MPIR_proctable", "", "9.4", pointer, 0, found_in::starter, written_by::starter, true,
      "the process table: an array of process descriptors, the index is the rank"},
-    {known::proctable_size, "MPIR_proctable_size", "", "9.5", integer, found_in::starter, written_by::starter, true,
+    {known::proctable_size, "MPIR_proctable_size", "", "9.5", integer, 0, found_in::starter, written_by::starter, true,
      "the number of entries of the process table"},
-    {known::being_debugged, "MPIR_being_debugged", "", "9.3", integer, found_in::both, written_by::tool, false,
+    {known::being_debugged, "MPIR_being_debugged", "", "9.3", integer, 0, found_in::both, written_by::tool, false,
      "1 while a tool is there: makes the starter publish the table and hold the ranks"},
-    {known::debug_abort_string, "MPIR_debug_abort_string", "", "9.7", string_pointer, found_in::starter,
+    {known::debug_abort_string, "MPIR_debug_abort_string", "", "9.7", string_pointer, 0, found_in::starter,
      written_by::starter, false, "why the job aborts, for people"},
-    {known::i_am_starter, "MPIR_i_am_starter", "MPIR_I_am_starter", "9.10", flag, found_in::starter, written_by::nobody,
-     false, "the starter is not itself a rank"},
-    {known::acquired_pre_main, "MPIR_acquired_pre_main", "", "9.11", flag, found_in::starter, written_by::nobody, false,
-     "at the spawn event the ranks have not entered main yet"},
-    {known::force_to_main, "MPIR_force_to_main", "", "9.12", flag, found_in::starter, written_by::nobody, false,
+    {known::i_am_starter, "MPIR_i_am_starter", "MPIR_I_am_starter", "9.10", flag, 0, found_in::starter,
+     written_by::nobody, false, "the starter is not itself a rank"},
+    {known::acquired_pre_main, "MPIR_acquired_pre_main", "", "9.11", flag, 0, found_in::starter, written_by::nobody,
+     false, "at the spawn event the ranks have not entered main yet"},
+    {known::force_to_main, "MPIR_force_to_main", "", "9.12", flag, 0, found_in::starter, written_by::nobody, false,
      "the tool should show the source of main after the spawn event"},
-    {known::partial_attach_ok, "MPIR_partial_attach_ok", "", "9.13", flag, found_in::starter, written_by::nobody, false,
-     "letting the starter go releases all ranks: the tool need not attach to each"},
-    {known::ignore_queues, "MPIR_ignore_queues", "MPIR_Ignore_queues", "9.14", flag, found_in::both, written_by::nobody,
-     false, "message queues should not be shown; Open MPI's queue library looks for it in the ranks"},
-    {known::executable_path, "MPIR_executable_path", "", "9.15", char_array, found_in::starter, written_by::tool, false,
-     "the tool's daemon that the starter is to launch"},
-    {known::server_arguments, "MPIR_server_arguments", "", "9.16", char_array, found_in::starter, written_by::tool,
-     false, "the daemon's arguments, each null-terminated, ended by an empty one"},
-    {known::attach_fifo, "MPIR_attach_fifo", "", "9.17", char_array, found_in::starter, written_by::starter, false,
+    {known::partial_attach_ok, "MPIR_partial_attach_ok", "", "9.13", flag, 0, found_in::starter, written_by::nobody,
+     false, "letting the starter go releases all ranks: the tool need not attach to each"},
+    {known::ignore_queues, "MPIR_ignore_queues", "MPIR_Ignore_queues", "9.14", flag, 0, found_in::both,
+     written_by::nobody, false,
+     "message queues should not be shown; Open MPI's queue library looks for it in the ranks"},
+    {known::executable_path, "MPIR_executable_path", "", "9.15", char_array, 256, found_in::starter, written_by::tool,
+     false, "the tool's daemon that the starter is to launch"},
+    {known::server_arguments, "MPIR_server_arguments", "", "9.16", char_array, 1024, found_in::starter,
+     written_by::tool, false, "the daemon's arguments, each null-terminated, ended by an empty one"},
+    {known::attach_fifo, "MPIR_attach_fifo", "", "9.17", char_array, 256, found_in::starter, written_by::starter, false,
      "a FIFO: a byte 1 makes the starter look at MPIR_being_debugged"},
-    {known::debug_gate, "MPIR_debug_gate", "", "9.8", integer, found_in::rank, written_by::tool, false,
+    {known::debug_gate, "MPIR_debug_gate", "", "9.8", integer, 0, found_in::rank, written_by::tool, false,
      "set to 1 to let a held rank go on"},
-    {known::totalview_jobid, "totalview_jobid", "", "Slurm, Flux", string_pointer, found_in::starter,
+    {known::totalview_jobid, "totalview_jobid", "", "Slurm, Flux", string_pointer, 0, found_in::starter,
      written_by::starter, false, "the resource manager's id of the job"},
-    {known::totalview_stepid, "totalview_stepid", "", "Slurm", string_pointer, found_in::starter, written_by::starter,
-     false, "the resource manager's id of the step within the job"},
-    {known::forward_output, "MPIR_forward_output", "", "Open MPI", integer, found_in::starter, written_by::tool, false,
-     "not 0: the output of the tool's daemons is forwarded"},
-    {known::forward_comm, "MPIR_forward_comm", "", "Open MPI", integer, found_in::starter, written_by::tool, false,
+    {known::totalview_stepid, "totalview_stepid", "", "Slurm", string_pointer, 0, found_in::starter,
+     written_by::starter, false, "the resource manager's id of the step within the job"},
+    {known::forward_output, "MPIR_forward_output", "", "Open MPI", integer, 0, found_in::starter, written_by::tool,
+     false, "not 0: the output of the tool's daemons is forwarded"},
+    {known::forward_comm, "MPIR_forward_comm", "", "Open MPI", integer, 0, found_in::starter, written_by::tool, false,
      "not 0: the starter forwards communication between the tool and its daemons"},
-    {known::dll_name, "MPIR_dll_name", "", "MPICH attach note", char_array, found_in::rank, written_by::rank, false,
-     "the path of the message-queue library; a char* in one launcher"},
-    {known::subset_attach, "MPIR_subset_attach", "", "Blue Gene/Q", char_array, found_in::starter, written_by::tool,
-     false, "the ranks that the tool wants to attach to"},
-    {known::breakpoint_pointer, "MPIR_breakpointFn", "", "MPICH", pointer, found_in::starter, written_by::starter,
+    {known::dll_name, "MPIR_dll_name", "", "MPICH attach note", char_array, 0, found_in::both, written_by::rank, false,
+     "in a rank: the path of the message-queue library; one starter has a char* of this name that is no path"},
+    {known::subset_attach, "MPIR_subset_attach", "", "Blue Gene/Q", char_array, 4096, found_in::starter,
+     written_by::tool, false, "the ranks that the tool wants to attach to"},
+    {known::breakpoint_pointer, "MPIR_breakpointFn", "", "MPICH", pointer, 0, found_in::starter, written_by::starter,
      false, "through this pointer the starter calls MPIR_Breakpoint"},
-    {known::debug_typedefs_sizeof, "MPIR_debug_typedefs_sizeof", "", "Open MPI", integer_array, found_in::rank,
+    {known::debug_typedefs_sizeof, "MPIR_debug_typedefs_sizeof", "", "Open MPI", integer_array, 7, found_in::rank,
      written_by::rank, false, "the sizes of short, int, long, long long, void*, bool and size_t"},
-    {known::mpimsgq_dll_locations, "mpimsgq_dll_locations", "", "Open MPI", pointer, found_in::rank, written_by::rank,
-     false, "char**: where message-queue libraries are, ended by a null pointer"},
-    {known::mpidbg_dll_locations, "mpidbg_dll_locations", "", "Open MPI", pointer, found_in::rank, written_by::rank,
+    {known::mpimsgq_dll_locations, "mpimsgq_dll_locations", "", "Open MPI", pointer, 0, found_in::rank,
+     written_by::rank, false, "char**: where message-queue libraries are, ended by a null pointer"},
+    {known::mpidbg_dll_locations, "mpidbg_dll_locations", "", "Open MPI", pointer, 0, found_in::rank, written_by::rank,
      false, "char**: where libraries for handles are, ended by a null pointer"},
 }};
 
@@ -74,6 +75,10 @@ static_assert(in_order(), "the table stands in the order of `known`");
 
 std::span<const known_symbol, known_count> known_symbols() {
   return table;
+}
+
+const known_symbol& about(known k) {
+  return table[static_cast<std::size_t>(k)];
 }
 
 std::string_view name(symbol_form form) {

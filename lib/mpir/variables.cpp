@@ -57,27 +57,37 @@ result<target_address> read_pointer_variable(memory_reader& memory, const target
   return value;
 }
 
+result<std::vector<std::byte>> integer_bytes(const target_abi& abi, const symbol& variable, std::uint64_t value) {
+  const auto width = integer_width(abi, variable);
+  if (!width) return fail(width.error());
+  std::vector<std::byte> bytes(*width);
+  encode_integer(value, abi.order, bytes);
+  return bytes;
+}
+
+result<std::optional<std::string>> read_char_array(memory_reader& memory, const symbol& variable,
+                                                   std::size_t capacity) {
+  std::vector<std::byte> bytes(std::min(capacity, longest_string));
+  if (auto read = read_exact(memory, variable.address(), bytes); !read) {
+    return fail(on_variable(std::move(read).error(), variable));
+  }
+  const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
+  if (end == bytes.begin()) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(end - bytes.begin()));
+}
+
 result<std::optional<std::string>> read_string_variable(memory_reader& memory, const target_abi& abi,
                                                         const symbol& variable) {
-  std::string text;
-  if (variable.size == 0 || variable.size == abi.pointer_size) {
-    const auto pointer = read_pointer_variable(memory, abi, variable);
-    if (!pointer) return fail(pointer.error());
-    if (pointer->is_null()) return std::nullopt;
-    auto pointed_to = read_c_string(memory, *pointer, longest_string);
-    if (!pointed_to) return fail(on_variable(std::move(pointed_to).error(), variable));
-    text = std::move(*pointed_to);
-  } else {
-    std::vector<std::byte> bytes(std::min<std::uint64_t>(variable.size, longest_string));
-    if (auto read = read_exact(memory, variable.address(), bytes); !read) {
-      return fail(on_variable(std::move(read).error(), variable));
-    }
-    // An array that is full has no terminator.
-    const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
-    text.assign(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(end - bytes.begin()));
+  if (variable.size != 0 && variable.size != abi.pointer_size) {
+    return read_char_array(memory, variable, static_cast<std::size_t>(variable.size));
   }
-  if (text.empty()) return std::nullopt;
-  return text;
+  const auto pointer = read_pointer_variable(memory, abi, variable);
+  if (!pointer) return fail(pointer.error());
+  if (pointer->is_null()) return std::nullopt;
+  auto pointed_to = read_c_string(memory, *pointer, longest_string);
+  if (!pointed_to) return fail(on_variable(std::move(pointed_to).error(), variable));
+  if (pointed_to->empty()) return std::nullopt;
+  return std::move(*pointed_to);
 }
 
 }  // namespace mpiacq::mpir

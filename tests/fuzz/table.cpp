@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto table = read_process_table(starter.memory, starter.abi, layout, base, entries, limits)) use(*table);
   (void)check_layout_against_data(starter.memory, starter.abi, layout, base, entries);
 
-  mpir::acquisition acquisition(limits);
+  mpir::acquisition acquisition({limits, {}, false});
   if (acquisition.at_entry(starter.as_target())) {
     for (int i = 0; i < 2; ++i) {
       if (const auto todo = acquisition.at_breakpoint(starter.as_target())) use(*todo);

@@ -173,7 +173,7 @@ TEST_CASE("a size beyond the limit names it") {
   spawned_job job;
   table_limits limits;
   limits.max_entries = 1;
-  job.a = acquisition(limits);
+  job.a = acquisition({limits, {}, false});
   const auto todo = job.at_breakpoint();
   REQUIRE(todo.size() == 2);
   CHECK_THAT(std::get<report_problem>(todo[0]).what.message, ContainsSubstring("table_limits::max_entries"));
