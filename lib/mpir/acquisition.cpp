@@ -41,7 +41,8 @@ result<std::vector<action>> acquisition::look_again(const target& starter, takin
     if (!looked) return fail(std::move(looked).error());
     awaited = *looked;
   }
-  // Something that looked like a rank is a starter after all: the caller says so by looking again.
+  // What looked like a rank is a starter after all: the caller says so by looking again.
+  if (awaited) awaited->looks_like_rank = false;
   if (!s.planted && starter.writer != nullptr) {
     if (auto held = s.take_hold(starter, todo); !held) return fail(std::move(held).error());
   }

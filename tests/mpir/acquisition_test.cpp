@@ -1,28 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The state machine apart from tables: symbols, flags, being_debugged, aborts, letting go.
-#include "catch.hpp"
-#include "fake_target.hpp"
+#include "action_checks.hpp"
 #include "mpiacq/mpir.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 using namespace mpiacq::mpir;
-
-namespace {
-
-std::vector<action> expect(result<std::vector<action>> got) {
-  if (!got) FAIL(got.error().message);
-  return std::move(*got);
-}
-
-template <class T>
-const T& only(const std::vector<action>& actions) {
-  REQUIRE(actions.size() == 1);
-  REQUIRE(std::holds_alternative<T>(actions[0]));
-  return std::get<T>(actions[0]);
-}
-
-}  // namespace
 
 TEST_CASE("at the entry point: being_debugged in the target's order, then the breakpoint") {
   for (const target_abi& abi : every_abi) {

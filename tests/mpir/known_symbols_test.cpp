@@ -61,6 +61,27 @@ TEST_CASE("every symbol of the document's chapter 9 is known, required as it say
   CHECK(known == document);
 }
 
+TEST_CASE("the names beside chapter 9 are known too, and the arrays' sizes") {
+  const std::set<std::string> others{
+      "totalview_jobid",       "totalview_stepid",    "MPIR_forward_output", "MPIR_forward_comm",
+      "MPIR_dll_name",         "MPIR_subset_attach",  "MPIR_breakpointFn",   "MPIR_debug_typedefs_sizeof",
+      "mpimsgq_dll_locations", "mpidbg_dll_locations"};
+  const std::map<std::string, unsigned> sizes{{"MPIR_executable_path", 256},
+                                              {"MPIR_server_arguments", 1024},
+                                              {"MPIR_attach_fifo", 256},
+                                              {"MPIR_subset_attach", 4096},
+                                              {"MPIR_debug_typedefs_sizeof", 7}};
+  std::set<std::string> known;
+  std::map<std::string, unsigned> arrays;
+  for (const mpir::known_symbol& s : mpir::known_symbols()) {
+    if (!s.section.starts_with("9.")) known.emplace(s.name);
+    if (s.elements != 0) arrays.emplace(s.name, s.elements);
+    CHECK(mpir::about(s.id).name == s.name);
+  }
+  CHECK(known == others);
+  CHECK(arrays == sizes);
+}
+
 TEST_CASE("symbols are looked up together, by either spelling: first what is loaded, then everywhere") {
   fake_symbols symbols;
   symbols.define("MPIR_Breakpoint", target_address{0x11000});
