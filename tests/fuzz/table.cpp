@@ -85,6 +85,37 @@ void use(const std::vector<mpir::action>& actions) {
   }
 }
 
+/// Both modes over one starter. What its FIFO is called and what its daemons' path holds is part of the fuzzed memory.
+void launch_and_attach(fake_starter& starter, const table_limits& limits) {
+  mpir::acquisition launched({limits, {}, false});
+  if (launched.at_entry(starter.as_target())) {
+    for (int i = 0; i < 2; ++i) {
+      if (const auto todo = launched.at_breakpoint(starter.as_target())) use(*todo);
+    }
+    if (const auto todo = launched.before_detach(starter.as_target())) use(*todo);
+  }
+  starter.symbols.define("MPIR_executable_path", fake_starter::strings + 16, 256);
+  starter.symbols.define("MPIR_attach_fifo", fake_starter::strings + 64, 0);
+  for (const bool daemons : {false, true}) {
+    mpir::acquisition_options options{limits, {}, true};
+    if (daemons) {
+      options.daemons = mpir::daemon_request{"/d", {"a"}, true};
+      starter.symbols.define("MPIR_server_arguments", fake_starter::strings + 32, 7);
+    }
+    mpir::acquisition attached(std::move(options));
+    if (const auto todo = attached.at_attach(starter.as_target())) use(*todo);
+    if (const auto todo = attached.look_again(starter.as_target())) use(*todo);
+    if (const auto todo = attached.at_state_written(starter.as_target())) use(*todo);
+    if (const auto todo = attached.look_again(starter.as_target(), mpir::taking::as_it_is)) {
+      use(*todo);
+      for (const mpir::action& a : *todo) {
+        if (std::holds_alternative<mpir::await_table>(a)) std::abort();
+      }
+    }
+    if (const auto todo = attached.before_detach(starter.as_target())) use(*todo);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -117,12 +148,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto table = read_process_table(starter.memory, starter.abi, layout, base, entries, limits)) use(*table);
   (void)check_layout_against_data(starter.memory, starter.abi, layout, base, entries);
 
-  mpir::acquisition acquisition({limits, {}, false});
-  if (acquisition.at_entry(starter.as_target())) {
-    for (int i = 0; i < 2; ++i) {
-      if (const auto todo = acquisition.at_breakpoint(starter.as_target())) use(*todo);
-    }
-    if (const auto todo = acquisition.before_detach(starter.as_target())) use(*todo);
-  }
+  launch_and_attach(starter, limits);
   return 0;
 }
