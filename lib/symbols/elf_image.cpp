@@ -14,6 +14,8 @@ namespace {
 
 /// No file that a linker wrote has tables anywhere near as large.
 constexpr std::uint64_t max_sections = 1U << 20;
+constexpr std::uint64_t max_segments = 1U << 20;
+constexpr std::size_t max_segment_record = 256;
 constexpr std::uint64_t max_note_bytes = 1U << 20;
 constexpr std::size_t max_link_bytes = 4096;
 
@@ -91,7 +93,7 @@ result<image> image::open(input_file file) {
 
 result<void> image::read_segments() {
   if (header_.segment_count == 0) return {};
-  if (header_.segment_size < segment_record_size(abi())) {
+  if (header_.segment_size < segment_record_size(abi()) || header_.segment_size > max_segment_record) {
     return malformed(file_, fmt::format("has program headers of {} bytes", header_.segment_size));
   }
   std::uint64_t count = header_.segment_count;
@@ -101,6 +103,7 @@ result<void> image::read_segments() {
     if (table->empty()) return malformed(file_, "has too many program headers and no section that says how many");
     count = table->front().info;
   }
+  if (count > max_segments) return malformed(file_, fmt::format("claims to have {} program headers", count));
   auto table = file_.read(header_.segments_offset, count * header_.segment_size);
   if (!table) return fail(std::move(table).error());
   segments_ = decode_segments(*table, header_.segment_size, abi());

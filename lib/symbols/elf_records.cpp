@@ -100,13 +100,13 @@ segment decode_segment(std::span<const std::byte> bytes, const target_abi& abi) 
   field_reader fields{bytes, abi};
   segment s;
   s.type = fields.word();
-  if (is_64(abi)) fields.word();  // p_flags stands here in one class, further down in the other
+  if (is_64(abi)) s.flags = fields.word();  // it stands here in one class, further down in the other
   s.offset = fields.wide();
   s.address = fields.wide();
   fields.wide();  // p_paddr
   s.file_size = fields.wide();
   s.memory_size = fields.wide();
-  if (!is_64(abi)) fields.word();
+  if (!is_64(abi)) s.flags = fields.word();
   s.alignment = fields.wide();
   return s;
 }

@@ -28,11 +28,13 @@ struct file_header {
 /// A program header.
 struct segment {
   std::uint32_t type = 0;
+  std::uint32_t flags = 0;
   std::uint64_t offset = 0;
   std::uint64_t address = 0;
   std::uint64_t file_size = 0;
   std::uint64_t memory_size = 0;
   std::uint64_t alignment = 0;
+  friend bool operator==(const segment&, const segment&) = default;
 };
 
 struct section {

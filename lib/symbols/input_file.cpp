@@ -94,6 +94,14 @@ result<std::size_t> input_file::read_some(std::uint64_t offset, std::span<std::b
 }
 
 result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint64_t size) const {
+  // The file's size bounds nothing where the file is sparse.
+  constexpr std::uint64_t max_read = std::uint64_t{1} << 31;
+  if (size > max_read) {
+    return fail(error{error_code::limit, fmt::format("{} claims to have {} bytes at {:#x}, more than the {} that are "
+                                                     "read at once",
+                                                     name_, size, offset, max_read)}
+                    .on(name_));
+  }
   const auto too_short = [&] {
     return fail(error{error_code::bad_format,
                       fmt::format("{} is truncated: it should have {} bytes at {:#x}, but the file ends at {:#x}",

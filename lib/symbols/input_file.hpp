@@ -33,7 +33,7 @@ class input_file {
 
   /// Reads from `offset` until `into` is full or the file ends; gives the number of bytes.
   [[nodiscard]] result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> into) const;
-  /// Exactly `size` bytes. The file's own size bounds what is allocated. Errors: bad_format (the file ends before).
+  /// Exactly `size` bytes. Errors: bad_format (the file ends before), limit (more than 2 GiB).
   [[nodiscard]] result<std::vector<std::byte>> read(std::uint64_t offset, std::uint64_t size) const;
 
  private:

@@ -16,9 +16,11 @@ std::string shown(const module& m) {
   return m.path.empty() ? fmt::format("the module at {:#x}", m.bias.value()) : m.path;
 }
 
-/// Whether a file that is the one asked for, as far as the two build ids can tell.
-bool may_be_the_same(const std::vector<std::byte>& mapped, const std::vector<std::byte>& in_file) {
-  return mapped.empty() || in_file.empty() || mapped == in_file;
+/// "build id 12ab...", "no build id".
+std::string shown_id(const std::vector<std::byte>& id) {
+  module named;
+  named.build_id = id;
+  return id.empty() ? "no build id" : "build id " + build_id_text(named);
 }
 
 bool has_table(image* file) {
@@ -65,16 +67,19 @@ std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, 
     problems.push_back(std::move(opened).error());
     return nullptr;
   }
-  const bool same = opened->abi() == parts_.abi && may_be_the_same(parts_.facts->build_id, opened->build_id());
-  if (!same) {
-    problems.push_back(error{error_code::bad_format,
-                             fmt::format("{} is no longer the file that the process has loaded (their build ids or "
-                                         "kinds differ), so only what is in memory is used",
-                                         place.name)}
-                           .on(place.name));
+  if (opened->abi() != parts_.abi || compare(parts_.headers, *opened) == sameness::different) {
+    problems.push_back(replaced(place, *opened));
     return nullptr;
   }
   return std::make_shared<image>(std::move(*opened));
+}
+
+error module_symbols::replaced(const file_place& place, image& found) const {
+  return error{error_code::bad_format,
+               fmt::format("{} was replaced since it was started: the file there ({}) is not the one that is loaded "
+                           "({}), and is not used",
+                           place.name, shown_id(found.build_id()), shown_id(parts_.facts->build_id))}
+      .on(parts_.facts->path);
 }
 
 image* module_symbols::file(std::vector<error>& problems) {
@@ -83,14 +88,18 @@ image* module_symbols::file(std::vector<error>& problems) {
     std::vector<error> why;
     for (const file_place& place : parts_.places) {
       parts_.opened = open_right_file(place, why);
-      if (parts_.opened) break;
+      if (!parts_.opened) continue;
+      why.clear();
+      break;
     }
     if (!parts_.opened && parts_.last_place) {
       // Its own failures add nothing to why the named file is not the right one.
       std::vector<error> unneeded;
       if (const auto place = parts_.last_place()) parts_.opened = open_right_file(*place, unneeded);
+      // That the name is gone does not matter then; that it leads elsewhere may mislead a person.
+      if (parts_.opened) std::erase_if(why, [](const error& e) { return e.code != error_code::bad_format; });
     }
-    if (!parts_.opened) problems.insert(problems.end(), why.begin(), why.end());
+    problems.insert(problems.end(), why.begin(), why.end());
   }
   return parts_.opened.get();
 }

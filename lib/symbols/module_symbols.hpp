@@ -13,15 +13,11 @@
 #include "debug_files.hpp"
 #include "dynamic_symbols.hpp"
 #include "elf_image.hpp"
+#include "loaded_headers.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "target_files.hpp"
 
 namespace mpiacq::elf {
-
-/// Where the file of a module can be opened: the first of these that is the file which is mapped.
-struct file_place {
-  std::string path;  ///< to open
-  std::string name;  ///< to show
-};
 
 /// One module and everything it can be asked: its loaded tables through `memory`, its file, its debug file. Each is
 /// opened when it is first needed, and what has been looked for once is not looked for again.
@@ -32,7 +28,10 @@ class module_symbols {
     target_abi abi;
     memory_reader* memory = nullptr;        ///< where it is loaded; outlives this
     std::optional<target_address> dynamic;  ///< its dynamic section there
-    std::vector<file_place> places;         ///< empty: it has no file (the vDSO)
+    /// What memory says of its file; empty where that is open from the beginning.
+    loaded_headers headers{};
+    /// Where its file may be: the first that is the one which is mapped. Empty: it has no file (the vDSO).
+    std::vector<file_place> places{};
     /// One more place, asked for only when none of `places` has the right file.
     std::function<std::optional<file_place>()> last_place{};
     std::vector<std::string> roots;   ///< see debug_file_wanted
@@ -74,6 +73,7 @@ class module_symbols {
   [[nodiscard]] definitions find_in(image* where, remembered& cache, std::span<const std::string_view> names,
                                     std::vector<error>& problems);
   [[nodiscard]] std::shared_ptr<image> open_right_file(const file_place& place, std::vector<error>& problems) const;
+  [[nodiscard]] error replaced(const file_place& place, image& found) const;
   [[nodiscard]] std::vector<std::byte> known_build_id(std::vector<error>& problems);
 
   parts parts_;
