@@ -54,6 +54,9 @@ auxiliary_vector decode_auxiliary_vector(std::span<const std::byte> bytes, const
       case AT_SYSINFO_EHDR:
         v.vdso = target_address{value};
         break;
+      case AT_EXECFN:
+        v.path = target_address{value};
+        break;
       default:
         break;
     }

@@ -20,6 +20,7 @@ struct auxiliary_vector {
   target_address entry;        ///< AT_ENTRY
   target_address interpreter;  ///< AT_BASE: where the dynamic linker was loaded
   target_address vdso;         ///< AT_SYSINFO_EHDR
+  target_address path;         ///< AT_EXECFN: where the path is that the program was started by
 };
 
 /// Pairs of words as wide as the target's pointers, up to AT_NULL or the end of the bytes.

@@ -1,0 +1,73 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "core_places.hpp"
+
+#include <sys/stat.h>
+
+namespace mpiacq::elf {
+
+namespace {
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+bool is_there(const std::string& path) {
+  struct stat ignored {};
+  return ::stat(path.c_str(), &ignored) == 0;
+}
+
+}  // namespace
+
+std::vector<file_place> core_places::program_places() const {
+  return places_of(executable_);
+}
+
+std::vector<file_place> core_places::places_of(const std::string& path) const {
+  auto places = library_places(path);
+  if (!options_.executable.empty() && path == executable_) {
+    places.insert(places.begin(), {options_.executable, options_.executable});
+  }
+  return places;
+}
+
+std::vector<file_place> core_places::library_places(const std::string& name) const {
+  std::vector<file_place> places;
+  if (name.empty()) return places;
+  // The kernel's mark on a name that is gone; the file may have come back, or be in the other folder.
+  constexpr std::string_view mark = " (deleted)";
+  std::vector<std::string> names = {name};
+  if (name.ends_with(mark)) names.push_back(name.substr(0, name.size() - mark.size()));
+  const auto add = [&](const std::string& path) { places.push_back({path, path}); };
+  if (!options_.sysroot.empty()) {
+    for (const std::string& n : names) {
+      add(options_.sysroot + "/" + n);
+      add(options_.sysroot + "/" + last_part(n));
+    }
+  }
+  // A relative name counted from the process's working folder, which no core tells.
+  for (const std::string& n : names) {
+    if (n.starts_with('/')) add(n);
+  }
+  return places;
+}
+
+/// The dynamic linker's name and the kernel's differ where there are links on the way.
+std::optional<file_place> core_places::mapped_at(target_address address, const std::string& name) const {
+  const std::string mapped = name_at(address);
+  if (mapped.empty() || mapped == name) return std::nullopt;
+  for (const file_place& place : places_of(mapped)) {
+    if (is_there(place.path)) return place;
+  }
+  return std::nullopt;
+}
+
+std::string core_places::name_at(target_address address) const {
+  const core_mapping* mapping = mapping_at(notes_, address);
+  return mapping == nullptr ? std::string{} : notes_.paths[mapping->path];
+}
+
+std::vector<std::string> core_places::roots() const {
+  return options_.sysroot.empty() ? std::vector<std::string>{} : std::vector<std::string>{options_.sysroot};
+}
+
+}  // namespace mpiacq::elf

@@ -1,0 +1,270 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Core files of live fixtures, as gcore and the kernel write them, held against what the fixtures print and against the
+// memory that they had.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/wait.h>
+
+#include "catch.hpp"
+#include "description.hpp"
+#include "live_process.hpp"
+#include "mpiacq/core_file.hpp"
+#include "take_core.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// Starts programs in another working folder: that is where the kernel puts core files.
+class working_folder {
+ public:
+  explicit working_folder(const std::string& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~working_folder() { std::filesystem::current_path(before_); }
+  working_folder(const working_folder&) = delete;
+  working_folder& operator=(const working_folder&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
+
+struct dead {
+  description told;
+  process_id pid;
+  std::string core;  ///< empty: there is none
+  int status = 0;
+  std::vector<std::byte> code;  ///< at MPIR_Breakpoint, while it lived
+};
+
+std::vector<std::byte> bytes_at(memory_reader& memory, std::uint64_t address, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  memory_range range{target_address{address}, bytes};
+  if (!memory.read_ranges({&range, 1})) return {};
+  bytes.resize(range.got);
+  return bytes;
+}
+
+constexpr std::size_t code_size = 64;
+
+/// A fixture that was killed by a signal and left a core of the kernel's.
+dead killed(const std::string& program, const std::string& folder, int signal) {
+  const working_folder here{folder};
+  live_process process{{program}};
+  dead d{description{process.lines_until_ready()}, process.pid(), {}, 0, {}};
+  live_memory memory{process.pid()};
+  if (d.told.symbols.contains("MPIR_Breakpoint")) {
+    d.code = bytes_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
+  }
+  allow_core(process.pid());
+  ::kill(static_cast<pid_t>(process.pid().value()), signal);
+  d.status = process.end();
+  d.core = core_in(folder).value_or("");
+  return d;
+}
+
+/// A fixture that gdb took a core of.
+dead taken(const std::string& program, const std::string& folder) {
+  live_process process{{program}};
+  dead d{description{process.lines_until_ready()}, process.pid(), {}, 0, {}};
+  live_memory memory{process.pid()};
+  d.code = bytes_at(memory, d.told.symbols.at("MPIR_Breakpoint").address, code_size);
+  d.core = core_by_gcore(process.pid(), folder).value_or("");
+  return d;
+}
+
+std::string texts(std::span<const error> problems) {
+  std::string text;
+  for (const error& e : problems) text += e.message + "\n";
+  return text;
+}
+
+struct opened {
+  explicit opened(const std::string& path, core_file_options options = {}) {
+    auto file = core_file::open(path, std::move(options));
+    if (!file) FAIL(file.error().message);
+    core = std::move(*file);
+    auto found = core_symbols::open(*core, fixture_search());
+    if (!found) FAIL(found.error().message);
+    symbols = std::move(*found);
+  }
+  std::unique_ptr<core_file> core;
+  std::unique_ptr<core_symbols> symbols;
+};
+
+void check_everything(const dead& d, const std::string& program, bool has_symbol_table = true) {
+  opened seen{d.core};
+  CHECK(seen.core->pid() == d.pid);
+  CHECK(seen.core->executable() == std::filesystem::canonical(program).string());
+  check_symbols(*seen.symbols, d.told.symbols);
+  if (has_symbol_table && !d.told.local_symbols.empty()) check_symbols(*seen.symbols, d.told.local_symbols);
+  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+  if (!d.told.layout.members.empty() && has_symbol_table) {
+    const auto layout = layout_of_table(*seen.symbols);
+    REQUIRE(layout.has_value());
+    check_layout(*layout, d.told.layout);
+  }
+  CHECK(texts(seen.core->problems()).empty());
+  CHECK(texts(seen.symbols->problems()).empty());
+}
+
+struct variant {
+  const char* name;
+  bool has_symbol_table = true;
+};
+
+std::vector<variant> variants() {
+  std::vector<variant> all = {{"pie"},         {"non_pie"},         {"static"},          {"static_pie"},
+                              {"in_library"},  {"copies"},          {"stripped", false}, {"hash_system_v", false},
+                              {"split_by_id"}, {"in_library_rpath"}};
+#ifdef MPIACQ_HAVE_32_BIT_FIXTURE
+  all.push_back({"i386"});
+#endif
+#ifdef MPIACQ_HAVE_32_BIT_LIBC
+  all.push_back({"pie_32"});
+  all.push_back({"stripped_32", false});
+#endif
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a core of the kernel's has the symbols, types and code that the process had") {
+  if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
+  for (const variant& v : variants()) {
+    INFO(v.name);
+    own_folder folder;
+    const int signal = std::string{v.name} == "pie" ? SIGSEGV : SIGABRT;
+    const dead d = killed(fixture(v.name), folder / "", signal);
+    if (d.told.symbols.empty()) continue;  // a kernel without 32-bit programs
+    REQUIRE(WIFSIGNALED(d.status));
+    REQUIRE(WCOREDUMP(d.status));
+    REQUIRE_FALSE(d.core.empty());
+    check_everything(d, fixture(v.name), v.has_symbol_table);
+    CHECK(opened{d.core}.core->signal() == signal);
+  }
+}
+
+TEST_CASE("a core of gcore's has the symbols, types and code that the process has") {
+  for (const variant& v : {variant{"pie"}, variant{"static"}, variant{"in_library"}, variant{"stripped", false}}) {
+    INFO(v.name);
+    own_folder folder;
+    const dead d = taken(fixture(v.name), folder / "");
+    if (d.core.empty()) MPIACQ_SKIP("gcore (gdb) is not installed, or may not trace");
+    check_everything(d, fixture(v.name), v.has_symbol_table);
+  }
+}
+
+TEST_CASE("what a core lacks is not taken from a file that has been replaced") {
+  if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const std::string program = folder / "program";
+  const std::string library = folder / "libmpir_fixture.so";
+  std::filesystem::copy_file(fixture("in_library"), program);
+  std::filesystem::copy_file(fixture("libmpir_fixture.so"), library);
+  const dead d = killed(program, folder / "", SIGABRT);
+  REQUIRE_FALSE(d.core.empty());
+  std::filesystem::remove(library);
+  const auto with = [&](std::uint64_t address) {
+    opened seen{d.core};
+    return bytes_at(*seen.core, address, code_size);
+  };
+  const std::uint64_t breakpoint = d.told.symbols.at("MPIR_Breakpoint").address;
+  SECTION("replaced") {
+    std::filesystem::copy_file(fixture("tiny"), library);
+    opened seen{d.core};
+    CHECK(bytes_at(*seen.core, breakpoint, code_size).empty());
+    CHECK_THAT(texts(seen.core->problems()), ContainsSubstring(library + " is another file"));
+  }
+  SECTION("gone") {
+    opened seen{d.core};
+    CHECK(bytes_at(*seen.core, breakpoint, code_size).empty());
+    CHECK_THAT(texts(seen.core->problems()), ContainsSubstring("not found; --sysroot or --executable"));
+  }
+  SECTION("elsewhere, by the whole path below another root") {
+    own_folder root;
+    const std::string below = (root / "") + library;
+    std::filesystem::create_directories(std::filesystem::path(below).parent_path());
+    std::filesystem::copy_file(fixture("libmpir_fixture.so"), below);
+    opened seen{d.core, {"", root / ""}};
+    CHECK(bytes_at(*seen.core, breakpoint, code_size) == d.code);
+    check_symbols(*seen.symbols, d.told.symbols);
+  }
+  SECTION("elsewhere, by its name alone") {
+    own_folder root;
+    std::filesystem::copy_file(fixture("libmpir_fixture.so"), root / "libmpir_fixture.so");
+    opened seen{d.core, {"", root / ""}};
+    CHECK(bytes_at(*seen.core, breakpoint, code_size) == d.code);
+    check_symbols(*seen.symbols, d.told.symbols);
+  }
+  CHECK((with(breakpoint).empty() || std::filesystem::exists(library)));
+}
+
+TEST_CASE("the program's file can be named where it is gone, and another is not taken for it") {
+  if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const std::string program = folder / "program";
+  std::filesystem::copy_file(fixture("pie"), program);
+  const dead d = killed(program, folder / "", SIGABRT);
+  REQUIRE_FALSE(d.core.empty());
+  std::filesystem::remove(program);
+  {
+    opened seen{d.core};
+    CHECK(seen.core->executable() == program);
+    CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
+    CHECK_THAT(texts(seen.symbols->problems()), ContainsSubstring(program));
+  }
+  {
+    opened seen{d.core, {fixture("non_pie"), ""}};
+    CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
+    CHECK_THAT(texts(seen.symbols->problems()), ContainsSubstring("is not the one that is loaded"));
+  }
+  opened seen{d.core, {fixture("pie"), ""}};
+  check_symbols(*seen.symbols, d.told.symbols);
+  check_symbols(*seen.symbols, d.told.local_symbols);
+  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+}
+
+TEST_CASE("a program without a build id is known again by its headers") {
+  if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const dead d = killed(fixture("split_by_link"), folder / "", SIGABRT);
+  REQUIRE_FALSE(d.core.empty());
+  opened seen{d.core};
+  check_symbols(*seen.symbols, d.told.symbols);
+  CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
+  opened wrong{d.core, {fixture("pie"), ""}};  // it has another place for everything
+  check_symbols(*wrong.symbols, d.told.symbols);
+}
+
+TEST_CASE("a core that is cut short says so and gives what is left") {
+  if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const dead d = killed(fixture("static"), folder / "", SIGABRT);
+  REQUIRE_FALSE(d.core.empty());
+  const auto whole = std::filesystem::file_size(d.core);
+  for (std::uintmax_t size = 0; size < whole; size += whole / 97) {
+    std::filesystem::resize_file(d.core, whole);
+    std::filesystem::resize_file(d.core, size);
+    INFO(size);
+    auto core = core_file::open(d.core);
+    if (!core) {
+      CHECK(core.error().code == error_code::bad_format);
+      CHECK_THAT(core.error().message, ContainsSubstring(d.core));
+      continue;
+    }
+    CHECK_THAT(texts((*core)->problems()), ContainsSubstring("cut short"));
+    auto symbols = core_symbols::open(**core, fixture_search());
+    if (!symbols) {
+      CHECK_FALSE(symbols.error().message.empty());
+      continue;
+    }
+    const auto found = (*symbols)->find_symbol("MPIR_proctable");
+    REQUIRE(found.has_value());
+    // Where there is an answer, it is the right one.
+    if (*found) CHECK((*found)->address().value() == d.told.symbols.at("MPIR_proctable").address);
+  }
+}
