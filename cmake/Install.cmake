@@ -9,7 +9,7 @@ set_target_properties(mpiacq_api PROPERTIES EXPORT_NAME api)
 install(TARGETS mpiacq mpiacq_api EXPORT mpiacq_targets)
 install(TARGETS mpiacq_tracer RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mpiacq)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mpiacq DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.hpp")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT mpiacq_targets NAMESPACE mpiacq:: DESTINATION ${package_folder})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mpiacq-config.cmake.in
