@@ -41,6 +41,9 @@ struct launch_request {
   bool kill_with_tool = false;
 };
 
+/// How to attach to a process.
+struct attach_options {};
+
 enum class breakpoint_kind : std::uint8_t {
   automatic,  ///< hardware where the processor has one free, else software
   hardware,   ///< in debug registers: nothing is written into the program, forked children know nothing of it
@@ -65,7 +68,7 @@ struct group_continued {};
 /// The answer to `interrupt`: every thread is stopped.
 struct interrupted {};
 /// The process is gone; for a launched one this comes even after `detach`, because the tracing process stays its
-/// parent. Nothing more comes for it.
+/// parent, for one that was attached to it does not. Nothing more comes for it.
 struct process_ended {
   exit_status status;
 };
@@ -124,6 +127,33 @@ class tracer {
   /// in 127), exec_failed or permission (found but not runnable; 126) with the path tried and errno; system.
   [[nodiscard]] result<process_id> launch(const launch_request& request);
 
+  /// Takes hold of a process that runs already, with all its threads. It answers when they are held, as after
+  /// `interrupted`, and no event says so again: who asks has nothing to do before, an attach that fails has to be told
+  /// to the one who asked, and there is no half attached process to know about. A failed one has undone itself: every
+  /// thread is let go, and no event of that process comes.
+  ///
+  /// The process keeps whatever state it is in. One that a stop signal had stopped gives group_stopped first, stays
+  /// stopped over `resume`, and is left stopped by detach(leave::running), unless somebody sends SIGCONT meanwhile. An
+  /// exec or a fork in the middle of the attach happens; after an exec the process is held before the first instruction
+  /// of the new program, and entry_reached follows the resume. A thread that does not come back from the kernel
+  /// within `tracer_options::stop_limit` is named by a tracing_problem, and held when it does. Nothing can be written
+  /// into such a process' code.
+  ///
+  /// No signal is sent to the process (PTRACE_SEIZE, PTRACE_INTERRUPT). A system call that a thread sleeps in is
+  /// interrupted, and the kernel starts it again: read, write, accept, connect, wait4, futex, flock, poll, ppoll,
+  /// select, pselect, nanosleep, clock_nanosleep and pause go on, with what is left of their time. A few calls the
+  /// kernel never starts again, after a stop signal (Ctrl-Z) neither: they give EINTR to the program (signal(7)):
+  /// epoll_wait and epoll_pwait, semop and semtimedop, sigtimedwait and sigwaitinfo, io_getevents, and socket calls
+  /// that have a timeout set (SO_RCVTIMEO, SO_SNDTIMEO).
+  ///
+  /// Errors: not_found (no such process, or the number is a thread's: the message says of which process), process_gone
+  /// (a zombie, or it ended meanwhile), busy (somebody traces it: who, by number and name; this tracer itself is told
+  /// apart; of several that attach at the same time one gets it), permission (the message says which of the kernel's
+  /// reasons it is, and what to do: another user's, set-user-ID, not dumpable, capabilities, Yama, seccomp, a thread of
+  /// the kernel, another policy), timed_out (it makes threads faster than they can be caught), invalid_argument (this
+  /// program itself).
+  [[nodiscard]] result<void> attach(process_id process, const attach_options& options = {});
+
   /// The next event; empty where `until` passed first. Events of one process come in order.
   [[nodiscard]] result<std::optional<process_event>> wait(deadline until = no_deadline);
   /// A descriptor to poll for reading: readable while `wait` would give an event at once. It stays the tracer's.
@@ -133,8 +163,8 @@ class tracer {
   [[nodiscard]] result<void> resume(process_id process);
   /// Asks for all threads of a running process to be stopped; `interrupted` (or another stop that came first) follows.
   [[nodiscard]] result<void> interrupt(process_id process);
-  /// Takes away breakpoints and lets go of every thread. A running process is stopped for it first. For a launched
-  /// process process_ended still follows.
+  /// Takes away breakpoints and lets go of every thread; code and debug registers are as before. A running process is
+  /// stopped for it first. For a launched process process_ended still follows. It may be attached to again.
   [[nodiscard]] result<void> detach(process_id process, leave how = leave::running);
   /// SIGKILL. process_ended follows.
   [[nodiscard]] result<void> kill(process_id process);

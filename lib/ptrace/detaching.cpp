@@ -53,13 +53,7 @@ void engine::finish_detach(traced_process& process) {
   // The signal waits while all are in ptrace-stops. The first one to be let go takes it before it runs an instruction
   // of the program, and stops the others with itself.
   if (request.how == leave::stopped && process.group_stop == 0) ::kill(process.id, SIGSTOP);
-  std::vector<pid_t> stopped;
-  std::vector<pid_t> missing;
-  for (const auto& [task, thread] : process.threads) {
-    if (thread.zombie) continue;
-    (thread.state == thread_state::stopped ? stopped : missing).push_back(task);
-  }
-  for (const pid_t task : stopped) detach_thread(process, process.threads[task]);
+  const std::vector<pid_t> missing = detach_stopped_threads(process);
   if (!missing.empty() && outcome) {
     outcome = fail(error_code::timed_out,
                    fmt::format("process {}: thread {} did not stop to be let go; it is let go when it comes back from "
@@ -68,6 +62,18 @@ void engine::finish_detach(traced_process& process) {
   }
   leave_if_empty(process);
   request.answer(std::move(outcome));
+}
+
+/// Gives those that could not be let go, because they have not stopped.
+std::vector<pid_t> engine::detach_stopped_threads(traced_process& process) {
+  std::vector<pid_t> stopped;
+  std::vector<pid_t> missing;
+  for (const auto& [task, thread] : process.threads) {
+    if (thread.zombie) continue;
+    (thread.state == thread_state::stopped ? stopped : missing).push_back(task);
+  }
+  for (const pid_t task : stopped) detach_thread(process, process.threads[task]);
+  return missing;
 }
 
 void engine::detach_thread(traced_process& process, traced_thread& thread) {

@@ -12,6 +12,8 @@
 
 namespace mpiacq::tracing {
 
+class thread_seizer;
+
 /// What happens to traced processes: told of commands and of wait statuses, it makes the ptrace calls and the events.
 /// It lives in the tracing process, and never waits itself.
 ///
@@ -21,7 +23,8 @@ namespace mpiacq::tracing {
 ///   ---------  ---------------------------------  -------------------------------------------------------------------
 ///   launching  one, on its way to exec            exec works: running; exec fails: gone, and so says launch
 ///   running    run, or listen in a group stop     something is to be reported, or asked for: stopping
-///   stopping   are being collected                every one is stopped, or the limit has passed: see below
+///   stopping   are being collected, or taken hold every one is stopped, or the limit has passed: see below
+///              of in the first place (attach)
 ///   held       all stopped, an event is reported  resume: another hit is reported (held), or stepping, or running
 ///   stepping   one makes a step off a breakpoint, every one that must has made it: running, or what came up meanwhile
 ///              the others are held
@@ -30,8 +33,8 @@ namespace mpiacq::tracing {
 ///   released   none are ours; a launched one is   it ends
 ///              still our child
 ///
-/// When all are stopped, the first of these that applies is done: detach as asked; report entry_reached; report the
-/// next hit; report interrupted; go on (the stop was for a step off a breakpoint).
+/// When all are stopped, the first of these that applies is done: answer the attach; detach as asked; report
+/// entry_reached; report the next hit; report interrupted; go on (the stop was for a step off a breakpoint).
 ///
 /// Breakpoints are armed (in the registers, in the code) only while a process runs: if we die while it is held, none is
 /// left in it.
@@ -46,6 +49,7 @@ class engine {
 
   // Commands (tracer.hpp).
   void launch(launch_order order, reply<process_id> answer);
+  void attach(process_id id, attach_options options, reply<void> answer);
   [[nodiscard]] result<void> resume(process_id id);
   [[nodiscard]] result<void> interrupt(process_id id);
   void detach(process_id id, leave how, reply<void> answer);
@@ -101,6 +105,7 @@ class engine {
   void on_birth(traced_process& process, traced_thread& thread, birth_stop::how by);
   void on_vfork_done(traced_process& process, traced_thread& thread);
   void on_end(traced_process& process, pid_t task, const exit_status& status);
+  void on_process_end(traced_process& process, const exit_status& status);
   void settle(traced_process& process, traced_thread& thread);
 
   // strangers.cpp: tasks that nobody has told of yet
@@ -111,6 +116,7 @@ class engine {
 
   // stopping.cpp: all threads of a process
   void begin_stop(traced_process& process);
+  void await_stop(traced_process& process);
   [[nodiscard]] static bool all_stopped(const traced_process& process);
   void complete_stop(traced_process& process);
   void give_up_stop(traced_process& process);
@@ -135,9 +141,19 @@ class engine {
   [[nodiscard]] result<void> take_out_all(traced_process& process);
   void take_out_software(traced_process& process);
 
+  // attaching.cpp
+  enum class caught : std::uint8_t { yes, dead, not_the_programs };
+  void go_on_attaching(traced_process& process);
+  [[nodiscard]] result<bool> catch_new_threads(traced_process& process);
+  [[nodiscard]] result<caught> catch_thread(traced_process& process, pid_t task, thread_seizer& seizer);
+  static void end_attach(traced_process& process);
+  static void finish_attach(traced_process& process);
+  void undo_attach(traced_process& process);
+
   // detaching.cpp
   static void end_detach(traced_process& process, result<void> outcome);
   void finish_detach(traced_process& process);
+  std::vector<pid_t> detach_stopped_threads(traced_process& process);
   void detach_thread(traced_process& process, traced_thread& thread);
   void leave_if_empty(traced_process& process);
 

@@ -30,6 +30,11 @@ struct launch_command {
   launch_request request;
   launch_surroundings surroundings;
 };
+struct attach_command {
+  using answer = void;
+  process_id process;
+  attach_options options;
+};
 struct resume_command {
   using answer = void;
   process_id process;
@@ -68,8 +73,8 @@ struct is_idle_command {
 };
 
 using command =
-    std::variant<begin_command, launch_command, resume_command, interrupt_command, detach_command, kill_command,
-                 insert_breakpoint_command, remove_breakpoint_command, threads_command, is_idle_command>;
+    std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
+                 kill_command, insert_breakpoint_command, remove_breakpoint_command, threads_command, is_idle_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -88,6 +93,10 @@ inline constexpr auto wire_members<launch_surroundings> = std::tuple{
 template <>
 inline constexpr auto wire_members<launch_command> =
     std::tuple{&launch_command::request, &launch_command::surroundings};
+template <>
+inline constexpr auto wire_members<attach_options> = std::tuple{};
+template <>
+inline constexpr auto wire_members<attach_command> = std::tuple{&attach_command::process, &attach_command::options};
 template <>
 inline constexpr auto wire_members<resume_command> = std::tuple{&resume_command::process};
 template <>

@@ -89,12 +89,8 @@ std::optional<task_status> read_task_status(pid_t task) {
   return status;
 }
 
-std::optional<pid_t> living_thread(pid_t process) {
-  const auto lives = [](pid_t task) {
-    const auto status = read_task_status(task);
-    return status && status->state != 'Z' && status->state != 'X';
-  };
-  if (lives(process)) return process;
+std::vector<pid_t> list_threads(pid_t process) {
+  std::vector<pid_t> all;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(fmt::format("/proc/{}/task", process).c_str()),
                                                    ::closedir);
   while (folder) {
@@ -103,9 +99,21 @@ std::optional<pid_t> living_thread(pid_t process) {
     const std::string_view text = entry->d_name;
     pid_t task = 0;
     std::from_chars(text.data(), text.data() + text.size(), task);
-    if (task > 0 && lives(task)) return task;
+    if (task > 0) all.push_back(task);
   }
-  return std::nullopt;
+  return all;
+}
+
+std::optional<pid_t> living_thread(pid_t process) {
+  const auto lives = [](pid_t task) {
+    const auto status = read_task_status(task);
+    return status && status->state != 'Z' && status->state != 'X';
+  };
+  if (lives(process)) return process;
+  const auto all = list_threads(process);
+  const auto living = std::find_if(all.begin(), all.end(), lives);
+  if (living == all.end()) return std::nullopt;
+  return *living;
 }
 
 bool is_thread_of(pid_t process, pid_t task) {
@@ -125,6 +133,14 @@ std::optional<int> yama_ptrace_scope() {
   int scope = 0;
   std::from_chars(text->data(), text->data() + text->size(), scope);
   return scope;
+}
+
+bool in_inner_process_namespace() {
+  // PROC_PID_INIT_INO (include/linux/proc_ns.h): the number of the first one is fixed.
+  constexpr std::string_view first = "pid:[4026531836]";
+  std::array<char, 64> name{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", name.data(), name.size());
+  return length > 0 && std::string_view{name.data(), static_cast<std::size_t>(length)} != first;
 }
 
 result<target_address> program_entry(pid_t process) {

@@ -45,6 +45,10 @@ struct task_status {
 /// has ended, because a zombie has no memory any more. Empty where the whole process has ended.
 [[nodiscard]] std::optional<pid_t> living_thread(pid_t process);
 
+/// The threads of a process that the kernel lists at this moment, dead ones that nobody has waited for among them. The
+/// leader is first. Empty where there is no such process.
+[[nodiscard]] std::vector<pid_t> list_threads(pid_t process);
+
 /// The task is a thread of this process.
 [[nodiscard]] bool is_thread_of(pid_t process, pid_t task);
 
@@ -53,6 +57,9 @@ struct task_status {
 
 /// kernel.yama.ptrace_scope; empty on a kernel without Yama.
 [[nodiscard]] std::optional<int> yama_ptrace_scope();
+
+/// This program runs in a pid namespace (pid_namespaces(7)) that is not the machine's own: in a container.
+[[nodiscard]] bool in_inner_process_namespace();
 
 /// A small file, whole, but not more than `limit` bytes of it.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t limit = 65536);

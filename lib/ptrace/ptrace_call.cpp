@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "proc_files.hpp"
+#include "attach_error.hpp"
 
 namespace mpiacq::tracing {
 
@@ -22,36 +22,15 @@ unsigned long as_word(T* pointer) {
   return reinterpret_cast<unsigned long>(pointer);
 }
 
-error refused(const char* doing, pid_t thread) {
-  if (const auto status = read_task_status(thread); status && status->tracer != 0) {
-    return {error_code::busy, fmt::format("{} {}: process {} ({}) traces it already; end that first", doing, thread,
-                                          status->tracer, command_name(status->tracer))};
-  }
-  std::string message = fmt::format("{} {}: not permitted", doing, thread);
-  if (const auto scope = yama_ptrace_scope(); scope && *scope != 0) {
-    message += fmt::format("; kernel.yama.ptrace_scope is {} (0 lets you trace your own processes)", *scope);
-  } else {
-    message += "; it belongs to another user, or a container or security policy forbids ptrace (CAP_SYS_PTRACE)";
-  }
-  return {error_code::permission, std::move(message)};
-}
-
 }  // namespace
 
 error ptrace_failure(const char* doing, pid_t thread, int errno_value) {
-  error failure;
   if (errno_value == not_the_owner) {
     return {error_code::wrong_thread,
             fmt::format("{} {}: called from a thread that does not own this tracee", doing, thread)};
   }
-  if (errno_value == EPERM || errno_value == EACCES) {
-    failure = refused(doing, thread);
-  } else {
-    const error_code code = errno_value == ESRCH ? error_code::process_gone : error_code::system;
-    failure = error{code, fmt::format("{} {}", doing, thread)}.with_errno(errno_value);
-  }
-  failure.system_errno = errno_value;
-  return failure;
+  const error_code code = errno_value == ESRCH ? error_code::process_gone : error_code::system;
+  return error{code, fmt::format("{} {}", doing, thread)}.with_errno(errno_value);
 }
 
 ptrace_calls::ptrace_calls() : owner_(::gettid()) {}
@@ -71,7 +50,14 @@ result<void> ptrace_calls::call(const char* doing, int request, pid_t thread, un
 }
 
 result<void> ptrace_calls::seize(pid_t thread, unsigned long options) const {
-  return call("attach to", PTRACE_SEIZE, thread, 0, options);
+  const long answer = raw(PTRACE_SEIZE, thread, 0, options);
+  if (answer >= 0) return {};
+  const int reason = static_cast<int>(-answer);
+  // A filter of system calls may say what it likes, as if there were no ptrace.
+  if (reason != EPERM && reason != EACCES && reason != ENOSYS) return fail(ptrace_failure("attach to", thread, reason));
+  error refusal = explain_refusal(facts_about(thread));
+  refusal.system_errno = reason;
+  return fail(std::move(refusal));
 }
 
 result<void> ptrace_calls::set_options(pid_t thread, unsigned long options) const {

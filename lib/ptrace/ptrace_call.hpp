@@ -21,6 +21,7 @@ class ptrace_calls {
   /// The calling thread becomes the owner.
   ptrace_calls();
 
+  /// busy or permission where the kernel refuses it; see attach_error.hpp.
   [[nodiscard]] result<void> seize(pid_t thread, unsigned long options) const;
   [[nodiscard]] result<void> set_options(pid_t thread, unsigned long options) const;
   [[nodiscard]] result<void> interrupt(pid_t thread) const;
@@ -46,7 +47,7 @@ class ptrace_calls {
   pid_t owner_;
 };
 
-/// The sentence for a ptrace call that failed with `errno_value`: what the system has against it, and what to do.
+/// The sentence for a ptrace call that failed with `errno_value`.
 [[nodiscard]] error ptrace_failure(const char* doing, pid_t thread, int errno_value);
 
 /// True where `r` worked, or the thread is being killed: its end is reported by the wait, and no failure of the call.

@@ -114,6 +114,7 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
             engine_.launch({std::move(c.request), std::move(c.surroundings), std::move(descriptors)},
                            replier<process_id>());
           },
+          [&](const attach_command& c) { engine_.attach(c.process, c.options, replier<void>()); },
           [&](const resume_command& c) { answer(c, engine_.resume(c.process)); },
           [&](const interrupt_command& c) { answer(c, engine_.interrupt(c.process)); },
           [&](const detach_command& c) { engine_.detach(c.process, c.how, replier<void>()); },

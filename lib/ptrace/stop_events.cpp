@@ -15,7 +15,11 @@ void engine::on_status(pid_t task, const wait_status& status) {
   const auto process = processes_.find(known != process_of_.end() ? known->second : task);
   if (process == processes_.end()) return on_stranger(task, status);
   if (const auto* end = std::get_if<ended>(&status)) return on_end(process->second, task, end->status);
-  // The leader's number is the process's. Where it is no thread of ours any more, it has been let go.
+  // The leader's number is the process's. Where it is no thread of ours any more, it has been let go; where it never
+  // was, because it had ended before we came, another thread takes its number with an exec.
+  if (std::holds_alternative<exec_stop>(status) && process->second.now != phase::released) {
+    return on_stop(process->second, add_thread(process->second, task), status);
+  }
   const auto thread = process->second.threads.find(task);
   if (thread == process->second.threads.end()) return on_stranger(task, status);
   on_stop(process->second, thread->second, status);
@@ -175,22 +179,33 @@ void engine::on_vfork_done(traced_process& process, traced_thread& thread) {
 }
 
 void engine::on_end(traced_process& process, pid_t task, const exit_status& status) {
-  if (task == process.id) {
-    if (process.now == phase::launching) return on_launch_end(process, status);
-    end_detach(process, {});
-    report(process, process_ended{status});
-    return forget(process);
-  }
+  if (task == process.id) return on_process_end(process, status);
   const auto thread = process.threads.find(task);
   if (thread == process.threads.end()) return;
   const bool was_stepping = thread->second.stepping;
   const bool was_in_vfork = thread->second.in_vfork;
   process.threads.erase(thread);
   process_of_.erase(task);
+  if (process.threads.empty() && process.now != phase::leaving) {
+    // The leader had ended before we came, and nobody tells us of it. An exit of the last thread that ends it alone
+    // (_exit(2) as a bare system call) would leave the leader's own status; every library ends the process by it.
+    if (process.attaching && living_thread(process.id)) return go_on_attaching(process);
+    return on_process_end(process, status);
+  }
   if (was_in_vfork) put_back_software(process);
   if (was_stepping && process.now == phase::stepping) return begin_stepping(process);
   if (process.now == phase::stopping && all_stopped(process)) return complete_stop(process);
   if (process.now == phase::leaving) leave_if_empty(process);
+}
+
+void engine::on_process_end(traced_process& process, const exit_status& status) {
+  if (process.now == phase::launching) return on_launch_end(process, status);
+  // Whoever did not launch it is not told of its end before it was theirs, nor afterwards.
+  const bool tell = process.launched || (!process.attaching && process.now != phase::leaving);
+  end_attach(process);
+  end_detach(process, {});
+  if (tell) report(process, process_ended{status});
+  forget(process);
 }
 
 }  // namespace mpiacq::tracing

@@ -28,8 +28,6 @@ bool is_dead_leader(const traced_process& process) {
 }  // namespace
 
 void engine::begin_stop(traced_process& process) {
-  process.now = phase::stopping;
-  process.give_up = clock::now() + options_.stop_limit;
   for (auto& [task, thread] : process.threads) {
     if (thread.state == thread_state::stopped) continue;
     // A thread that is being killed says so by its end. A late one has been asked already.
@@ -37,8 +35,14 @@ void engine::begin_stop(traced_process& process) {
     // An interrupted listener reports a stop again, with the signal that it is in a group stop for.
     thread.state = thread_state::running;
   }
-  if (process.threads.size() > 1) process.look_at_leader = clock::now() + leader_interval;
+  await_stop(process);
   if (all_stopped(process)) complete_stop(process);
+}
+
+void engine::await_stop(traced_process& process) {
+  process.now = phase::stopping;
+  process.give_up = clock::now() + options_.stop_limit;
+  if (process.threads.size() > 1) process.look_at_leader = clock::now() + leader_interval;
 }
 
 bool engine::all_stopped(const traced_process& process) {
@@ -87,6 +91,7 @@ void engine::give_up_stop(traced_process& process) {
 void engine::complete_stop(traced_process& process) {
   process.give_up = process.look_at_leader = no_deadline;
   disarm(process);
+  if (process.attaching) return go_on_attaching(process);
   if (process.detaching) return finish_detach(process);
   if (std::exchange(process.at_entry, false)) {
     process.now = phase::held;

@@ -71,6 +71,14 @@ struct launch_order {
   std::vector<unique_fd> descriptors;  ///< the working directory, then what the program inherits
 };
 
+/// A process that is being taken hold of, until all its threads are held.
+struct attach_request {
+  attach_options options;
+  reply<void> answer;
+  deadline until = no_deadline;  ///< no thread that is new may turn up later
+  std::optional<error> failure;  ///< why all is undone, once that is known
+};
+
 /// A program that is being started, until its exec has worked or failed.
 struct pending_launch {
   unique_fd failure;  ///< the child writes errno here where exec fails
@@ -99,6 +107,7 @@ struct traced_process {
   bool interrupt_due = false;
   std::deque<breakpoint_hit> hits;
   std::optional<detach_request> detaching;
+  std::optional<attach_request> attaching;
 
   int group_stop = 0;              ///< the signal of the group stop that was reported
   deadline give_up = no_deadline;  ///< of the stop or step under way

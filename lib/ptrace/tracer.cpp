@@ -39,6 +39,14 @@ result<process_id> tracer::launch(const launch_request& request) {
   return state_->process->ask(std::move(what), descriptors);
 }
 
+result<void> tracer::attach(process_id process, const attach_options& options) {
+  // The answer would be for a program that stands still.
+  if (process.value() == ::getpid()) {
+    return fail(error_code::invalid_argument, "attach to this program itself: a program cannot trace itself");
+  }
+  return state_->process->ask(attach_command{process, options});
+}
+
 result<std::optional<process_event>> tracer::wait(deadline until) {
   return state_->process->next_event(until);
 }

@@ -20,6 +20,7 @@ std::vector<request_message> requests() {
   const target_address address{0xffff'ffff'0000'0010};
   return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}}},
           {2, launch},
+          {3, attach_command{process, {}}},
           {3, resume_command{process}},
           {4, interrupt_command{process}},
           {5, detach_command{process, leave::stopped}},

@@ -1,0 +1,49 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Attaching to thread after thread of a process that may be in the middle of an exec.
+//
+// A thread that execs holds a lock of the kernel's (cred_guard_mutex) while it waits until the other threads of its
+// process are gone, and a traced thread is gone only when its tracer has waited for it. PTRACE_SEIZE takes the same
+// lock. So with one thread seized and the next one to come, tracer and exec could wait for each other for ever. (Seen
+// on Linux 6.18; a known fault.) Nothing ends that but a wait for the threads that we have, and we are in the kernel:
+// so another thread of ours makes it, once a seize takes long.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ptrace_call.hpp"
+
+namespace mpiacq::tracing {
+
+class thread_seizer {
+ public:
+  /// `held`: threads of the process that are seized already, but not its leader, for whose end no exec waits.
+  thread_seizer(const ptrace_calls& calls, std::vector<pid_t> held);
+  ~thread_seizer();
+  thread_seizer(const thread_seizer&) = delete;
+  thread_seizer& operator=(const thread_seizer&) = delete;
+
+  [[nodiscard]] result<void> seize(pid_t process, pid_t thread, unsigned long options);
+  /// Threads that have ended and were waited for here: nobody else will be told of them.
+  [[nodiscard]] std::vector<pid_t> take_ended();
+
+ private:
+  void start_watch();
+  void watch();
+  void wait_for_ended();
+
+  const ptrace_calls& calls_;
+  std::atomic<std::uint64_t> calls_begun_and_ended_{0};  ///< odd: in the middle of one
+  std::mutex mutex_;
+  std::condition_variable over_changed_;
+  bool over_ = false;
+  std::vector<pid_t> held_;
+  std::vector<pid_t> ended_;
+  std::thread watch_;
+};
+
+}  // namespace mpiacq::tracing
