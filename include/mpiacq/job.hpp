@@ -12,6 +12,7 @@
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
+#include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
@@ -35,11 +36,16 @@ struct starter_facts {
   process_id pid;
   std::string executable;  ///< from /proc/PID/exe: the program that defines the interface, not a wrapper before it
   bool launched = true;    ///< by us (MPIR's launch mode), as against attached to
+  std::string found_how;   ///< attached to in place of another process that was named: how it was found, one sentence
   bool is_rank = false;    ///< it is rank 0 itself (MPIR 1.1, 9.10)
 };
 
 /// The processes were spawned, or more of them have appeared. The starter is stopped at MPIR_Breakpoint.
 struct job_spawned {};
+/// Attached to a starter whose table is there. The starter is stopped where it was.
+struct job_attached {};
+/// The starter has started the tool's daemons on the job's nodes (MPIR 1.1, 7.1). No resume is needed.
+struct daemons_launched {};
 /// The job aborts. The starter is stopped at MPIR_Breakpoint.
 struct job_aborting {
   std::optional<std::string> reason;
@@ -58,8 +64,8 @@ struct starter_continued {};
 struct starter_ended {
   exit_status status;
 };
-using job_event =
-    std::variant<job_spawned, job_aborting, job_notice, starter_stopped, starter_continued, starter_ended>;
+using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_notice, starter_stopped,
+                               starter_continued, starter_ended>;
 
 struct job_options {
   table_limits limits;
@@ -68,6 +74,18 @@ struct job_options {
   /// Ends the starter when this process dies. Only where the user asked for it.
   bool kill_with_tool = false;
   std::optional<std::vector<std::string>> environment;  ///< of the starter; empty: this process's own
+  /// To be started by the starter, one on each node (MPIR 1.1, 7.1). What is wrong with it is a job_notice;
+  /// `facts().daemons` says what became of it.
+  std::optional<mpir::daemon_request> daemons;
+  /// The ranks that `hold_ranks` takes hold of.
+  rank_selection ranks;
+};
+
+/// What became of one rank that was to be held.
+struct rank_outcome {
+  std::uint32_t rank = 0;
+  process_id pid;
+  result<void> held;  ///< else why not: gone, on another node, not permitted, held by somebody else
 };
 
 /// A parallel job under control, from its starter's command line to its processes.
@@ -80,23 +98,35 @@ class job {
  public:
   /// Starts the starter under control. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
+  /// Takes hold of a starter that runs already (MPIR's attach mode). `named` may also be a rank of its job, or a
+  /// wrapper that has started it: `starter().found_how` says what was attached to instead. The first event is
+  /// job_attached if the table is there; else the starter runs on, and it follows when the table is there or the
+  /// starter reports it. Errors: as `tracer::attach`; not_found where no starter can be found.
+  [[nodiscard]] static result<std::unique_ptr<job>> attach(process_id named, job_options options = {});
   /// Lets go of everything as `detach` does; the job goes on.
   ~job();
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// The next thing that the job does; empty where `until` passed first. After job_spawned and job_aborting the starter
-  /// is stopped until one of the verbs below.
+  /// The next thing that the job does; empty where `until` passed first. After job_spawned, job_attached and
+  /// job_aborting the starter is stopped until one of the verbs below.
   [[nodiscard]] result<std::optional<job_event>> next(deadline until = no_deadline);
   /// A descriptor to poll for reading: readable while `next` may have something. Poll no longer than until `wake_at`.
   [[nodiscard]] int event_descriptor() const;
-  /// When `next` is to be called even if nothing has come; `no_deadline` except while `end` has a promise to keep.
+  /// When `next` is to be called even if nothing has come: `end` has a promise to keep, a table or a rank is to be
+  /// looked at again.
   [[nodiscard]] deadline wake_at() const;
 
-  /// Lets the starter run on, and stays with it.
+  /// Lets the starter and the ranks that are held run on, and stays with the starter. Where the starter alone does not
+  /// release the ranks (no MPIR_partial_attach_ok), the gate of every rank of this node is opened, also of those that
+  /// were not selected (MPIR 1.1, chapter 8, step 18).
   [[nodiscard]] result<void> resume();
-  /// Writes MPIR_being_debugged = 0, takes the breakpoint away and lets the starter run without us (or leaves it
-  /// stopped for another tool). Its end is still reported.
+  /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
+  /// starter's own entry is held with the starter. One outcome for each selected rank, in order.
+  [[nodiscard]] std::vector<rank_outcome> hold_ranks();
+  /// Writes MPIR_being_debugged = 0, takes the breakpoint away and lets the starter and the ranks that are held run
+  /// without us (the gates are opened as by `resume`), or leaves them stopped for another tool; then only the gates of
+  /// ranks that are not held are opened. The end of a starter that was launched is still reported.
   [[nodiscard]] result<void> detach(leave how = leave::running);
   /// Asks the starter to end its job (SIGTERM), and after `grace` ends it with SIGKILL, then whatever local ranks of
   /// the table are still the processes that they were. starter_ended follows.

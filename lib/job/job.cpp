@@ -47,7 +47,8 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
   s->program.emplace(*s->control, *pid, options.debug_files);
   s->starter_descriptor = open_process(*pid);
-  s->acquisition = mpir::acquisition({options.limits, {}, false});
+  s->ranks.emplace(*s->control, options.debug_files);
+  s->acquisition = mpir::acquisition({options.limits, options.daemons, false});
   s->options = std::move(options);
   return std::unique_ptr<job>(new job(std::move(s)));
 }
@@ -55,12 +56,12 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 result<std::optional<job_event>> job::next(deadline until) {
   state& s = *state_;
   while (s.coming.empty() && !s.ended) {
-    auto event = s.control->wait(std::min(until, s.kill_at));
+    auto event = s.control->wait(std::min(until, wake_at()));
     if (!event) return fail(std::move(event).error());
     if (*event) {
       s.handle(**event);
-    } else if (clock::now() >= s.kill_at) {
-      s.force_end();
+    } else if (clock::now() >= wake_at()) {
+      s.on_time();
     } else {
       return std::nullopt;
     }
@@ -76,14 +77,25 @@ int job::event_descriptor() const {
 }
 
 deadline job::wake_at() const {
-  return state_->kill_at;
+  return std::min({state_->kill_at, state_->look_at, state_->gates_at});
+}
+
+void job::state::on_time() {
+  const auto now = clock::now();
+  if (now >= kill_at) force_end();
+  if (now >= gates_at) try_gates();
+  if (now >= look_at) look_again();
 }
 
 result<void> job::resume() {
-  if (!state_->stopped) return {};
-  state_->program->about_to_run();
-  state_->stopped = false;
-  return state_->control->resume(state_->facts.pid);
+  state& s = *state_;
+  if (!s.stopped) return {};
+  s.open_gates(true);
+  const auto ranks = s.let_go_of_ranks(leave::running);
+  s.program->about_to_run();
+  s.stopped = false;
+  auto resumed = s.control->resume(s.facts.pid);
+  return resumed ? ranks : resumed;
 }
 
 result<void> job::state::hold() {
@@ -109,11 +121,17 @@ result<void> job::detach(leave how) {
   if (s.detached || s.ended) return {};
   const result<void> held = s.hold();
   if (s.ended) return {};
+  s.look_at = no_deadline;
+  s.open_gates(how == leave::running);
+  const auto ranks = s.let_go_of_ranks(how);
   if (held && s.program->symbols() != nullptr) (void)s.carry_out(s.acquisition.before_detach(s.program->view()));
   s.program->about_to_run();
   s.stopped = false;
   s.detached = true;
-  return s.control->detach(s.facts.pid, how);
+  auto left = s.control->detach(s.facts.pid, how);
+  // Of one that we did not launch the kernel tells nobody but its parent.
+  s.ended = s.ended || !s.facts.launched;
+  return left ? ranks : left;
 }
 
 result<void> job::end(std::chrono::milliseconds grace) {
@@ -171,7 +189,7 @@ bool job::state::is_local(const process_table& table, std::size_t entry) const {
 
 rank_state job::state::state_of_rank(const process_table& table, std::size_t entry) const {
   if (!is_local(table, entry)) return rank_state::remote;
-  if (stopped && table.pid(entry) == facts.pid) return rank_state::held;
+  if ((stopped && table.pid(entry) == facts.pid) || ranks->holds(table.pid(entry))) return rank_state::held;
   switch (state_of(table.pid(entry))) {
     case run_state::running:
       return rank_state::running;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "attach_fifo.hpp"
 #include "job_state.hpp"
 #include "local_host.hpp"
 #include "node_process.hpp"
@@ -17,9 +18,16 @@ struct overloaded : Fs... {
 };
 template <class... Fs>
 overloaded(Fs...) -> overloaded<Fs...>;
+/// A starter fills its table within milliseconds, but it may take as long to start its job as the machine is large.
+/// Each look stops it for less than one.
+constexpr std::chrono::milliseconds table_interval{100};
 }  // namespace
 
 void job::state::handle(const process_event& event) {
+  if (event.process != facts.pid) {
+    static_cast<void>(ranks->handle(event));
+    return;
+  }
   std::visit(overloaded{
                  [&](const entry_reached&) { at_entry(); },
                  [&](const breakpoint_hit& hit) { at_breakpoint(hit.address); },
@@ -98,11 +106,31 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::watch_modules&) { return false; },
-                        // What only an attach, daemons or a watched state ask for: none of them is asked for here.
-                        [&](const auto&) { return false; },
+                        // A watched variable is not asked for.
+                        [&](const mpir::watch_variable&) { return false; },
+                        [&](const mpir::unwatch_variable&) { return false; },
+                        [&](const mpir::await_table&) {
+                          look_at = clock::now() + table_interval;
+                          return false;
+                        },
+                        [&](const mpir::kick_fifo& fifo) {
+                          notice_failure(kick_attach_fifo(fifo.path, facts.pid));
+                          return false;
+                        },
+                        [&](const mpir::report_daemons&) {
+                          coming.emplace_back(daemons_launched{});
+                          return false;
+                        },
                         [&](const mpir::report_processes& report) {
                           host_is_local = local_hosts_of(*report.table, local_host::of_this_system());
-                          coming.emplace_back(job_spawned{});
+                          if (attaching) {
+                            coming.emplace_back(job_attached{});
+                          } else {
+                            coming.emplace_back(job_spawned{});
+                          }
+                          attaching = false;
+                          gates_opened = false;
+                          look_at = no_deadline;
                           return true;
                         },
                         [&](mpir::report_abort& report) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -28,14 +29,20 @@ std::string file_text(const std::string& path, std::size_t limit) {
   return text;
 }
 
-}  // namespace
-
-run_state state_of(process_id pid) {
+/// What /proc/PID/stat says behind the name: "S PARENT ..."; empty where it has gone.
+std::string stat_of(process_id pid) {
   const std::string stat = file_text(fmt::format("/proc/{}/stat", pid.value()), 4096);
   // "PID (name) S ...": the name may hold anything, a closing parenthesis too, so the last one counts.
   const std::size_t after_name = stat.rfind(") ");
-  if (after_name == std::string::npos || after_name + 2 >= stat.size()) return run_state::gone;
-  switch (stat[after_name + 2]) {
+  return after_name == std::string::npos ? std::string{} : stat.substr(after_name + 2);
+}
+
+}  // namespace
+
+run_state state_of(process_id pid) {
+  const std::string stat = stat_of(pid);
+  if (stat.empty()) return run_state::gone;
+  switch (stat.front()) {
     case 'T':
       return run_state::stopped;
     case 't':
@@ -46,6 +53,12 @@ run_state state_of(process_id pid) {
     default:
       return run_state::running;
   }
+}
+
+std::optional<process_id> parent_of(process_id pid) {
+  const std::string stat = stat_of(pid);
+  if (stat.size() < 3) return std::nullopt;
+  return process_id{std::atoll(stat.c_str() + 2)};
 }
 
 std::string executable_of(process_id pid) {

@@ -19,6 +19,9 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 /// The file it executes, by /proc/PID/exe; " (deleted)" is taken off. Empty where that may not be read.
 [[nodiscard]] std::string executable_of(process_id pid);
 
+/// Its parent; empty where it has gone.
+[[nodiscard]] std::optional<process_id> parent_of(process_id pid);
+
 /// One variable of the environment that it was started with; empty where it is not there or may not be read.
 [[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);
 

@@ -2,6 +2,7 @@
 // What /proc says of two processes of which one may not trace the other.
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -70,6 +71,15 @@ bool ptrace_is_denied() {
   return ::ptrace(PTRACE_SEIZE, nobody, 0, 0) != 0 && errno != ESRCH;
 }
 
+/// A process of ours is called by its arguments: "tracer", "of", and the tool's number (tracing_process.cpp).
+std::optional<pid_t> tool_of(pid_t tracing_process) {
+  constexpr std::string_view name{"tracer\0of\0", 10};
+  const auto arguments = read_small_file(fmt::format("/proc/{}/cmdline", tracing_process));
+  if (!arguments || !arguments->starts_with(name)) return std::nullopt;
+  const long tool = std::strtol(arguments->c_str() + name.size(), nullptr, 10);
+  return tool > 0 ? std::optional{static_cast<pid_t>(tool)} : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<process_rights> read_rights(pid_t task) {
@@ -93,8 +103,10 @@ refusal_facts facts_about(pid_t task) {
     // What is named there is a thread.
     const auto tracer = read_task_status(status->tracer);
     facts.tracer = tracer ? tracer->process : status->tracer;
-    facts.tracer_name = command_name(facts.tracer);
     facts.traced_by_us = facts.tracer == ::getpid();
+    // A tracing process of this library says for whom it traces; that is whom a person knows.
+    if (const auto tool = tool_of(facts.tracer)) facts.tracer = *tool;
+    facts.tracer_name = command_name(facts.tracer);
   }
   facts.kernel_thread = (flags_of(task) & is_of_the_kernel) != 0;
   if (const auto rights = read_rights(task)) facts.target = *rights;

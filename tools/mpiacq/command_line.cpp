@@ -31,6 +31,18 @@ constexpr auto launch_details =
     "Exit status: the starter's own, 128 + N where signal N ended it; 125 where mpiacq failed, or the starter ended\n"
     "well without having reported any processes; 126 where it cannot be run; 127 where it is not found.";
 
+constexpr auto attach_about = "Takes hold of a job that runs already, and reports its processes";
+constexpr auto attach_details =
+    "PID is the starter's (mpirun, srun), or that of a rank on the starter's node, or of a script that runs the "
+    "starter.\n"
+    "The job is let go as it was found, unless --then says otherwise. The report goes to standard output.\n\n"
+    "Examples:\n"
+    "  mpiacq attach 4242\n"
+    "  mpiacq attach --then stop --ranks 0-3,8 4242\n"
+    "  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242\n\n"
+    "Exit status: 0; 125 where the job cannot be taken hold of, or has no table within --timeout; 128 + N after signal "
+    "N.";
+
 constexpr auto inspect_about = "Says what a program, or a running process, offers to a debugger";
 constexpr auto inspect_details =
     "Each known symbol with its module and address, the layout of the process descriptor and where it was learnt, and\n"
@@ -50,11 +62,68 @@ void add_report_options(CLI::App& command, report_options& options) {
       ->allow_extra_args(false);  // one folder each time: the next word is not another
 }
 
+/// What launch and attach share, as it is parsed.
+struct job_words {
+  std::string verb;
+  double timeout = 0;
+  CLI::Option* timeout_given = nullptr;
+  std::string ranks = "all";
+  std::string daemon;
+  std::vector<std::string> daemon_arguments;
+  bool daemon_output = false;
+};
+
+void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about) {
+  words.verb = verb;
+  command
+      .add_option("--then", words.verb,
+                  fmt::format("What becomes of the job after the report: it goes on, and what else happens is reported "
+                              "until the starter ends (continue); it goes on untraced (detach); it stays stopped for "
+                              "another tool (stop); it is ended (kill). Default: {}",
+                              verb))
+      ->type_name("continue|detach|stop|kill")
+      ->check(CLI::IsMember({"continue", "detach", "stop", "kill"}).description(""));
+  words.timeout_given = command.add_option("--timeout", words.timeout, timeout_about)
+                            ->type_name("SECONDS")
+                            ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  command.add_option("--ranks", words.ranks, "The ranks that --then stop leaves stopped, as in 0-3,8; default: all")
+      ->type_name("RANKS");
+  command
+      .add_option("--daemon", words.daemon,
+                  "A program that the starter is to run once on each node of the job, with the rights to look at it")
+      ->type_name("PATH");
+  command
+      .add_option("--daemon-arg", words.daemon_arguments,
+                  "An argument of the daemon; may be repeated, none may be empty")
+      ->type_name("ARG")
+      ->allow_extra_args(false);
+  command.add_flag("--daemon-output", words.daemon_output, "The daemons' output comes out with the job's");
+}
+
+/// Into the options; a sentence where they make no sense together.
+std::optional<std::string> take_job_options(const job_words& words, job_command_options& options) {
+  const std::map<std::string, then> verbs = {
+      {"continue", then::go_on}, {"detach", then::detach}, {"stop", then::stop}, {"kill", then::kill}};
+  options.after = verbs.at(words.verb);
+  if (words.timeout_given->count() != 0) options.timeout = words.timeout;
+  auto ranks = rank_selection::parse(words.ranks);
+  if (!ranks) return "--ranks: " + ranks.error().message;
+  options.ranks = std::move(*ranks);
+  if (words.daemon.empty() && (!words.daemon_arguments.empty() || words.daemon_output)) {
+    return "--daemon-arg and --daemon-output need a --daemon that they are for";
+  }
+  if (!words.daemon.empty()) {
+    options.daemons = mpir::daemon_request{words.daemon, words.daemon_arguments, words.daemon_output};
+  }
+  return std::nullopt;
+}
+
 /// CLI11 does not know that a starter's command line follows.
 class formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string) const override {
     if (app->get_name() == "launch") return "Usage: mpiacq launch [OPTIONS] -- STARTER ARG...\n";
+    if (app->get_name() == "attach") return "Usage: mpiacq attach [OPTIONS] PID\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
@@ -74,27 +143,25 @@ invocation parse_command_line(int argc, char** argv) {
   app.formatter(std::make_shared<formatter>());
 
   launch_options launch;
-  double timeout = 0;
+  job_words launch_words;
   CLI::App* launch_command = app.add_subcommand("launch", launch_about);
   launch_command->footer(launch_details);
   add_report_options(*launch_command, launch.report);
-  const std::map<std::string, then> verbs = {
-      {"continue", then::go_on}, {"detach", then::detach}, {"stop", then::stop}, {"kill", then::kill}};
-  std::string verb = "continue";
-  launch_command
-      ->add_option("--then", verb,
-                   "What becomes of the job after the report: it goes on, and an abort is reported (continue, "
-                   "the default); it goes on untraced (detach); the starter stays stopped for another tool (stop); "
-                   "it is ended (kill)")
-      ->type_name("continue|detach|stop|kill")
-      ->check(CLI::IsMember({"continue", "detach", "stop", "kill"}).description(""));
-  CLI::Option* timeout_option =
-      launch_command
-          ->add_option("--timeout", timeout, "Give up, and let the job go on, if it has not spawned after so long")
-          ->type_name("SECONDS")
-          ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  add_job_options(*launch_command, launch_words, "continue",
+                  "Give up, and let the job go on, if it has not spawned after so long");
   // Everything from the starter's name on is the starter's own, options too.
   launch_command->prefix_command();
+
+  attach_command_options attach;
+  job_words attach_words;
+  std::int64_t attach_to = 0;
+  CLI::App* attach_command = app.add_subcommand("attach", attach_about);
+  attach_command->footer(attach_details);
+  add_report_options(*attach_command, attach.report);
+  add_job_options(*attach_command, attach_words, "detach",
+                  "Give up, and let the job go on, if its starter has no process table after so long");
+  CLI::Option* attach_process =
+      attach_command->add_option("process", attach_to, "The starter, or a process of its job")->type_name("PID");
 
   inspect_options inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", inspect_about);
@@ -117,8 +184,7 @@ invocation parse_command_line(int argc, char** argv) {
   }
 
   if (launch_command->parsed()) {
-    launch.after = verbs.at(verb);
-    if (timeout_option->count() != 0) launch.timeout = timeout;
+    if (const auto wrong = take_job_options(launch_words, launch)) return finished{failed("launch: " + *wrong)};
     launch.command = launch_command->remaining();
     if (!launch.command.empty() && mark != words.end()) launch.command.emplace_back("--");
     launch.command.insert(launch.command.end(), behind_mark.begin(), behind_mark.end());
@@ -126,6 +192,14 @@ invocation parse_command_line(int argc, char** argv) {
       return finished{failed("launch: no starter was given. Try: mpiacq launch -- mpirun -n 4 ./app")};
     }
     return launch;
+  }
+  if (attach_command->parsed()) {
+    if (const auto wrong = take_job_options(attach_words, attach)) return finished{failed("attach: " + *wrong)};
+    if (attach_process->count() == 0) {
+      return finished{failed("attach: no process was given. Try: mpiacq attach $(pgrep -n mpirun)")};
+    }
+    attach.process = process_id{attach_to};
+    return attach;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

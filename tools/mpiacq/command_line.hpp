@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "mpiacq/mpir_daemons.hpp"
+#include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq::tool {
@@ -20,11 +22,21 @@ struct report_options {
 /// What becomes of the job once its processes have been reported.
 enum class then : unsigned char { go_on, detach, stop, kill };
 
-struct launch_options {
+/// What launch and attach take both.
+struct job_command_options {
   report_options report;
   then after = then::go_on;
   std::optional<double> timeout;  ///< seconds
+  rank_selection ranks;
+  std::optional<mpir::daemon_request> daemons;
+};
+
+struct launch_options : job_command_options {
   std::vector<std::string> command;
+};
+
+struct attach_command_options : job_command_options {
+  process_id process;
 };
 
 struct inspect_options {
@@ -37,7 +49,7 @@ struct finished {
   int status;
 };
 
-using invocation = std::variant<finished, launch_options, inspect_options>;
+using invocation = std::variant<finished, launch_options, attach_command_options, inspect_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

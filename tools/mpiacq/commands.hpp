@@ -3,12 +3,14 @@
 
 #include "command_line.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/job.hpp"
 #include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq::tool {
 
 // Each runs one subcommand and gives the exit status.
 [[nodiscard]] int run_launch(const launch_options& options);
+[[nodiscard]] int run_attach(const attach_command_options& options);
 [[nodiscard]] int run_inspect(const inspect_options& options);
 
 /// "mpiacq: SENTENCE" on standard error.
@@ -16,5 +18,8 @@ void complain(const error& what);
 void complain(std::string_view what);
 
 [[nodiscard]] debug_file_search search_in(const report_options& options);
+
+/// What both launch and attach hand to the library.
+[[nodiscard]] job_options job_options_of(const job_command_options& options);
 
 }  // namespace mpiacq::tool

@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "job_report.hpp"
 #include "json_parts.hpp"
 
@@ -12,12 +14,22 @@ json json_of_starter(const job& subject) {
           {"executable", starter.executable},
           {"mode", starter.launched ? "launch" : "attach"},
           {"is_rank", starter.is_rank},
+          {"found_how", starter.found_how.empty() ? json(nullptr) : json(starter.found_how)},
           {"job_id", or_null(subject.facts().job_id)},
           {"step_id", or_null(subject.facts().step_id)}};
 }
 
 json or_null(std::optional<std::string_view> text) {
   return text ? json(*text) : json(nullptr);
+}
+
+/// What a tool acts on beside the processes (MPIR 1.1, 7.1, 9.11 to 9.14).
+json json_of(const mpir::job_facts& facts) {
+  return {{"acquired_pre_main", facts.acquired_pre_main},
+          {"force_to_main", facts.force_to_main},
+          {"partial_attach_ok", facts.partial_attach_ok},
+          {"ignore_queues", facts.ignore_queues},
+          {"daemons", mpir::name(facts.daemons)}};
 }
 
 json json_of_processes(const job& subject) {
@@ -51,14 +63,15 @@ std::string job_json(const job_snapshot& snapshot) {
   const auto table = subject.processes();
   json problems = json::array();
   for (const error& problem : snapshot.problems) problems.push_back(problem.message);
-  const bool aborting = snapshot.what == job_snapshot::event::aborting;
+  constexpr std::array<std::string_view, 3> events = {"spawned", "attached", "aborting"};
   return dump({{"schema", "mpiacq.job/1"},
                {"interface", "mpir"},
-               {"event", aborting ? "aborting" : "spawned"},
+               {"event", events[static_cast<std::size_t>(snapshot.what)]},
                {"abort_reason", tool::or_null(snapshot.abort_reason)},
                {"starter", json_of_starter(subject)},
                {"layout", json_of(table ? &table->layout() : nullptr)},
                {"symbols", subject.symbols() == nullptr ? json::object() : json_of(*subject.symbols())},
+               {"facts", json_of(subject.facts())},
                {"queue_library", tool::or_null(subject.queue_library())},
                {"processes", json_of_processes(subject)},
                {"problems", std::move(problems)}});

@@ -11,7 +11,7 @@ namespace mpiacq::tool {
 
 /// What there is to say of a job at one event.
 struct job_snapshot {
-  enum class event : unsigned char { spawned, aborting };
+  enum class event : unsigned char { spawned, attached, aborting };
   event what = event::spawned;
   std::optional<std::string> abort_reason;
   const job& subject;

@@ -55,10 +55,11 @@ std::string headline(const job_snapshot& snapshot, const process_table* table) {
     text += snapshot.abort_reason ? printable(*snapshot.abort_reason) : "it gives no reason";
     return text + "\n";
   }
+  const bool attached = snapshot.what == job_snapshot::event::attached;
   std::vector<std::uint32_t> hosts(table->host_numbers().begin(), table->host_numbers().end());
   std::sort(hosts.begin(), hosts.end());
   const auto host_count = static_cast<std::size_t>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
-  text += fmt::format(" has spawned {} on {}", counted(table->size(), "process", "processes"),
+  text += fmt::format(" {} {} on {}", attached ? "has" : "has spawned", counted(table->size(), "process", "processes"),
                       counted(host_count, "host", "hosts"));
   const mpir::job_facts& facts = snapshot.subject.facts();
   if (facts.job_id) text += fmt::format(", job {}", printable(*facts.job_id));
@@ -83,10 +84,12 @@ std::string problem_lines(const job_snapshot& snapshot, const process_table& tab
 
 std::string job_text(const job_snapshot& snapshot) {
   const auto table = snapshot.subject.processes();
+  const std::string& how = snapshot.subject.starter().found_how;
   if (snapshot.what == job_snapshot::event::aborting || !table) return headline(snapshot, nullptr);
   std::string text = headline(snapshot, table.get());
   text +=
       table->size() <= rows_shown_one_by_one ? process_rows(*table, snapshot.subject.rank_states()) : run_rows(*table);
+  if (!how.empty()) text += "  " + printable(how) + "\n";
   if (!table->empty()) text += "  layout: " + layout_source_text(table->layout(), true) + "\n";
   return text + problem_lines(snapshot, *table);
 }

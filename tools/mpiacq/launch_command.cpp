@@ -22,6 +22,16 @@ debug_file_search search_in(const report_options& options) {
   return search;
 }
 
+job_options job_options_of(const job_command_options& options) {
+  job_options how;
+  how.debug_files = search_in(options.report);
+  // A download would hold the job; what is missing then is inferred or said.
+  how.debug_files.debuginfod = false;
+  how.daemons = options.daemons;
+  how.ranks = options.ranks;
+  return how;
+}
+
 int run_launch(const launch_options& options) {
   auto report = report_file::open(options.report.output, STDERR_FILENO);
   if (!report) {
@@ -30,11 +40,7 @@ int run_launch(const launch_options& options) {
   }
   // Before the launch: a Ctrl-C in between must not end us and leave the starter.
   signal_catcher signals;
-  job_options how;
-  how.debug_files = search_in(options.report);
-  // A download would hold the job; what is missing then is inferred or said.
-  how.debug_files.debuginfod = false;
-  auto launched = job::launch(options.command, std::move(how));
+  auto launched = job::launch(options.command, job_options_of(options));
   if (!launched) {
     complain(launched.error());
     return status_of_failed_launch(launched.error().code);

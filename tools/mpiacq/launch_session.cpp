@@ -2,35 +2,32 @@
 #include "launch_session.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <csignal>
 #include <variant>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "session_wait.hpp"
 
 namespace mpiacq::tool {
 
-namespace {
-constexpr std::chrono::seconds patience_of_a_person{5};
-constexpr double longest_timeout = 1e9;  // seconds; more than a clock can add is the same as for ever
-}  // namespace
+std::string left_stopped(const job& subject) {
+  return fmt::format(
+      "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
+      "'kill -CONT {0}' and the same for each rank lets the job go on",
+      subject.starter().pid.value());
+}
 
 launch_session::launch_session(job& subject, const launch_options& options, report_file& report,
                                signal_catcher& signals)
     : job_(subject),
       options_(options),
-      report_(report),
+      reporter_(subject, options.report, report),
       signals_(signals),
-      hint_at_(clock::now() + patience_of_a_person) {
-  if (options.timeout && *options.timeout < longest_timeout) {
-    spawn_by_ = clock::now() + std::chrono::microseconds(std::llround(*options.timeout * 1e6));
-  }
-}
+      spawn_by_(deadline_after(options.timeout)),
+      hint_at_(clock::now() + patience_of_a_person) {}
 
 int launch_session::run() {
   for (;;) {
@@ -46,20 +43,9 @@ int launch_session::run() {
     }
     if (!spawned_ && clock::now() >= spawn_by_) return give_up();
     if (!spawned_ && clock::now() >= hint_at_) say_what_is_missing();
-    wait_for_something();
+    wait_for_either(job_, signals_, spawned_ ? no_deadline : std::min(spawn_by_, hint_at_));
     take_signals();
   }
-}
-
-void launch_session::wait_for_something() {
-  int milliseconds = -1;
-  const deadline until = std::min(job_.wake_at(), spawned_ ? no_deadline : std::min(spawn_by_, hint_at_));
-  if (until != no_deadline) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-    milliseconds = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
-  }
-  std::array<pollfd, 2> sources{pollfd{job_.event_descriptor(), POLLIN, 0}, pollfd{signals_.descriptor(), POLLIN, 0}};
-  (void)::poll(sources.data(), sources.size(), milliseconds);
 }
 
 void launch_session::take_signals() {
@@ -84,15 +70,18 @@ void launch_session::stop_with_the_starter() {
 
 void launch_session::handle(const job_event& event) {
   if (std::holds_alternative<job_spawned>(event)) {
-    report(job_snapshot::event::spawned);
+    // What is to be left stopped is held before it is reported.
+    if (options_.after == then::stop) reporter_.hold_ranks(job_);
+    reporter_.report(job_snapshot::event::spawned);
     spawned_ = true;
     after_report();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    report(job_snapshot::event::aborting, abort->reason);
-    note_failure(job_.resume());
+    reporter_.report(job_snapshot::event::aborting, abort->reason);
+    reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
-    problems_.push_back(notice->what);
-    complain(notice->what);
+    reporter_.problem(notice->what);
+  } else if (std::holds_alternative<daemons_launched>(event)) {
+    complain("the starter has launched the daemons");
   } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
     starter_stopped_ = stop->signal != 0;
     stop_with_the_starter();
@@ -103,27 +92,21 @@ void launch_session::handle(const job_event& event) {
   }
 }
 
-void launch_session::report(job_snapshot::event what, std::optional<std::string> reason) {
-  const job_snapshot snapshot{what, std::move(reason), job_, problems_};
-  note_failure(report_.write(options_.report.json ? job_json(snapshot) : job_text(snapshot)));
-}
-
 void launch_session::after_report() {
-  const auto pid = job_.starter().pid.value();
   left_ = options_.after != then::go_on;
   switch (options_.after) {
     case then::go_on:
-      note_failure(job_.resume());
+      reporter_.note_failure(job_.resume());
       break;
     case then::detach:
-      note_failure(job_.detach(leave::running));
+      reporter_.note_failure(job_.detach(leave::running));
       break;
     case then::kill:
-      note_failure(job_.end());
+      reporter_.note_failure(job_.end());
       break;
     case then::stop:
-      note_failure(job_.detach(leave::stopped));
-      complain(fmt::format("the starter is left stopped: 'gdb -p {0}' takes it, 'kill -CONT {0}' lets it go on", pid));
+      reporter_.note_failure(job_.detach(leave::stopped));
+      complain(left_stopped(job_));
       break;
   }
 }
@@ -140,7 +123,7 @@ int launch_session::give_up() {
   complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it goes on without us",
                        job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
                        lacking ? ": " + *lacking : ""));
-  note_failure(job_.detach(leave::running));
+  reporter_.note_failure(job_.detach(leave::running));
   return status_tool_failed;
 }
 
@@ -154,17 +137,11 @@ int launch_session::final_status(const starter_ended& end) {
         lacking ? ": " + *lacking
                 : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 (what it ran may be no MPI program, "
                   "or link-time optimisation has inlined the call)"));
-    tool_failed_ = true;
+    reporter_.note_failure();
   }
   // A starter that failed has more to say than we have.
   const int status = starter.as_shell();
-  return status == 0 && tool_failed_ ? status_tool_failed : status;
-}
-
-void launch_session::note_failure(const result<void>& done) {
-  if (done) return;
-  complain(done.error());
-  tool_failed_ = true;
+  return status == 0 && reporter_.failed() ? status_tool_failed : status;
 }
 
 }  // namespace mpiacq::tool

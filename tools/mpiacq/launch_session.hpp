@@ -3,15 +3,16 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "command_line.hpp"
-#include "job_report.hpp"
+#include "job_reporter.hpp"
 #include "mpiacq/job.hpp"
-#include "report_file.hpp"
 #include "signals.hpp"
 
 namespace mpiacq::tool {
+
+/// For the person who asked for it: how the job that was left stopped goes on.
+[[nodiscard]] std::string left_stopped(const job& subject);
 
 /// One launched job, from its start to the exit status that we end with.
 class launch_session {
@@ -21,30 +22,25 @@ class launch_session {
   [[nodiscard]] int run();
 
  private:
-  void wait_for_something();
   void take_signals();
   void handle(const job_event& event);
-  void report(job_snapshot::event what, std::optional<std::string> reason = {});
   void after_report();
   void stop_with_the_starter();
   void say_what_is_missing();
   [[nodiscard]] int give_up();
   [[nodiscard]] int final_status(const starter_ended& end);
-  void note_failure(const result<void>& done);
 
   job& job_;
   const launch_options& options_;
-  report_file& report_;
+  job_reporter reporter_;
   signal_catcher& signals_;
 
   deadline spawn_by_ = no_deadline;  ///< --timeout
   deadline hint_at_;                 ///< when a person would begin to wonder
   bool spawned_ = false;
-  bool tool_failed_ = false;
   bool left_ = false;  ///< let go of on purpose: its stops are no longer ours
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
-  std::vector<error> problems_;
   std::optional<starter_ended> ended_;
 };
 

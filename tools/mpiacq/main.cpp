@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   using namespace mpiacq::tool;
   const invocation asked = parse_command_line(argc, argv);
   if (const auto* launch = std::get_if<launch_options>(&asked)) return run_launch(*launch);
+  if (const auto* attach = std::get_if<attach_command_options>(&asked)) return run_attach(*attach);
   if (const auto* inspect = std::get_if<inspect_options>(&asked)) return run_inspect(*inspect);
   return std::get<finished>(asked).status;
 }

@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/rank_selection.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace mpiacq {
+
+namespace {
+
+std::optional<std::uint32_t> number(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // One less than the type holds: the rank after the last can be named.
+  if (problem != std::errc{} || end != text.data() + text.size() || value == UINT32_MAX) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+result<rank_selection> rank_selection::parse(std::string_view text) {
+  rank_selection selection;
+  if (text == "all") return selection;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::string_view part = text.substr(at, text.find(',', at) - at);
+    at += part.size() + 1;
+    const auto dash = part.find('-');
+    const auto first = number(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number(part.substr(dash + 1));
+    if (!first || !last || *last < *first) {
+      return fail(error_code::invalid_argument,
+                  fmt::format("'{}' in the selection '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));
+    }
+    selection.ranges_.push_back({*first, *last});
+  }
+  auto& ranges = selection.ranges_;
+  std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) { return a.first < b.first; });
+  std::size_t kept = 0;
+  for (const range& next : ranges) {
+    if (kept > 0 && next.first <= ranges[kept - 1].last + 1) {
+      ranges[kept - 1].last = std::max(ranges[kept - 1].last, next.last);
+    } else {
+      ranges[kept++] = next;
+    }
+  }
+  ranges.resize(kept);
+  return selection;
+}
+
+bool rank_selection::contains(std::uint32_t rank) const {
+  if (ranges_.empty()) return true;
+  const auto after =
+      std::upper_bound(ranges_.begin(), ranges_.end(), rank, [](auto r, const range& have) { return r < have.first; });
+  return after != ranges_.begin() && rank <= std::prev(after)->last;
+}
+
+std::vector<std::uint32_t> rank_selection::among(std::uint32_t count) const {
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    if (contains(rank)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::string rank_selection::text() const {
+  if (ranges_.empty()) return "all";
+  std::string text;
+  for (const range& r : ranges_) {
+    if (!text.empty()) text += ",";
+    text += r.first == r.last ? fmt::format("{}", r.first) : fmt::format("{}-{}", r.first, r.last);
+  }
+  return text;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,47 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// MPIR's attach mode: a starter that runs already.
+#include "find_starter.hpp"
+#include "job_state.hpp"
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
+  auto found = find_starter(named);
+  if (!found) return fail(std::move(found).error());
+  auto control = tracer::create();
+  if (!control) return fail(std::move(control).error());
+
+  auto s = std::make_unique<state>();
+  s->control = std::move(*control);
+  s->facts.pid = found->pid;
+  s->facts.launched = false;
+  s->facts.found_how = std::move(found->how);
+  s->starter_descriptor = open_process(found->pid);
+  if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
+  s->facts.executable = executable_of(found->pid);
+  s->program.emplace(*s->control, found->pid, options.debug_files);
+  s->ranks.emplace(*s->control, options.debug_files);
+  s->acquisition = mpir::acquisition({options.limits, options.daemons, false});
+  s->options = std::move(options);
+  s->stopped = s->attaching = true;
+  std::unique_ptr<job> attached(new job(std::move(s)));
+  state& own = *attached->state_;
+  if (auto opened = own.program->open(); !opened) {
+    return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
+  }
+  if (!own.carry_out(own.acquisition.at_attach(own.program->view()))) own.run_on();
+  return attached;
+}
+
+void job::state::look_again() {
+  look_at = no_deadline;
+  const bool was_stopped = stopped;
+  if (const auto held = hold(); !held) return notice_failure(held);
+  if (ended || detached) return;
+  // Something else has stopped it meanwhile, and is to be seen first.
+  if (was_stopped || !coming.empty()) return;
+  if (!carry_out(acquisition.look_again(program->view()))) run_on();
+}
+
+}  // namespace mpiacq

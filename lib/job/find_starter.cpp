@@ -1,0 +1,169 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "find_starter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include "lacking.hpp"
+#include "local_host.hpp"
+#include "mpiacq/mpir.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/tracer.hpp"
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::size_t most_generations = 64;
+
+/// What a process offers, seen from outside while it runs.
+struct sight {
+  process_id pid;
+  bool has_interface = false;
+  std::shared_ptr<const process_table> table;  ///< null where there is none yet
+  std::string lacks;
+};
+
+result<sight> look_at(process_id pid) {
+  process_memory memory(pid);
+  page_cache cache(memory);
+  auto symbols = process_symbols::open(pid, cache, {.folders = {"/usr/lib/debug"}, .debuginfod = false});
+  if (!symbols) return fail(std::move(symbols).error());
+  sight seen{pid, false, nullptr, {}};
+  // Without a writer nothing is asked for: what is there is told, and that is all.
+  mpir::acquisition eye;
+  const auto actions = eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols});
+  if (!actions) return fail(actions.error());
+  seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
+  if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
+  if (!seen.has_interface && eye.symbols() != nullptr) {
+    seen.lacks =
+        lacking_sentence(*eye.symbols(), (*symbols)->modules(), (*symbols)->executable_is_stripped()).value_or("");
+  }
+  return seen;
+}
+
+/// The table's entry that is this process of this node.
+std::optional<std::size_t> entry_of(const process_table& table, process_id pid) {
+  const auto local = local_hosts_of(table, local_host::of_this_system());
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const std::uint32_t host = table.host_numbers()[i];
+    if (table.pid(i) == pid && host < local.size() && local[host]) return i;
+  }
+  return std::nullopt;
+}
+
+struct rank_sign {
+  std::string variable;
+  std::string value;
+};
+
+/// What launchers put into a rank's environment.
+std::optional<rank_sign> sign_of_a_rank(process_id pid) {
+  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (auto value = environment_of(pid, variable)) return rank_sign{variable, std::move(*value)};
+  }
+  return std::nullopt;
+}
+
+/// Where its launcher said that it is to be reached: for a person to see on which node the starter is.
+std::string whereabouts(process_id pid) {
+  std::string text;
+  for (const char* variable : {"PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2", "PMIX_SERVER_URI",
+                               "OMPI_MCA_orte_hnp_uri", "SLURM_LAUNCH_NODE_IPADDR"}) {
+    if (const auto value = environment_of(pid, variable)) text += fmt::format("; {}={}", variable, *value);
+  }
+  return text;
+}
+
+std::string named(process_id pid) {
+  const std::string executable = executable_of(pid);
+  return executable.empty() ? fmt::format("{}", pid.value()) : fmt::format("{} ({})", pid.value(), executable);
+}
+
+std::vector<process_id> processes_of_this_node() {
+  std::vector<process_id> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+    if (const auto pid = process_id{std::atoll(entry->d_name)}; pid.value() > 0) all.push_back(pid);
+  }
+  return all;
+}
+
+std::vector<process_id> ancestors_of(process_id pid) {
+  std::vector<process_id> all;
+  for (auto parent = parent_of(pid); parent && parent->value() > 1 && all.size() < most_generations;
+       parent = parent_of(*parent)) {
+    all.push_back(*parent);
+  }
+  return all;
+}
+
+std::optional<found_starter> starter_listing(process_id rank) {
+  std::vector<process_id> candidates = ancestors_of(rank);
+  const std::size_t ancestors = candidates.size();
+  const auto others = processes_of_this_node();
+  candidates.insert(candidates.end(), others.begin(), others.end());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i] == rank) continue;
+    const auto seen = look_at(candidates[i]);
+    if (!seen || !seen->table) continue;
+    const auto entry = entry_of(*seen->table, rank);
+    if (!entry) continue;
+    return found_starter{candidates[i],
+                         fmt::format("{} is no starter: attached to {}{}, whose table lists it as rank {}", named(rank),
+                                     i < ancestors ? "its ancestor " : "", named(candidates[i]), *entry)};
+  }
+  return std::nullopt;
+}
+
+std::optional<found_starter> starter_below(process_id wrapper) {
+  std::optional<found_starter> best;
+  for (const process_id pid : processes_of_this_node()) {
+    const auto above = ancestors_of(pid);
+    if (std::find(above.begin(), above.end(), wrapper) == above.end() || sign_of_a_rank(pid)) continue;
+    const auto seen = look_at(pid);
+    if (!seen || !seen->has_interface) continue;
+    if (!best || seen->table) {
+      best = found_starter{
+          pid, fmt::format("{} is no starter: attached to {}, which it has started", named(wrapper), named(pid))};
+    }
+    if (seen->table) break;
+  }
+  return best;
+}
+
+error no_starter(process_id pid, const sight& seen) {
+  if (const auto sign = sign_of_a_rank(pid)) {
+    return error{error_code::not_found,
+                 fmt::format("{} is a rank ({}={}), and no process of this node that may be looked at has a table that "
+                             "lists it: attach where the starter runs, or as its user{}",
+                             named(pid), sign->variable, sign->value, whereabouts(pid))};
+  }
+  std::string message = fmt::format("{} is no starter, and no starter's table on this node lists it", named(pid));
+  if (!seen.lacks.empty()) message += ": " + seen.lacks;
+  return error{error_code::not_found, std::move(message)};
+}
+
+}  // namespace
+
+result<found_starter> find_starter(process_id asked_for) {
+  if (state_of(asked_for) == run_state::gone) {
+    return fail(error_code::not_found, fmt::format("attach to {}: there is no such process", asked_for.value()));
+  }
+  auto seen = look_at(asked_for);
+  if (!seen) return fail(std::move(seen).error());
+  if (seen->table || (seen->has_interface && !sign_of_a_rank(asked_for))) return found_starter{asked_for, {}};
+  if (auto above = starter_listing(asked_for)) return std::move(*above);
+  if (auto below = starter_below(asked_for)) return std::move(*below);
+  return fail(no_starter(asked_for, *seen));
+}
+
+}  // namespace mpiacq

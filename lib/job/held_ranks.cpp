@@ -1,0 +1,85 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "held_ranks.hpp"
+
+#include <utility>
+
+#include "mpiacq/process_symbols.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// A rank's side of the interface as it is now.
+struct rank_view {
+  explicit rank_view(process_id pid) : memory(pid), cache(memory) {}
+  process_memory memory;
+  page_cache cache;
+  std::unique_ptr<process_symbols> symbols;
+  mpir::rank_symbols known;
+};
+
+result<void> look(rank_view& view, process_id rank, const debug_file_search& search) {
+  auto opened = process_symbols::open(rank, view.cache, search);
+  if (!opened) return fail(std::move(opened).error());
+  view.symbols = std::move(*opened);
+  auto known = mpir::find_rank_symbols(*view.symbols);
+  if (!known) return fail(std::move(known).error());
+  view.known = std::move(*known);
+  return {};
+}
+
+result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions) {
+  for (const mpir::action& action : actions) {
+    const auto* write = std::get_if<mpir::write_memory>(&action);
+    if (write == nullptr) continue;
+    if (auto written = view.memory.write(write->address, write->bytes); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace
+
+result<void> held_ranks::hold(process_id rank) {
+  if (holds(rank)) return {};
+  if (auto attached = control_.attach(rank); !attached) return attached;
+  held_.insert(rank);
+  rank_view view(rank);
+  // A rank whose symbols cannot be read is held all the same.
+  if (!look(view, rank, search_)) return {};
+  return write_all(view, mpir::rank_attached(view.symbols->abi(), view.known));
+}
+
+result<void> held_ranks::let_go(process_id rank, leave how) {
+  const auto held = held_.find(rank);
+  if (held == held_.end()) return {};
+  held_.erase(held);
+  rank_view view(rank);
+  result<void> told;
+  if (look(view, rank, search_)) told = write_all(view, mpir::rank_before_detach(view.symbols->abi(), view.known));
+  auto left = control_.detach(rank, how);
+  return left ? told : left;
+}
+
+bool held_ranks::handle(const process_event& event) {
+  if (!holds(event.process)) return false;
+  if (std::holds_alternative<process_ended>(event.what)) held_.erase(event.process);
+  return true;
+}
+
+result<bool> held_ranks::open_gate(process_id rank) {
+  rank_view view(rank);
+  if (auto looked = look(view, rank, search_); !looked) return fail(std::move(looked).error());
+  if (!view.known.debug_gate) {
+    // A static program never has a link map, and its gate would have been found.
+    return view.symbols->link_map_breakpoint().has_value();
+  }
+  const symbol& gate = *view.known.debug_gate;
+  const auto is = read_signed(view.cache, view.symbols->abi(), gate.address(), gate.size == 0 ? 4 : gate.size);
+  if (is && *is != 0) return true;
+  if (auto written = write_all(view, mpir::rank_release(view.symbols->abi(), view.known)); !written) {
+    return fail(std::move(written).error());
+  }
+  return true;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,36 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+
+#include "mpiacq/mpir_ranks.hpp"
+#include "mpiacq/tracer.hpp"
+#include "traced_program.hpp"
+
+namespace mpiacq {
+
+/// The ranks of this node that are held beside the starter, and the gates of those that are not.
+class held_ranks {
+ public:
+  held_ranks(tracer& control, debug_file_search search) : control_(control), search_(std::move(search)) {}
+
+  /// All threads stopped, and MPIR_being_debugged = 1 where the rank has it (MPIR 1.1, 9.3). Errors as
+  /// `tracer::attach`.
+  [[nodiscard]] result<void> hold(process_id rank);
+  [[nodiscard]] bool holds(process_id rank) const { return held_.contains(rank); }
+  /// MPIR_being_debugged = 0, and no longer ours.
+  [[nodiscard]] result<void> let_go(process_id rank, leave how);
+  /// What became of a rank; true where it was one of ours.
+  [[nodiscard]] bool handle(const process_event& event);
+
+  /// Opens a rank's gate (9.8): MPIR_debug_gate = 1, where there is one that is closed. The rank need not be held.
+  /// False where its program has not been loaded far enough to tell; then it is to be tried again.
+  [[nodiscard]] result<bool> open_gate(process_id rank);
+
+ private:
+  tracer& control_;
+  debug_file_search search_;
+  std::set<process_id> held_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,114 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "attach_session.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "launch_session.hpp"
+#include "session_wait.hpp"
+
+namespace mpiacq::tool {
+
+attach_session::attach_session(job& subject, const attach_command_options& options, report_file& report,
+                               signal_catcher& signals)
+    : job_(subject),
+      options_(options),
+      reporter_(subject, options.report, report),
+      signals_(signals),
+      table_by_(deadline_after(options.timeout)),
+      hint_at_(clock::now() + patience_of_a_person) {}
+
+int attach_session::run() {
+  for (;;) {
+    auto event = job_.next(clock::now());
+    if (!event) {
+      complain(event.error());
+      return status_tool_failed;
+    }
+    if (*event) {
+      if (const auto status = handle(**event)) return *status;
+      continue;
+    }
+    if (const auto status = take_signals()) return *status;
+    if (!reported_ && clock::now() >= table_by_) return give_up();
+    if (!reported_ && clock::now() >= hint_at_) say_what_is_missing();
+    wait_for_either(job_, signals_, reported_ ? no_deadline : std::min(table_by_, hint_at_));
+  }
+}
+
+std::optional<int> attach_session::handle(const job_event& event) {
+  if (std::holds_alternative<job_attached>(event)) return on_table(job_snapshot::event::attached);
+  if (std::holds_alternative<job_spawned>(event)) return on_table(job_snapshot::event::spawned);
+  if (const auto* abort = std::get_if<job_aborting>(&event)) {
+    reporter_.report(job_snapshot::event::aborting, abort->reason);
+    reporter_.note_failure(job_.resume());
+  } else if (const auto* notice = std::get_if<job_notice>(&event)) {
+    reporter_.problem(notice->what);
+  } else if (std::holds_alternative<daemons_launched>(event)) {
+    complain("the starter has launched the daemons");
+  } else if (const auto* end = std::get_if<starter_ended>(&event)) {
+    const exit_status& how = end->status;
+    complain(fmt::format("{} (pid {}) ended: {} {}", job_.starter().executable, job_.starter().pid.value(),
+                         how.signaled ? "signal" : "exit status", how.value));
+    return reported_ ? own_status() : status_tool_failed;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> attach_session::on_table(job_snapshot::event what) {
+  if (options_.after == then::stop) reporter_.hold_ranks(job_);
+  reporter_.report(what);
+  reported_ = true;
+  if (options_.after != then::go_on) return leave_it();
+  reporter_.note_failure(job_.resume());
+  return std::nullopt;
+}
+
+int attach_session::leave_it() {
+  if (options_.after == then::kill) {
+    reporter_.note_failure(job_.end());
+    // Its end, or the end of its grace, is the last that there is to wait for.
+    while (job_.wake_at() != no_deadline) {
+      const auto event = job_.next(job_.wake_at());
+      if (!event || (*event && std::holds_alternative<starter_ended>(**event))) break;
+    }
+    return own_status();
+  }
+  const bool stops = options_.after == then::stop;
+  reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));
+  if (stops) complain(left_stopped(job_));
+  return own_status();
+}
+
+std::optional<int> attach_session::take_signals() {
+  const auto signal = signals_.take();
+  if (!signal) return std::nullopt;
+  reporter_.note_failure(job_.detach(leave::running));
+  constexpr int by_signal = 128;
+  return by_signal + signal->number;
+}
+
+void attach_session::say_what_is_missing() {
+  hint_at_ = no_deadline;
+  const auto lacking = job_.lacking();
+  complain(fmt::format("still waiting for {} (pid {}) to have a process table{}", job_.starter().executable,
+                       job_.starter().pid.value(), lacking ? ": " + *lacking : ""));
+}
+
+int attach_session::give_up() {
+  const auto lacking = job_.lacking();
+  complain(fmt::format("{} (pid {}) has had no process table within {} s{}; it goes on without us",
+                       job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
+                       lacking ? ": " + *lacking : ""));
+  reporter_.note_failure(job_.detach(leave::running));
+  return status_tool_failed;
+}
+
+int attach_session::own_status() const {
+  return reporter_.failed() ? status_tool_failed : 0;
+}
+
+}  // namespace mpiacq::tool

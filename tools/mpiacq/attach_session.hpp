@@ -1,0 +1,39 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "command_line.hpp"
+#include "job_reporter.hpp"
+#include "mpiacq/job.hpp"
+#include "report_file.hpp"
+#include "signals.hpp"
+
+namespace mpiacq::tool {
+
+/// A running job, from the attach to where we leave it. Signals that we get are for us: we let go, and end by them.
+class attach_session {
+ public:
+  attach_session(job& subject, const attach_command_options& options, report_file& report, signal_catcher& signals);
+  [[nodiscard]] int run();
+
+ private:
+  /// The exit status, once there is one.
+  [[nodiscard]] std::optional<int> handle(const job_event& event);
+  [[nodiscard]] std::optional<int> on_table(job_snapshot::event what);
+  [[nodiscard]] int leave_it();
+  [[nodiscard]] int give_up();
+  [[nodiscard]] std::optional<int> take_signals();
+  void say_what_is_missing();
+  [[nodiscard]] int own_status() const;
+
+  job& job_;
+  const attach_command_options& options_;
+  job_reporter reporter_;
+  signal_catcher& signals_;
+  deadline table_by_ = no_deadline;  ///< --timeout
+  deadline hint_at_;
+  bool reported_ = false;
+};
+
+}  // namespace mpiacq::tool

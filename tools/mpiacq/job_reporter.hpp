@@ -1,0 +1,38 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "job_report.hpp"
+#include "report_file.hpp"
+
+namespace mpiacq::tool {
+
+/// Says what happens to a job: its events in the report, everything else on standard error as it comes.
+class job_reporter {
+ public:
+  job_reporter(const job& subject, const report_options& options, report_file& report)
+      : job_(subject), options_(options), report_(report) {}
+
+  void report(job_snapshot::event what, std::optional<std::string> reason = {});
+  /// Said now, and in every report from now on.
+  void problem(const error& what);
+  /// Something that we were to do did not work.
+  void note_failure(const result<void>& done);
+  void note_failure();
+  [[nodiscard]] bool failed() const { return failed_; }
+  /// Takes hold of the selected ranks, and says which of them could not be held.
+  void hold_ranks(job& subject);
+
+ private:
+  const job& job_;
+  const report_options& options_;
+  report_file& report_;
+  std::vector<error> problems_;
+  bool failed_ = false;
+};
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,21 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "mpiacq/job.hpp"
+#include "signals.hpp"
+
+namespace mpiacq::tool {
+
+/// When a person would begin to wonder.
+inline constexpr std::chrono::seconds patience_of_a_person{5};
+
+/// --timeout as a moment; none is for ever.
+[[nodiscard]] deadline deadline_after(std::optional<double> seconds);
+
+/// Until the job or a signal has something, or `until`, or the job wants to be asked.
+void wait_for_either(const job& subject, const signal_catcher& signals, deadline until);
+
+}  // namespace mpiacq::tool
