@@ -15,7 +15,7 @@ namespace mpiacq {
 
 /// Where the files are that the process of a core file had mapped, if not where it had them.
 struct core_file_options {
-  /// The program's file, before any other place.
+  /// The program's file: no other place is looked at for it then.
   std::string executable;
   /// A folder that stands for the root of the machine where the core was made. A file is looked for in it by its whole
   /// path, then by its name alone, and after that where this machine has it.

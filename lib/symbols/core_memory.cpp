@@ -106,7 +106,7 @@ result<std::size_t> core_memory::read_once(std::uint64_t address, std::span<std:
 
 result<std::size_t> core_memory::read_mapped(std::uint64_t address, std::span<std::byte> into) {
   const core_mapping* mapping = mapping_at(notes_, target_address{address});
-  if (mapping == nullptr) return std::size_t{0};
+  if (mapping == nullptr) return program_ ? read_program(address, into) : std::size_t{0};
   image* file = file_of(*mapping);
   if (file == nullptr || belongs_to_writable_segment(*file, mapping->offset)) return std::size_t{0};
   const std::uint64_t within = address - mapping->begin.value();
@@ -115,6 +115,24 @@ result<std::size_t> core_memory::read_mapped(std::uint64_t address, std::span<st
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), room));
   auto count = file->file().read_some(mapping->offset + within, into.first(size));
   return count ? *count : 0;  // not the core's own fault: the page is not there
+}
+
+void core_memory::set_program(std::shared_ptr<image> file, target_address bias) {
+  program_ = std::move(file);
+  program_bias_ = bias.value();
+}
+
+result<std::size_t> core_memory::read_program(std::uint64_t address, std::span<std::byte> into) const {
+  const std::uint64_t at = address - program_bias_;
+  for (const segment& s : program_->segments()) {
+    if (s.type != PT_LOAD || (s.flags & PF_W) != 0 || at < s.address || at - s.address >= s.file_size) continue;
+    const std::uint64_t within = at - s.address;
+    if (s.offset > UINT64_MAX - within) break;
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), s.file_size - within));
+    auto count = program_->file().read_some(s.offset + within, into.first(size));
+    return count ? *count : 0;
+  }
+  return std::size_t{0};
 }
 
 image* core_memory::file_of(const core_mapping& mapping) {

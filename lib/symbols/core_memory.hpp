@@ -20,6 +20,9 @@ class core_memory final : public memory_reader {
 
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
 
+  /// The program's file, for a core that does not list what was mapped.
+  void set_program(std::shared_ptr<image> file, target_address bias);
+
  private:
   /// A PT_LOAD of the core.
   struct piece {
@@ -33,6 +36,7 @@ class core_memory final : public memory_reader {
   [[nodiscard]] const piece* piece_at(std::uint64_t address) const;
   [[nodiscard]] result<std::size_t> read_once(std::uint64_t address, std::span<std::byte> into);
   [[nodiscard]] result<std::size_t> read_mapped(std::uint64_t address, std::span<std::byte> into);
+  [[nodiscard]] result<std::size_t> read_program(std::uint64_t address, std::span<std::byte> into) const;
   [[nodiscard]] image* file_of(const core_mapping& mapping);
   [[nodiscard]] std::shared_ptr<image> open_file_of(const core_mapping& mapping);
   void note_end_of_core();
@@ -41,7 +45,9 @@ class core_memory final : public memory_reader {
   const core_notes& notes_;
   const core_places& places_;
   std::vector<error>& problems_;
-  std::vector<piece> pieces_;                                        ///< by address; they do not overlap
+  std::vector<piece> pieces_;  ///< by address; they do not overlap
+  std::shared_ptr<image> program_;
+  std::uint64_t program_bias_ = 0;
   std::unordered_map<std::uint32_t, std::shared_ptr<image>> files_;  ///< by loading; null: not the right one
 };
 

@@ -23,11 +23,8 @@ std::vector<file_place> core_places::program_places() const {
 }
 
 std::vector<file_place> core_places::places_of(const std::string& path) const {
-  auto places = library_places(path);
-  if (!options_.executable.empty() && path == executable_) {
-    places.insert(places.begin(), {options_.executable, options_.executable});
-  }
-  return places;
+  if (options_.executable.empty() || path != executable_) return library_places(path);
+  return {{options_.executable, options_.executable}};
 }
 
 std::vector<file_place> core_places::library_places(const std::string& name) const {
@@ -40,7 +37,7 @@ std::vector<file_place> core_places::library_places(const std::string& name) con
   const auto add = [&](const std::string& path) { places.push_back({path, path}); };
   if (!options_.sysroot.empty()) {
     for (const std::string& n : names) {
-      add(options_.sysroot + "/" + n);
+      add(options_.sysroot + (n.starts_with('/') ? "" : "/") + n);
       add(options_.sysroot + "/" + last_part(n));
     }
   }

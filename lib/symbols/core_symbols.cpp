@@ -86,6 +86,7 @@ result<std::unique_ptr<core_symbols>> core_symbols::open(core_file& core, debug_
                                                "does not fit; --executable or --sysroot can say where it is",
                                                aux.program_headers.value(), core.executable()));
   }
+  if (file) of.memory.set_program(file, *bias);
   elf::running_program program{abi, std::make_shared<const module>(module{core.executable(), *bias, true,
                                                                           file ? file->build_id() : headers.build_id})};
   for (const elf::segment& s : *segments) {

@@ -56,7 +56,7 @@ result<module_symbols::definitions> module_symbols::find_loaded(std::span<const 
   return found;
 }
 
-std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, std::vector<error>& problems) const {
+std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, std::vector<error>& problems) {
   auto file = input_file::open(place.path, place.name);
   if (!file) {
     problems.push_back(std::move(file).error());
@@ -67,9 +67,17 @@ std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, 
     problems.push_back(std::move(opened).error());
     return nullptr;
   }
-  if (opened->abi() != parts_.abi || compare(parts_.headers, *opened) == sameness::different) {
+  const sameness verdict = opened->abi() == parts_.abi ? compare(parts_.headers, *opened) : sameness::different;
+  if (verdict == sameness::different) {
     problems.push_back(replaced(place, *opened));
     return nullptr;
+  }
+  if (verdict == sameness::unknown) {
+    unchecked_ = error{error_code::unreadable_memory,
+                       fmt::format("{} is taken for the file that was loaded: memory does not have its first page, "
+                                   "which would tell",
+                                   place.name)}
+                     .on(parts_.facts->path);
   }
   return std::make_shared<image>(std::move(*opened));
 }
@@ -100,6 +108,7 @@ image* module_symbols::file(std::vector<error>& problems) {
       if (parts_.opened) std::erase_if(why, [](const error& e) { return e.code != error_code::bad_format; });
     }
     problems.insert(problems.end(), why.begin(), why.end());
+    if (unchecked_) problems.push_back(*unchecked_);
   }
   return parts_.opened.get();
 }

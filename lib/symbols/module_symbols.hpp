@@ -72,7 +72,7 @@ class module_symbols {
   using remembered = std::unordered_map<std::string, std::optional<definition>>;
   [[nodiscard]] definitions find_in(image* where, remembered& cache, std::span<const std::string_view> names,
                                     std::vector<error>& problems);
-  [[nodiscard]] std::shared_ptr<image> open_right_file(const file_place& place, std::vector<error>& problems) const;
+  [[nodiscard]] std::shared_ptr<image> open_right_file(const file_place& place, std::vector<error>& problems);
   [[nodiscard]] error replaced(const file_place& place, image& found) const;
   [[nodiscard]] std::vector<std::byte> known_build_id(std::vector<error>& problems);
 
@@ -80,6 +80,7 @@ class module_symbols {
   bool loaded_read_ = false;
   std::optional<dynamic_symbols> loaded_;
   bool file_tried_ = false;
+  std::optional<error> unchecked_;
   bool debug_file_tried_ = false;
   bool served_tried_ = false;
   std::optional<image> debug_file_;

@@ -39,7 +39,8 @@ constexpr auto attach_details =
     "Examples:\n"
     "  mpiacq attach 4242\n"
     "  mpiacq attach --then stop --ranks 0-3,8 4242\n"
-    "  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242\n\n"
+    "  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242\n"
+    "  mpiacq attach --core core.4242 --sysroot /mnt/node7\n\n"
     "Exit status: 0; 125 where the job cannot be taken hold of, or has no table within --timeout; 128 + N after signal "
     "N.";
 
@@ -123,7 +124,8 @@ class formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string) const override {
     if (app->get_name() == "launch") return "Usage: mpiacq launch [OPTIONS] -- STARTER ARG...\n";
-    if (app->get_name() == "attach") return "Usage: mpiacq attach [OPTIONS] PID\n";
+    if (app->get_name() == "attach")
+      return "Usage: mpiacq attach [OPTIONS] PID\n       mpiacq attach [OPTIONS] --core FILE\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
@@ -170,6 +172,20 @@ invocation parse_command_line(int argc, char** argv) {
   inspect_command->add_option("subject", inspect.subject, "A program's file, or the id of a running process")
       ->type_name("FILE|PID");
 
+  core_report_options core;
+  CLI::Option* core_option =
+      attach_command->add_option("--core", core.core, "Not a process but a core file of the starter, of any machine")
+          ->type_name("FILE");
+  attach_command
+      ->add_option("--executable", core.executable, "With --core: the starter's file, if not the one the core names")
+      ->type_name("FILE")
+      ->needs(core_option);
+  attach_command
+      ->add_option("--sysroot", core.sysroot,
+                   "With --core: a folder that stands for the root of the machine where the core was made")
+      ->type_name("DIR")
+      ->needs(core_option);
+
   // What stands behind the first "--" is the starter's command line, or the rest of one that began before it.
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto mark = std::find(words.begin(), words.end(), "--");
@@ -194,6 +210,11 @@ invocation parse_command_line(int argc, char** argv) {
     return launch;
   }
   if (attach_command->parsed()) {
+    if (core_option->count() != 0) {
+      if (attach_process->count() != 0) return finished{failed("attach: either a PID or --core, not both")};
+      core.report = attach.report;
+      return core;
+    }
     if (const auto wrong = take_job_options(attach_words, attach)) return finished{failed("attach: " + *wrong)};
     if (attach_process->count() == 0) {
       return finished{failed("attach: no process was given. Try: mpiacq attach $(pgrep -n mpirun)")};

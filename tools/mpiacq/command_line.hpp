@@ -44,12 +44,20 @@ struct inspect_options {
   std::string subject;  ///< a file, or a process id
 };
 
+/// `attach --core`.
+struct core_report_options {
+  report_options report;
+  std::string core;
+  std::string executable;  ///< the starter's file, where it is not the one that the core names
+  std::string sysroot;     ///< a folder to find its files in
+};
+
 /// The command line was only a question, or wrong: everything has been printed.
 struct finished {
   int status;
 };
 
-using invocation = std::variant<finished, launch_options, attach_command_options, inspect_options>;
+using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, inspect_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

@@ -1,8 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <utility>
 
 #include "job_report.hpp"
 #include "json_parts.hpp"
+#include "table_json.hpp"
 
 namespace mpiacq::tool {
 
@@ -19,10 +21,6 @@ json json_of_starter(const job& subject) {
           {"step_id", or_null(subject.facts().step_id)}};
 }
 
-json or_null(std::optional<std::string_view> text) {
-  return text ? json(*text) : json(nullptr);
-}
-
 /// What a tool acts on beside the processes (MPIR 1.1, 7.1, 9.11 to 9.14).
 json json_of(const mpir::job_facts& facts) {
   return {{"acquired_pre_main", facts.acquired_pre_main},
@@ -32,28 +30,12 @@ json json_of(const mpir::job_facts& facts) {
           {"daemons", mpir::name(facts.daemons)}};
 }
 
-json json_of_processes(const job& subject) {
-  json processes = json::array();
+json json_of_processes_of(const job& subject) {
   const auto table = subject.processes();
-  if (!table) return processes;
-  const std::vector<rank_state> states = subject.rank_states();
-  auto problem = table->problems().begin();  // in order of entries, as we go
-  for (std::size_t i = 0; i < table->size(); ++i) {
-    json problems = json::array();
-    for (; problem != table->problems().end() && problem->entry == i; ++problem) {
-      problems.push_back(problem->sentence());
-    }
-    processes.push_back({{"rank", i},
-                         {"world", nullptr},
-                         {"host", or_null(table->host_name(i))},
-                         {"executable", or_null(table->executable_name(i))},
-                         {"pid", table->pid(i).value()},
-                         {"local", subject.is_local(i)},
-                         {"state", name(states[i])},
-                         {"spawned_by", nullptr},
-                         {"problems", std::move(problems)}});
-  }
-  return processes;
+  if (!table) return json::array();
+  std::vector<bool> is_local;
+  for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
+  return json_of_processes({*table, subject.rank_states(), std::move(is_local)});
 }
 
 }  // namespace
@@ -73,7 +55,7 @@ std::string job_json(const job_snapshot& snapshot) {
                {"symbols", subject.symbols() == nullptr ? json::object() : json_of(*subject.symbols())},
                {"facts", json_of(subject.facts())},
                {"queue_library", tool::or_null(subject.queue_library())},
-               {"processes", json_of_processes(subject)},
+               {"processes", json_of_processes_of(subject)},
                {"problems", std::move(problems)}});
 }
 

@@ -3,6 +3,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "core_command.hpp"
 
 int main(int argc, char** argv) {
   using namespace mpiacq::tool;
@@ -10,5 +11,6 @@ int main(int argc, char** argv) {
   if (const auto* launch = std::get_if<launch_options>(&asked)) return run_launch(*launch);
   if (const auto* attach = std::get_if<attach_command_options>(&asked)) return run_attach(*attach);
   if (const auto* inspect = std::get_if<inspect_options>(&asked)) return run_inspect(*inspect);
+  if (const auto* core = std::get_if<core_report_options>(&asked)) return run_core(*core);
   return std::get<finished>(asked).status;
 }

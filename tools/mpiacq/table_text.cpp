@@ -1,0 +1,83 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "table_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "text_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// As many rows as a person looks at. A larger job is shown host by host; JSON has every process.
+constexpr std::size_t rows_shown_one_by_one = 64;
+constexpr std::size_t problems_shown = 10;
+
+std::string text_or_unknown(std::optional<std::string_view> text) {
+  return text ? printable(*text) : "?";
+}
+
+std::string process_rows(const process_table& table, const std::vector<rank_state>& states) {
+  std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "PID", "STATE", "EXECUTABLE"}};
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    rows.push_back({std::to_string(i), text_or_unknown(table.host_name(i)), std::to_string(table.pid(i).value()),
+                    std::string(name(states[i])), text_or_unknown(table.executable_name(i))});
+  }
+  return columns(rows);
+}
+
+/// One row for each run of ranks with the same host and executable.
+std::string run_rows(const process_table& table) {
+  std::vector<std::vector<std::string>> rows = {{"RANKS", "HOST", "EXECUTABLE"}};
+  const auto hosts = table.host_numbers();
+  const auto executables = table.executable_numbers();
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= table.size(); ++i) {
+    if (i < table.size() && hosts[i] == hosts[first] && executables[i] == executables[first]) continue;
+    if (rows.size() > rows_shown_one_by_one) {
+      rows.push_back({fmt::format("{}-{}", first, table.size() - 1), "...", "the rest: see --json"});
+      break;
+    }
+    rows.push_back({i - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, i - 1),
+                    text_or_unknown(table.host_name(first)), text_or_unknown(table.executable_name(first))});
+    first = i;
+  }
+  return columns(rows);
+}
+
+}  // namespace
+
+std::string extent_text(const process_table& table, const mpir::job_facts& facts) {
+  std::vector<std::uint32_t> hosts(table.host_numbers().begin(), table.host_numbers().end());
+  std::sort(hosts.begin(), hosts.end());
+  const auto host_count = static_cast<std::size_t>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
+  std::string text =
+      fmt::format("{} on {}", counted(table.size(), "process", "processes"), counted(host_count, "host", "hosts"));
+  if (facts.job_id) text += fmt::format(", job {}", printable(*facts.job_id));
+  if (facts.step_id) text += fmt::format(" step {}", printable(*facts.step_id));
+  return text;
+}
+
+std::string table_text(const process_table& table, const std::vector<rank_state>& states) {
+  std::string text = table.size() <= rows_shown_one_by_one ? process_rows(table, states) : run_rows(table);
+  if (!table.empty()) text += "  layout: " + layout_source_text(table.layout(), true) + "\n";
+  return text;
+}
+
+std::string problem_text(std::span<const error> problems, const process_table* table) {
+  std::string text;
+  for (const error& problem : problems) text += "  problem: " + printable(problem.message) + "\n";
+  if (table == nullptr) return text;
+  const auto of_table = table->problems();
+  for (std::size_t i = 0; i < std::min(of_table.size(), problems_shown); ++i) {
+    text += "  problem: " + printable(of_table[i].sentence()) + "\n";
+  }
+  if (table->problem_count() > problems_shown) {
+    text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_shown);
+  }
+  return text;
+}
+
+}  // namespace mpiacq::tool

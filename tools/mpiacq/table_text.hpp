@@ -1,0 +1,21 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job.hpp"
+
+namespace mpiacq::tool {
+
+/// "4 processes on 2 hosts, job 17 step 0"
+[[nodiscard]] std::string extent_text(const process_table& table, const mpir::job_facts& facts);
+
+/// The table process by process, or a large one host by host, and where its layout was learnt.
+[[nodiscard]] std::string table_text(const process_table& table, const std::vector<rank_state>& states);
+
+/// A line for each problem of the job, and for the first ones of the table, where there is one.
+[[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table);
+
+}  // namespace mpiacq::tool
