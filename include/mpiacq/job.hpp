@@ -44,7 +44,9 @@ struct starter_facts {
 struct job_spawned {};
 /// Attached to a starter whose table is there. The starter is stopped where it was.
 struct job_attached {};
-/// The starter has started the tool's daemons on the job's nodes (MPIR 1.1, 7.1). No resume is needed.
+/// The starter has started the tool's daemons on the job's nodes (MPIR 1.1, 7.1): it has said so, or, in attach mode, a
+/// new child of the starter was seen; a starter says it once in its life. It comes once, and needs no resume. What a
+/// starter launches in attach mode it launches after `resume`: whoever detaches before takes the request back.
 struct daemons_launched {};
 /// The job aborts. The starter is stopped at MPIR_Breakpoint.
 struct job_aborting {

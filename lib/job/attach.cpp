@@ -1,10 +1,17 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // MPIR's attach mode: a starter that runs already.
+#include <algorithm>
+#include <utility>
+
 #include "find_starter.hpp"
 #include "job_state.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
+
+namespace {
+constexpr std::chrono::milliseconds daemons_interval{20};
+}  // namespace
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   auto found = find_starter(named);
@@ -30,7 +37,9 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
   if (auto opened = own.program->open(); !opened) {
     return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
   }
-  if (!own.carry_out(own.acquisition.at_attach(own.program->view()))) own.run_on();
+  const bool stays = own.carry_out(own.acquisition.at_attach(own.program->view()));
+  own.expect_daemons();
+  if (!stays) own.run_on();
   return attached;
 }
 
@@ -42,6 +51,27 @@ void job::state::look_again() {
   // Something else has stopped it meanwhile, and is to be seen first.
   if (was_stopped || !coming.empty()) return;
   if (!carry_out(acquisition.look_again(program->view()))) run_on();
+}
+
+void job::state::expect_daemons() {
+  const auto how = acquisition.facts().daemons;
+  if (how != mpir::daemon_launch::by_fifo && how != mpir::daemon_launch::by_polling) return;
+  const auto children = children_of(facts.pid);
+  children_before = {children.begin(), children.end()};
+  daemons_at = clock::now() + daemons_interval;
+}
+
+void job::state::look_for_daemons() {
+  const auto children = children_of(facts.pid);
+  const bool news =
+      std::any_of(children.begin(), children.end(), [&](process_id c) { return !children_before.contains(c); });
+  if (news) return report_daemons();
+  daemons_at = clock::now() + daemons_interval;
+}
+
+void job::state::report_daemons() {
+  daemons_at = no_deadline;
+  if (!std::exchange(daemons_reported, true)) coming.emplace_back(daemons_launched{});
 }
 
 }  // namespace mpiacq

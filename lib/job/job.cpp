@@ -77,13 +77,14 @@ int job::event_descriptor() const {
 }
 
 deadline job::wake_at() const {
-  return std::min({state_->kill_at, state_->look_at, state_->gates_at});
+  return std::min({state_->kill_at, state_->look_at, state_->gates_at, state_->daemons_at});
 }
 
 void job::state::on_time() {
   const auto now = clock::now();
   if (now >= kill_at) force_end();
   if (now >= gates_at) try_gates();
+  if (now >= daemons_at) look_for_daemons();
   if (now >= look_at) look_again();
 }
 
@@ -121,7 +122,7 @@ result<void> job::detach(leave how) {
   if (s.detached || s.ended) return {};
   const result<void> held = s.hold();
   if (s.ended) return {};
-  s.look_at = no_deadline;
+  s.look_at = s.daemons_at = no_deadline;
   s.open_gates(how == leave::running);
   const auto ranks = s.let_go_of_ranks(how);
   if (held && s.program->symbols() != nullptr) (void)s.carry_out(s.acquisition.before_detach(s.program->view()));

@@ -118,7 +118,7 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::report_daemons&) {
-                          coming.emplace_back(daemons_launched{});
+                          report_daemons();
                           return false;
                         },
                         [&](const mpir::report_processes& report) {

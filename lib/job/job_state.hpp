@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "descriptor.hpp"
@@ -34,6 +35,9 @@ struct job::state {
   deadline look_at = no_deadline;        ///< when the table is to be looked at again
   deadline gates_at = no_deadline;       ///< when the gates are to be tried again
   deadline gates_until = no_deadline;    ///< and until when, at most
+  deadline daemons_at = no_deadline;     ///< when to look for the daemons
+  std::set<process_id> children_before;  ///< of the starter, when it was asked for the daemons
+  bool daemons_reported = false;
   bool gates_opened = false;             ///< for the table that was reported last
   std::vector<process_id> closed_gates;  ///< ranks that were not loaded far enough
   std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
@@ -48,6 +52,9 @@ struct job::state {
   /// Takes up what has become due by itself.
   void on_time();
   void look_again();
+  void expect_daemons();
+  void look_for_daemons();
+  void report_daemons();
   void run_on();
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
   void notice_failure(const result<void>& done) {

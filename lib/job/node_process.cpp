@@ -5,8 +5,10 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -18,6 +20,7 @@ namespace {
 
 /// An environment is at most a quarter of the stack limit; this is far above what any shell passes on.
 constexpr std::size_t max_environment = 16U << 20;
+constexpr std::size_t max_children = 1U << 20;
 
 std::string file_text(const std::string& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
@@ -59,6 +62,18 @@ std::optional<process_id> parent_of(process_id pid) {
   const std::string stat = stat_of(pid);
   if (stat.size() < 3) return std::nullopt;
   return process_id{std::atoll(stat.c_str() + 2)};
+}
+
+std::vector<process_id> children_of(process_id pid) {
+  std::vector<process_id> all;
+  const std::string threads = fmt::format("/proc/{}/task", pid.value());
+  std::error_code failure;
+  for (std::filesystem::directory_iterator thread(threads, failure), end; !failure && thread != end;
+       thread.increment(failure)) {
+    std::istringstream children(file_text(thread->path() / "children", max_children));
+    for (std::int64_t child = 0; children >> child;) all.emplace_back(child);
+  }
+  return all;
 }
 
 std::string executable_of(process_id pid) {

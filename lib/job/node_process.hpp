@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "descriptor.hpp"
 #include "mpiacq/ids.hpp"
@@ -21,6 +22,9 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 
 /// Its parent; empty where it has gone.
 [[nodiscard]] std::optional<process_id> parent_of(process_id pid);
+
+/// Its children, of all its threads; what the kernel does not say (CONFIG_PROC_CHILDREN) is not among them.
+[[nodiscard]] std::vector<process_id> children_of(process_id pid);
 
 /// One variable of the environment that it was started with; empty where it is not there or may not be read.
 [[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);

@@ -35,7 +35,8 @@ int attach_session::run() {
     if (const auto status = take_signals()) return *status;
     if (!reported_ && clock::now() >= table_by_) return give_up();
     if (!reported_ && clock::now() >= hint_at_) say_what_is_missing();
-    wait_for_either(job_, signals_, reported_ ? no_deadline : std::min(table_by_, hint_at_));
+    if (clock::now() >= daemons_by_) return leave_without_daemons();
+    wait_for_either(job_, signals_, reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
   }
 }
 
@@ -49,6 +50,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
     reporter_.problem(notice->what);
   } else if (std::holds_alternative<daemons_launched>(event)) {
     complain("the starter has launched the daemons");
+    if (daemons_by_ != no_deadline) return leave_it();
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     const exit_status& how = end->status;
     complain(fmt::format("{} (pid {}) ended: {} {}", job_.starter().executable, job_.starter().pid.value(),
@@ -62,9 +64,20 @@ std::optional<int> attach_session::on_table(job_snapshot::event what) {
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what);
   reported_ = true;
-  if (options_.after != then::go_on) return leave_it();
+  const auto asked = job_.facts().daemons;
+  const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;
+  if (options_.after != then::go_on && !daemons_come) return leave_it();
+  // The starter must run to launch them, and must find what we wrote when it does.
+  if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
   return std::nullopt;
+}
+
+int attach_session::leave_without_daemons() {
+  // No failure: one that ends within milliseconds is not seen, and a starter tells of its daemons once in its life.
+  complain(fmt::format("{} (pid {}) has been asked for the daemons, and has not been seen to launch any within {} s",
+                       job_.starter().executable, job_.starter().pid.value(), patience_of_a_person.count()));
+  return leave_it();
 }
 
 int attach_session::leave_it() {

@@ -22,6 +22,7 @@ class attach_session {
   [[nodiscard]] std::optional<int> handle(const job_event& event);
   [[nodiscard]] std::optional<int> on_table(job_snapshot::event what);
   [[nodiscard]] int leave_it();
+  [[nodiscard]] int leave_without_daemons();
   [[nodiscard]] int give_up();
   [[nodiscard]] std::optional<int> take_signals();
   void say_what_is_missing();
@@ -33,6 +34,7 @@ class attach_session {
   signal_catcher& signals_;
   deadline table_by_ = no_deadline;  ///< --timeout
   deadline hint_at_;
+  deadline daemons_by_ = no_deadline;  ///< set while all that is left is to see the daemons launched
   bool reported_ = false;
 };
 
