@@ -1,8 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // gdb, driven by the state machine through the C interface: nothing but gdb reads memory, finds symbols and types, and
 // stops the starter. What it reports is what the starter wrote down.
-#include <csignal>
 #include <sstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "catch.hpp"
 #include "live_process.hpp"
@@ -51,6 +54,15 @@ class driven {
   scratch_folder folder_;
   command_options how_;
 };
+
+const std::string openmpi_ranks = MPIACQ_RANKS "/mpi_pids_openmpi";
+const std::map<std::string, std::string> as_root{
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}, {"OMPI_MPIR_DO_NOT_WARN", "1"}};
+constexpr const char* no_openmpi = "Open MPI (openmpi-bin, libopenmpi-dev) is not installed";
+
+bool have_openmpi() {
+  return run_command({"sh", "-c", "command -v mpirun.openmpi && test -x " + openmpi_ranks}).exit_code == 0;
+}
 
 /// All that the starter wrote of its table stands in the report.
 void check_table(const outcome& seen, int ranks) {
@@ -131,15 +143,11 @@ TEST_CASE("gdb drives: an attach to a starter that runs, and no trace of it afte
 
 TEST_CASE("gdb drives: Open MPI's mpirun, whose symbols have neither types nor sizes for gdb") {
   if (!have_gdb()) MPIACQ_SKIP(no_gdb);
-  const std::string app = MPIACQ_RANKS "/mpi_pids_openmpi";
-  if (run_command({"sh", "-c", "command -v mpirun.openmpi && test -x " + app}).exit_code != 0) {
-    MPIACQ_SKIP("Open MPI (openmpi-bin, libopenmpi-dev) is not installed");
-  }
+  if (!have_openmpi()) MPIACQ_SKIP(no_openmpi);
   const auto where = run_command({"sh", "-c", "command -v mpirun.openmpi"});
   driven gdb;
-  const outcome seen = gdb.launch(
-      {where.out.substr(0, where.out.find('\n')), "--oversubscribe", "-n", "4", app},
-      {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}, {"OMPI_MPIR_DO_NOT_WARN", "1"}});
+  const outcome seen =
+      gdb.launch({where.out.substr(0, where.out.find('\n')), "--oversubscribe", "-n", "4", openmpi_ranks}, as_root);
   INFO(seen.ran.out << seen.ran.err);
   REQUIRE(seen.report.contains("end"));
   CHECK(seen.report.at("table_size") == "4");
@@ -152,7 +160,47 @@ TEST_CASE("gdb drives: Open MPI's mpirun, whose symbols have neither types nor s
     if (!(words >> rank_word >> rank >> pid_word >> pid) || rank_word != "rank") continue;
     ++ranks;
     CHECK(seen.report.at("rank." + rank + ".pid") == pid);
-    CHECK(seen.report.at("rank." + rank + ".exe") == app);
+    CHECK(seen.report.at("rank." + rank + ".exe") == openmpi_ranks);
   }
   CHECK(ranks == 4);
+}
+
+TEST_CASE("gdb drives: an attach to a running mpirun, and to one of its ranks, which is told from a starter") {
+  if (!have_gdb()) MPIACQ_SKIP(no_gdb);
+  if (!have_openmpi()) MPIACQ_SKIP(no_openmpi);
+  for (const auto& [name, value] : as_root) ::setenv(name.c_str(), value.c_str(), 1);
+  const scratch_folder gates;
+  for (const char* gate : {"rank.0", "rank.1"}) REQUIRE(::mkfifo(gates.path(gate).c_str(), 0600) == 0);
+  live_process mpirun({"mpirun.openmpi", "--oversubscribe", "-n", "2", openmpi_ranks, "--after-init", gates.path("")});
+
+  // A rank makes its mark after MPI_Init: it waits in open(2) until somebody reads. Rank 0 is let in, and waits for
+  // rank 1 in the barrier.
+  const int first = ::open(gates.path("rank.0").c_str(), O_RDONLY | O_CLOEXEC);
+  std::istringstream said(mpirun.next_line().value_or(""));
+  std::string word;
+  long rank = -1, pid = 0;
+  REQUIRE(said >> word >> rank >> word >> pid);
+  REQUIRE(rank == 0);
+
+  driven at_starter;
+  const outcome starter = at_starter.attach(mpirun.pid());
+  INFO(starter.ran.out << starter.ran.err);
+  CHECK(starter.report.at("table_size") == "2");
+  CHECK(starter.report.at("rank.0.pid") == std::to_string(pid));
+  CHECK(starter.report.at("rank.1.exe") == openmpi_ranks);
+  CHECK_FALSE(starter.report.contains("awaits"));
+  CHECK(starter.report.at("being_debugged") == "0");
+  CHECK(file_contents(at_starter.path("report")).find("being_debugged 1\n") != std::string::npos);
+
+  driven at_rank;
+  const outcome held = at_rank.attach(mpiacq::process_id{pid});
+  INFO(held.ran.out << held.ran.err);
+  CHECK(held.report.at("awaits") == "0 of 0, rank 1");
+  CHECK(file_contents(at_rank.path("report")).find("being_debugged 1\n") == std::string::npos);
+
+  const int second = ::open(gates.path("rank.1").c_str(), O_RDONLY | O_CLOEXEC);
+  while (mpirun.next_line()) continue;
+  CHECK(mpirun.end() == 0);
+  ::close(first);
+  ::close(second);
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -57,18 +58,22 @@ class live_process {
 
   [[nodiscard]] process_id pid() const { return process_id{pid_}; }
 
+  /// The next line that it prints; empty where its output has ended.
+  std::optional<std::string> next_line() {
+    std::string line;
+    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
+      if (c == '\n') return line;
+      line += static_cast<char>(c);
+    }
+    return std::nullopt;
+  }
+
   /// The lines that it prints up to "ready"; empty where it ended without.
   std::vector<std::string> lines_until_ready() {
     std::vector<std::string> lines;
-    std::string line;
-    for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
-      if (c != '\n') {
-        line += static_cast<char>(c);
-        continue;
-      }
-      if (line == "ready") return lines;
-      lines.push_back(std::move(line));
-      line.clear();
+    while (auto line = next_line()) {
+      if (*line == "ready") return lines;
+      lines.push_back(std::move(*line));
     }
     return {};
   }
