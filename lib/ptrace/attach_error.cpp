@@ -118,7 +118,7 @@ std::optional<error> not_to_be_attached(std::int64_t process) {
                  fmt::format("attach to {0}: that is a thread of process {1} ({2}), no process; attach to {1}", task,
                              about->process, command_name(about->process))};
   }
-  if (!living_thread(task)) {
+  if (has_ended(task)) {
     return error{error_code::process_gone,
                  fmt::format("attach to {} ({}): it has ended already, and its parent {} ({}) has not asked how", task,
                              command_name(task), about->parent, command_name(about->parent))};

@@ -6,10 +6,9 @@
 // Once all that are known have stopped we look a last time. Whoever is stopped neither makes threads nor ends, so this
 // look misses nothing, and where it finds nobody new, nobody runs.
 #include <algorithm>
-#include <csignal>
+#include <thread>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "attach_error.hpp"
@@ -21,13 +20,7 @@ namespace mpiacq::tracing {
 
 namespace {
 
-std::vector<pid_t> held_beside_leader(const traced_process& process) {
-  std::vector<pid_t> held;
-  for (const auto& [task, thread] : process.threads) {
-    if (task != process.id) held.push_back(task);
-  }
-  return held;
-}
+using namespace std::chrono_literals;
 
 /// A process that was let go of, and of which we only still have what cannot be let go of: the end of a child, or a
 /// leader that has ended before its other threads.
@@ -86,22 +79,44 @@ void engine::go_on_attaching(traced_process& process) {
   bool all_found = false;
   while (!all_found) {
     const auto news = catch_new_threads(process);
-    if (!news) request.failure = news.error();
-    if (news && *news && clock::now() >= request.until) {
+    if (!news) {
+      request.failure = news.error();
+    } else if (!*news && process.threads.empty() && has_ended(process.id)) {
+      request.failure = ended_meanwhile(process.id);
+    } else if ((*news || process.threads.empty()) && clock::now() >= request.until) {
       request.failure = too_many_threads(process.id, options_.stop_limit);
     }
-    all_found = request.failure || !*news;
+    all_found = request.failure || (!*news && !process.threads.empty());
   }
-  if (process.threads.empty() && !request.failure) request.failure = ended_meanwhile(process.id);
   if (!all_stopped(process)) return await_stop(process);
   if (request.failure) return undo_attach(process);
   finish_attach(process);
 }
 
+/// A thread that is not ours yet execs: it is the leader then, and the one that we had is gone without a word.
+bool engine::has_lost_leader(const traced_process& process) const {
+  const auto known = process.threads.find(process.id);
+  if (known == process.threads.end()) return false;
+  const auto leader = read_task_status(process.id);
+  if (!leader) return false;
+  const bool alive = leader->state != 'Z' && leader->state != 'X';
+  if (leader->tracer != ::gettid()) return true;
+  if (known->second.zombie) return alive;
+  return known->second.state == thread_state::stopped && !calls_.event_message(process.id);
+}
+
+/// While stops are waited for: a leader that is not ours any more will not report one.
+bool engine::look_for_new_leader(traced_process& process) {
+  if (!process.attaching || !has_lost_leader(process)) return false;
+  go_on_attaching(process);
+  return true;
+}
+
 /// One look at the list. True where it has shown a thread that was not known.
 result<bool> engine::catch_new_threads(traced_process& process) {
+  if (has_lost_leader(process)) drop_thread(process, process.id);
   bool news = false;
-  thread_seizer seizer(calls_, held_beside_leader(process));
+  thread_seizer seizer(calls_, process.id, !process.threads.empty());
   result<void> outcome;
   for (const pid_t task : list_threads(process.id)) {
     if (process.threads.contains(task)) continue;
@@ -110,42 +125,43 @@ result<bool> engine::catch_new_threads(traced_process& process) {
       outcome = fail(what.error());
       break;
     }
-    // A leader that has ended stays in the list.
-    if (*what == caught::yes || (*what == caught::dead && task != process.id)) news = true;
+    // A dead leader stays in the list.
+    if (*what == caught::yes || *what == caught::gone) news = true;
   }
-  for (const pid_t task : seizer.take_ended()) {
-    process.threads.erase(task);
-    process_of_.erase(task);
-  }
+  for (const pid_t task : seizer.take_ended()) drop_thread(process, task);
   if (!outcome) return fail(std::move(outcome).error());
   return news;
 }
 
+void engine::drop_thread(traced_process& process, pid_t task) {
+  process.threads.erase(task);
+  process_of_.erase(task);
+}
+
 result<engine::caught> engine::catch_thread(traced_process& process, pid_t task, thread_seizer& seizer) {
-  // A tracer that refuses us may have gone before it could be named; then there is nothing against another try.
-  constexpr int tries = 3;
+  // The kernel says EPERM also of a thread that is just ending, or giving its number to another one that execs, and a
+  // tracer that stood in the way may have gone before it could be named: what is left then is tried again.
+  constexpr int tries = 20;
   result<void> seized;
   for (int i = 0; i < tries; ++i) {
-    seized = seizer.seize(process.id, task, base_options);
-    if (seized) {
+    seized = seizer.seize(task, base_options);
+    const auto about = read_task_status(task);
+    // What was seized may go by the leader's number now, because it was in the middle of an exec.
+    if (!about) return caught::gone;
+    if (seized || about->tracer == ::gettid()) {
+      // It may have come with the one that made it, or with an exec. Whether it is new or has ended, it will report.
       add_thread(process, task);
       static_cast<void>(calls_.interrupt(task));
       return caught::yes;
     }
-    const auto about = read_task_status(task);
-    if (!about || about->state == 'Z' || about->state == 'X') return caught::dead;
-    if (about->tracer == ::gettid()) {
-      // It came with the one that made it, and stops by itself.
-      add_thread(process, task);
-      return caught::yes;
-    }
+    if (seized.error().code == error_code::busy) break;
+    if (about->state == 'Z' || about->state == 'X') return caught::dead;
     if (seized.error().code == error_code::process_gone) {
-      if (task != process.id) return caught::dead;
+      if (task != process.id) return caught::gone;
       return fail(foreign_process_folder(task));
     }
-    if (seized.error().code == error_code::busy) break;
     if (task != process.id && is_kernel_worker(task)) return caught::not_the_programs;
-    ::sched_yield();
+    std::this_thread::sleep_for(100us);
   }
   return fail(std::move(seized).error());
 }

@@ -22,6 +22,14 @@ bool really_all_stopped(const traced_process& process) {
   });
 }
 
+constexpr std::size_t most_left_behind = 8;
+
+void remember(std::vector<breakpoint>& past, const breakpoint& b) {
+  if (std::none_of(past.begin(), past.end(), [&](const breakpoint& p) { return p.address == b.address; })) {
+    past.push_back(b);
+  }
+}
+
 /// Writes, reads back and compares: a write that seems to work and does not would be a stop that never comes.
 result<void> write_and_verify(pid_t process, target_address address, std::span<const std::byte> bytes) {
   if (auto written = write_code(process, address, bytes); !written) return written;
@@ -157,6 +165,7 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
     } else if (!process.lifted) {
       if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
     }
+    if (b->kind == breakpoint_kind::software) remember(process.past_traps, *b);
     b = process.breakpoints.erase(b);
   }
   if (!has_software(process)) follow_forks(process, false);
@@ -199,6 +208,17 @@ void engine::take_out_software(traced_process& process) {
       if (auto out = take_out(process, whose, at); !out) report_problem(process, std::move(out).error());
     }
   }
+}
+
+/// What a child that was forked already, and has not reported yet, is to be cleaned of.
+void engine::leave_traps_behind(traced_process& process) {
+  traps_left_behind left{process.id, std::exchange(process.past_traps, {})};
+  for (const breakpoint& b : process.breakpoints) {
+    if (b.kind == breakpoint_kind::software) remember(left.traps, b);
+  }
+  if (left.traps.empty()) return;
+  left_behind_.push_back(std::move(left));
+  if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
 }
 
 /// Only for a process that runs, and not while a child of vfork runs in its memory.

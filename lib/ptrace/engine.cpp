@@ -11,8 +11,6 @@ namespace mpiacq::tracing {
 
 namespace {
 
-constexpr std::size_t most_left_behind = 8;
-
 error gone(process_id id) {
   return {error_code::process_gone, fmt::format("process {} has ended, or is not traced", id.value())};
 }
@@ -48,12 +46,7 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
 
 void engine::forget(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
-  std::vector<breakpoint> software;
-  for (breakpoint& b : process.breakpoints) {
-    if (b.kind == breakpoint_kind::software) software.push_back(std::move(b));
-  }
-  if (!software.empty()) left_behind_.push_back(std::move(software));
-  if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
+  leave_traps_behind(process);
   processes_.erase(process.id);
 }
 

@@ -138,12 +138,16 @@ class engine {
   void apply_hardware(traced_process& process, traced_thread& thread);
   [[nodiscard]] result<void> lift_software(traced_process& process);
   void put_back_software(traced_process& process);
+  void leave_traps_behind(traced_process& process);
   [[nodiscard]] result<void> take_out_all(traced_process& process);
   void take_out_software(traced_process& process);
 
   // attaching.cpp
-  enum class caught : std::uint8_t { yes, dead, not_the_programs };
+  enum class caught : std::uint8_t { yes, gone, dead, not_the_programs };
   void go_on_attaching(traced_process& process);
+  [[nodiscard]] bool has_lost_leader(const traced_process& process) const;
+  void drop_thread(traced_process& process, pid_t task);
+  [[nodiscard]] bool look_for_new_leader(traced_process& process);
   [[nodiscard]] result<bool> catch_new_threads(traced_process& process);
   [[nodiscard]] result<caught> catch_thread(traced_process& process, pid_t task, thread_seizer& seizer);
   static void end_attach(traced_process& process);
@@ -169,8 +173,7 @@ class engine {
   std::map<pid_t, traced_process> processes_;
   std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;
-  /// Software breakpoints of processes that were killed: a child that they forked at that moment still has the traps.
-  std::deque<std::vector<breakpoint>> left_behind_;
+  std::deque<traps_left_behind> left_behind_;
 };
 
 }  // namespace mpiacq::tracing

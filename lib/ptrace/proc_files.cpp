@@ -83,6 +83,7 @@ std::optional<task_status> read_task_status(pid_t task) {
   status.process = number_of(*text, "\nTgid:");
   status.parent = number_of(*text, "\nPPid:");
   status.tracer = number_of(*text, "\nTracerPid:");
+  status.threads = number_of(*text, "\nThreads:");
   if (const auto at = text->find("\nState:\t"); at != std::string::npos && at + 8 < text->size()) {
     status.state = (*text)[at + 8];
   }
@@ -104,16 +105,27 @@ std::vector<pid_t> list_threads(pid_t process) {
   return all;
 }
 
+namespace {
+
+bool lives(pid_t task) {
+  const auto status = read_task_status(task);
+  return status && status->state != 'Z' && status->state != 'X';
+}
+
+}  // namespace
+
 std::optional<pid_t> living_thread(pid_t process) {
-  const auto lives = [](pid_t task) {
-    const auto status = read_task_status(task);
-    return status && status->state != 'Z' && status->state != 'X';
-  };
   if (lives(process)) return process;
   const auto all = list_threads(process);
   const auto living = std::find_if(all.begin(), all.end(), lives);
   if (living == all.end()) return std::nullopt;
   return *living;
+}
+
+bool has_ended(pid_t process) {
+  // One read tells both, so nobody can take the dead leader's place in between: whoever would is still counted.
+  const auto status = read_task_status(process);
+  return !status || (status->state == 'Z' && status->threads == 1);
 }
 
 bool is_thread_of(pid_t process, pid_t task) {

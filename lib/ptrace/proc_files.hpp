@@ -37,6 +37,7 @@ struct task_status {
   pid_t parent = 0;   ///< PPid
   pid_t tracer = 0;   ///< TracerPid: the tracing thread
   char state = '?';   ///< R, S, D, T, t, Z, X
+  int threads = 0;    ///< of its process, dead ones that nobody has waited for among them; 0 where it is going
 };
 /// Empty where there is no such task.
 [[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
@@ -44,6 +45,10 @@ struct task_status {
 /// A thread that can stand for the process where memory is read by number: the leader, or another one where the leader
 /// has ended, because a zombie has no memory any more. Empty where the whole process has ended.
 [[nodiscard]] std::optional<pid_t> living_thread(pid_t process);
+
+/// The process has ended, all of it, or is not there. One whose leader alone has ended has not; nor one in the middle of
+/// an exec, where the leader is dead until another thread takes its place.
+[[nodiscard]] bool has_ended(pid_t process);
 
 /// The threads of a process that the kernel lists at this moment, dead ones that nobody has waited for among them. The
 /// leader is first. Empty where there is no such process.

@@ -146,6 +146,7 @@ void engine::on_group_stop_end(traced_process& process, traced_thread& thread) {
 void engine::on_exec(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
   process.threads.clear();
+  leave_traps_behind(process);
   process.breakpoints.clear();
   process.hardware = {};
   process.lifted = process.at_entry = false;
@@ -189,7 +190,7 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
   if (process.threads.empty() && process.now != phase::leaving) {
     // The leader had ended before we came, and nobody tells us of it. An exit of the last thread that ends it alone
     // (_exit(2) as a bare system call) would leave the leader's own status; every library ends the process by it.
-    if (process.attaching && living_thread(process.id)) return go_on_attaching(process);
+    if (process.attaching && !has_ended(process.id)) return go_on_attaching(process);
     return on_process_end(process, status);
   }
   if (was_in_vfork) put_back_software(process);

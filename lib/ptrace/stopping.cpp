@@ -42,7 +42,7 @@ void engine::begin_stop(traced_process& process) {
 void engine::await_stop(traced_process& process) {
   process.now = phase::stopping;
   process.give_up = clock::now() + options_.stop_limit;
-  if (process.threads.size() > 1) process.look_at_leader = clock::now() + leader_interval;
+  if (process.threads.size() > 1 || process.attaching) process.look_at_leader = clock::now() + leader_interval;
 }
 
 bool engine::all_stopped(const traced_process& process) {
@@ -55,7 +55,7 @@ bool engine::all_stopped(const traced_process& process) {
 /// at now and then.
 void engine::look_at_leader(traced_process& process) {
   process.look_at_leader = no_deadline;
-  if (process.now != phase::stopping) return;
+  if (process.now != phase::stopping || look_for_new_leader(process)) return;
   if (!is_dead_leader(process)) {
     process.look_at_leader = clock::now() + leader_interval;
     return;

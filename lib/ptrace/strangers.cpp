@@ -17,20 +17,15 @@ int signal_of(const wait_status& status) {
   return stop == nullptr ? 0 : stop->signal;
 }
 
-/// Puts the original bytes in where the trap stands. False where one of the traps is not there: it is not that program.
-bool restore(pid_t process, const std::vector<breakpoint>& breakpoints) {
+/// Puts the original bytes in where a trap stands.
+void restore(pid_t process, const std::vector<breakpoint>& breakpoints) {
   const auto trap = arch::trap_instruction();
-  bool all = true;
   for (const breakpoint& b : breakpoints) {
     if (b.kind != breakpoint_kind::software) continue;
     std::vector<std::byte> there(trap.size());
-    if (!read_code(process, b.address, there) || !std::equal(trap.begin(), trap.end(), there.begin())) {
-      all = false;
-      continue;
-    }
-    all = write_code(process, b.address, b.original).has_value() && all;
+    if (!read_code(process, b.address, there) || !std::equal(trap.begin(), trap.end(), there.begin())) continue;
+    static_cast<void>(write_code(process, b.address, b.original));
   }
-  return all;
 }
 
 }  // namespace
@@ -92,15 +87,21 @@ void engine::let_child_go(pid_t child) {
   static_cast<void>(calls_.detach(child, what.signal));
 }
 
+/// Traps in its copy of the code would kill it. `parent` is whoever it has now, where its own was killed.
 void engine::clean_child(pid_t child, pid_t parent) {
   const auto known = processes_.find(parent);
-  if (known != processes_.end()) {
+  bool found = known != processes_.end();
+  if (found) {
     restore(child, known->second.breakpoints);
-    return;
+    restore(child, known->second.past_traps);
   }
-  for (const auto& breakpoints : left_behind_) {
-    if (restore(child, breakpoints)) return;
+  for (const traps_left_behind& left : left_behind_) {
+    if (left.process != parent) continue;
+    restore(child, left.traps);
+    found = true;
   }
+  if (found) return;
+  for (const traps_left_behind& left : left_behind_) restore(child, left.traps);
 }
 
 }  // namespace mpiacq::tracing

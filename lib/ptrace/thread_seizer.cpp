@@ -8,12 +8,11 @@
 
 #include <sys/wait.h>
 
+#include "proc_files.hpp"
+
 namespace mpiacq::tracing {
 
 using namespace std::chrono_literals;
-
-thread_seizer::thread_seizer(const ptrace_calls& calls, std::vector<pid_t> held)
-    : calls_(calls), held_(std::move(held)) {}
 
 thread_seizer::~thread_seizer() {
   if (!watch_.joinable()) return;
@@ -25,15 +24,12 @@ thread_seizer::~thread_seizer() {
   watch_.join();
 }
 
-result<void> thread_seizer::seize(pid_t process, pid_t thread, unsigned long options) {
-  if (!watch_.joinable() && !held_.empty()) start_watch();
+result<void> thread_seizer::seize(pid_t thread, unsigned long options) {
+  if (holds_some_ && !watch_.joinable()) start_watch();
   ++calls_begun_and_ended_;
   auto seized = calls_.seize(thread, options);
   ++calls_begun_and_ended_;
-  if (seized && thread != process) {
-    const std::lock_guard lock(mutex_);
-    held_.push_back(thread);
-  }
+  holds_some_ = holds_some_ || seized.has_value();
   return seized;
 }
 
@@ -65,15 +61,16 @@ void thread_seizer::watch() {
   }
 }
 
+/// Also of those that came with the thread that made them, and that nobody has heard of yet. For the leader's end no
+/// exec waits.
 void thread_seizer::wait_for_ended() {
-  std::erase_if(held_, [this](pid_t thread) {
+  for (const pid_t thread : list_threads(process_)) {
     siginfo_t info{};
-    // Ends only: the stops are for the engine.
-    const bool ended =
-        ::waitid(P_PID, static_cast<id_t>(thread), &info, WEXITED | WNOHANG | __WALL) == 0 && info.si_pid == thread;
-    if (ended) ended_.push_back(thread);
-    return ended;
-  });
+    // Ends only: the stops are for the engine. A thread that is not ours gives an error.
+    if (thread == process_ || ::waitid(P_PID, static_cast<id_t>(thread), &info, WEXITED | WNOHANG | __WALL) != 0)
+      continue;
+    if (info.si_pid == thread) ended_.push_back(thread);
+  }
 }
 
 }  // namespace mpiacq::tracing

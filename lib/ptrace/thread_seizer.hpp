@@ -21,13 +21,14 @@ namespace mpiacq::tracing {
 
 class thread_seizer {
  public:
-  /// `held`: threads of the process that are seized already, but not its leader, for whose end no exec waits.
-  thread_seizer(const ptrace_calls& calls, std::vector<pid_t> held);
+  /// `holds_some`: threads of the process are ours already.
+  thread_seizer(const ptrace_calls& calls, pid_t process, bool holds_some)
+      : calls_(calls), process_(process), holds_some_(holds_some) {}
   ~thread_seizer();
   thread_seizer(const thread_seizer&) = delete;
   thread_seizer& operator=(const thread_seizer&) = delete;
 
-  [[nodiscard]] result<void> seize(pid_t process, pid_t thread, unsigned long options);
+  [[nodiscard]] result<void> seize(pid_t thread, unsigned long options);
   /// Threads that have ended and were waited for here: nobody else will be told of them.
   [[nodiscard]] std::vector<pid_t> take_ended();
 
@@ -37,11 +38,12 @@ class thread_seizer {
   void wait_for_ended();
 
   const ptrace_calls& calls_;
+  pid_t process_;
+  bool holds_some_;
   std::atomic<std::uint64_t> calls_begun_and_ended_{0};  ///< odd: in the middle of one
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;
-  std::vector<pid_t> held_;
   std::vector<pid_t> ended_;
   std::thread watch_;
 };

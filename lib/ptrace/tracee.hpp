@@ -59,6 +59,13 @@ struct breakpoint {
   std::vector<std::byte> original;  ///< software: the bytes that the trap instruction replaced
 };
 
+/// The traps that a process had which is gone, or has another program now. A child that it forked before may be still
+/// to come.
+struct traps_left_behind {
+  pid_t process = 0;
+  std::vector<breakpoint> traps;
+};
+
 struct detach_request {
   leave how = leave::running;
   reply<void> answer;
@@ -98,9 +105,10 @@ struct traced_process {
   phase now = phase::running;
   std::map<pid_t, traced_thread> threads;
   std::vector<breakpoint> breakpoints;
-  arch::hardware_table hardware{};  ///< the hardware ones among them, by register
-  bool lifted = false;              ///< the software ones are out of the memory for a while
-  bool follows_forks = false;       ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
+  std::vector<breakpoint> past_traps;  ///< software ones that were taken out: a child forked before still has them
+  arch::hardware_table hardware{};     ///< the hardware ones among them, by register
+  bool lifted = false;                 ///< the software ones are out of the memory for a while
+  bool follows_forks = false;          ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
 
   // What is to be reported once every thread is stopped.
   bool at_entry = false;

@@ -1,0 +1,120 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What happens to a process in the middle of an attach: it is killed, execs, forks.
+#include <thread>
+
+#include "bystander.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// Takes events until the process has ended.
+exit_status await_end(tracer& t, process_id id) {
+  while (true) {
+    const process_event event = next_event(t);
+    if (event.process != id) continue;
+    if (const auto* end = std::get_if<process_ended>(&event.what)) return end->status;
+    static_cast<void>(t.resume(id));
+  }
+}
+
+bool has_gone(pid_t process) {
+  const auto all = threads_in_proc(process);
+  return std::all_of(all.begin(), all.end(), [](pid_t task) { return state_of(task) == 'Z' || state_of(task) == 0; });
+}
+
+}  // namespace
+
+TEST_CASE("a process that is killed at any moment of an attach has ended for us, or is held and then has") {
+  const auto t = new_tracer();
+  int refused = 0;
+  int held = 0;
+  for (int delay = 0; delay < 1500; delay += 10) {
+    bystander program("restless", {"20"});
+    program.ready();
+    std::atomic<bool> go{false};
+    std::thread killer([&] {
+      while (!go) {
+      }
+      const auto until = clock::now() + std::chrono::microseconds(delay);
+      while (clock::now() < until) {
+      }
+      ::kill(program.pid(), SIGKILL);
+    });
+    go = true;
+    const auto attached = t->attach(program.id());
+    if (attached) {
+      ++held;
+      static_cast<void>(t->resume(program.id()));
+      CHECK(await_end(*t, program.id()) == exit_status{true, SIGKILL, false});
+    } else {
+      ++refused;
+      INFO(attached.error().message);
+      // Killed before we came, its number is nobody's.
+      const bool never_seen = attached.error().code == error_code::not_found;
+      CHECK((never_seen || attached.error().code == error_code::process_gone));
+      CHECK_FALSE(t->wait(clock::now())->has_value());
+    }
+    killer.join();
+    CHECK(program.end() == exit_status{true, SIGKILL, false});
+  }
+  // Both were met, or the sweep was over the wrong span of time.
+  CHECK(refused > 0);
+  CHECK(held > 0);
+}
+
+TEST_CASE("a process whose threads exec over and over is attached to and left in between") {
+  const auto t = new_tracer();
+  bystander program("exec_storm", {"300"});
+  int held = 0;
+  while (true) {
+    const auto attached = t->attach(program.id());
+    if (!attached) {
+      INFO(attached.error().message);
+      // Its parent may have waited for it already.
+      const bool waited_for = attached.error().code == error_code::not_found;
+      REQUIRE((waited_for || attached.error().code == error_code::process_gone));
+      CHECK(has_gone(program.pid()));
+      break;
+    }
+    ++held;
+    CHECK(all_held(program.pid()));
+    if (held % 2 == 0) {
+      ok(t->resume(program.id()));
+      const auto told = t->wait(clock::now() + 2ms);
+      ok(told);
+      if (*told && std::holds_alternative<process_ended>((*told)->what)) break;
+    }
+    const auto detached = t->detach(program.id());
+    if (!detached) {
+      INFO(detached.error().message);
+      REQUIRE(detached.error().code == error_code::process_gone);
+      break;
+    }
+    while (t->wait(clock::now())->has_value()) continue;
+  }
+  CHECK(held > 0);
+  CHECK(program.end() == exit_status{false, 21, false});
+  CHECK(program.pipes().rest() == "done\n");
+}
+
+TEST_CASE("a process that forks all the time is attached to and left, and its children live as they would") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto t = new_tracer();
+  bystander program("fork_storm");
+  program.ready();
+  const target_address marker = address_of("fork_storm", "marker");
+  for (int i = 0; i < 100; ++i) {
+    ok(t->attach(program.id()));
+    CHECK(all_held(program.pid()));
+    ok(t->insert_breakpoint(program.id(), marker, kind));
+    ok(t->resume(program.id()));
+    if (i % 4 == 0) std::this_thread::sleep_for(1ms);
+    ok(t->detach(program.id()));
+    CHECK_FALSE(t->wait(clock::now())->has_value());
+  }
+  program.pipes().order('e');
+  CHECK(program.end() == exit_status{false, 22, false});
+  CHECK(program.pipes().rest() == "wrong 0\n");
+}
