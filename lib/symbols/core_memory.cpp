@@ -162,7 +162,7 @@ std::shared_ptr<image> core_memory::open_file_of(const core_mapping& mapping) {
 
   std::string why = "it is not found; --sysroot or --executable can say where it is";
   for (const file_place& place : places_.places_of(path)) {
-    auto file = input_file::open(place.path, place.name);
+    auto file = input_file::open_below(place.root, place.path, place.name);
     if (!file && file.error().code == error_code::not_found) continue;
     if (!file) {
       why = file.error().message;
@@ -170,7 +170,7 @@ std::shared_ptr<image> core_memory::open_file_of(const core_mapping& mapping) {
     }
     auto opened = image::open(std::move(*file));
     if (opened && compare(headers, *opened) == sameness::same) return std::make_shared<image>(std::move(*opened));
-    why = opened ? fmt::format("{} is another file (its build id or its headers differ)", place.path)
+    why = opened ? fmt::format("{} is another file (its build id or its headers differ)", place.name)
                  : opened.error().message;
   }
   return refuse(why);

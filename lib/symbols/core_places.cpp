@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "core_places.hpp"
 
-#include <sys/stat.h>
+#include "input_file.hpp"
 
 namespace mpiacq::elf {
 
@@ -11,9 +11,8 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-bool is_there(const std::string& path) {
-  struct stat ignored {};
-  return ::stat(path.c_str(), &ignored) == 0;
+bool is_there(const file_place& place) {
+  return input_file::open_below(place.root, place.path).has_value();
 }
 
 }  // namespace
@@ -24,7 +23,7 @@ std::vector<file_place> core_places::program_places() const {
 
 std::vector<file_place> core_places::places_of(const std::string& path) const {
   if (options_.executable.empty() || path != executable_) return library_places(path);
-  return {{options_.executable, options_.executable}};
+  return {{{}, options_.executable, options_.executable}};
 }
 
 std::vector<file_place> core_places::library_places(const std::string& name) const {
@@ -34,16 +33,18 @@ std::vector<file_place> core_places::library_places(const std::string& name) con
   constexpr std::string_view mark = " (deleted)";
   std::vector<std::string> names = {name};
   if (name.ends_with(mark)) names.push_back(name.substr(0, name.size() - mark.size()));
-  const auto add = [&](const std::string& path) { places.push_back({path, path}); };
   if (!options_.sysroot.empty()) {
+    const auto add = [&](const std::string& path) {
+      places.push_back({options_.sysroot, path, options_.sysroot + (path.starts_with('/') ? "" : "/") + path});
+    };
     for (const std::string& n : names) {
-      add(options_.sysroot + (n.starts_with('/') ? "" : "/") + n);
-      add(options_.sysroot + "/" + last_part(n));
+      add(n);
+      add(last_part(n));
     }
   }
   // A relative name counted from the process's working folder, which no core tells.
   for (const std::string& n : names) {
-    if (n.starts_with('/')) add(n);
+    if (n.starts_with('/')) places.push_back({{}, n, n});
   }
   return places;
 }
@@ -53,7 +54,7 @@ std::optional<file_place> core_places::mapped_at(target_address address, const s
   const std::string mapped = name_at(address);
   if (mapped.empty() || mapped == name) return std::nullopt;
   for (const file_place& place : places_of(mapped)) {
-    if (is_there(place.path)) return place;
+    if (is_there(place)) return place;
   }
   return std::nullopt;
 }

@@ -45,7 +45,7 @@ std::optional<target_address> load_bias(std::span<const elf::segment> segments, 
 std::shared_ptr<elf::image> fitting_file(const elf::core_places& places, const target_abi& abi,
                                          const elf::auxiliary_vector& aux) {
   for (const elf::file_place& place : places.program_places()) {
-    auto file = elf::input_file::open(place.path, place.name);
+    auto file = elf::input_file::open_below(place.root, place.path, place.name);
     if (!file) continue;
     auto opened = elf::image::open(std::move(*file));
     if (!opened || opened->abi() != abi || opened->segments().size() != aux.program_header_count) continue;

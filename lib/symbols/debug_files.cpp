@@ -59,10 +59,11 @@ std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const d
   return places;
 }
 
-/// The file at `path` if it is one and belongs to the module.
-std::optional<elf::image> open_if_it_fits(const std::string& path, const debug_file_wanted& wanted, bool by_link,
-                                          std::vector<error>& problems) {
-  auto file = elf::input_file::open(path);
+/// The file at `place` below `root` if it is one and belongs to the module.
+std::optional<elf::image> open_if_it_fits(const std::string& root, const std::string& place,
+                                          const debug_file_wanted& wanted, bool by_link, std::vector<error>& problems) {
+  const std::string path = root + place;
+  auto file = elf::input_file::open_below(root, place, path);
   if (!file) {
     if (file.error().code != error_code::not_found) problems.push_back(std::move(file).error());
     return std::nullopt;
@@ -110,17 +111,19 @@ result<std::uint32_t> crc_of_file(const elf::input_file& file) {
 std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const debug_file_search& search,
                                           std::vector<error>& problems) {
   const auto roots = roots_of(wanted);
+  std::vector<error> why;  // of interest only where nothing fits
   for (const std::string& root : roots) {
     for (const std::string& place : places_of_build_id(wanted, search)) {
-      if (auto found = open_if_it_fits(root + place, wanted, false, problems)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, false, why)) return found;
     }
   }
-  if (!wanted.link) return std::nullopt;
   for (const std::string& root : roots) {
+    if (!wanted.link) break;
     for (const std::string& place : places_of_link(wanted, search)) {
-      if (auto found = open_if_it_fits(root + place, wanted, true, problems)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, true, why)) return found;
     }
   }
+  problems.insert(problems.end(), why.begin(), why.end());
   return std::nullopt;
 }
 
@@ -131,7 +134,7 @@ std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted
   std::vector<error> not_found_is_told_once;
   for (const std::string& root : roots_of(wanted)) {
     for (const std::string& place : places) {
-      if (auto found = open_if_it_fits(root + place, wanted, false, not_found_is_told_once)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, false, not_found_is_told_once)) return found;
     }
   }
   return std::nullopt;

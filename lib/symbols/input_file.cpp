@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace mpiacq::elf {
@@ -53,6 +55,27 @@ result<input_file> input_file::open(const std::string& path, std::string name) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return failed(errno);
   return adopt(descriptor, std::move(name));
+}
+
+result<input_file> input_file::open_below(const std::string& root, const std::string& path, std::string name) {
+  const std::string plain = root + (root.empty() || path.starts_with('/') ? "" : "/") + path;
+  if (root.empty()) return open(path, std::move(name));
+  if (name.empty()) name = plain;
+  // An absolute link in a container leads to our own files if it is followed from here.
+  const int folder = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return open(plain, std::move(name));
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  const auto place = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+  const int why = errno;
+  ::close(folder);
+  if (place < 0 && (why == ENOSYS || why == EPERM)) return open(plain, std::move(name));  // an old kernel, a filter
+  if (place < 0) return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
+  // The way to open what an O_PATH descriptor stands for.
+  auto file = open(fmt::format("/proc/self/fd/{}", place), std::move(name));
+  ::close(place);
+  return file;
 }
 
 result<input_file> input_file::adopt(int descriptor, std::string name) {

@@ -19,6 +19,10 @@ class input_file {
   /// `name` stands in errors instead of `path` where the path means little to a person (/proc/123/exe). Errors:
   /// not_found, permission, bad_format (a directory, a device, a pipe), system.
   [[nodiscard]] static result<input_file> open(const std::string& path, std::string name = {});
+  /// The file that a process with the root folder `root` sees at `path`: links on the way lead to where they lead
+  /// there. An empty root is our own. Errors as `open`.
+  [[nodiscard]] static result<input_file> open_below(const std::string& root, const std::string& path,
+                                                     std::string name = {});
   /// Takes an open descriptor over.
   [[nodiscard]] static result<input_file> adopt(int descriptor, std::string name);
 

@@ -57,7 +57,7 @@ result<module_symbols::definitions> module_symbols::find_loaded(std::span<const 
 }
 
 std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, std::vector<error>& problems) {
-  auto file = input_file::open(place.path, place.name);
+  auto file = input_file::open_below(place.root, place.path, place.name);
   if (!file) {
     problems.push_back(std::move(file).error());
     return nullptr;

@@ -80,7 +80,8 @@ std::vector<file_place> process_files::program_places() const {
 
 std::vector<file_place> process_files::library_places(const std::string& name) const {
   // A relative name is what was given to dlopen, or came from a relative LD_LIBRARY_PATH.
-  return {{proc_path(pid_, name.starts_with('/') ? "root" : "cwd/") + name, name}};
+  if (name.starts_with('/')) return {{proc_path(pid_, "root"), name, name}};
+  return {{{}, proc_path(pid_, "cwd/") + name, name}};
 }
 
 /// The kernel's link to the mapping. It takes root's rights, and only the addresses in maps are used.
@@ -96,7 +97,7 @@ std::optional<file_place> process_files::mapped_at(target_address address, const
     std::uint64_t end = 0;
     if (std::sscanf(line, "%" SCNx64 "-%" SCNx64, &begin, &end) != 2) continue;
     if (address.value() < begin || address.value() >= end) continue;
-    place = file_place{proc_path(pid_, fmt::format("map_files/{:x}-{:x}", begin, end)), name};
+    place = file_place{{}, proc_path(pid_, fmt::format("map_files/{:x}-{:x}", begin, end)), name};
     break;
   }
   std::free(line);
@@ -111,7 +112,9 @@ std::string process_files::name_at(target_address address) const {
 }
 
 std::vector<std::string> process_files::roots() const {
-  return {proc_path(pid_, "root")};
+  const std::string root = proc_path(pid_, "root");
+  const bool is_ours = same_file(proc_path(pid_, "ns/mnt"), "/proc/self/ns/mnt") && same_file(root, "/proc/self/root");
+  return is_ours ? std::vector<std::string>{} : std::vector<std::string>{root};
 }
 
 result<running_program> look_at_process(process_id pid, memory_reader& memory, std::vector<error>& problems) {

@@ -11,6 +11,7 @@ namespace mpiacq::elf {
 
 /// Where a file can be opened, and what a person calls it.
 struct file_place {
+  std::string root;  ///< the folder that `path` counts from, as a process with that root sees it; empty: our own root
   std::string path;
   std::string name;
 };

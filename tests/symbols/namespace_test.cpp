@@ -1,0 +1,174 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Programs in a mount namespace of their own: their files are not ours, and what stands under the same names here is
+// something else.
+#include <filesystem>
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "description.hpp"
+#include "input_file.hpp"
+#include "live_process.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "run_command.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// Why no namespaces can be made here; empty where they can.
+std::string why_no_namespaces() {
+  if (::geteuid() != 0) return "it takes root to make a mount namespace";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool may =
+        ::unshare(CLONE_NEWNS | CLONE_NEWPID) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    ::_exit(may ? 0 : 1);
+  }
+  int status = 0;
+  (void)::waitpid(child, &status, 0);
+  return status == 0 ? "" : "the kernel, or this container, does not allow new mount and pid namespaces";
+}
+
+/// A shell script that runs with a file system of its own at `hidden`, which it fills, and then becomes a program.
+std::vector<std::string> contained(const std::string& hidden, const std::string& fill, const std::string& program,
+                                   const std::vector<std::string>& arguments = {}) {
+  std::vector<std::string> line = {
+      "unshare",
+      "--mount",
+      "--propagation",
+      "private",
+      "sh",
+      "-c",
+      "mount -t tmpfs none \"$1\" && cd \"$1\" && { " + fill + "; } && shift 2 && exec \"$@\"",
+      "sh",
+      hidden,
+      fixture(""),
+      program};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  return line;
+}
+
+std::string all_problems(const process_symbols& of) {
+  std::string text;
+  for (const error& e : of.problems()) text += e.message + "\n";
+  return text;
+}
+
+struct observed {
+  observed(const std::vector<std::string>& line, const std::string& debug_folder)
+      : process(line), told(process.lines_until_ready()), memory(process.pid()) {
+    auto opened = process_symbols::open(process.pid(), memory, {{debug_folder}, false});
+    if (!opened) FAIL(opened.error().message);
+    symbols = std::move(*opened);
+  }
+  live_process process;
+  description told;
+  live_memory memory;
+  std::unique_ptr<process_symbols> symbols;
+};
+
+}  // namespace
+
+TEST_CASE("a program that only its own mount namespace has shows its symbols and types") {
+  if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  observed seen{contained(folder / "", "cp \"$2/pie\" program", folder / "program"), folder / "debug"};
+  REQUIRE_FALSE(std::filesystem::exists(folder / "program"));
+  check_symbols(*seen.symbols, seen.told.symbols);
+  check_symbols(*seen.symbols, seen.told.local_symbols);
+  const auto layout = layout_of_table(*seen.symbols);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, seen.told.layout);
+  CHECK(all_problems(*seen.symbols).empty());
+}
+
+TEST_CASE("a library of its own mount namespace is read there, and not what has its name here") {
+  if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const std::string library = folder / "libmpir_fixture.so";
+  // Here the name leads to a newer version; there it is a link from the root, which leads nowhere here.
+  std::filesystem::copy_file(fixture("libmpir_newer.so"), library);
+  observed seen{contained(folder / "",
+                          "cp \"$2/libmpir_fixture.so\" real.so && ln -s \"$1/real.so\" libmpir_fixture.so && "
+                          "cp \"$2/copies\" program",
+                          folder / "program"),
+                folder / "debug"};
+  check_symbols(*seen.symbols, seen.told.symbols);
+  CHECK_FALSE(seen.symbols->find_symbol("only_in_the_newer").value().has_value());
+  const auto layout = layout_of_table(*seen.symbols);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, seen.told.layout);
+  CHECK(layout->module_path == library);
+  CHECK(all_problems(*seen.symbols).empty());
+}
+
+TEST_CASE("debug files of its own mount namespace are found, by build id and by link") {
+  if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
+  own_folder folder;
+  const std::string name = GENERATE(std::string{"split_by_id"}, std::string{"split_by_link"});
+  INFO(name);
+  std::string fill = "cp \"$2/" + name + "\" program";
+  if (name == "split_by_id") {
+    fill += " && mkdir -p debug && cp -r \"$2/debug/.build-id\" debug";
+  } else {
+    fill += " && cp \"$2/split_by_link.debug\" .";
+    // Here there is a file of that name, but it belongs to nothing.
+    std::filesystem::copy_file(fixture("pie"), folder / "split_by_link.debug");
+  }
+  observed seen{contained(folder / "", fill, folder / "program"), folder / "debug"};
+  check_symbols(*seen.symbols, seen.told.symbols);
+  const auto layout = layout_of_table(*seen.symbols);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, seen.told.layout);
+  CHECK(layout->source == layout_source::debug_file);
+  CHECK_THAT(layout->debug_file, ContainsSubstring("/proc/" + std::to_string(seen.process.pid().value()) + "/root"));
+  CHECK(all_problems(*seen.symbols).empty());
+}
+
+TEST_CASE("a program in another pid namespace shows its symbols by the number that it has here") {
+  if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
+  // unshare stays outside and forks: its child is the program, number 1 in there.
+  live_process process{{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", fixture("in_library")}};
+  const description told{process.lines_until_ready()};
+  const auto children = file_contents("/proc/" + std::to_string(process.pid().value()) + "/task/" +
+                                      std::to_string(process.pid().value()) + "/children");
+  REQUIRE_FALSE(children.empty());
+  const process_id inside{std::stol(children)};
+  live_memory memory{inside};
+  auto symbols = process_symbols::open(inside, memory, fixture_search());
+  REQUIRE(symbols.has_value());
+  check_symbols(**symbols, told.symbols);
+  const auto layout = layout_of_table(**symbols);
+  REQUIRE(layout.has_value());
+  check_layout(*layout, told.layout);
+  CHECK(all_problems(**symbols).empty());
+}
+
+TEST_CASE("a link below another root leads to where it leads there, and never out of it") {
+  own_folder root;
+  own_folder outside;
+  std::filesystem::create_directory(root / "sub");
+  std::filesystem::copy_file(fixture("tiny"), root / "sub/real");
+  std::filesystem::copy_file(fixture("pie"), outside / "real");
+  const auto size = [&](const std::string& path) -> std::uintmax_t {
+    const auto file = elf::input_file::open_below(root / "", path);
+    return file ? file->size() : 0;
+  };
+  const auto tiny = std::filesystem::file_size(fixture("tiny"));
+  std::filesystem::create_symlink("/sub/real", root / "absolute");
+  std::filesystem::create_symlink("../../../../sub/real", root / "sub/relative");
+  std::filesystem::create_symlink(outside / "real", root / "to_outside");
+  std::filesystem::create_symlink("/proc/self/exe", root / "to_proc");
+  CHECK(size("/absolute") == tiny);
+  CHECK(size("sub/relative") == tiny);
+  CHECK(size("/sub/../absolute") == tiny);
+  CHECK(size("/to_outside") == 0);
+  CHECK(size("/to_proc") == 0);
+  CHECK(elf::input_file::open_below(root / "", "/absent").error().code == error_code::not_found);
+  CHECK(elf::input_file::open_below(root / "absent", "/absent").error().code == error_code::not_found);
+}
