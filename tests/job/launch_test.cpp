@@ -45,6 +45,17 @@ std::unique_ptr<job> launch(const std::string& starter, const scratch_folder& fo
   return std::move(*launched);
 }
 
+std::vector<std::string> kinds() {
+  std::vector<std::string> all = {"starter_pie", "starter_threads", "starter_children_call", "starter_execs_itself"};
+#ifdef MPIACQ_HAVE_32_BIT_STARTERS
+  all.insert(all.end(), {"starter_32", "starter_32_static", "starter_32_threads", "starter_32_loads_later"});
+#endif
+#ifdef MPIACQ_HAVE_MUSL_STARTERS
+  all.insert(all.end(), {"starter_musl", "starter_musl_static_pie"});
+#endif
+  return all;
+}
+
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -53,8 +64,7 @@ std::size_t open_descriptors() {
 }  // namespace
 
 TEST_CASE("with software breakpoints, threads, forked children and execs behave as with hardware ones") {
-  const auto starter = GENERATE(
-      values<std::string>({"starter_pie", "starter_threads", "starter_children_call", "starter_execs_itself"}));
+  const std::string starter = GENERATE(from_range(kinds()));
   INFO(starter);
   const scratch_folder folder;
   job_options options;

@@ -48,6 +48,13 @@ std::vector<variant> variants() {
 #ifdef MPIACQ_HAVE_CLANG_FIXTURE
   all.push_back({"clang_built", own});
 #endif
+#ifdef MPIACQ_HAVE_32_BIT_LIBC
+  for (const char* name : {"pie_32", "non_pie_32", "static_32"}) all.push_back({name, own});
+  all.push_back({"stripped_32", std::nullopt, false});
+#endif
+#ifdef MPIACQ_HAVE_MUSL
+  for (const char* name : {"musl", "musl_static", "musl_static_pie"}) all.push_back({name, own});
+#endif
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
   all.push_back({"dwz_built", own});
 #endif
