@@ -80,9 +80,9 @@ enum class type_kind : std::uint8_t { integer, pointer, array, structure, functi
 /// What debug information says of a variable's type, and of what it points to or is an array of.
 struct variable_type {
   type_kind kind = type_kind::other;
-  std::string name;            ///< the type's name, a typedef's before what that stands for; empty where it has none
-  std::uint64_t size = 0;      ///< bytes; 0 where nothing says
-  bool is_volatile = false;    ///< the variable itself, not what it points to
+  std::string name;          ///< the type's name, a typedef's before what that stands for; empty where it has none
+  std::uint64_t size = 0;    ///< bytes; 0 where nothing says
+  bool is_volatile = false;  ///< the variable itself, not what it points to
   type_kind inner_kind = type_kind::other;  ///< pointers and arrays: one element; `other` for void
   std::string inner_name;
   std::uint64_t inner_size = 0;
@@ -119,9 +119,9 @@ class symbol_source {
   [[nodiscard]] virtual result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                                      const symbol* near = nullptr) = 0;
 
-  /// The type that a variable is declared with, by its module's debug information; `near` as above. Empty where there is
-  /// none for it. Nothing that acquires a job needs it; who judges a starter's declarations does. A source that knows no
-  /// types need not define it.
+  /// The type that a variable is declared with, by its module's debug information; `near` as above. Empty where there
+  /// is none for it. Nothing that acquires a job needs it; who judges a starter's declarations does. A source that
+  /// knows no types need not define it.
   [[nodiscard]] virtual result<std::optional<variable_type>> type_of(const symbol& variable,
                                                                      const symbol* near = nullptr);
 

@@ -53,6 +53,20 @@ constexpr auto inspect_details =
     "  mpiacq inspect 4242\n\n"
     "Exit status: 0; 125 where the program cannot be read.";
 
+constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
+constexpr auto check_details =
+    "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of "
+    "the\n"
+    "MPIR Process Acquisition Interface 1.1 that binds an implementation. The job is not disturbed. The report goes "
+    "to\n"
+    "standard error, so that the job's output stays its own.\n\n"
+    "Examples:\n"
+    "  mpiacq check -- mpirun -n 4 ./app\n"
+    "  mpiacq check --json -o verdicts.json -- srun -N2 -n8 ./app\n\n"
+    "Exit status: 0; 1 where a clause has failed; 125 where mpiacq failed, or the starter ended without having started "
+    "a\n"
+    "job; 126 where it cannot be run; 127 where it is not found.";
+
 void add_report_options(CLI::App& command, report_options& options) {
   command.add_flag("--json", options.json, "Report as JSON: one document for each event, a file holds the last");
   command.add_option("-o,--output", options.output, "Where the report goes; - is standard output")->type_name("FILE");
@@ -126,6 +140,7 @@ class formatter final : public CLI::Formatter {
     if (app->get_name() == "launch") return "Usage: mpiacq launch [OPTIONS] -- STARTER ARG...\n";
     if (app->get_name() == "attach")
       return "Usage: mpiacq attach [OPTIONS] PID\n       mpiacq attach [OPTIONS] --core FILE\n";
+    if (app->get_name() == "check") return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
@@ -164,6 +179,18 @@ invocation parse_command_line(int argc, char** argv) {
                   "Give up, and let the job go on, if its starter has no process table after so long");
   CLI::Option* attach_process =
       attach_command->add_option("process", attach_to, "The starter, or a process of its job")->type_name("PID");
+  check_options check;
+  double check_timeout = 0;
+  CLI::App* check_command = app.add_subcommand("check", check_about);
+  check_command->footer(check_details);
+  add_report_options(*check_command, check.report);
+  CLI::Option* check_timeout_option =
+      check_command
+          ->add_option("--timeout", check_timeout,
+                       "Watch for no longer than this: the job goes on, and what was seen so far is judged")
+          ->type_name("SECONDS")
+          ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  check_command->prefix_command();
 
   inspect_options inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect", inspect_about);
@@ -199,11 +226,14 @@ invocation parse_command_line(int argc, char** argv) {
     return finished{failed(fmt::format("{}\nSee 'mpiacq --help', or 'mpiacq COMMAND --help'.", mistake.what()))};
   }
 
+  const auto starters_command = [&](std::vector<std::string> before_mark) {
+    if (!before_mark.empty() && mark != words.end()) before_mark.emplace_back("--");
+    before_mark.insert(before_mark.end(), behind_mark.begin(), behind_mark.end());
+    return before_mark;
+  };
   if (launch_command->parsed()) {
     if (const auto wrong = take_job_options(launch_words, launch)) return finished{failed("launch: " + *wrong)};
-    launch.command = launch_command->remaining();
-    if (!launch.command.empty() && mark != words.end()) launch.command.emplace_back("--");
-    launch.command.insert(launch.command.end(), behind_mark.begin(), behind_mark.end());
+    launch.command = starters_command(launch_command->remaining());
     if (launch.command.empty()) {
       return finished{failed("launch: no starter was given. Try: mpiacq launch -- mpirun -n 4 ./app")};
     }
@@ -221,6 +251,14 @@ invocation parse_command_line(int argc, char** argv) {
     }
     attach.process = process_id{attach_to};
     return attach;
+  }
+  if (check_command->parsed()) {
+    if (check_timeout_option->count() != 0) check.timeout = check_timeout;
+    check.command = starters_command(check_command->remaining());
+    if (check.command.empty()) {
+      return finished{failed("check: no starter was given. Try: mpiacq check -- mpirun -n 4 ./app")};
+    }
+    return check;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

@@ -39,6 +39,12 @@ struct attach_command_options : job_command_options {
   process_id process;
 };
 
+struct check_options {
+  report_options report;
+  std::optional<double> timeout;  ///< seconds
+  std::vector<std::string> command;
+};
+
 struct inspect_options {
   report_options report;
   std::string subject;  ///< a file, or a process id
@@ -57,7 +63,8 @@ struct finished {
   int status;
 };
 
-using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, inspect_options>;
+using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
+                                inspect_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

@@ -12,6 +12,7 @@ namespace mpiacq::tool {
 [[nodiscard]] int run_launch(const launch_options& options);
 [[nodiscard]] int run_attach(const attach_command_options& options);
 [[nodiscard]] int run_inspect(const inspect_options& options);
+[[nodiscard]] int run_check(const check_options& options);
 
 /// "mpiacq: SENTENCE" on standard error.
 void complain(const error& what);

@@ -12,5 +12,6 @@ int main(int argc, char** argv) {
   if (const auto* attach = std::get_if<attach_command_options>(&asked)) return run_attach(*attach);
   if (const auto* inspect = std::get_if<inspect_options>(&asked)) return run_inspect(*inspect);
   if (const auto* core = std::get_if<core_report_options>(&asked)) return run_core(*core);
+  if (const auto* check = std::get_if<check_options>(&asked)) return run_check(*check);
   return std::get<finished>(asked).status;
 }

@@ -1,0 +1,30 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mpiacq/check_observations.hpp"
+#include "mpiacq/memory.hpp"
+#include "mpiacq/mpir.hpp"
+#include "mpiacq/process_symbols.hpp"
+
+/// Reads out of the stopped starter what the clauses judge. Nothing is written.
+namespace mpiacq::check {
+
+/// A symbol with its declaration; `near`: see `symbol_source::type_of`.
+[[nodiscard]] seen_symbol as_seen(symbol_source& symbols, const symbol& s, const symbol* near);
+
+/// An integer of its symbol's size (a C int where that is 0).
+[[nodiscard]] std::optional<std::int64_t> read_integer(memory_reader& memory, const target_abi& abi, const symbol& s);
+
+[[nodiscard]] definitions_seen look_at_definitions(process_symbols& symbols, memory_reader& memory,
+                                                   const mpir::symbol_set& found);
+[[nodiscard]] values_seen look_at_values(const target& starter, const mpir::symbol_set& found);
+/// At MPIR_Breakpoint.
+[[nodiscard]] stop_seen look_at_stop(const target& starter, const mpir::symbol_set& found,
+                                     const definitions_seen& defined);
+/// A character array's text; empty where there is none. Reads at most the symbol's size.
+[[nodiscard]] std::optional<std::string> read_array_text(const target& starter, const std::optional<symbol>& s);
+
+}  // namespace mpiacq::check

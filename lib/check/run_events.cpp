@@ -1,0 +1,224 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// From what the tracer reports, and from what only looking tells, to what has been seen.
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "fifo.hpp"
+#include "host_names.hpp"
+#include "look_at_starter.hpp"
+#include "proc_files.hpp"
+#include "run_state.hpp"
+
+namespace mpiacq::check {
+
+namespace {
+
+using mpir::known;
+
+template <class... Fs>
+struct overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <class... Fs>
+overloaded(Fs...) -> overloaded<Fs...>;
+
+constexpr std::chrono::milliseconds often{20};
+constexpr std::chrono::milliseconds seldom{200};
+/// Most that happens after a release happens in its first seconds.
+constexpr std::chrono::seconds busy_time{5};
+/// So many looks at a state of 1 without a call: the tracer reports a call within a fraction of one.
+constexpr int looks_that_convince = 3;
+constexpr std::chrono::seconds host_limit{1};
+constexpr std::size_t hosts_asked_for = 64;
+
+}  // namespace
+
+void run::state::handle(const process_event& event) {
+  std::visit(overloaded{
+                 [&](const entry_reached&) { at_entry(); },
+                 [&](const breakpoint_hit& hit) { at_breakpoint(hit.address); },
+                 [&](const interrupted&) { stopped = true; },
+                 [&](const group_stopped& stop) { coming.emplace_back(starter_stopped{stop.signal}); },
+                 [&](const group_continued&) { coming.emplace_back(starter_continued{}); },
+                 [&](const tracing_problem& problem) { notice(problem.what); },
+                 [&](const process_ended& end) { take_end(end); },
+             },
+             event.what);
+}
+
+void run::state::take_end(const process_ended& end) {
+  ended = true;
+  stopped = false;
+  look_at = no_deadline;
+  if (!detached) {
+    seen.ended = end.status;
+    seen.end_known = end.status_known;
+    if (seen.fifo && seen.fifo->is_fifo) seen.fifo->left_behind = is_still_there(seen.fifo->path);
+    ranks.finish();
+  }
+  coming.emplace_back(starter_ended{end.status, end.status_known});
+}
+
+/// An exec makes another program of the process: what was seen of the one before was a wrapper's.
+void run::state::at_entry() {
+  stopped = true;
+  const mode how = seen.how;
+  seen = observations{};
+  seen.how = how;
+  seen.starter = pid;
+  seen.executable = executable_of(pid);
+  ranks.clear();
+  spawned_at = no_deadline;
+  looks_at_unannounced_spawn = 0;
+  symbols.reset();
+  link_map_watch.reset();
+  cache.forget();
+  auto opened = process_symbols::open(pid, cache, options.debug_files);
+  if (opened) {
+    symbols = std::move(*opened);
+    seen.looked = true;
+    auto actions = acquisition.at_entry(view());
+    look_at_symbols();
+    carry_out(std::move(actions));
+  } else {
+    notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
+  }
+  run_on();
+}
+
+/// Before anything is written, so that values are the starter's own.
+void run::state::look_at_symbols() {
+  const mpir::symbol_set* found = acquisition.symbols();
+  if (found == nullptr) return;
+  seen.defined = look_at_definitions(*symbols, memory, *found);
+  if (seen.how == mode::launch) seen.initially = look_at_values(view(), *found);
+  if (found->complete()) look_at = clock::now() + seldom / 2;
+}
+
+void run::state::at_breakpoint(target_address where) {
+  stopped = true;
+  if (where == link_map_watch) {
+    const auto changed = symbols->refresh();
+    if (!changed) notice_failure(fail(changed.error()));
+    if (changed && *changed && !acquisition.symbols()->complete()) {
+      auto actions = acquisition.modules_changed(view());
+      look_at_symbols();
+      carry_out(std::move(actions));
+    }
+  } else if (where == acquisition.breakpoint()) {
+    at_mpir_breakpoint();
+  }
+  run_on();
+}
+
+void run::state::at_mpir_breakpoint() {
+  const mpir::symbol_set& found = *acquisition.symbols();
+  seen.spawned_without_stop = false;
+  seen.stops.push_back(look_at_stop(view(), found, seen.defined));
+  const stop_seen& stop = seen.stops.back();
+  if (!stop.table) return;
+  look_at_fifo_name();
+  ranks.look_at_spawn(*stop.table, pid);
+  ranks.starter_goes_on(seen.defined.has(known::partial_attach_ok));
+  ranks_watched = true;
+  hosts_asked = false;
+  spawned_at = clock::now();
+  look_at = spawned_at + often;
+}
+
+void run::state::carry_out(result<std::vector<mpir::action>> actions) {
+  if (!actions) {
+    notice_failure(fail(std::move(actions).error()));
+    return;
+  }
+  bool watch = false;
+  bool looked_for_symbols = false;
+  for (const mpir::action& action : *actions) {
+    if (const auto* plant = std::get_if<mpir::plant_breakpoint>(&action)) {
+      looked_for_symbols = true;
+      const auto planted = control->insert_breakpoint(pid, plant->address, options.breakpoints);
+      if (!planted) notice_failure(fail(planted.error()));
+    } else if (const auto* lift = std::get_if<mpir::lift_breakpoint>(&action)) {
+      notice_failure(control->remove_breakpoint(pid, lift->address));
+    } else if (const auto* write = std::get_if<mpir::write_memory>(&action)) {
+      notice_failure(memory.write(write->address, write->bytes));
+    } else if (std::holds_alternative<mpir::watch_modules>(action)) {
+      watch = true;
+    } else if (const auto* problem = std::get_if<mpir::report_problem>(&action)) {
+      notice(problem->what);
+    }
+  }
+  if (watch || looked_for_symbols) keep_link_map_watch(watch);
+}
+
+void run::state::keep_link_map_watch(bool wanted) {
+  if (!wanted) {
+    if (const auto where = std::exchange(link_map_watch, std::nullopt)) {
+      notice_failure(control->remove_breakpoint(pid, *where));
+    }
+    return;
+  }
+  const auto where = symbols->link_map_breakpoint();
+  if (link_map_watch || !where) return;
+  const auto planted = control->insert_breakpoint(pid, *where);
+  if (!planted) notice_failure(fail(planted.error()));
+  if (planted) link_map_watch = where;
+}
+
+void run::state::run_on() {
+  cache.forget();
+  stopped = false;
+  notice_failure(control->resume(pid));
+}
+
+void run::state::on_time() {
+  if (spawned_at == no_deadline) {
+    look_for_unannounced_spawn();
+    look_at = clock::now() + seldom / 2;
+    return;
+  }
+  const bool busy = clock::now() < spawned_at + busy_time;
+  if (busy) look_at_fifo_again();
+  if (!hosts_asked) ask_for_hosts();
+  ranks_watched = ranks.look_again();
+  look_at = ranks_watched || busy ? clock::now() + (busy ? often : seldom) : no_deadline;
+}
+
+/// A call whose body stands in its place is never seen; what it announces is. The starter is not stopped for this.
+void run::state::look_for_unannounced_spawn() {
+  const mpir::symbol_set* found = acquisition.symbols();
+  if (found == nullptr || !found->complete() || !seen.stops.empty() || !symbols) return;
+  const auto value = read_integer(memory, symbols->abi(), *(*found)[known::debug_state]);
+  looks_at_unannounced_spawn = value == mpir::state_spawned ? looks_at_unannounced_spawn + 1 : 0;
+  seen.spawned_without_stop = seen.spawned_without_stop || looks_at_unannounced_spawn >= looks_that_convince;
+}
+
+void run::state::look_at_fifo_name() {
+  const auto& variable = (*acquisition.symbols())[known::attach_fifo];
+  // A pointer holds no name (9.17a).
+  if (!variable || variable->size <= symbols->abi().pointer_size) return;
+  if (auto path = read_array_text(view(), variable)) seen.fifo = look_at_fifo(pid, std::move(*path));
+}
+
+/// The FIFO need not be there before the starter has gone on.
+void run::state::look_at_fifo_again() {
+  if (!seen.fifo && symbols) look_at_fifo_name();
+  if (!seen.fifo || !seen.fifo->is_fifo || seen.fifo->waited_on == true) return;
+  if (const auto waited = is_waited_on(pid, seen.fifo->path)) seen.fifo->waited_on = waited;
+}
+
+void run::state::ask_for_hosts() {
+  hosts_asked = true;
+  const stop_seen* spawn = seen.spawn();
+  if (spawn == nullptr) return;
+  std::set<std::uint32_t> numbers(spawn->table->host_numbers().begin(), spawn->table->host_numbers().end());
+  numbers.erase(process_table::no_string);
+  std::vector<std::string> names;
+  for (const std::uint32_t number : numbers) {
+    if (names.size() < hosts_asked_for) names.emplace_back(spawn->table->string(number));
+  }
+  seen.hosts = translate(names, host_limit);
+}
+
+}  // namespace mpiacq::check
