@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -73,6 +73,8 @@ struct run_options {
   /// MPIR_partial_attach_ok, one with it.
   std::chrono::milliseconds patience_without_flag{2000};
   std::chrono::milliseconds patience_with_flag{10000};
+  /// How long a process may take to go on once its gate has been opened.
+  std::chrono::milliseconds patience_with_gate{5000};
   /// So many processes of this node are looked at one by one.
   std::size_t max_ranks = 1024;
 };

@@ -39,12 +39,15 @@ std::optional<bool> is_waited_on(process_id starter, const std::string& path) {
   struct stat fifo {};
   if (::lstat(as_starter_sees(starter, path).c_str(), &fifo) != 0) return std::nullopt;
   std::error_code failed;
+  bool any_open = false;
   for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", starter.value()), failed)) {
+    any_open = true;
     struct stat open {};
     if (::stat(entry.path().c_str(), &open) == 0 && open.st_dev == fifo.st_dev && open.st_ino == fifo.st_ino)
       return true;
   }
-  if (failed) return std::nullopt;
+  // A process that is ending has none any more.
+  if (failed || !any_open) return std::nullopt;
   // A thread that waits for the other side in open(2) has no descriptor yet; the kernel's function for it tells.
   for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", starter.value()), failed)) {
     if (file_text(task.path().string() + "/wchan", 128) == "wait_for_partner") return true;

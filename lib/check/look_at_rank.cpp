@@ -89,7 +89,7 @@ bool rank_watch::open_symbols() {
   auto opened = process_symbols::open(seen.pid, memory_, search_);
   if (!opened) return false;
   symbols_ = std::move(*opened);
-  landmarks_ = landmarks_of(*symbols_);
+  landmarks_ = landmarks_of(*symbols_, seen.pid);
   return true;
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 /// /proc tells nobody when something changes there: it has to be looked at again.
 constexpr std::chrono::milliseconds between_looks{5};
-constexpr std::chrono::seconds gate_limit{5};
 constexpr std::uint64_t smallest_pid = 4;  // bytes of a pid_t
 
 bool is_settled(const rank_watch& rank) {
@@ -131,7 +130,7 @@ bool rank_set::look_again() {
   }
   if (time_for_gates) {
     gates_at_ = no_deadline;
-    if (opened) give_up_at_ = clock::now() + gate_limit;
+    if (opened) give_up_at_ = clock::now() + options_.patience_with_gate;
   }
   return more;
 }

@@ -1,8 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "proc_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -67,6 +69,24 @@ std::optional<resting_thread> rests_at(process_id pid) {
   for (std::string word; words >> word;) all.push_back(word);
   if (all.size() < 3) return std::nullopt;
   return resting_thread{target_address{std::strtoull(all[all.size() - 2].c_str(), nullptr, 16)}};
+}
+
+std::vector<code_range> executable_memory_of(process_id pid) {
+  // "begin-end r-xp ..."
+  constexpr std::size_t longest_maps = 64U << 20;
+  std::istringstream lines(file_text(fmt::format("/proc/{}/maps", pid.value()), longest_maps));
+  std::vector<code_range> ranges;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t dash = line.find('-');
+    const std::size_t blank = line.find(' ');
+    if (dash == std::string::npos || blank == std::string::npos || line.size() < blank + 5 || line[blank + 3] != 'x') {
+      continue;
+    }
+    const std::uint64_t begin = std::strtoull(line.c_str(), nullptr, 16);
+    const std::uint64_t end = std::strtoull(line.c_str() + dash + 1, nullptr, 16);
+    if (end > begin) ranges.push_back({target_address{begin}, end - begin});
+  }
+  return ranges;
 }
 
 std::string executable_of(process_id pid) {

@@ -30,6 +30,19 @@ struct resting_thread {
 /// Empty while it runs on a processor, and where that may not be read.
 [[nodiscard]] std::optional<resting_thread> rests_at(process_id pid);
 
+/// Code from one address on, its first byte excluded: a return address into a function is never its first byte, a
+/// pointer to it always is.
+struct code_range {
+  target_address begin;
+  std::uint64_t size = 0;
+  [[nodiscard]] bool holds_return_address(std::uint64_t address) const {
+    return address > begin.value() && address - begin.value() <= size;
+  }
+};
+
+/// What a process has mapped to be executed. Empty where that may not be read.
+[[nodiscard]] std::vector<code_range> executable_memory_of(process_id pid);
+
 [[nodiscard]] std::string executable_of(process_id pid);
 /// What it was started with: variables of its environment. Empty where that may not be read.
 [[nodiscard]] std::map<std::string, std::string> environment_of(process_id pid);

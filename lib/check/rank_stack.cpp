@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+
+#include "call_sites.hpp"
 
 namespace mpiacq::check {
 
@@ -30,10 +33,26 @@ bool any_holds(const std::vector<code_range>& ranges, std::uint64_t address) {
                      [&](const code_range& r) { return r.holds_return_address(address); });
 }
 
+bool begins_at(const std::vector<code_range>& ranges, target_address address) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const code_range& r) { return r.begin == address; });
+}
+
+/// Whether a return from a call of MPI_Init stands among the words; also where that cannot be told of one of them.
+bool returns_from_init(memory_reader& memory, const target_abi& abi, std::span<const std::uint64_t> words,
+                       const landmarks& known) {
+  for (const std::uint64_t word : words) {
+    const auto site = call_before(memory, abi, target_address{word});
+    if (!site || site->what == call_site::kind::unknown) return true;
+    if (site->what == call_site::kind::known && begins_at(known.mpi_init, site->target)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-landmarks landmarks_of(process_symbols& symbols) {
+landmarks landmarks_of(process_symbols& symbols, process_id pid) {
   landmarks known;
+  known.code = executable_memory_of(pid);
   constexpr std::array<std::string_view, 1> main_name = {"main"};
   constexpr std::array<std::string_view, 4> init_names = {"MPI_Init", "PMPI_Init", "MPI_Init_thread",
                                                           "PMPI_Init_thread"};
@@ -56,11 +75,15 @@ std::optional<calls_in_progress> calls_on_stack(memory_reader& memory, const tar
   std::vector<std::byte> bytes(to.value() - begin);
   if (!read_exact(memory, target_address{begin}, bytes)) return std::nullopt;
   calls_in_progress calls;
-  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+  bool into_init = false;
+  std::vector<std::uint64_t> above;  // words that could be returns, from the first into MPI_Init to main's
+  for (std::size_t at = 0; at + width <= bytes.size() && !calls.main; at += width) {
     const std::uint64_t word = decode_unsigned(std::span{bytes}.subspan(at, width), abi.order);
-    calls.main = calls.main || any_holds(known.main, word);
-    calls.mpi_init = calls.mpi_init || any_holds(known.mpi_init, word);
+    calls.main = any_holds(known.main, word);
+    if (into_init && any_holds(known.code, word)) above.push_back(word);
+    into_init = into_init || any_holds(known.mpi_init, word);
   }
+  calls.mpi_init = into_init && returns_from_init(memory, abi, above, known);
   return calls;
 }
 

@@ -7,29 +7,23 @@
 
 #include "mpiacq/memory.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "proc_files.hpp"
 
 namespace mpiacq::check {
-
-/// Code between two addresses, the first excluded: a return address into a function is never its first byte, a pointer
-/// to it always is.
-struct code_range {
-  target_address begin;
-  std::uint64_t size = 0;
-  [[nodiscard]] bool holds_return_address(std::uint64_t address) const {
-    return address > begin.value() && address - begin.value() <= size;
-  }
-};
 
 /// The functions of a process that say how far it has come.
 struct landmarks {
   std::vector<code_range> main;  ///< empty where the program's main is not known
   std::vector<code_range> mpi_init;
+  std::vector<code_range> code;  ///< all that can be executed
 };
-[[nodiscard]] landmarks landmarks_of(process_symbols& symbols);
+[[nodiscard]] landmarks landmarks_of(process_symbols& symbols, process_id pid);
 
-/// Which of them are on the stack of a thread that does not run. Nothing is unwound: each word of the stack in use is
-/// looked at, as a return address. What calls have left behind lies below the stack pointer, which is not read; a stale
-/// word between two frames could be taken for a call, so the answer errs towards "in MPI_Init", never away from it.
+/// Which of them are on the stack of a thread that does not run. Nothing is unwound, for that takes registers that only
+/// a tracer sees: the words of the stack in use are looked at as return addresses. MPI_Init is in progress where a word
+/// leads into it and, farther up, another returns from a call of it. One word alone would not do: calls that are over
+/// leave theirs behind in what later frames do not fill. On machines whose calls are not decoded, and where a call
+/// through a register hides its target, the first word alone has to do, so that the answer then errs towards MPI_Init.
 struct calls_in_progress {
   bool main = false;
   bool mpi_init = false;

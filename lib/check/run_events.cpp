@@ -56,6 +56,7 @@ void run::state::take_end(const process_ended& end) {
     seen.end_known = end.status_known;
     if (seen.fifo && seen.fifo->is_fifo) seen.fifo->left_behind = is_still_there(seen.fifo->path);
     ranks.finish();
+    if (!hosts_asked) ask_for_hosts();
   }
   coming.emplace_back(starter_ended{end.status, end.status_known});
 }
@@ -119,12 +120,13 @@ void run::state::at_mpir_breakpoint() {
   const stop_seen& stop = seen.stops.back();
   if (!stop.table) return;
   look_at_fifo_name();
+  if (seen.fifo && is_waited_on(pid, seen.fifo->path).value_or(false)) seen.fifo->waited_on = true;
   ranks.look_at_spawn(*stop.table, pid);
   ranks.starter_goes_on(seen.defined.has(known::partial_attach_ok));
   ranks_watched = true;
   hosts_asked = false;
   spawned_at = clock::now();
-  look_at = spawned_at + often;
+  look_at = spawned_at;
 }
 
 void run::state::carry_out(result<std::vector<mpir::action>> actions) {

@@ -1,0 +1,2 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "catch.hpp"
