@@ -119,7 +119,7 @@ finding strings_shared(const observations& o) {
   }
   for (const auto& [what, seen] : {std::pair{"host", spawn->hosts}, std::pair{"executable", spawn->executables}}) {
     if (seen.addresses > seen.texts) {
-      return failed("{} {} names stand at {} addresses", seen.texts, what, seen.addresses);
+      return failed("{} strings for {} different {} names", seen.addresses, seen.texts, what);
     }
   }
   return passed("{} host and {} executable names, each once", spawn->hosts.texts, spawn->executables.texts);
