@@ -1,0 +1,137 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// `mpiacq check` as a person runs it: its report, its exit status, and a job that is none the worse for it.
+#include <algorithm>
+#include <set>
+
+#include "catch.hpp"
+#include "launched.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+struct checked {
+  command_outcome command;
+  json report;
+  std::map<std::string, std::string> oracle;
+};
+
+checked check(std::vector<std::string> starter, std::vector<std::string> options = {"--json"}) {
+  const scratch_folder folder;
+  command_options how;
+  how.environment["MPIACQ_ORACLE"] = folder.path("oracle");
+  how.environment["TMPDIR"] = folder.path("");
+  std::vector<std::string> command = {MPIACQ_COMMAND, "check"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.emplace_back("--");
+  starter.front() = fixture(starter.front());
+  command.insert(command.end(), starter.begin(), starter.end());
+  checked result;
+  result.command = run_command(command, how);
+  if (result.command.err.rfind('{', 0) == 0) result.report = json::parse(result.command.err);
+  result.oracle = read_oracle(folder.path("oracle"));
+  return result;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("check: the document has every clause, and the job's output is its own") {
+  const checked run = check({"checked", "--exit", "7"});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 0);
+  CHECK(run.oracle.at("exit") == "7");
+  CHECK(lines_of(run.command.out) == 4);
+  CHECK_THAT(run.command.out, ContainsSubstring("rank 3 pid "));
+  CHECK(run.report.at("schema") == "mpiacq.check/1");
+  CHECK(run.report.at("starter").at("executable") == fixture("checked"));
+  CHECK(run.report.at("starter").at("mode") == "launch");
+  CHECK(run.report.at("starter").at("ended").at("exit_status") == 7);
+  CHECK(std::to_string(run.report.at("starter").at("pid").get<long>()) == run.oracle.at("starter_pid"));
+  std::set<std::string> ids;
+  for (const json& clause : run.report.at("clauses")) {
+    CHECK(ids.insert(clause.at("id").get<std::string>()).second);
+    CHECK(std::set<std::string>{"pass", "fail", "not-applicable"}.contains(clause.at("verdict").get<std::string>()));
+    for (const char* key : {"section", "title", "strength", "saw"})
+      CHECK_FALSE(clause.at(key).get<std::string>().empty());
+    if (clause.at("id") == "9.6b") CHECK(clause.at("verdict") == "pass");
+  }
+  CHECK(ids.contains("4.1c"));
+}
+
+TEST_CASE("check: a failed clause ends in 1, and the text has a line for each clause and the counts") {
+  const checked run = check({"checked_breaks_9_6b", "--exit", "7"}, {});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 1);
+  CHECK(run.oracle.at("exit") == "7");
+  CHECK_THAT(run.command.err, ContainsSubstring("ended with exit status 7\n"));
+  CHECK_THAT(run.command.err, ContainsSubstring("fail (should)"));
+  CHECK_THAT(run.command.err, ContainsSubstring("it is 1 before the starter has run\n"));
+  CHECK_THAT(run.command.err, ContainsSubstring(" 1 failed, "));
+  CHECK(run.command.err.find('\x1b') == std::string::npos);  // colours are for terminals
+  const std::size_t clauses = check({"checked"}).report.at("clauses").size();
+  CHECK(lines_of(run.command.err) == clauses + 2);
+}
+
+TEST_CASE("check: -o takes the report to a file, and - to standard output") {
+  const scratch_folder folder;
+  const checked to_file = check({"checked"}, {"--json", "-o", folder.path("report")});
+  CHECK(to_file.command.err.empty());
+  CHECK(json::parse(file_contents(folder.path("report"))).at("schema") == "mpiacq.check/1");
+  const checked to_output = check({"checked"}, {"-o", "-"});
+  CHECK(to_output.command.err.empty());
+  CHECK_THAT(to_output.command.out, ContainsSubstring("against MPIR 1.1, launched"));
+}
+
+TEST_CASE("check: its own failures are 125, 126 and 127 as anywhere") {
+  CHECK(run_command({MPIACQ_COMMAND, "check"}).exit_code == 125);
+  CHECK(run_command({MPIACQ_COMMAND, "check", "--", "/no/such/starter"}).exit_code == 127);
+  CHECK(run_command({MPIACQ_COMMAND, "check", "--", "/etc/passwd"}).exit_code == 126);
+  CHECK(run_command({MPIACQ_COMMAND, "check", "-o", "/no/such/folder/x", "--", "true"}).exit_code == 125);
+  // A starter that fails before it has a job is neither good nor bad.
+  const checked nothing = check({"starter_dies", "before", "--exit", "5"}, {});
+  INFO(nothing.command.err);
+  CHECK_THAT(nothing.command.err, ContainsSubstring("has not started a job that could be checked"));
+  CHECK(nothing.command.exit_code == 125);
+}
+
+TEST_CASE("check: a starter that dies at any moment is judged by what was seen") {
+  for (const char* when : {"in", "stopped", "after"}) {
+    INFO(when);
+    const checked run = check({"starter_dies", when, "9"});
+    CHECK(run.command.exit_code == 1);  // its ranks are copies of it, and so are marked as starters
+    CHECK(run.report.at("starter").at("ended").at("signal") == 9);
+  }
+}
+
+TEST_CASE("check: after --timeout the job goes on without us") {
+  const scratch_folder folder;
+  command_options how;
+  how.environment["MPIACQ_ORACLE"] = folder.path("oracle");
+  // Its ranks wait for a gate that is opened only after two seconds.
+  how.environment["TMPDIR"] = folder.path("");
+  const auto run = run_command({MPIACQ_COMMAND, "check", "--json", "-o", folder.path("report"), "--timeout", "1", "--",
+                                fixture("checked_gated"), "--rank", "checked_rank_gate"},
+                               how);
+  INFO(run.err);
+  CHECK_THAT(run.err, ContainsSubstring("has not ended within 1 s; it goes on without us"));
+  CHECK(run.exit_code == 0);
+  CHECK(comes_true([&] { return read_oracle(folder.path("oracle")).contains("exit"); }));
+  const auto oracle = read_oracle(folder.path("oracle"));
+  CHECK(oracle.at("being_debugged_at_end") == "0");
+  for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
+  const json report = json::parse(file_contents(folder.path("report")));
+  CHECK(report.at("starter").at("ended").is_null());
+}
+
+TEST_CASE("check: a wrapper that execs its starter is followed") {
+  const checked run = check({"wrapper", "exec", fixture("checked"), "--exit", "4"});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 0);
+  CHECK(run.report.at("starter").at("executable") == fixture("checked"));
+  CHECK(run.oracle.at("exit") == "4");
+}
