@@ -53,12 +53,12 @@ void run::state::take_end(const process_ended& end) {
   look_at = no_deadline;
   if (!detached) {
     seen.ended = end.status;
-    seen.end_known = end.status_known;
+    seen.end_known = true;
     if (seen.fifo && seen.fifo->is_fifo) seen.fifo->left_behind = is_still_there(seen.fifo->path);
     ranks.finish();
     if (!hosts_asked) ask_for_hosts();
   }
-  coming.emplace_back(starter_ended{end.status, end.status_known});
+  coming.emplace_back(starter_ended{end.status});
 }
 
 /// An exec makes another program of the process: what was seen of the one before was a wrapper's.
