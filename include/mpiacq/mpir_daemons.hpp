@@ -19,8 +19,8 @@ struct daemon_request {
   std::string path;  ///< of the daemon's executable, on the target nodes
   std::vector<std::string>
       arguments;  ///< without the program's own name; no empty one, the encoding has no room for it
-  /// Also sets MPIR_forward_output, where the starter has it: the daemons' output comes out with the job's. Open MPI
-  /// discards it otherwise.
+  /// Also sets MPIR_forward_output, where the starter has it (Open MPI): asks for the daemons' output to come out with
+  /// the job's. To a starter that is attached to, Open MPI 4.1 does so unasked.
   bool forward_output = false;
 };
 

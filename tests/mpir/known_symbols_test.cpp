@@ -25,8 +25,9 @@ std::string page() {
          "|---|---|---|---|---|---|---|---|\n";
   for (const mpir::known_symbol& s : mpir::known_symbols()) {
     out << "| `" << s.name << "` | " << (s.other_spelling.empty() ? "" : "`" + std::string(s.other_spelling) + "`")
-        << " | " << s.section << " | " << (s.required ? "yes" : "no") << " | " << mpir::name(s.form) << " | "
-        << mpir::name(s.where) << " | " << mpir::name(s.writer) << " | " << s.meaning << " |\n";
+        << " | " << s.section << " | " << (s.required ? "yes" : "no") << " | " << mpir::name(s.form)
+        << (s.elements != 0 ? " [" + std::to_string(s.elements) + "]" : "") << " | " << mpir::name(s.where) << " | "
+        << mpir::name(s.writer) << " | " << s.meaning << " |\n";
   }
   return out.str();
 }
