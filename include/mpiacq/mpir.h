@@ -2,6 +2,7 @@
 #ifndef MPIACQ_MPIR_H
 #define MPIACQ_MPIR_H
 
+// NOLINTBEGIN(modernize-*, readability-identifier-naming): C has other headers and other names for constants.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -214,4 +215,5 @@ const char* mpiacq_mpir_layout_source(const struct mpiacq_mpir* m);
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(modernize-*, readability-identifier-naming)
 #endif
