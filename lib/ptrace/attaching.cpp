@@ -22,12 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A process that was let go of, and of which we only still have what cannot be let go of: the end of a child, or a
-/// leader that has ended before its other threads.
+/// It was let go of, but for the end of a child, or for threads that had not stopped by then: a leader that has ended
+/// before the others, one that the kernel keeps, one that is dying.
 bool is_left(const traced_process& process) {
-  return process.now == phase::released ||
-         (process.now == phase::leaving &&
-          std::all_of(process.threads.begin(), process.threads.end(), [](const auto& e) { return e.second.zombie; }));
+  return process.now == phase::released || process.now == phase::leaving;
 }
 
 error ended_meanwhile(pid_t process) {
@@ -63,7 +61,9 @@ void engine::attach(process_id id, attach_options options, reply<void> answer) {
   fresh.id = number;
   if (known != processes_.end()) {
     fresh.launched = known->second.launched;
+    fresh.past_traps = std::move(known->second.past_traps);
     fresh.threads = std::move(known->second.threads);
+    for (auto& [task, thread] : fresh.threads) thread.late = false;  // asked to stop it is already
   }
   fresh.now = phase::stopping;
   fresh.attaching = attach_request{options, std::move(answer), clock::now() + options_.stop_limit, std::nullopt};
@@ -114,11 +114,14 @@ bool engine::look_for_new_leader(traced_process& process) {
 
 /// One look at the list. True where it has shown a thread that was not known.
 result<bool> engine::catch_new_threads(traced_process& process) {
+  // The list comes first. Whoever takes the leader's place later stands in it, and is not known; whoever has taken it
+  // before is found out by the look at the leader.
+  const std::vector<pid_t> listed = list_threads(process.id);
   if (has_lost_leader(process)) drop_thread(process, process.id);
   bool news = false;
   thread_seizer seizer(calls_, process.id, !process.threads.empty());
   result<void> outcome;
-  for (const pid_t task : list_threads(process.id)) {
+  for (const pid_t task : listed) {
     if (process.threads.contains(task)) continue;
     const auto what = catch_thread(process, task, seizer);
     if (!what) {

@@ -79,6 +79,7 @@ TEST_CASE("a process whose threads exec over and over is attached to and left in
       break;
     }
     ++held;
+    INFO(states_of(program.pid()));
     CHECK(all_held(program.pid()));
     if (held % 2 == 0) {
       ok(t->resume(program.id()));

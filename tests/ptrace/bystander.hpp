@@ -39,6 +39,7 @@ class bystander {
       : pipes_(name, std::move(arguments)) {
     std::vector<char*> argv;
     std::vector<char*> envp;
+    pipes_.request.environment->push_back("SENDER=" + std::to_string(::getpid()));
     for (auto& s : pipes_.request.arguments) argv.push_back(s.data());
     for (auto& s : *pipes_.request.environment) envp.push_back(s.data());
     argv.push_back(nullptr);
@@ -134,6 +135,15 @@ inline bool none_held(pid_t process) {
     const std::string tracer = status_line(process_id{task}, "TracerPid");
     return !tracer.empty() && tracer != "0";
   });
+}
+
+/// What /proc says of every thread, for messages.
+inline std::string states_of(pid_t process) {
+  std::string text;
+  for (const pid_t task : threads_in_proc(process)) {
+    text += std::to_string(task) + " " + state_of(task) + " " + status_line(process_id{task}, "TracerPid") + "; ";
+  }
+  return text;
 }
 
 inline std::size_t open_descriptors() {
