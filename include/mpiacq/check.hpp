@@ -14,6 +14,7 @@
 #include "mpiacq/check_observations.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/tracer.hpp"
 
@@ -67,6 +68,10 @@ struct run_options {
   debug_file_search debug_files;
   breakpoint_kind breakpoints = breakpoint_kind::automatic;
   std::optional<std::vector<std::string>> environment;  ///< of the starter; empty: this process's own
+  /// A daemon to ask the starter for (MPIR 1.1, 7.1). It should run until the spawn event, to be seen.
+  std::optional<mpir::daemon_request> daemon;
+  /// How long a running starter is watched; up to ten times as long until a daemon asked for has been seen.
+  std::chrono::milliseconds attached_for{1000};
   /// How long processes may take to come to rest at the spawn event. The starter is held for no longer.
   std::chrono::milliseconds settle{1000};
   /// How long processes may take to go on once the starter does, before their gates are opened: a starter without
@@ -79,7 +84,7 @@ struct run_options {
   std::size_t max_ranks = 1024;
 };
 
-/// One job, watched from its starter's first instruction to its end.
+/// One job, watched from its starter's first instruction to its end; or one that runs already, watched for a moment.
 ///
 /// The job is not disturbed: the starter is held while its table is read, processes are never stopped, and the only
 /// writes are those that the document asks of a tool: MPIR_being_debugged, and MPIR_debug_gate where processes wait for
@@ -90,6 +95,9 @@ class run {
  public:
   /// Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<run>> launch(std::vector<std::string> command, run_options options = {});
+  /// Takes hold of a running starter, looks, lets it run, and lets go of it after `run_options::attached_for`. Errors
+  /// as `tracer::attach`.
+  [[nodiscard]] static result<std::unique_ptr<run>> attach(process_id starter, run_options options = {});
   /// Lets go of the starter, which goes on.
   ~run();
   run(const run&) = delete;
@@ -102,6 +110,9 @@ class run {
   [[nodiscard]] int event_descriptor() const;
   /// When `next` is to be called even if nothing has come.
   [[nodiscard]] deadline wake_at() const;
+
+  /// Nothing more will be seen: the starter has ended, or has been let go of.
+  [[nodiscard]] bool over() const;
 
   /// Sends the starter a signal, as kill(2) would; nothing where it has ended.
   void signal(int number);

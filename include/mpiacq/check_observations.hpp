@@ -63,7 +63,7 @@ struct sharing_seen {
   std::size_t texts = 0;
 };
 
-/// The starter called MPIR_Breakpoint.
+/// The interface's variables, when the starter called MPIR_Breakpoint or when we attached.
 struct stop_seen {
   std::optional<std::int64_t> debug_state;
   std::optional<std::int64_t> being_debugged;
@@ -137,8 +137,8 @@ struct fifo_seen {
 struct daemon_seen {
   std::string path;
   std::vector<std::string> arguments;
-  std::size_t running_at_spawn = 0;  ///< processes of this node that run that file
-  bool arguments_as_given = false;   ///< of all of those
+  std::size_t running = 0;         ///< processes of this node that ran that file, until the spawn event
+  std::size_t with_arguments = 0;  ///< those of them that were given just these arguments
 };
 
 struct observations {
@@ -148,7 +148,8 @@ struct observations {
   bool looked = false;  ///< the starter's entry point was reached, or it was attached to
   definitions_seen defined;
   values_seen initially;
-  std::vector<stop_seen> stops;
+  std::optional<stop_seen> at_attach;  ///< its being_debugged: after 1 had been written, when we let go
+  std::vector<stop_seen> stops;        ///< calls of MPIR_Breakpoint
   /// MPIR_debug_state was 1 for a while and MPIR_Breakpoint was not called.
   bool spawned_without_stop = false;
 
@@ -163,7 +164,7 @@ struct observations {
   std::optional<exit_status> ended;  ///< empty: it still ran when it was last looked at
   bool end_known = true;
 
-  /// The last spawn event with a table; null where there was none.
+  /// The last spawn event with a table, or the attach where that found one; null where there was none.
   [[nodiscard]] const stop_seen* spawn() const;
 };
 

@@ -40,10 +40,16 @@ constexpr std::array table = {
            "The packaging, distribution, and installation procedures for the starter process implementation must "
            "ensure that the symbol table information is not stripped, separated or otherwise discarded.",
            must, both, judges::not_stripped},
-    clause{"6.1", "6.1", "the job spawn event is raised",
+    clause{"6.1a", "6.1", "the job spawn event is raised",
            "Under the MPIR job launch mode, the tool is invoked on the starter process executable, which in turn "
            "starts the MPI application. (8, step 9: the starter raises MPIR events at MPIR_Breakpoint.)",
            must, launch, judges::spawn_event_raised},
+    clause{
+        "6.1b", "6.1", "a running job can be attached to",
+        "The MPIR Process Acquisition Interface supports both launching an MPI application under the control of the "
+        "tool, and attaching the tool to an already running MPI application. (8, step 6: then MPIR_proctable_size is "
+        "greater than zero.)",
+        must, applies::attach, judges::table_there_at_attach},
     clause{"6.2a", "6.2", "processes do not return from MPI_Init",
            "Under the job launch mode the MPI implementation must ensure that the MPI processes do not return from "
            "MPI_INIT. (Also 7.1, step 4, and 9.8.)",

@@ -15,6 +15,20 @@ using mpir::known;
 
 constexpr std::string_view never_called = "MPIR_Breakpoint was not called (9.9b)";
 
+/// Every look at the interface's variables that the document says something about, in order.
+std::vector<const stop_seen*> moments_of(const observations& o) {
+  std::vector<const stop_seen*> all;
+  if (o.at_attach) all.push_back(&*o.at_attach);
+  for (const stop_seen& stop : o.stops) all.push_back(&stop);
+  return all;
+}
+
+/// "event 2", "the attach"
+std::string title_of(const observations& o, const stop_seen* moment) {
+  if (o.at_attach && moment == &*o.at_attach) return "the attach";
+  return fmt::format("event {}", moment - o.stops.data() + 1);
+}
+
 bool has_state(const stop_seen& stop, std::int64_t state) {
   return stop.debug_state == state;
 }
@@ -58,14 +72,30 @@ finding size_initially_zero(const observations& o) {
   return passed("0 before the starter has run");
 }
 
+finding table_there_at_attach(const observations& o) {
+  if (!o.at_attach || !o.defined.has(known::proctable) || !o.defined.has(known::proctable_size)) {
+    return not_applicable("the variables of the interface could not be read");
+  }
+  const stop_seen& then = *o.at_attach;
+  if (then.table && !then.table->empty()) return passed("{} entries", then.table->size());
+  if (!then.table_problem.empty()) return failed("the table cannot be read: {}", then.table_problem);
+  if (then.proctable_size && *then.proctable_size < 0) return not_applicable("MPIR_proctable_size is negative (9.5b)");
+  return failed(
+      "MPIR_proctable_size is {}{}: it is no starter of a running job, or shows it only to a tool that was there "
+      "from the start",
+      then.proctable_size.value_or(0), then.proctable && then.proctable->is_null() ? ", and MPIR_proctable null" : "");
+}
+
 finding being_debugged_heeded(const observations& o) {
   if (!o.defined.has(known::being_debugged)) return not_applicable("not defined, and it need not be");
-  if (o.stops.empty()) return not_applicable("{}", never_called);
-  for (std::size_t i = 0; i < o.stops.size(); ++i) {
-    const auto& value = o.stops[i].being_debugged;
-    if (!value) return failed("it could not be read at event {}", i + 1);
-    if (*value != 1) return failed("the tool had set it to 1, and it was {} at event {}", *value, i + 1);
+  const auto moments = moments_of(o);
+  if (moments.empty()) return not_applicable("{}", never_called);
+  for (const stop_seen* moment : moments) {
+    const auto& value = moment->being_debugged;
+    if (!value) return failed("it could not be read at {}", title_of(o, moment));
+    if (*value != 1) return failed("the tool had set it to 1, and it was {} after {}", *value, title_of(o, moment));
   }
+  if (o.stops.empty()) return passed("set to 1 at the attach, and still 1 when we let go");
   return passed("set to 1 by the tool, and still 1 at {}",
                 o.stops.size() == 1 ? "the event that followed" : "the events that followed");
 }
@@ -79,20 +109,23 @@ finding state_initially_null(const observations& o) {
 }
 
 finding states_known(const observations& o) {
-  if (o.stops.empty()) return not_applicable("{}", never_called);
-  for (std::size_t i = 0; i < o.stops.size(); ++i) {
-    const auto& state = o.stops[i].debug_state;
-    if (!state) return failed("it could not be read at event {}", i + 1);
+  const auto moments = moments_of(o);
+  if (moments.empty()) return not_applicable("{}", never_called);
+  for (const stop_seen* moment : moments) {
+    const auto& state = moment->debug_state;
+    if (!state) return failed("it could not be read at {}", title_of(o, moment));
     if (*state < mpir::state_null || *state > mpir::state_aborting) {
-      return failed("it was {} at event {}: the document has 0, 1 and 2", *state, i + 1);
+      return failed("it was {} at {}: the document has 0, 1 and 2", *state, title_of(o, moment));
     }
   }
+  if (o.stops.empty()) return passed("{} at the attach", *o.at_attach->debug_state);
   return passed("{}", states_text(o));
 }
 
 finding table_filled_at_spawn(const observations& o) {
   const stop_seen* last = nullptr;
-  for (const stop_seen& stop : o.stops) {
+  for (const stop_seen* moment : moments_of(o)) {
+    const stop_seen& stop = *moment;
     if (!has_state(stop, mpir::state_spawned) || !stop.proctable_size || !stop.proctable) continue;
     last = &stop;
     if (*stop.proctable_size < 0) return not_applicable("MPIR_proctable_size is negative (9.5b)");
@@ -106,16 +139,17 @@ finding table_filled_at_spawn(const observations& o) {
     if (!stop.table) return failed("the table could not be read at the spawn event: {}", stop.table_problem);
   }
   if (last == nullptr) return not_applicable("{}", no_spawn_event);
-  return passed("{} at the {}spawn event",
-                *last->proctable_size == 1 ? "1 entry" : fmt::format("{} entries", *last->proctable_size),
-                o.stops.size() == 1 ? "" : "last ");
+  const auto entries = *last->proctable_size == 1 ? "1 entry" : fmt::format("{} entries", *last->proctable_size);
+  if (o.at_attach && last == &*o.at_attach) return passed("{} at the attach", entries);
+  return passed("{} at the {}spawn event", entries, o.stops.size() == 1 ? "" : "last ");
 }
 
 finding events_in_order(const observations& o) {
   if (o.stops.empty()) return not_applicable("{}", never_called);
   const process_table* table = nullptr;
   bool aborted = false;
-  for (const stop_seen& stop : o.stops) {
+  for (const stop_seen* moment : moments_of(o)) {
+    const stop_seen& stop = *moment;
     if (aborted && has_state(stop, mpir::state_spawned)) return failed("a spawn event came after the abort");
     aborted = aborted || has_state(stop, mpir::state_aborting);
     if (!stop.table) continue;

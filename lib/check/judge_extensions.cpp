@@ -38,11 +38,9 @@ finding daemon_variables_together(const observations& o) {
 finding daemons_launched(const observations& o) {
   if (!o.daemon) return not_applicable("no daemon was asked for");
   if (o.spawn() == nullptr) return not_applicable("{}", no_spawn_event);
-  if (o.daemon->running_at_spawn == 0) {
-    return failed("no process of this node ran {} at the spawn event", o.daemon->path);
-  }
-  if (!o.daemon->arguments_as_given) return failed("{} ran with other arguments than were given", o.daemon->path);
-  return passed("{} of them ran on this node at the spawn event, with the arguments given", o.daemon->running_at_spawn);
+  if (o.daemon->running == 0) return failed("no process of this node has run {}", o.daemon->path);
+  if (o.daemon->with_arguments == 0) return failed("{} ran, and not with the arguments given", o.daemon->path);
+  return passed("{} of them ran on this node, with the arguments given", o.daemon->with_arguments);
 }
 
 finding fifo_waited_on(const observations& o) {

@@ -29,7 +29,8 @@ finding each_process_once(const observations& o);        // 9.4c
 finding size_is_true(const observations& o);             // 9.5b
 
 // judge_events.cpp: what happened, in its order
-finding spawn_event_raised(const observations& o);     // 6.1
+finding spawn_event_raised(const observations& o);     // 6.1a
+finding table_there_at_attach(const observations& o);  // 6.1b
 finding size_initially_zero(const observations& o);    // 8
 finding being_debugged_heeded(const observations& o);  // 9.3b
 finding state_initially_null(const observations& o);   // 9.6b

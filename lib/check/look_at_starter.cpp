@@ -169,14 +169,15 @@ values_seen look_at_values(const target& starter, const mpir::symbol_set& found)
   return {value_of(starter, found[known::debug_state]), value_of(starter, found[known::proctable_size])};
 }
 
-stop_seen look_at_stop(const target& starter, const mpir::symbol_set& found, const definitions_seen& defined) {
+stop_seen look_at_stop(const target& starter, const mpir::symbol_set& found, const definitions_seen& defined,
+                       moment when) {
   stop_seen stop;
   stop.debug_state = value_of(starter, found[known::debug_state]);
   stop.being_debugged = value_of(starter, found[known::being_debugged]);
   stop.proctable_size = value_of(starter, found[known::proctable_size]);
   stop.proctable = pointer_in(starter, found[known::proctable]);
   if (stop.debug_state == mpir::state_aborting) look_at_abort(starter, found, stop);
-  if (stop.debug_state == mpir::state_spawned) look_at_table(starter, defined, stop);
+  if (stop.debug_state == mpir::state_spawned || when == moment::at_attach) look_at_table(starter, defined, stop);
   return stop;
 }
 

@@ -21,9 +21,10 @@ namespace mpiacq::check {
 [[nodiscard]] definitions_seen look_at_definitions(process_symbols& symbols, memory_reader& memory,
                                                    const mpir::symbol_set& found);
 [[nodiscard]] values_seen look_at_values(const target& starter, const mpir::symbol_set& found);
-/// At MPIR_Breakpoint.
+/// At MPIR_Breakpoint; at any other moment the table is looked at whatever MPIR_debug_state says.
+enum class moment : std::uint8_t { at_breakpoint, at_attach };
 [[nodiscard]] stop_seen look_at_stop(const target& starter, const mpir::symbol_set& found,
-                                     const definitions_seen& defined);
+                                     const definitions_seen& defined, moment when);
 /// A character array's text; empty where there is none. Reads at most the symbol's size.
 [[nodiscard]] std::optional<std::string> read_array_text(const target& starter, const std::optional<symbol>& s);
 

@@ -22,7 +22,8 @@ bool definitions_seen::any_required() const {
 
 const stop_seen* observations::spawn() const {
   const auto last = std::find_if(stops.rbegin(), stops.rend(), [](const stop_seen& s) { return s.table != nullptr; });
-  return last == stops.rend() ? nullptr : &*last;
+  if (last != stops.rend()) return &*last;
+  return at_attach && at_attach->table ? &*at_attach : nullptr;
 }
 
 std::string_view name_of(mpir::known k) {

@@ -18,6 +18,9 @@ constexpr std::chrono::seconds hold_limit{10};
 
 run::state::state(std::unique_ptr<tracer> t, process_id p, run_options o)
     : options(std::move(o)), control(std::move(t)), pid(p), memory(p), cache(memory), ranks(options) {
+  mpir::acquisition_options asked;
+  asked.daemons = options.daemon;
+  acquisition = mpir::acquisition(std::move(asked));
   // By number: the C library's wrapper is newer than some systems we run on.
   if (p.value() > 0 && p.value() <= INT_MAX)
     pidfd = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(p.value()), 0));
@@ -46,9 +49,18 @@ result<std::unique_ptr<run>> run::launch(std::vector<std::string> command, run_o
   return std::unique_ptr<run>(new run(std::move(s)));
 }
 
+result<std::unique_ptr<run>> run::attach(process_id starter, run_options options) {
+  auto control = tracer::create();
+  if (!control) return fail(std::move(control).error());
+  if (auto attached = (*control)->attach(starter); !attached) return fail(std::move(attached).error());
+  auto s = std::make_unique<state>(std::move(*control), starter, std::move(options));
+  s->look_at_attached();
+  return std::unique_ptr<run>(new run(std::move(s)));
+}
+
 result<std::optional<job_event>> run::next(deadline until) {
   state& s = *state_;
-  while (s.coming.empty() && !s.ended) {
+  while (s.coming.empty() && !s.ended && !(s.detached && s.seen.how == mode::attach)) {
     auto event = s.control->wait(std::min(until, s.look_at));
     if (!event) return fail(std::move(event).error());
     if (*event) {
@@ -102,17 +114,24 @@ result<void> run::state::hold() {
   return {};
 }
 
+result<void> run::state::let_go() {
+  if (detached || ended) return {};
+  ranks.open_all_gates();
+  const result<void> held = hold();
+  if (ended) return {};
+  if (held && symbols) carry_out(acquisition.before_detach(view()));
+  stopped = false;
+  detached = true;
+  look_at = no_deadline;
+  return control->detach(pid, leave::running);
+}
+
 result<void> run::let_go() {
-  state& s = *state_;
-  if (s.detached || s.ended) return {};
-  s.ranks.open_all_gates();
-  const result<void> held = s.hold();
-  if (s.ended) return {};
-  if (held && s.symbols) s.carry_out(s.acquisition.before_detach(s.view()));
-  s.stopped = false;
-  s.detached = true;
-  s.look_at = no_deadline;
-  return s.control->detach(s.pid, leave::running);
+  return state_->let_go();
+}
+
+bool run::over() const {
+  return state_->ended || state_->detached;
 }
 
 }  // namespace mpiacq::check

@@ -1,9 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // From what the tracer reports, and from what only looking tells, to what has been seen.
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <variant>
 
+#include "daemons.hpp"
 #include "fifo.hpp"
 #include "host_names.hpp"
 #include "look_at_starter.hpp"
@@ -67,6 +69,7 @@ void run::state::at_entry() {
   const mode how = seen.how;
   seen = observations{};
   seen.how = how;
+  let_go_at = how == mode::attach ? clock::now() + options.attached_for : no_deadline;
   seen.starter = pid;
   seen.executable = executable_of(pid);
   ranks.clear();
@@ -116,17 +119,46 @@ void run::state::at_breakpoint(target_address where) {
 void run::state::at_mpir_breakpoint() {
   const mpir::symbol_set& found = *acquisition.symbols();
   seen.spawned_without_stop = false;
-  seen.stops.push_back(look_at_stop(view(), found, seen.defined));
-  const stop_seen& stop = seen.stops.back();
-  if (!stop.table) return;
+  seen.stops.push_back(look_at_stop(view(), found, seen.defined, moment::at_breakpoint));
+  if (seen.stops.back().table) watch_processes();
+}
+
+/// The starter is held, and its table has been read.
+void run::state::watch_processes() {
+  look_for_daemons();
   look_at_fifo_name();
   if (seen.fifo && is_waited_on(pid, seen.fifo->path).value_or(false)) seen.fifo->waited_on = true;
-  ranks.look_at_spawn(*stop.table, pid);
+  ranks.look_at_spawn(*seen.spawn()->table, pid);
   ranks.starter_goes_on(seen.defined.has(known::partial_attach_ok));
   ranks_watched = true;
   hosts_asked = false;
   spawned_at = clock::now();
   look_at = spawned_at;
+}
+
+/// A starter that runs already, just attached to.
+void run::state::look_at_attached() {
+  stopped = true;
+  seen.how = mode::attach;
+  seen.executable = executable_of(pid);
+  auto opened = process_symbols::open(pid, cache, options.debug_files);
+  if (opened) {
+    symbols = std::move(*opened);
+    seen.looked = true;
+    auto actions = acquisition.at_attach(view());
+    look_at_symbols();
+    if (const mpir::symbol_set* found = acquisition.symbols()) {
+      seen.at_attach = look_at_stop(view(), *found, seen.defined, moment::at_attach);
+      seen.at_attach->being_debugged.reset();
+      if (seen.at_attach->table) watch_processes();
+    }
+    carry_out(std::move(actions));
+  } else {
+    notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
+  }
+  let_go_at = clock::now() + options.attached_for * (options.daemon ? 10 : 1);
+  look_at = clock::now();
+  run_on();
 }
 
 void run::state::carry_out(result<std::vector<mpir::action>> actions) {
@@ -145,6 +177,8 @@ void run::state::carry_out(result<std::vector<mpir::action>> actions) {
       notice_failure(control->remove_breakpoint(pid, lift->address));
     } else if (const auto* write = std::get_if<mpir::write_memory>(&action)) {
       notice_failure(memory.write(write->address, write->bytes));
+    } else if (const auto* kick = std::get_if<mpir::kick_fifo>(&action)) {
+      notice_failure(kick_attach_fifo(kick->path, pid));
     } else if (std::holds_alternative<mpir::watch_modules>(action)) {
       watch = true;
     } else if (const auto* problem = std::get_if<mpir::report_problem>(&action)) {
@@ -175,9 +209,19 @@ void run::state::run_on() {
 }
 
 void run::state::on_time() {
+  const bool daemon_seen = seen.daemon && seen.daemon->with_arguments != 0;
+  if (clock::now() >= let_go_at || (seen.how == mode::attach && daemon_seen)) {
+    if (seen.at_attach && symbols) {
+      const auto& variable = (*acquisition.symbols())[known::being_debugged];
+      if (variable) seen.at_attach->being_debugged = read_integer(memory, symbols->abi(), *variable);
+    }
+    notice_failure(let_go());
+    return;
+  }
+  if (options.daemon && (seen.stops.empty() || seen.how == mode::attach)) look_for_daemons();
   if (spawned_at == no_deadline) {
-    look_for_unannounced_spawn();
-    look_at = clock::now() + seldom / 2;
+    if (seen.how == mode::launch) look_for_unannounced_spawn();
+    look_at = std::min(let_go_at, clock::now() + seldom / 2);
     return;
   }
   const bool busy = clock::now() < spawned_at + busy_time;
@@ -185,6 +229,7 @@ void run::state::on_time() {
   if (!hosts_asked) ask_for_hosts();
   ranks_watched = ranks.look_again();
   look_at = ranks_watched || busy ? clock::now() + (busy ? often : seldom) : no_deadline;
+  look_at = std::min(look_at, let_go_at);
 }
 
 /// A call whose body stands in its place is never seen; what it announces is. The starter is not stopped for this.
@@ -208,6 +253,12 @@ void run::state::look_at_fifo_again() {
   if (!seen.fifo && symbols) look_at_fifo_name();
   if (!seen.fifo || !seen.fifo->is_fifo || seen.fifo->waited_on == true) return;
   if (const auto waited = is_waited_on(pid, seen.fifo->path)) seen.fifo->waited_on = waited;
+}
+
+void run::state::look_for_daemons() {
+  if (!options.daemon) return;
+  const daemon_seen now = look_for(options.daemon->path, options.daemon->arguments);
+  if (!seen.daemon || now.with_arguments >= seen.daemon->with_arguments) seen.daemon = now;
 }
 
 void run::state::ask_for_hosts() {

@@ -38,6 +38,7 @@ struct run::state {
   bool ended = false;
 
   deadline look_at = no_deadline;     ///< when something is to be looked at that tells nobody of itself
+  deadline let_go_at = no_deadline;   ///< attached: when enough has been seen
   deadline spawned_at = no_deadline;  ///< the starter went on from the last spawn event
   bool ranks_watched = false;
   bool hosts_asked = false;
@@ -50,6 +51,7 @@ struct run::state {
   void take_end(const process_ended& end);
   void carry_out(result<std::vector<mpir::action>> actions);
   void look_at_symbols();
+  void watch_processes();
   void keep_link_map_watch(bool wanted);
   void run_on();
 
@@ -58,6 +60,9 @@ struct run::state {
   void look_at_fifo_name();
   void look_at_fifo_again();
   void ask_for_hosts();
+  void look_for_daemons();
+  void look_at_attached();
+  [[nodiscard]] result<void> let_go();
 
   [[nodiscard]] result<void> hold();
   [[nodiscard]] target view() { return {memory, &memory, symbols->abi(), *symbols}; }

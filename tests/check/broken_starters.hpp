@@ -10,6 +10,7 @@ namespace mpiacq::test {
 struct broken_starter {
   std::string clause;
   std::vector<std::string> command;  ///< the fixture's name and its arguments
+  enum class way { launched, with_daemon, attached } how = way::launched;
 };
 
 inline const std::vector<broken_starter>& broken_starters() {
@@ -20,11 +21,13 @@ inline const std::vector<broken_starter>& broken_starters() {
       {"4.1c", {"checked_stripped"}},
       {"4.1c", {"checked_separated"}},
       {"4.1c", {"starter_stripped_bare"}},
-      {"6.1", {"checked", "--break", "6.1"}},
+      {"6.1a", {"checked", "--break", "6.1a"}},
+      {"6.1b", {"checked", "--break", "6.1b"}, broken_starter::way::attached},
       {"6.2a", {"checked", "--rank", "checked_rank_runs_away"}},
       {"6.2b", {"checked_gated"}},
       {"6.2c", {"checked", "--rank", "checked_rank_gate_unused"}},
       {"7.1a", {"checked_breaks_7_1a"}},
+      {"7.1b", {"checked", "--break", "7.1b"}, broken_starter::way::with_daemon},
       {"7.2a", {"checked", "--break", "7.2a"}},
       {"7.2b", {"checked", "--break", "7.2b"}},
       {"8", {"checked_breaks_8"}},
@@ -37,6 +40,7 @@ inline const std::vector<broken_starter>& broken_starters() {
       {"9.2f", {"checked", "--break", "9.2f"}},
       {"9.2g", {"checked", "--break", "9.2g"}},
       {"9.2h", {"checked", "--break", "9.2h"}},
+      {"9.2i", {"checked", "--break", "9.2i"}, broken_starter::way::attached},
       {"9.2i", {"checked", "--break", "9.2i"}},
       {"9.2j", {"checked", "--break", "9.2j"}},
       {"9.3a", {"checked_breaks_9_3a"}},
@@ -46,6 +50,7 @@ inline const std::vector<broken_starter>& broken_starters() {
       {"9.4c", {"checked", "--break", "9.4c"}},
       {"9.5a", {"checked_breaks_9_5a"}},
       {"9.5b", {"checked", "--claim", "3"}},
+      {"9.5b", {"checked", "--claim", "3"}, broken_starter::way::attached},
       {"9.5b", {"checked", "--claim", "-1"}},
       {"9.6a", {"checked_breaks_9_6a"}},
       {"9.6b", {"checked_breaks_9_6b"}},

@@ -6,6 +6,7 @@
 
 #include "broken_starters.hpp"
 #include "catch.hpp"
+#include "live_process.hpp"
 #include "mpiacq/check.hpp"
 #include "run_command.hpp"
 
@@ -24,7 +25,57 @@ struct checked {
   [[nodiscard]] check::verdict verdict_of(const std::string& id) const { return by_id.at(id).result.what; }
 };
 
-checked check_fixture(std::vector<std::string> command) {
+using way = broken_starter::way;
+
+/// Watches a job until there is nothing more to see.
+void watch(check::run& subject) {
+  while (!subject.over()) {
+    auto event = subject.next(clock::now() + std::chrono::seconds(30));
+    REQUIRE(event.has_value());
+    if (!*event) continue;
+    if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);
+  }
+}
+
+checked judged(const check::observations& seen) {
+  checked result;
+  result.seen = seen;
+  for (const check::judgement& j : check::judge(result.seen)) {
+    const std::string id(j.rule->id);
+    result.by_id.emplace(id, j);
+    if (j.result.what != check::verdict::fail) continue;
+    result.failed.insert(id);
+    result.failures += id + ": " + j.result.saw + "\n";
+  }
+  return result;
+}
+
+checked check_running_fixture(std::vector<std::string> command) {
+  const scratch_folder folder;
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  ::setenv("TMPDIR", folder.path("").c_str(), 1);
+  command.front() = MPIACQ_STARTERS "/" + command.front();
+  command.emplace_back("--hold");
+  live_process starter(command);
+  ::unsetenv("MPIACQ_ORACLE");
+  ::unsetenv("TMPDIR");
+  (void)starter.lines_until_ready();
+  check::run_options options;
+  options.attached_for = std::chrono::milliseconds(300);
+  auto attached = check::run::attach(starter.pid(), options);
+  if (!attached) FAIL(attached.error().message);
+  watch(**attached);
+  checked result = judged((*attached)->seen());
+  CHECK(process_state(starter.pid().value()) == 'S');
+  attached->reset();
+  CHECK(starter.end() == 0);
+  result.oracle = read_oracle(folder.path("oracle"));
+  CHECK(result.oracle.at("being_debugged_at_end") == "0");
+  return result;
+}
+
+checked check_fixture(std::vector<std::string> command, way how = way::launched) {
+  if (how == way::attached) return check_running_fixture(std::move(command));
   const scratch_folder folder;
   ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
   ::setenv("TMPDIR", folder.path("").c_str(), 1);
@@ -33,27 +84,14 @@ checked check_fixture(std::vector<std::string> command) {
   options.patience_with_flag = std::chrono::seconds(2);
   options.patience_without_flag = std::chrono::milliseconds(700);
   options.patience_with_gate = std::chrono::seconds(1);
+  if (how == way::with_daemon) options.daemon = mpir::daemon_request{"/bin/sleep", {"30", "0"}, false};
   auto launched = check::run::launch(command, options);
   ::unsetenv("MPIACQ_ORACLE");
   ::unsetenv("TMPDIR");
   REQUIRE(launched.has_value());
 
-  checked result;
-  for (bool ended = false; !ended;) {
-    auto event = (*launched)->next(clock::now() + std::chrono::seconds(30));
-    REQUIRE(event.has_value());
-    REQUIRE(event->has_value());
-    if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);
-    ended = std::holds_alternative<starter_ended>(**event);
-  }
-  result.seen = (*launched)->seen();
-  for (const check::judgement& j : check::judge(result.seen)) {
-    const std::string id(j.rule->id);
-    result.by_id.emplace(id, j);
-    if (j.result.what != check::verdict::fail) continue;
-    result.failed.insert(id);
-    result.failures += id + ": " + j.result.saw + "\n";
-  }
+  watch(**launched);
+  checked result = judged((*launched)->seen());
   result.oracle = read_oracle(folder.path("oracle"));
   return result;
 }
@@ -62,10 +100,10 @@ checked check_fixture(std::vector<std::string> command) {
 
 TEST_CASE("a starter that breaks one clause fails that clause and no other") {
   const auto& starter = GENERATE(from_range(broken_starters()));
-  const checked result = check_fixture(starter.command);
+  const checked result = check_fixture(starter.command, starter.how);
   INFO(starter.clause << " by " << starter.command.front() << "\n" << result.failures);
   CHECK(result.failed == std::set<std::string>{starter.clause});
-  CHECK(result.seen.ended == exit_status{false, 0, false});
+  if (starter.how != way::attached) CHECK(result.seen.ended == exit_status{false, 0, false});
   if (starter.command.front() != "no_interface") CHECK(result.oracle.at("exit") == "0");
 }
 
@@ -85,12 +123,34 @@ TEST_CASE("a starter that keeps the document fails nothing, and its job ends as 
   }
   // Nothing that can be seen here is passed over.
   for (const char* id :
-       {"3.2",  "4.1a", "4.1c", "6.1",  "6.2a", "7.1a",  "7.2a",  "7.2b",  "8",    "9.1",   "9.2a", "9.2b",
+       {"3.2",  "4.1a", "4.1c", "6.1a", "6.2a", "7.1a",  "7.2a",  "7.2b",  "8",    "9.1",   "9.2a", "9.2b",
         "9.2c", "9.2d", "9.2e", "9.2f", "9.2g", "9.2h",  "9.2i",  "9.2j",  "9.3b", "9.4b",  "9.4c", "9.5b",
         "9.6b", "9.6c", "9.6d", "9.6e", "9.9b", "9.10a", "9.10c", "9.17b", "dll",  "MPI2DD"}) {
     INFO(id << ": " << result.by_id.at(id).result.saw);
     CHECK(result.verdict_of(id) == check::verdict::pass);
   }
+}
+
+TEST_CASE("a running starter that keeps the document fails nothing, and goes on as if we had not been there") {
+  auto command = GENERATE(from_range(keeping_starters()));
+  const checked result = check_fixture(command, way::attached);
+  INFO(command.front() << "\n" << result.failures);
+  CHECK(result.failed.empty());
+  CHECK(result.oracle.at("exit") == "0");
+  CHECK(result.oracle.at("breakpoint_calls") == "1");
+  for (const char* id :
+       {"3.2", "4.1a", "6.1b", "7.2a", "9.2e", "9.2h", "9.2i", "9.3b", "9.4b", "9.5b", "9.6c", "9.17b"}) {
+    INFO(id << ": " << result.by_id.at(id).result.saw);
+    CHECK(result.verdict_of(id) == check::verdict::pass);
+  }
+}
+
+TEST_CASE("a tool daemon is asked for and seen, with its arguments") {
+  const checked result = check_fixture({"checked"}, way::with_daemon);
+  INFO(result.failures << result.by_id.at("7.1b").result.saw);
+  CHECK(result.failed.empty());
+  CHECK(result.oracle.contains("daemon"));
+  CHECK(result.verdict_of("7.1b") == check::verdict::pass);
 }
 
 TEST_CASE("what only one way of keeping it shows") {

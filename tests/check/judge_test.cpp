@@ -177,8 +177,8 @@ const std::vector<variation>& variations() {
          declared.debug_file = "/usr/lib/debug/mpirun.debug";
        }},
       {"4.1c", verdict::not_applicable, "4.1a", no_types},
-      {"6.1", verdict::not_applicable, "9.9b", [](auto& o) { o.stops.clear(); }},
-      {"6.1", verdict::not_applicable, "aborted",
+      {"6.1a", verdict::not_applicable, "9.9b", [](auto& o) { o.stops.clear(); }},
+      {"6.1a", verdict::not_applicable, "aborted",
        [](auto& o) {
          o.stops.clear();
          add_abort(o, "why");
@@ -207,15 +207,15 @@ const std::vector<variation>& variations() {
        [](auto& o) { define(o, known::server_arguments, 1024, std::nullopt); }},
       {"7.1b", verdict::fail, "no process",
        [](auto& o) {
-         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 0, false};
+         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 0, 0};
        }},
-      {"7.1b", verdict::fail, "other arguments",
+      {"7.1b", verdict::fail, "not with the arguments",
        [](auto& o) {
-         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 1, false};
+         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 1, 0};
        }},
       {"7.1b", verdict::pass, "1 of them",
        [](auto& o) {
-         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 1, true};
+         o.daemon = check::daemon_seen{"/bin/d", {"-x"}, 1, 1};
        }},
       {"7.2a", verdict::not_applicable, "could not be seen",
        [](auto& o) {
@@ -439,7 +439,7 @@ TEST_CASE("what is seen only of a starter that we launch is not judged of one th
   observations o = whole();
   o.how = check::mode::attach;
   o.initially = {1, 2};
-  for (const char* id : {"6.1", "6.2a", "8", "9.6b", "9.9b", "9.11", "9.13"}) {
+  for (const char* id : {"6.1a", "6.2a", "8", "9.6b", "9.9b", "9.11", "9.13"}) {
     const check::finding found = judge_one(o, id);
     CHECK(found.what == verdict::not_applicable);
     CHECK_THAT(found.saw, ContainsSubstring("launch"));

@@ -8,7 +8,7 @@
 namespace mpiacq::tool {
 
 int run_check(const check_options& options) {
-  auto report = report_file::open(options.report.output, STDERR_FILENO);
+  auto report = report_file::open(options.report.output, options.pid ? STDOUT_FILENO : STDERR_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;
@@ -19,12 +19,14 @@ int run_check(const check_options& options) {
   how.debug_files = search_in(options.report);
   // A download would hold the job, and what has to be downloaded is not where the document wants it.
   how.debug_files.debuginfod = false;
-  auto launched = check::run::launch(options.command, std::move(how));
-  if (!launched) {
-    complain(launched.error());
-    return status_of_failed_launch(launched.error().code);
+  if (!options.daemon.empty()) how.daemon = mpir::daemon_request{options.daemon, options.daemon_arguments, false};
+  auto watched = options.pid ? check::run::attach(process_id{*options.pid}, std::move(how))
+                             : check::run::launch(options.command, std::move(how));
+  if (!watched) {
+    complain(watched.error());
+    return options.pid ? status_tool_failed : status_of_failed_launch(watched.error().code);
   }
-  return check_session(**launched, options, *report, signals).run();
+  return check_session(**watched, options, *report, signals).run();
 }
 
 }  // namespace mpiacq::tool

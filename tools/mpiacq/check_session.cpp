@@ -37,7 +37,7 @@ check_session::check_session(check::run& subject, const check_options& options, 
 }
 
 int check_session::run() {
-  while (!ended_) {
+  while (!ended_ && !run_.over()) {
     auto event = run_.next(clock::now());
     if (!event) {
       complain(event.error());
@@ -55,6 +55,10 @@ int check_session::run() {
     }
     wait_for_something();
     take_signals();
+    if (over_) {
+      if (auto gone = run_.let_go(); !gone) complain(gone.error());
+      break;
+    }
   }
   return judge_and_report();
 }
@@ -73,7 +77,10 @@ void check_session::wait_for_something() {
 void check_session::take_signals() {
   while (const auto signal = signals_.take()) {
     const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
-    if (!signal->from_terminal) {
+    // What is sent to us is meant for what we run; a job that ran before us is none of that.
+    if (options_.pid) {
+      if (!stops) over_ = true;
+    } else if (!signal->from_terminal) {
       run_.signal(signal->number);
     } else if (stops) {
       terminal_stop_ = true;

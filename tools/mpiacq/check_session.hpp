@@ -33,6 +33,7 @@ class check_session {
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   bool ended_ = false;
+  bool over_ = false;  ///< somebody wants us to stop looking at a running job
 };
 
 }  // namespace mpiacq::tool

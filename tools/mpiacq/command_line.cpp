@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -59,9 +60,12 @@ constexpr auto check_details =
     "the\n"
     "MPIR Process Acquisition Interface 1.1 that binds an implementation. The job is not disturbed. The report goes "
     "to\n"
-    "standard error, so that the job's output stays its own.\n\n"
+    "standard error, so that the job's output stays its own. A running starter, given by its number, is attached to "
+    "for a\n"
+    "moment; the report then goes to standard output.\n\n"
     "Examples:\n"
     "  mpiacq check -- mpirun -n 4 ./app\n"
+    "  mpiacq check 4242\n"
     "  mpiacq check --json -o verdicts.json -- srun -N2 -n8 ./app\n\n"
     "Exit status: 0; 1 where a clause has failed; 125 where mpiacq failed, or the starter ended without having started "
     "a\n"
@@ -140,11 +144,20 @@ class formatter final : public CLI::Formatter {
     if (app->get_name() == "launch") return "Usage: mpiacq launch [OPTIONS] -- STARTER ARG...\n";
     if (app->get_name() == "attach")
       return "Usage: mpiacq attach [OPTIONS] PID\n       mpiacq attach [OPTIONS] --core FILE\n";
-    if (app->get_name() == "check") return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n";
+    if (app->get_name() == "check")
+      return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n       mpiacq check [OPTIONS] PID\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
 };
+
+/// A number is a process; a program of that name can be given behind "--".
+std::optional<std::int64_t> process_number(const std::string& word) {
+  std::int64_t pid = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), pid);
+  if (problem != std::errc{} || end != word.data() + word.size() || pid <= 0) return std::nullopt;
+  return pid;
+}
 
 int failed(std::string_view complaint) {
   std::cerr << "mpiacq: " << complaint << "\n";
@@ -190,6 +203,13 @@ invocation parse_command_line(int argc, char** argv) {
                        "Watch for no longer than this: the job goes on, and what was seen so far is judged")
           ->type_name("SECONDS")
           ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  check_command
+      ->add_option("--daemon", check.daemon,
+                   "Have the starter launch this program beside the processes (MPIR 1.1, 7.1)")
+      ->type_name("PATH");
+  check_command->add_option("--daemon-arg", check.daemon_arguments, "An argument for it; may be repeated")
+      ->type_name("ARG")
+      ->allow_extra_args(false);
   check_command->prefix_command();
 
   inspect_options inspect;
@@ -255,6 +275,7 @@ invocation parse_command_line(int argc, char** argv) {
   if (check_command->parsed()) {
     if (check_timeout_option->count() != 0) check.timeout = check_timeout;
     check.command = starters_command(check_command->remaining());
+    if (check.command.size() == 1 && mark == words.end()) check.pid = process_number(check.command.front());
     if (check.command.empty()) {
       return finished{failed("check: no starter was given. Try: mpiacq check -- mpirun -n 4 ./app")};
     }

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -43,6 +44,9 @@ struct check_options {
   report_options report;
   std::optional<double> timeout;  ///< seconds
   std::vector<std::string> command;
+  std::optional<std::int64_t> pid;  ///< instead of a command: a running starter
+  std::string daemon;               ///< empty: none is asked for
+  std::vector<std::string> daemon_arguments;
 };
 
 struct inspect_options {
