@@ -31,10 +31,10 @@ enum class rank_state : std::uint8_t {
 /// manager calls it. Names are not looked up in the DNS, which can hang.
 [[nodiscard]] std::vector<bool> hosts_on_this_node(const process_table& table);
 
-/// Writes the byte 1 into a starter's MPIR_attach_fifo, so that the starter looks at MPIR_being_debugged (MPIR 1.1, 7.2,
-/// 9.17). `path` is the starter's word, looked up as the starter would. Nothing but a FIFO of the user that the starter
-/// runs as is opened; it never blocks. Errors: process_gone, not_found, permission, bad_format (no FIFO), busy (nobody
-/// reads it, or it is full), system; each with the path.
+/// Writes the byte 1 into a starter's MPIR_attach_fifo, so that the starter looks at MPIR_being_debugged
+/// (MPIR 1.1, 7.2, 9.17). `path` is the starter's word, looked up as the starter would. Nothing but a FIFO of the user
+/// that the starter runs as is opened; it never blocks. Errors: process_gone, not_found, permission, bad_format (no
+/// FIFO), busy (nobody reads it, or it is full), system; each with the path.
 [[nodiscard]] result<void> kick_attach_fifo(const std::string& path, process_id starter);
 
 /// The job's starter.

@@ -46,8 +46,8 @@ struct task_status {
 /// has ended, because a zombie has no memory any more. Empty where the whole process has ended.
 [[nodiscard]] std::optional<pid_t> living_thread(pid_t process);
 
-/// The process has ended, all of it, or is not there. One whose leader alone has ended has not; nor one in the middle of
-/// an exec, where the leader is dead until another thread takes its place.
+/// The process has ended, all of it, or is not there. One whose leader alone has ended has not; nor one in the middle
+/// of an exec, where the leader is dead until another thread takes its place.
 [[nodiscard]] bool has_ended(pid_t process);
 
 /// The threads of a process that the kernel lists at this moment, dead ones that nobody has waited for among them. The

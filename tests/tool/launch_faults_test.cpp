@@ -124,7 +124,7 @@ TEST_CASE("then kill ends a starter that ignores SIGTERM") {
   }
 }
 
-TEST_CASE("then stop leaves the starter stopped and untraced for another tool") {
+TEST_CASE("then stop leaves the starter and its ranks stopped and untraced for another tool") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
   ::setenv("MPIACQ_ORACLE", oracle.c_str(), 1);
@@ -142,7 +142,14 @@ TEST_CASE("then stop leaves the starter stopped and untraced for another tool") 
     return starter != 0 && process_state(starter) == 'T';
   }));
   CHECK_THAT(file_contents("/proc/" + std::to_string(starter) + "/status"), ContainsSubstring("TracerPid:\t0"));
-  CHECK(read_oracle(oracle).count("announcement.1.returned") == 0);
+  const auto said = read_oracle(oracle);
+  CHECK(said.count("announcement.1.returned") == 0);
+  for (int i = 0; i < 4; ++i) {
+    const long rank = std::stol(said.at("rank." + std::to_string(i) + ".pid"));
+    CHECK(process_state(rank) == 'T');
+    CHECK_THAT(file_contents("/proc/" + std::to_string(rank) + "/status"), ContainsSubstring("TracerPid:\t0"));
+    ::kill(static_cast<pid_t>(rank), SIGCONT);
+  }
   ::kill(static_cast<pid_t>(starter), SIGCONT);
   int status = 0;
   REQUIRE(::waitpid(tool, &status, 0) == tool);

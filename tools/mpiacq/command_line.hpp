@@ -67,8 +67,8 @@ struct finished {
   int status;
 };
 
-using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
-                                inspect_options>;
+using invocation =
+    std::variant<finished, launch_options, attach_command_options, core_report_options, check_options, inspect_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 
