@@ -40,6 +40,8 @@ using hardware_table = std::array<std::optional<target_address>, hardware_regist
 [[nodiscard]] result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table);
 /// Clears them. Neither allocates nor locks; an error means that the thread is being killed.
 void clear_hardware(const ptrace_calls& calls, pid_t thread);
+/// Leaves all of them as in a thread that nobody has traced, for who comes after us.
+void reset_hardware(const ptrace_calls& calls, pid_t thread);
 /// The SIGTRAP's si_code is that of a breakpoint register. Only a tracer can set those.
 [[nodiscard]] bool is_hardware_hit(int si_code);
 /// The address of the register that stopped the thread; empty where it is not in `table`.

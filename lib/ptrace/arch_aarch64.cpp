@@ -108,6 +108,10 @@ void clear_hardware(const ptrace_calls& calls, pid_t thread) {
   }
 }
 
+void reset_hardware(const ptrace_calls& calls, pid_t thread) {
+  clear_hardware(calls, thread);
+}
+
 bool is_hardware_hit(int si_code) {
   return si_code == TRAP_HWBKPT;
 }

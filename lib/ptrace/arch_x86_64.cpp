@@ -17,6 +17,7 @@ constexpr std::array<std::byte, 1> int3 = {std::byte{0xcc}};
 constexpr std::size_t debug_status = 6;   // DR6: which register it was
 constexpr std::size_t debug_control = 7;  // DR7: which are on, and for what
 constexpr unsigned long which_register = 0xf;
+constexpr unsigned long single_step = 0x4000;
 
 constexpr std::size_t debug_register(std::size_t number) {
   return offsetof(struct user, u_debugreg) + number * sizeof(unsigned long);
@@ -103,6 +104,19 @@ result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardwar
 
 void clear_hardware(const ptrace_calls& calls, pid_t thread) {
   static_cast<void>(calls.raw(PTRACE_POKEUSER, thread, debug_register(debug_control), 0));
+}
+
+void reset_hardware(const ptrace_calls& calls, pid_t thread) {
+  clear_hardware(calls, thread);
+  const auto clear = [&](std::size_t number, unsigned long bits) {
+    const auto value = calls.peek_user(thread, debug_register(number));
+    // One that is nobody's yet is not written: the kernel would take a register of the processor for it.
+    if (value && (*value & bits) != 0) {
+      static_cast<void>(calls.poke_user(thread, debug_register(number), *value & ~bits));
+    }
+  };
+  for (std::size_t i = 0; i < hardware_registers; ++i) clear(i, ~0UL);
+  clear(debug_status, which_register | single_step);
 }
 
 bool is_hardware_hit(int si_code) {

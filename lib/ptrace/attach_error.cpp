@@ -26,7 +26,7 @@ bool all_are(const Ids& ids, typename Ids::value_type id) {
 
 std::string already_traced(const refusal_facts& facts) {
   if (facts.traced_by_us) {
-    return fmt::format("attach to {} ({}): this program traces it already", facts.task, facts.name);
+    return fmt::format("attach to {} ({}): this program traces it already, by another tracer", facts.task, facts.name);
   }
   return fmt::format("attach to {} ({}): process {} ({}) traces it already; end that first", facts.task, facts.name,
                      facts.tracer, facts.tracer_name);

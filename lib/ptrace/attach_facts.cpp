@@ -105,7 +105,10 @@ refusal_facts facts_about(pid_t task) {
     facts.tracer = tracer ? tracer->process : status->tracer;
     facts.traced_by_us = facts.tracer == ::getpid();
     // A tracing process of this library says for whom it traces; that is whom a person knows.
-    if (const auto tool = tool_of(facts.tracer)) facts.tracer = *tool;
+    if (const auto tool = tool_of(facts.tracer)) {
+      facts.tracer = *tool;
+      facts.traced_by_us = facts.traced_by_us || tool_of(::getpid()) == tool;
+    }
     facts.tracer_name = command_name(facts.tracer);
   }
   facts.kernel_thread = (flags_of(task) & is_of_the_kernel) != 0;

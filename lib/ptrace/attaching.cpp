@@ -61,6 +61,7 @@ void engine::attach(process_id id, attach_options options, reply<void> answer) {
   fresh.id = number;
   if (known != processes_.end()) {
     fresh.launched = known->second.launched;
+    fresh.had_breakpoints = known->second.had_breakpoints;
     fresh.past_traps = std::move(known->second.past_traps);
     fresh.threads = std::move(known->second.threads);
     for (auto& [task, thread] : fresh.threads) thread.late = false;  // asked to stop it is already

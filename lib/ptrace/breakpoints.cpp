@@ -67,6 +67,7 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
     return fail(
         error{error_code::invalid_argument, fmt::format("no code can stand at {:#x}", address.value())}.at(address));
   }
+  process.had_breakpoints = true;
   breakpoint planted{address, breakpoint_kind::hardware, false, false, {}};
   planted.*for_whom = true;
   if (kind != breakpoint_kind::software) {

@@ -77,7 +77,7 @@ std::vector<pid_t> engine::detach_stopped_threads(traced_process& process) {
 }
 
 void engine::detach_thread(traced_process& process, traced_thread& thread) {
-  if (thread.registers_due) apply_hardware(process, thread);
+  if (process.had_breakpoints) arch::reset_hardware(calls_, thread.id);
   const auto gone = calls_.detach(thread.id, thread.signal);
   if (!gone) {
     // It is being killed, and its end will be told to us.

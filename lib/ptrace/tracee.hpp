@@ -107,6 +107,7 @@ struct traced_process {
   std::vector<breakpoint> breakpoints;
   std::vector<breakpoint> past_traps;  ///< software ones that were taken out: a child forked before still has them
   arch::hardware_table hardware{};     ///< the hardware ones among them, by register
+  bool had_breakpoints = false;        ///< since it is ours
   bool lifted = false;                 ///< the software ones are out of the memory for a while
   bool follows_forks = false;          ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
 

@@ -1,6 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Taking hold of programs that run already, and letting them go as they were.
+#include <cstdio>
+#include <fstream>
+
+#include <sys/user.h>
+
 #include "bystander.hpp"
+#include "ptrace_call.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -13,6 +19,58 @@ unsigned long births_of(pid_t process) {
   process_memory memory{process_id{process}};
   ok(read_exact(memory, where, std::as_writable_bytes(std::span{&births, 1})));
   return births;
+}
+
+/// What the kernel shows of a process at rest, by our own ptrace calls.
+struct snapshot_of_process {
+  std::string registers;
+  std::vector<unsigned long> debug_registers;
+  std::string code;
+};
+
+std::string code_of(pid_t process) {
+  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+  std::ifstream memory("/proc/" + std::to_string(process) + "/mem", std::ios::binary);
+  std::string all;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long from = 0;
+    unsigned long to = 0;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, rights) != 3 || rights[2] != 'x') continue;
+    if (line.find("[vsyscall]") != std::string::npos) continue;
+    const auto old = all.size();
+    all.resize(old + (to - from));
+    memory.seekg(static_cast<std::streamoff>(from));
+    memory.read(all.data() + old, static_cast<std::streamsize>(to - from));
+    REQUIRE(memory.good());
+  }
+  return all;
+}
+
+snapshot_of_process snapshot(pid_t process) {
+  const tracing::ptrace_calls calls;
+  ok(calls.seize(process, 0));
+  ok(calls.interrupt(process));
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, __WALL) == process);
+  snapshot_of_process seen;
+  seen.registers.resize(4096);
+  for (const unsigned long set : {1UL, 2UL}) {  // NT_PRSTATUS, NT_PRFPREG
+    std::string bytes(1024, '\0');
+    const auto got = calls.get_registers(process, set, std::as_writable_bytes(std::span{bytes}));
+    ok(got);
+    seen.registers += bytes.substr(0, *got);
+  }
+#ifdef __x86_64__
+  for (const std::size_t number : {0UL, 1UL, 2UL, 3UL, 6UL, 7UL}) {
+    const auto value = calls.peek_user(process, offsetof(struct user, u_debugreg) + sizeof(long) * number);
+    ok(value);
+    seen.debug_registers.push_back(*value);
+  }
+#endif
+  seen.code = code_of(process);
+  ok(calls.detach(process, 0));
+  return seen;
 }
 
 constexpr auto kinds = {breakpoint_kind::hardware, breakpoint_kind::software};
@@ -253,6 +311,39 @@ TEST_CASE("system calls that we interrupt go on, with what is left of their time
         "read: as ever\npoll: as ever\nppoll: as ever\nselect: as ever\nfutex: as ever\nwait4: as ever\n"
         "poll 1s: as ever\nppoll 1s: as ever\nselect 1s: as ever\nnanosleep 1s: as ever\nclock_nanosleep 1s: as ever\n"
         "futex 1s: as ever\nepoll_wait: EINTR\nsemop: EINTR\nsigtimedwait 1s: EINTR\nrecv 1s: EINTR\n");
+}
+
+TEST_CASE("code, registers and debug registers are byte for byte as before") {
+  const auto kind = GENERATE(values(kinds));
+  const auto t = new_tracer();
+  bystander program("echo");
+  program.ready();
+  const target_address marker = address_of("echo", "marker");
+  // The same way to the same place as with us.
+  program.pipes().order('m');
+  CHECK(program.pipes().byte() == 'm');
+  REQUIRE(comes_to(program.pid(), 'S'));
+  const auto before = snapshot(program.pid());
+  REQUIRE(before.code.size() > 1000);
+  ok(t->attach(program.id()));
+  ok(t->insert_breakpoint(program.id(), marker, kind));
+  ok(t->insert_breakpoint(program.id(), address_of("echo", "main"), kind));
+  ok(t->resume(program.id()));
+  program.pipes().order('m');
+  next<breakpoint_hit>(*t);
+  ok(t->resume(program.id()));
+  CHECK(program.pipes().byte() == 'm');
+  REQUIRE(comes_to(program.pid(), 'S'));
+  if (GENERATE(true, false)) {
+    ok(t->interrupt(program.id()));
+    next<interrupted>(*t);
+  }
+  ok(t->detach(program.id()));
+  REQUIRE(comes_to(program.pid(), 'S'));
+  const auto after = snapshot(program.pid());
+  CHECK(after.registers == before.registers);
+  CHECK(after.debug_registers == before.debug_registers);
+  CHECK(after.code == before.code);
 }
 
 TEST_CASE("500 rounds of attach, breakpoint and detach leave a program that ends as it would have") {

@@ -22,8 +22,9 @@ namespace mpiacq::test {
 
 using namespace std::chrono_literals;
 
+/// One of our programs, by name; a path stays what it is.
 inline std::string program_path(const std::string& name) {
-  return std::string(MPIACQ_PROGRAMS) + "/" + name;
+  return name.starts_with('/') ? name : std::string(MPIACQ_PROGRAMS) + "/" + name;
 }
 
 /// The address of a symbol in one of our programs, as nm tells it.
