@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "debug_files.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -136,6 +138,40 @@ std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted
     for (const std::string& place : places) {
       if (auto found = open_if_it_fits(root, place, wanted, false, not_found_is_told_once)) return found;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<supplement> supplement_of(elf::image& file) {
+  constexpr std::uint64_t max_bytes = 65536;
+  const auto section = file.find_section(".debug_sup");
+  if (!section || !*section || (*section)->size > max_bytes) return std::nullopt;
+  const auto contents = file.contents(**section);
+  // A version of two bytes, a flag, a name with its terminator, the size of the checksum (LEB128), the checksum.
+  if (!contents || contents->size() < 3) return std::nullopt;
+  auto rest = std::span{*contents}.subspan(3);
+  const auto end = std::find(rest.begin(), rest.end(), std::byte{0});
+  if (end == rest.end()) return std::nullopt;
+  supplement found;
+  found.is_supplementary = (*contents)[2] != std::byte{0};
+  found.name.assign(reinterpret_cast<const char*>(rest.data()), static_cast<std::size_t>(end - rest.begin()));
+  rest = rest.subspan(found.name.size() + 1);
+  if (rest.empty()) return found;
+  const auto size = std::to_integer<std::size_t>(rest[0]);
+  if (size >= 0x80 || size > rest.size() - 1) return std::nullopt;  // no checksum is as long
+  found.checksum.assign(rest.begin() + 1, rest.begin() + 1 + static_cast<std::ptrdiff_t>(size));
+  return found;
+}
+
+std::optional<elf::image> find_supplementary_file(const debug_file_wanted& wanted, const supplement& named) {
+  const std::string place = named.name.starts_with('/') ? named.name : folder_of(wanted.module_path) + "/" + named.name;
+  for (const std::string& root : roots_of(wanted)) {
+    auto file = elf::input_file::open_below(root, place);
+    if (!file) continue;
+    auto opened = elf::image::open(std::move(*file));
+    if (!opened) continue;
+    const auto other = supplement_of(*opened);
+    if (other && other->is_supplementary && other->checksum == named.checksum) return std::move(*opened);
   }
   return std::nullopt;
 }

@@ -32,9 +32,24 @@ struct debug_file_wanted {
 [[nodiscard]] std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted, const std::string& name,
                                                                const debug_file_search& search);
 
-/// Asks the servers in DEBUGINFOD_URLS, through libdwfl; this can take as long as DEBUGINFOD_TIMEOUT says. Empty where
-/// that is not set or no server has the file.
-[[nodiscard]] std::optional<elf::image> ask_debuginfod(const std::vector<std::byte>& build_id);
+/// What `.debug_sup` says (DWARF 5, 7.3.6): the file that holds what several share, or that this is such a file.
+struct supplement {
+  bool is_supplementary = false;
+  std::string name;                 ///< of the other file; counts from this one's folder
+  std::vector<std::byte> checksum;  ///< the same in both
+};
+/// Empty where the file has none, or one that makes no sense.
+[[nodiscard]] std::optional<supplement> supplement_of(elf::image& file);
+
+/// The supplementary file that `named` asks for, below the same roots as other debug files. Empty where there is none
+/// of that checksum.
+[[nodiscard]] std::optional<elf::image> find_supplementary_file(const debug_file_wanted& wanted,
+                                                                const supplement& named);
+
+/// Asks the servers in DEBUGINFOD_URLS; this can take as long as DEBUGINFOD_TIMEOUT says (90 seconds of silence unless
+/// it is set). Empty where that is not set or no server has the file. Errors: system and timed_out (no server could
+/// be asked), bad_format (what one gave is not what was asked for), unsupported (no client library).
+[[nodiscard]] result<std::optional<elf::image>> ask_debuginfod(const std::vector<std::byte>& build_id);
 
 /// The CRC-32 of `.gnu_debuglink` over a whole file.
 [[nodiscard]] result<std::uint32_t> crc_of_file(const elf::input_file& file);

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "dwarf_data.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <dwarf.h>
@@ -71,13 +72,14 @@ result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file, const debug
   if (!*present) return std::nullopt;
   dwarf_data data;
   if (auto opened = data.open_handles(file); !opened) return fail(std::move(opened).error());
-  if (auto shared = data.open_shared_file(search, roots); !shared) return fail(std::move(shared).error());
+  if (auto shared = data.open_shared_file(file, search, roots); !shared) return fail(std::move(shared).error());
   return data;
 }
 
 result<void> dwarf_data::open_handles(elf::image& file) {
   elf_version(EV_CURRENT);
   file_name_ = &file.file().name();
+  order_ = file.abi().order;
   const auto how = file.file().size() > largest_file_to_read ? ELF_C_READ_MMAP : ELF_C_READ;
   elf_.reset(elf_begin(file.file().descriptor(), how, nullptr));
   if (!elf_) {
@@ -91,21 +93,36 @@ result<void> dwarf_data::open_handles(elf::image& file) {
   return {};
 }
 
-result<void> dwarf_data::open_shared_file(const debug_file_search& search, std::span<const std::string> roots) {
+result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_search& search,
+                                          std::span<const std::string> roots) {
   const char* name = nullptr;
   const void* id = nullptr;
   const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(get(), &name, &id);
   if (id_size < 0) return broken("reading the name of the file that it shares with others (.gnu_debugaltlink)");
-  if (id_size == 0) return {};
   debug_file_wanted wanted{*file_name_, {}, {}, {roots.begin(), roots.end()}};
-  const auto* bytes = static_cast<const std::byte*>(id);
-  wanted.build_id.assign(bytes, bytes + id_size);
-  auto found = find_shared_debug_file(wanted, name, search);
+  std::optional<elf::image> found;
+  std::string needed;
+  if (id_size > 0) {
+    needed = name;
+    const auto* bytes = static_cast<const std::byte*>(id);
+    wanted.build_id.assign(bytes, bytes + id_size);
+    found = find_shared_debug_file(wanted, needed, search);
+    if (!found && search.debuginfod) {
+      auto served = ask_debuginfod(wanted.build_id);
+      if (!served) return fail(std::move(served).error());
+      found = std::move(*served);
+    }
+  } else {
+    const auto named = supplement_of(file);
+    if (!named || named->is_supplementary) return {};
+    needed = named->name;
+    found = find_supplementary_file(wanted, *named);
+  }
   if (!found) {
-    return fail(
-        error{error_code::not_found,
-              fmt::format("the debug information of {} needs the file {}, which is not there", *file_name_, name)}
-            .on(name));
+    return fail(error{error_code::not_found,
+                      fmt::format("the debug information of {} needs the file {}, which is not there or is another's",
+                                  *file_name_, needed)}
+                    .on(needed));
   }
   shared_image_ = std::make_unique<elf::image>(std::move(*found));
   shared_.reset(new dwarf_data);
@@ -132,8 +149,46 @@ void dwarf_data::note_string_sections() {
   }
 }
 
+std::optional<Dwarf_Die> dwarf_data::follow(Dwarf_Attribute& reference) const {
+  Dwarf_Die target;
+  const bool into_shared = reference.form == DW_FORM_ref_sup4 || reference.form == DW_FORM_ref_sup8;
+  if (!into_shared) {
+    if (dwarf_formref_die(&reference, &target) == nullptr) return std::nullopt;
+    return target;
+  }
+  // libdw 0.188 looks for these in the file itself.
+  const auto* value = reinterpret_cast<const char*>(reference.valp);
+  const std::size_t size = reference.form == DW_FORM_ref_sup4 ? 4 : 8;
+  const bool is_inside = std::any_of(strings_.begin(), strings_.end(), [&](const extent section) {
+    return !std::less<>{}(value, section.data()) && section.size() >= size &&
+           !std::less<>{}(section.data() + section.size() - size, value);
+  });
+  if (!shared_ || !is_inside) return std::nullopt;
+  const std::uint64_t offset = decode_unsigned(std::as_bytes(std::span{value, size}), order_);
+  if (dwarf_offdie(shared_->get(), offset, &target) == nullptr) return std::nullopt;
+  return target;
+}
+
+bool dwarf_data::find_attribute(const Dwarf_Die& entry, unsigned name, Dwarf_Attribute& into) const {
+  constexpr int longest_chain = 16;
+  Dwarf_Die at = entry;
+  for (int step = 0; step < longest_chain; ++step) {
+    if (dwarf_attr(&at, name, &into) != nullptr) return true;
+    Dwarf_Attribute link;
+    if (dwarf_attr(&at, DW_AT_abstract_origin, &link) == nullptr &&
+        dwarf_attr(&at, DW_AT_specification, &link) == nullptr) {
+      return false;
+    }
+    const auto next = follow(link);
+    if (!next) return false;
+    at = *next;
+  }
+  return false;
+}
+
 std::string_view dwarf_data::name_of(Dwarf_Die& entry) const {
-  const char* name = dwarf_diename(&entry);
+  Dwarf_Attribute attribute;
+  const char* name = find_attribute(entry, DW_AT_name, attribute) ? dwarf_formstring(&attribute) : nullptr;
   if (name == nullptr) return {};
   for (const extent section : strings_) {
     const auto* end = section.data() + section.size();

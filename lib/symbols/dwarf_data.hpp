@@ -33,6 +33,12 @@ class dwarf_data {
   /// to strings whose end it has not looked for.
   [[nodiscard]] std::string_view name_of(Dwarf_Die& entry) const;
 
+  /// The entry that a reference leads to, in this file or the one that it shares with others; empty where it leads
+  /// nowhere.
+  [[nodiscard]] std::optional<Dwarf_Die> follow(Dwarf_Attribute& reference) const;
+  /// An attribute of an entry, or of the entry that it completes or is an instance of; false where none has it.
+  [[nodiscard]] bool find_attribute(const Dwarf_Die& entry, unsigned name, Dwarf_Attribute& into) const;
+
   /// Calls `visit` with the top entry of each unit until it gives true.
   result<void> visit_units(const std::function<result<bool>(Dwarf_Die& unit)>& visit) const;
 
@@ -42,7 +48,8 @@ class dwarf_data {
 
   dwarf_data() = default;
   [[nodiscard]] result<void> open_handles(elf::image& file);
-  [[nodiscard]] result<void> open_shared_file(const debug_file_search& search, std::span<const std::string> roots);
+  [[nodiscard]] result<void> open_shared_file(elf::image& file, const debug_file_search& search,
+                                              std::span<const std::string> roots);
   void note_string_sections();
 
   struct end_elf {
@@ -54,6 +61,7 @@ class dwarf_data {
   std::unique_ptr<Elf, end_elf> elf_;
   std::unique_ptr<Dwarf, end_dwarf> dwarf_;
   const std::string* file_name_ = nullptr;
+  byte_order order_ = byte_order::little;
   std::vector<extent> strings_;
   // What several files share (dwz). libdw would look for it by itself, but open whatever the name leads to.
   std::unique_ptr<elf::image> shared_image_;

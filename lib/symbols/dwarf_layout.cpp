@@ -77,9 +77,10 @@ class layout_reader {
     bare_type bare;
     for (int step = 0; step < max_type_chain; ++step) {
       Dwarf_Attribute attribute;
-      if (dwarf_attr_integrate(&at, DW_AT_type, &attribute) == nullptr) return std::nullopt;
-      Dwarf_Die next;
-      if (dwarf_formref_die(&attribute, &next) == nullptr) return data_.broken("following a type");
+      if (!data_.find_attribute(at, DW_AT_type, attribute)) return std::nullopt;
+      const auto target = data_.follow(attribute);
+      if (!target) return data_.broken("following a type");
+      Dwarf_Die next = *target;
       bare.tag = dwarf_tag(&next);
       if (bare.tag == DW_TAG_typedef) bare.name = std::string{data_.name_of(next)};
       if (!only_renames(bare.tag)) {

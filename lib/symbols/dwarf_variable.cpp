@@ -57,9 +57,10 @@ result<std::optional<described>> describe(const dwarf_data& data, Dwarf_Die& of)
   Dwarf_Die at = of;
   for (int step = 0; step < max_type_chain; ++step) {
     Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(&at, DW_AT_type, &attribute) == nullptr) return std::nullopt;  // void
-    Dwarf_Die next;
-    if (dwarf_formref_die(&attribute, &next) == nullptr) return data.broken("following a type");
+    if (!data.find_attribute(at, DW_AT_type, attribute)) return std::nullopt;  // void
+    const auto target = data.follow(attribute);
+    if (!target) return data.broken("following a type");
+    Dwarf_Die next = *target;
     if (found.name.empty()) found.name = std::string{data.name_of(next)};
     switch (dwarf_tag(&next)) {
       case DW_TAG_volatile_type:

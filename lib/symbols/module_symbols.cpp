@@ -135,7 +135,12 @@ image* module_symbols::served_debug_file(const debug_file_search& search, std::v
   if (!search.debuginfod) return nullptr;
   if (!served_tried_) {
     served_tried_ = true;
-    served_ = debug_info::ask_debuginfod(known_build_id(problems));
+    auto answer = debug_info::ask_debuginfod(known_build_id(problems));
+    if (answer) {
+      served_ = std::move(*answer);
+    } else {
+      problems.push_back(std::move(answer).error().on(parts_.facts->path));
+    }
   }
   return served_ ? &*served_ : nullptr;
 }

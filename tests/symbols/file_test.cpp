@@ -5,7 +5,6 @@
 #include <fstream>
 #include <set>
 
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include "catch.hpp"
@@ -274,45 +273,4 @@ TEST_CASE("a debug file is found in .debug beside the program and below the debu
   REQUIRE(layout.has_value());
   CHECK(layout->source == layout_source::debug_file);
   CHECK(layout->debug_file == place + "/split_by_link.debug");
-}
-
-namespace {
-
-class environment_variable {
- public:
-  environment_variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-  ~environment_variable() { ::unsetenv(name_); }
-  environment_variable(const environment_variable&) = delete;
-  environment_variable& operator=(const environment_variable&) = delete;
-
- private:
-  const char* name_;
-};
-
-}  // namespace
-
-TEST_CASE("a debuginfod server is asked last, and only where that is wanted") {
-  if (::dlopen("libdebuginfod.so.1", RTLD_NOW) == nullptr) MPIACQ_SKIP("libdebuginfod is not installed");
-  own_folder folder;
-  std::filesystem::copy_file(fixture("split_by_id"), folder / "split_by_id");
-  const std::string id = "abcdef0123456789abcdef0123456789abcdef01";
-  std::filesystem::create_directories(folder / ("server/buildid/" + id));
-  std::filesystem::copy_file(fixture("debug/.build-id/ab/cdef0123456789abcdef0123456789abcdef01.debug"),
-                             folder / ("server/buildid/" + id + "/debuginfo"));
-  // The client takes a folder for a server.
-  const environment_variable servers{"DEBUGINFOD_URLS", "file://" + (folder / "server/")};
-  const environment_variable cache{"DEBUGINFOD_CACHE_PATH", folder / "cache"};
-
-  auto without = file_symbols::open(folder / "split_by_id", {{}, false});
-  REQUIRE(without.has_value());
-  CHECK_FALSE((*without)->find_symbol("MPIR_proctable").value().has_value());
-  CHECK_FALSE(std::filesystem::exists(folder / "cache"));
-
-  auto with = file_symbols::open(folder / "split_by_id", {{}, true});
-  REQUIRE(with.has_value());
-  const auto layout = layout_of_table(**with);
-  REQUIRE(layout.has_value());
-  CHECK(layout->source == layout_source::debuginfod);
-  CHECK_THAT(layout->debug_file, ContainsSubstring(folder / "cache"));
-  CHECK(layout->size == 24);
 }

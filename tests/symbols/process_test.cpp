@@ -56,7 +56,7 @@ std::vector<variant> variants() {
   for (const char* name : {"musl", "musl_static", "musl_static_pie"}) all.push_back({name, own});
 #endif
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
-  all.push_back({"dwz_built", own});
+  for (const char* name : {"dwz_built", "dwz_dwarf5", "dwz_sup"}) all.push_back({name, own});
 #endif
   return all;
 }
