@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Live fixtures, held against what they print of themselves.
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -115,6 +116,29 @@ TEST_CASE("a copy of a library's variable is the program's, and its type the lib
   const auto layout = layout_of_table(*seen.symbols);
   REQUIRE(layout.has_value());
   CHECK_THAT(layout->module_path, ContainsSubstring("libmpir_fixture.so"));
+}
+
+TEST_CASE("where two modules define the same symbols, the program's own binding counts") {
+  observed seen{{"env", "LD_PRELOAD=" + fixture("libmpir_newer_no_id.so"), fixture("in_library")}};
+  const auto modules = seen.symbols->modules();
+  CHECK(std::count_if(modules.begin(), modules.end(),
+                      [](const auto& m) { return m->path.find("libmpir_") != std::string::npos; }) == 2);
+  // The program prints what its own references lead to.
+  check_symbols(*seen.symbols, seen.told.symbols);
+  const auto breakpoint = seen.symbols->find_symbol("MPIR_Breakpoint");
+  REQUIRE((breakpoint && *breakpoint));
+  CHECK_THAT((*breakpoint)->home->path, ContainsSubstring("libmpir_newer_no_id.so"));
+  // One module by itself gives its own.
+  const auto older = std::find_if(modules.begin(), modules.end(), [](const auto& m) {
+    return m->path.find("libmpir_fixture.so") != std::string::npos;
+  });
+  REQUIRE(older != modules.end());
+  constexpr std::array<std::string_view, 2> names = {"MPIR_Breakpoint", "only_in_the_newer"};
+  const auto in_older = seen.symbols->look_up(names, {false, older->get()});
+  REQUIRE((in_older && (*in_older)[0]));
+  CHECK((*in_older)[0]->home == *older);
+  CHECK((*in_older)[0]->address() != (*breakpoint)->address());
+  CHECK_FALSE((*in_older)[1].has_value());
 }
 
 TEST_CASE("a program that was started by way of the dynamic linker is seen all the same") {
