@@ -28,6 +28,10 @@ void rank_set::look_at_spawn(const process_table& table, process_id starter) {
   settle();
 }
 
+void rank_set::look_at_running(const process_table& table, process_id starter) {
+  take_in(table, starter);
+}
+
 void rank_set::take_in(const process_table& table, process_id starter) {
   const std::vector<bool> local = hosts_on_this_node(table);
   const auto starters_environment = environment_of(starter);
@@ -75,6 +79,7 @@ void rank_set::settle() {
 
 void rank_set::starter_goes_on(bool partial_attach_ok) {
   partial_attach_ok_ = partial_attach_ok;
+  gates_are_ours_ = true;
   gates_at_ = clock::now() + (partial_attach_ok ? options_.patience_with_flag : options_.patience_without_flag);
   give_up_at_ = no_deadline;
 }
@@ -142,9 +147,9 @@ void rank_set::finish() {
 }
 
 void rank_set::open_all_gates() {
+  if (!gates_are_ours_ || partial_attach_ok_) return;
   for (const auto& rank : ranks_) {
-    if (!partial_attach_ok_ && !rank->done && !rank->seen.is_starter && !rank->seen.gate_opened)
-      (void)rank->open_gate();
+    if (!rank->done && !rank->seen.is_starter && !rank->seen.gate_opened) (void)rank->open_gate();
   }
 }
 

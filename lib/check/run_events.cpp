@@ -57,7 +57,7 @@ void run::state::take_end(const process_ended& end) {
     seen.ended = end.status;
     seen.end_known = true;
     if (seen.fifo && seen.fifo->is_fifo) seen.fifo->left_behind = is_still_there(seen.fifo->path);
-    ranks.finish();
+    if (seen.how == mode::launch) ranks.finish();
     if (!hosts_asked) ask_for_hosts();
   }
   coming.emplace_back(starter_ended{end.status});
@@ -128,9 +128,13 @@ void run::state::watch_processes() {
   look_for_daemons();
   look_at_fifo_name();
   if (seen.fifo && is_waited_on(pid, seen.fifo->path).value_or(false)) seen.fifo->waited_on = true;
-  ranks.look_at_spawn(*seen.spawn()->table, pid);
-  ranks.starter_goes_on(seen.defined.has(known::partial_attach_ok));
-  ranks_watched = true;
+  if (seen.how == mode::attach) {
+    ranks.look_at_running(*seen.spawn()->table, pid);
+  } else {
+    ranks.look_at_spawn(*seen.spawn()->table, pid);
+    ranks.starter_goes_on(seen.defined.has(known::partial_attach_ok));
+    ranks_watched = true;
+  }
   hosts_asked = false;
   spawned_at = clock::now();
   look_at = spawned_at;
@@ -147,17 +151,31 @@ void run::state::look_at_attached() {
     seen.looked = true;
     auto actions = acquisition.at_attach(view());
     look_at_symbols();
-    if (const mpir::symbol_set* found = acquisition.symbols()) {
-      seen.at_attach = look_at_stop(view(), *found, seen.defined, moment::at_attach);
-      seen.at_attach->being_debugged.reset();
-      if (seen.at_attach->table) watch_processes();
-    }
+    take_table_at_attach();
     carry_out(std::move(actions));
   } else {
     notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
   }
   let_go_at = clock::now() + options.attached_for * (options.daemon ? 10 : 1);
   look_at = clock::now();
+  run_on();
+}
+
+void run::state::take_table_at_attach() {
+  const mpir::symbol_set* found = acquisition.symbols();
+  if (found == nullptr) return;
+  seen.at_attach = look_at_stop(view(), *found, seen.defined, moment::at_attach);
+  seen.at_attach->being_debugged.reset();
+  if (seen.at_attach->table) watch_processes();
+}
+
+/// A job that is just being started has its table only later: the starter says so by MPIR_debug_state.
+void run::state::look_for_late_table() {
+  if (!seen.at_attach || seen.at_attach->table || !symbols) return;
+  const auto& variable = (*acquisition.symbols())[known::debug_state];
+  if (!variable || read_integer(memory, symbols->abi(), *variable) != mpir::state_spawned) return;
+  if (const auto held = hold(); !held || ended || seen.spawn() != nullptr) return notice_failure(held);
+  take_table_at_attach();
   run_on();
 }
 
@@ -221,13 +239,15 @@ void run::state::on_time() {
   if (options.daemon && (seen.stops.empty() || seen.how == mode::attach)) look_for_daemons();
   if (spawned_at == no_deadline) {
     if (seen.how == mode::launch) look_for_unannounced_spawn();
+    if (seen.how == mode::attach) look_for_late_table();
+    if (spawned_at != no_deadline) return;
     look_at = std::min(let_go_at, clock::now() + seldom / 2);
     return;
   }
   const bool busy = clock::now() < spawned_at + busy_time;
   if (busy) look_at_fifo_again();
   if (!hosts_asked) ask_for_hosts();
-  ranks_watched = ranks.look_again();
+  ranks_watched = ranks_watched && ranks.look_again();
   look_at = ranks_watched || busy ? clock::now() + (busy ? often : seldom) : no_deadline;
   look_at = std::min(look_at, let_go_at);
 }

@@ -62,6 +62,8 @@ struct run::state {
   void ask_for_hosts();
   void look_for_daemons();
   void look_at_attached();
+  void look_for_late_table();
+  void take_table_at_attach();
   [[nodiscard]] result<void> let_go();
 
   [[nodiscard]] result<void> hold();

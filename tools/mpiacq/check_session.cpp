@@ -37,7 +37,7 @@ check_session::check_session(check::run& subject, const check_options& options, 
 }
 
 int check_session::run() {
-  while (!ended_ && !run_.over()) {
+  while (!ended_) {
     auto event = run_.next(clock::now());
     if (!event) {
       complain(event.error());
@@ -47,6 +47,7 @@ int check_session::run() {
       handle(**event);
       continue;
     }
+    if (run_.over()) break;
     if (clock::now() >= until_) {
       complain(fmt::format("{} (pid {}) has not ended within {} s; it goes on without us", run_.seen().executable,
                            run_.seen().starter.value(), *options_.timeout));
