@@ -37,6 +37,7 @@ void rank_set::take_in(const process_table& table, process_id starter) {
   const auto starters_environment = environment_of(starter);
   std::vector<std::unique_ptr<rank_watch>> before = std::exchange(ranks_, {});
   on_node_ = 0;
+  others_.clear();
   // A number that does not hold a pid may be a stranger's.
   const structure_member* pid = table.layout().find(name(descriptor_field::pid));
   if (pid == nullptr || pid->size < smallest_pid) return;
@@ -47,7 +48,10 @@ void rank_set::take_in(const process_table& table, process_id starter) {
     starter_in_table_ = starter_in_table_ || is_starter;
     starter_is_entry_0_ = starter_is_entry_0_ || (is_starter && i == 0);
     ++on_node_;
-    if (ranks_.size() >= options_.max_ranks) continue;
+    if (ranks_.size() >= options_.max_ranks) {
+      if (!is_starter) others_.push_back(table.pid(i));
+      continue;
+    }
     const auto known = std::find_if(before.begin(), before.end(), [&](const auto& r) {
       return r != nullptr && r->seen.rank == i && r->seen.pid == table.pid(i);
     });
@@ -119,6 +123,15 @@ void rank_set::open_gate(rank_watch& rank) {
   rank.seen.gate_opened = rank.open_gate();
 }
 
+void rank_set::open_gates_of_others() {
+  if (partial_attach_ok_) return;
+  for (const process_id pid : std::exchange(others_, {})) {
+    rank_watch other(0, pid, false, options_.debug_files);
+    other.describe_late();
+    (void)other.open_gate();
+  }
+}
+
 bool rank_set::look_again() {
   const bool time_for_gates = clock::now() >= gates_at_;
   const bool time_to_give_up = clock::now() >= give_up_at_;
@@ -135,9 +148,11 @@ bool rank_set::look_again() {
   }
   if (time_for_gates) {
     gates_at_ = no_deadline;
+    open_gates_of_others();
     if (opened) give_up_at_ = clock::now() + options_.patience_with_gate;
   }
-  return more;
+  // The gates of those that are not watched have their time, too.
+  return more || (!partial_attach_ok_ && !others_.empty());
 }
 
 void rank_set::finish() {
@@ -151,10 +166,12 @@ void rank_set::open_all_gates() {
   for (const auto& rank : ranks_) {
     if (!rank->done && !rank->seen.is_starter && !rank->seen.gate_opened) (void)rank->open_gate();
   }
+  open_gates_of_others();
 }
 
 void rank_set::clear() {
   ranks_.clear();
+  others_.clear();
   on_node_ = 0;
   starter_in_table_ = starter_is_entry_0_ = false;
 }

@@ -153,6 +153,24 @@ TEST_CASE("a tool daemon is asked for and seen, with its arguments") {
   CHECK(result.verdict_of("7.1b") == check::verdict::pass);
 }
 
+TEST_CASE("processes beyond the limit are not looked at, and their gates are opened all the same") {
+  const scratch_folder folder;
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  ::setenv("TMPDIR", folder.path("").c_str(), 1);
+  check::run_options options;
+  options.max_ranks = 1;
+  options.patience_without_flag = std::chrono::milliseconds(300);
+  auto launched = check::run::launch({MPIACQ_STARTERS "/checked_gated", "--rank", "checked_rank_gate"}, options);
+  ::unsetenv("MPIACQ_ORACLE");
+  ::unsetenv("TMPDIR");
+  REQUIRE(launched.has_value());
+  watch(**launched);
+  CHECK((*launched)->seen().ranks.size() == 1);
+  CHECK((*launched)->seen().ranks_on_node == 4);
+  const auto oracle = read_oracle(folder.path("oracle"));
+  for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
+}
+
 TEST_CASE("what only one way of keeping it shows") {
   const checked gated = check_fixture({"checked_gated", "--rank", "checked_rank_gate"});
   for (const char* id : {"6.2b", "9.8a", "9.8b", "9.8c"}) {

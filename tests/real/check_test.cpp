@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What distributions ship, judged. Each verdict below was found by looking at that program by other means.
+#include <cstdlib>
 #include <filesystem>
 
+#include "live_process.hpp"
 #include "real_job.hpp"
 
 using namespace mpiacq::test;
@@ -65,6 +67,35 @@ TEST_CASE("check: Open MPI's mpirun") {
   const std::string saw = report.at("clauses").at(0).at("saw");
   const std::string library = saw.substr(saw.find('/'));
   if (is_stripped(library)) check_verdicts(report, {{"4.1c", "fail"}, {"9.2a", "not-applicable"}});
+}
+
+TEST_CASE("check PID: a running mpirun, with a daemon of ours") {
+  if (!is_installed("mpirun.openmpi") || !std::filesystem::exists(rank_program("mpi_pids_openmpi"))) {
+    MPIACQ_SKIP("Open MPI's mpirun and mpicc are not installed");
+  }
+  const scratch_folder folder;
+  const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
+  for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
+  live_process starter({"mpirun.openmpi", "-n", "2", rank_program("mpi_pids_openmpi"), "--hold", marks, "--exit", "3"});
+  REQUIRE(comes_true([&] { return std::filesystem::exists(folder.path("ready")); }));
+  const auto run = run_command({MPIACQ_COMMAND, "check", "--json", "--daemon", "/bin/sleep", "--daemon-arg", "7",
+                                "--daemon-arg", "0", std::to_string(starter.pid().value())});
+  INFO(run.err);
+  CHECK(run.exit_code == 1);
+  check_verdicts(json::parse(run.out), {{"6.1b", "pass"},
+                                        {"7.1b", "pass"},
+                                        {"7.2a", "pass"},
+                                        {"9.2h", "pass"},
+                                        {"9.2i", "pass"},
+                                        {"9.3b", "pass"},
+                                        {"9.4b", "pass"},
+                                        {"9.5b", "pass"},
+                                        {"9.17b", "pass"},
+                                        {"9.10c", "fail"},
+                                        {"6.2a", "not-applicable"}});
+  const int status = starter.end();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
 }
 
 TEST_CASE("check: Slurm's srun") {

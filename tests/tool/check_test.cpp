@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "launched.hpp"
+#include "live_process.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -126,6 +127,41 @@ TEST_CASE("check: after --timeout the job goes on without us") {
   for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
   const json report = json::parse(file_contents(folder.path("report")));
   CHECK(report.at("starter").at("ended").is_null());
+}
+
+TEST_CASE("check PID: the report goes to standard output, and the job goes on as if nothing had been") {
+  const scratch_folder folder;
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  ::setenv("TMPDIR", folder.path("").c_str(), 1);
+  live_process starter({fixture("checked"), "--hold"});
+  ::unsetenv("MPIACQ_ORACLE");
+  ::unsetenv("TMPDIR");
+  (void)starter.lines_until_ready();
+  const std::string pid = std::to_string(starter.pid().value());
+  const auto run = run_command({MPIACQ_COMMAND, "check", "--json", pid});
+  INFO(run.err << run.out);
+  CHECK(run.exit_code == 0);
+  CHECK(run.err.empty());
+  const json report = json::parse(run.out);
+  CHECK(report.at("starter").at("mode") == "attach");
+  CHECK(std::to_string(report.at("starter").at("pid").get<long>()) == pid);
+  CHECK(process_state(starter.pid().value()) == 'S');
+  CHECK(run_command({MPIACQ_COMMAND, "check", pid}).exit_code == 0);  // and again
+  CHECK(starter.end() == 0);
+  CHECK(read_oracle(folder.path("oracle")).at("being_debugged_at_end") == "0");
+  const auto gone = run_command({MPIACQ_COMMAND, "check", pid});
+  CHECK(gone.exit_code == 125);
+  CHECK_THAT(gone.err, ContainsSubstring(pid));
+}
+
+TEST_CASE("check --daemon: the starter is asked for it, with its arguments") {
+  const checked run = check({"checked"}, {"--json", "--daemon", "/bin/sleep", "--daemon-arg", "29", "--daemon-arg=0"});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 0);
+  CHECK(run.oracle.contains("daemon"));
+  for (const json& clause : run.report.at("clauses")) {
+    if (clause.at("id") == "7.1b") CHECK(clause.at("verdict") == "pass");
+  }
 }
 
 TEST_CASE("check: a wrapper that execs its starter is followed") {
