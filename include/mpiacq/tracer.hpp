@@ -37,12 +37,16 @@ struct launch_request {
   std::vector<std::string> arguments;  ///< argv; [0] is looked up in PATH where it has no slash, as a shell does
   /// The whole environment, "NAME=value" each; empty: this process's own.
   std::optional<std::vector<std::string>> environment;
-  /// Ends the child with SIGKILL when this process dies. Never set it unless the user asked for just that.
+  /// Ends the child, and those of its children that are followed, with SIGKILL when this process dies. Never set it
+  /// unless the user asked for just that.
   bool kill_with_tool = false;
+  bool follow_children = false;  ///< see tracer::follow_children
 };
 
 /// How to attach to a process.
-struct attach_options {};
+struct attach_options {
+  bool follow_children = false;  ///< see tracer::follow_children; from the moment when all threads are held
+};
 
 enum class breakpoint_kind : std::uint8_t {
   automatic,  ///< hardware where the processor has one free, else software
@@ -53,6 +57,14 @@ enum class breakpoint_kind : std::uint8_t {
 /// The program stands at its entry point (AT_ENTRY): its libraries are mapped and relocated, nothing of its own
 /// has run. Comes once after a launch and again after every exec that the process does.
 struct entry_reached {};
+/// A followed process has made this one, by fork, vfork (posix_spawn) or clone. It is traced now, and stands where it
+/// begins: nothing of it has run. The first event of this process.
+struct process_born {
+  process_id parent;  ///< the one that made it, which need not be the one that waits for it, and may have ended
+  /// It runs in its parent's memory until it execs (vfork): only hardware breakpoints can be put in, and the thread
+  /// that made it cannot stop before it has exec'd or ended.
+  bool shares_memory = false;
+};
 /// A thread ran onto a breakpoint. Its program counter is at `address`; the instruction there has not run yet.
 struct breakpoint_hit {
   thread_id thread;
@@ -78,11 +90,11 @@ struct tracing_problem {
   error what;
 };
 
-/// What a process did. After entry_reached, breakpoint_hit and interrupted every thread of the process is stopped until
-/// `resume`, `detach` or `kill`.
+/// What a process did. After entry_reached, process_born, breakpoint_hit and interrupted every thread of the process is
+/// stopped until `resume`, `detach` or `kill`.
 struct process_event {
   process_id process;
-  std::variant<entry_reached, breakpoint_hit, group_stopped, group_continued, interrupted, process_ended,
+  std::variant<entry_reached, process_born, breakpoint_hit, group_stopped, group_continued, interrupted, process_ended,
                tracing_problem>
       what;
 };
@@ -109,7 +121,8 @@ struct tracer_options {
 /// children. It has one more child while a tracer lives, of whose end `waitpid(-1, ...)` may tell it.
 ///
 /// Signals of the traced processes are passed on untouched and unreported. Threads and (while a software breakpoint
-/// is in) forked children are followed inside; children are let go at once, without a trap in their code.
+/// is in) forked children are followed inside; children that are not to be followed (follow_children) are let go at
+/// once, without a trap in their code.
 ///
 /// If this process dies, by whatever means, everything that was traced goes on without it: the tracing process still
 /// holds it all, takes the breakpoints out of stopped threads, lets go, and ends.
@@ -175,6 +188,18 @@ class tracer {
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id process, target_address address,
                                                           breakpoint_kind kind = breakpoint_kind::automatic);
   [[nodiscard]] result<void> remove_breakpoint(process_id process, target_address address);
+
+  /// Whether the children that a process makes from now on are traced as it is. A followed child gives process_born,
+  /// then entry_reached for each of its execs, so that none runs a program unseen, and process_ended; what it makes is
+  /// followed too. It inherits no breakpoint. detach lets any of them go without a trace, and its children then are
+  /// nobody's. To whom waits for it, it is a child like any other. Those that a process makes while it is attached to
+  /// or detached from are let go.
+  ///
+  /// The process must be stopped to be followed from now on; that it is not any more can be said at any time, and what
+  /// it made before may still give process_born. Two things to know: the kernel gives a program that is set-user-ID no
+  /// rights while somebody traces it who has not CAP_SYS_PTRACE, so do not follow further than needed; and a clone with
+  /// CLONE_UNTRACED is hidden from us.
+  [[nodiscard]] result<void> follow_children(process_id process, bool follow);
 
   /// The threads that are known at this moment.
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id process) const;

@@ -35,6 +35,7 @@ void job::state::handle(const process_event& event) {
                  [&](const group_stopped& stop) { coming.emplace_back(starter_stopped{stop.signal}); },
                  [&](const group_continued&) { coming.emplace_back(starter_continued{}); },
                  [&](const tracing_problem& problem) { notice(problem.what); },
+                 [&](const auto&) {},  // not asked for: followed children
                  [&](const process_ended& end) {
                    ended = true;
                    stopped = false;

@@ -67,6 +67,7 @@ void engine::attach(process_id id, attach_options options, reply<void> answer) {
     for (auto& [task, thread] : fresh.threads) thread.late = false;  // asked to stop it is already
   }
   fresh.now = phase::stopping;
+  fresh.follow_children = fresh.sees_forks = options.follow_children;
   fresh.attaching = attach_request{options, std::move(answer), clock::now() + options_.stop_limit, std::nullopt};
   processes_[number] = std::move(fresh);
   go_on_attaching(processes_[number]);
@@ -148,7 +149,7 @@ result<engine::caught> engine::catch_thread(traced_process& process, pid_t task,
   constexpr int tries = 20;
   result<void> seized;
   for (int i = 0; i < tries; ++i) {
-    seized = seizer.seize(task, base_options);
+    seized = seizer.seize(task, process.sees_forks ? base_options | fork_options : base_options);
     const auto about = read_task_status(task);
     // What was seized may go by the leader's number now, because it was in the middle of an exec.
     if (!about) return caught::gone;

@@ -2,19 +2,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <linux/ptrace.h>
 
 #include "engine.hpp"
-#include "tracing_options.hpp"
 
 namespace mpiacq::tracing {
 
 namespace {
-
-bool has_software(const traced_process& process) {
-  return std::any_of(process.breakpoints.begin(), process.breakpoints.end(),
-                     [](const breakpoint& b) { return b.kind == breakpoint_kind::software; });
-}
 
 bool really_all_stopped(const traced_process& process) {
   return std::all_of(process.threads.begin(), process.threads.end(), [](const auto& entry) {
@@ -85,6 +78,7 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
   planted.kind = breakpoint_kind::software;
   planted.original = std::move(*original);
   process.breakpoints.push_back(std::move(planted));
+  set_options(process);
   return breakpoint_kind::software;
 }
 
@@ -122,6 +116,12 @@ result<std::vector<std::byte>> engine::plant_software(traced_process& process, t
                             "vfork: no trap is written into its code",
                             process.id));
   }
+  if (shares_memory_with_another(process)) {
+    return fail(error_code::unsupported,
+                fmt::format("process {} shares its memory with another process, which a trap in its code would kill; "
+                            "only a hardware breakpoint can be put in",
+                            process.id));
+  }
   const auto trap = arch::trap_instruction();
   std::vector<std::byte> original(trap.size());
   if (auto read = read_code(process.id, address, original); !read) return fail(std::move(read).error());
@@ -131,20 +131,7 @@ result<std::vector<std::byte>> engine::plant_software(traced_process& process, t
   }
   process.lifted = true;
   if (auto back = write_and_verify(process.id, address, original); !back) return fail(std::move(back).error());
-  follow_forks(process, true);
   return original;
-}
-
-/// Forks are followed only while there is a trap for the children to inherit: a starter's forks cost nothing else. No
-/// thread is in the middle of one, because all are stopped, and a stop is not reported from within fork.
-void engine::follow_forks(traced_process& process, bool follow) {
-  if (process.follows_forks == follow) return;
-  process.follows_forks = follow;
-  unsigned long options = process.ends_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
-  if (follow) options |= fork_options;
-  for (const auto& [task, thread] : process.threads) {
-    if (thread.state == thread_state::stopped) static_cast<void>(calls_.set_options(task, options));
-  }
 }
 
 result<void> engine::take_out(traced_process& process, role for_whom, std::optional<target_address> only) {
@@ -169,7 +156,7 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
     if (b->kind == breakpoint_kind::software) remember(process.past_traps, *b);
     b = process.breakpoints.erase(b);
   }
-  if (!has_software(process)) follow_forks(process, false);
+  set_options(process);
   return outcome;
 }
 
@@ -181,7 +168,7 @@ result<void> engine::take_out_all(traced_process& process) {
 
 result<void> engine::lift_software(traced_process& process) {
   if (process.lifted) return {};
-  process.lifted = has_software(process);
+  process.lifted = has_software(process.breakpoints);
   result<void> outcome;
   for (const breakpoint& b : process.breakpoints) {
     if (b.kind != breakpoint_kind::software) continue;
@@ -211,13 +198,14 @@ void engine::take_out_software(traced_process& process) {
   }
 }
 
-/// What a child that was forked already, and has not reported yet, is to be cleaned of.
-void engine::leave_traps_behind(traced_process& process) {
-  traps_left_behind left{process.id, std::exchange(process.past_traps, {})};
+/// What is to be done with a child that was made already, and has not reported yet.
+void engine::leave_behind_of(traced_process& process) {
+  left_behind left{process.id, clock::now(), follows_children(process), process.ends_with_tool,
+                   std::exchange(process.past_traps, {})};
   for (const breakpoint& b : process.breakpoints) {
     if (b.kind == breakpoint_kind::software) remember(left.traps, b);
   }
-  if (left.traps.empty()) return;
+  if (left.traps.empty() && !left.follow_children) return;
   left_behind_.push_back(std::move(left));
   if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
 }

@@ -21,6 +21,8 @@ void engine::detach(process_id id, leave how, reply<void> answer) {
 }
 
 void engine::leave_all() {
+  leaving_all_ = true;
+  place_unannounced_children();
   const auto nobody = [](result<void>) {};
   std::vector<pid_t> all;
   for (const auto& [id, process] : processes_) all.push_back(id);

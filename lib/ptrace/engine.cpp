@@ -46,8 +46,9 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
 
 void engine::forget(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
-  leave_traps_behind(process);
+  leave_behind_of(process);
   processes_.erase(process.id);
+  place_unannounced_children();
 }
 
 void engine::report(const traced_process& process, decltype(process_event::what) what) {
@@ -59,7 +60,7 @@ void engine::report_problem(const traced_process& process, error what) {
 }
 
 bool engine::holds_any() const {
-  return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
+  return !newborn_.empty() || std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
     return entry.second.now != phase::released && entry.second.now != phase::leaving;
   });
 }

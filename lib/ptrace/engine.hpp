@@ -56,6 +56,7 @@ class engine {
   [[nodiscard]] result<void> kill(process_id id);
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id id, target_address address, breakpoint_kind kind);
   [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
+  [[nodiscard]] result<void> follow_children(process_id id, bool follow);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
   /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
   void leave_all();
@@ -70,17 +71,9 @@ class engine {
   /// Threads of detached processes are left that did not stop in time; they are let go as they come back.
   [[nodiscard]] bool awaits_late_threads() const;
   /// There is no process left of which anything could be told.
-  [[nodiscard]] bool is_idle() const { return processes_.empty(); }
+  [[nodiscard]] bool is_idle() const { return processes_.empty() && newborn_.empty(); }
 
  private:
-  /// A forked child that is to be let go: once it has stopped, and its parent has told of it where they share memory.
-  struct newborn_process {
-    pid_t parent = 0;
-    bool stopped = false;
-    bool announced = false;
-    int signal = 0;
-  };
-
   // engine.cpp: finding, reporting, letting run
   [[nodiscard]] result<traced_process*> find(process_id id);
   [[nodiscard]] result<traced_process*> find_held(process_id id, const char* to);
@@ -111,8 +104,18 @@ class engine {
   // strangers.cpp: tasks that nobody has told of yet
   void on_stranger(pid_t task, const wait_status& status);
   void announce_child(traced_process& parent, pid_t child, birth_stop::how by);
-  void let_child_go(pid_t child);
+  void place_child(pid_t child);
   void clean_child(pid_t child, pid_t parent);
+
+  // following.cpp: children that nobody has told of yet, and those that become processes of ours
+  [[nodiscard]] bool follows_children(const traced_process& process) const;
+  [[nodiscard]] const left_behind* who_may_have_made(const newborn_process& child) const;
+  [[nodiscard]] bool waits_for_word(pid_t id, const newborn_process& child) const;
+  void place_unannounced(pid_t id);
+  void place_unannounced_children();
+  void adopt(pid_t child, const newborn_process& newborn);
+  void set_options(traced_process& process);
+  [[nodiscard]] bool shares_memory_with_another(const traced_process& process) const;
 
   // stopping.cpp: all threads of a process
   void begin_stop(traced_process& process);
@@ -134,11 +137,10 @@ class engine {
   [[nodiscard]] result<void> take_out(traced_process& process, role for_whom,
                                       std::optional<target_address> only = std::nullopt);
   void disarm(traced_process& process);
-  void follow_forks(traced_process& process, bool follow);
   void apply_hardware(traced_process& process, traced_thread& thread);
   [[nodiscard]] result<void> lift_software(traced_process& process);
   void put_back_software(traced_process& process);
-  void leave_traps_behind(traced_process& process);
+  void leave_behind_of(traced_process& process);
   [[nodiscard]] result<void> take_out_all(traced_process& process);
   void take_out_software(traced_process& process);
 
@@ -173,7 +175,8 @@ class engine {
   std::map<pid_t, traced_process> processes_;
   std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;
-  std::deque<traps_left_behind> left_behind_;
+  std::deque<left_behind> left_behind_;
+  bool leaving_all_ = false;
 };
 
 }  // namespace mpiacq::tracing

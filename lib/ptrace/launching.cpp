@@ -62,7 +62,8 @@ void engine::start_child(pending_launch launch) {
   }
   auto child = fork_child(plan);
   if (!child) return launch.answer(fail(std::move(child).error()));
-  const unsigned long options = request.kill_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
+  unsigned long options = request.kill_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
+  if (request.follow_children) options |= fork_options;
   if (auto seized = calls_.seize(child->id, options); !seized) {
     ::kill(child->id, SIGKILL);
     waiter::reap(child->id);
@@ -72,6 +73,7 @@ void engine::start_child(pending_launch launch) {
   process.id = child->id;
   process.launched = true;
   process.ends_with_tool = request.kill_with_tool;
+  process.follow_children = process.sees_forks = request.follow_children;
   process.now = phase::launching;
   add_thread(process, child->id);
   launch.failure = std::move(child->failure);

@@ -63,6 +63,11 @@ struct remove_breakpoint_command {
   process_id process;
   target_address address;
 };
+struct follow_children_command {
+  using answer = void;
+  process_id process;
+  bool follow = false;
+};
 struct threads_command {
   using answer = std::vector<thread_id>;
   process_id process;
@@ -72,9 +77,9 @@ struct is_idle_command {
   using answer = bool;
 };
 
-using command =
-    std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
-                 kill_command, insert_breakpoint_command, remove_breakpoint_command, threads_command, is_idle_command>;
+using command = std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command,
+                             detach_command, kill_command, insert_breakpoint_command, remove_breakpoint_command,
+                             follow_children_command, threads_command, is_idle_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -85,7 +90,8 @@ template <>
 inline constexpr auto wire_members<begin_command> = std::tuple{&begin_command::version, &begin_command::stop_limit};
 template <>
 inline constexpr auto wire_members<launch_request> =
-    std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool};
+    std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool,
+               &launch_request::follow_children};
 template <>
 inline constexpr auto wire_members<launch_surroundings> = std::tuple{
     &launch_surroundings::search_path, &launch_surroundings::blocked_signals, &launch_surroundings::process_group,
@@ -94,7 +100,7 @@ template <>
 inline constexpr auto wire_members<launch_command> =
     std::tuple{&launch_command::request, &launch_command::surroundings};
 template <>
-inline constexpr auto wire_members<attach_options> = std::tuple{};
+inline constexpr auto wire_members<attach_options> = std::tuple{&attach_options::follow_children};
 template <>
 inline constexpr auto wire_members<attach_command> = std::tuple{&attach_command::process, &attach_command::options};
 template <>
@@ -112,6 +118,9 @@ template <>
 inline constexpr auto wire_members<remove_breakpoint_command> =
     std::tuple{&remove_breakpoint_command::process, &remove_breakpoint_command::address};
 template <>
+inline constexpr auto wire_members<follow_children_command> =
+    std::tuple{&follow_children_command::process, &follow_children_command::follow};
+template <>
 inline constexpr auto wire_members<threads_command> = std::tuple{&threads_command::process};
 template <>
 inline constexpr auto wire_members<is_idle_command> = std::tuple{};
@@ -124,6 +133,8 @@ inline constexpr auto wire_members<exit_status> =
     std::tuple{&exit_status::signaled, &exit_status::value, &exit_status::core_dumped};
 template <>
 inline constexpr auto wire_members<entry_reached> = std::tuple{};
+template <>
+inline constexpr auto wire_members<process_born> = std::tuple{&process_born::parent, &process_born::shares_memory};
 template <>
 inline constexpr auto wire_members<breakpoint_hit> = std::tuple{&breakpoint_hit::thread, &breakpoint_hit::address};
 template <>

@@ -146,14 +146,16 @@ void engine::on_group_stop_end(traced_process& process, traced_thread& thread) {
 void engine::on_exec(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
   process.threads.clear();
-  leave_traps_behind(process);
+  leave_behind_of(process);
   process.breakpoints.clear();
   process.hardware = {};
   process.lifted = process.at_entry = false;
   process.hits.clear();
   traced_thread& leader = add_thread(process, process.id);
   leader.state = thread_state::stopped;
-  follow_forks(process, false);
+  process.shares_memory = false;
+  set_options(process);
+  place_unannounced_children();
   if (process.now == phase::launching) on_launch_exec(process);
   if (process.detaching && process.now == phase::running) return finish_detach(process);
   if (process.now == phase::stepping) process.now = phase::running;
@@ -166,7 +168,7 @@ void engine::on_birth(traced_process& process, traced_thread& thread, birth_stop
   if (!message) return;
   const auto child = static_cast<pid_t>(*message);
   if (by == birth_stop::how::vfork) thread.in_vfork = true;
-  if (process.threads.contains(child)) return;  // its own first stop came before this
+  if (process.threads.contains(child) || processes_.contains(child)) return;  // its own first stop came before this
   if (by == birth_stop::how::clone && is_thread_of(process.id, child)) {
     add_thread(process, child);
     return;

@@ -91,6 +91,7 @@ void engine::give_up_stop(traced_process& process) {
 void engine::complete_stop(traced_process& process) {
   process.give_up = process.look_at_leader = no_deadline;
   disarm(process);
+  set_options(process);
   if (process.attaching) return go_on_attaching(process);
   if (process.detaching) return finish_detach(process);
   if (std::exchange(process.at_entry, false)) {
@@ -167,6 +168,8 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
     on_group_stop(process, thread, stop->signal);
     return begin_stepping(process);
   }
+  if (const auto* birth = std::get_if<birth_stop>(&status)) on_birth(process, thread, birth->by);
+  if (std::holds_alternative<vfork_done_stop>(status)) on_vfork_done(process, thread);
   if (std::holds_alternative<trap_stop>(status)) {
     const auto at = arch::program_counter(calls_, thread.id);
     if (at && thread.standing_on != *at) {

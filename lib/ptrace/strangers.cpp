@@ -1,10 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Tasks that the kernel attached to us by itself: threads that report before the clone event of their creator does, and
-// forked children, which are let go at once.
+// children, which are let go at once or become processes of ours (following.cpp).
 #include <algorithm>
 #include <csignal>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "engine.hpp"
 
@@ -48,23 +49,24 @@ void engine::on_stranger(pid_t task, const wait_status& status) {
   newborn_process& child = newborn_[task];
   child.stopped = true;
   child.signal = signal_of(status);
-  if (child.parent == 0) child.parent = about->parent;
-  const auto parent = processes_.find(child.parent);
-  const bool parent_will_tell = parent != processes_.end() && parent->second.now != phase::released;
-  // A child that shares our memory must not run before the traps are out of it, and they must not come back before its
-  // parent's event: so it waits for that event. Any other has a copy, and can go.
-  if (!child.announced && parent_will_tell && share_memory(task, child.parent).value_or(false)) return;
-  let_child_go(task);
+  if (child.announced) return place_child(task);
+  child.parent = about->parent;
+  place_unannounced(task);
 }
 
 void engine::announce_child(traced_process& parent, pid_t child, birth_stop::how by) {
+  // One that came before this and was let go is not ours any more, and one that has ended neither.
+  const auto about = read_task_status(child);
+  if (!newborn_.contains(child) && (!about || about->tracer != ::gettid())) return;
   newborn_process& newborn = newborn_[child];
   newborn.parent = parent.id;
   newborn.announced = true;
-  const bool shares = by == birth_stop::how::vfork || share_memory(child, parent.id).value_or(false);
-  if (shares && by == birth_stop::how::vfork) {
+  newborn.followed = follows_children(parent);
+  newborn.ends_with_tool = parent.ends_with_tool;
+  newborn.shares_memory = by == birth_stop::how::vfork || share_memory(child, parent.id).value_or(false);
+  if (newborn.shares_memory && by == birth_stop::how::vfork) {
     if (auto lifted = lift_software(parent); !lifted) report_problem(parent, std::move(lifted).error());
-  } else if (shares && parent.follows_forks) {
+  } else if (newborn.shares_memory && has_software(parent.breakpoints)) {
     // Nobody would tell us when it is done with the memory.
     take_out_software(parent);
     report_problem(parent, {error_code::unsupported,
@@ -72,19 +74,18 @@ void engine::announce_child(traced_process& parent, pid_t child, birth_stop::how
                                         "software breakpoints are taken out, for good",
                                         parent.id, child)});
   }
-  if (newborn.stopped) let_child_go(child);
-  // A child that ended before this was told is not there to stop any more.
-  else if (!read_task_status(child))
-    newborn_.erase(child);
+  if (newborn.stopped) place_child(child);
 }
 
-void engine::let_child_go(pid_t child) {
-  const auto newborn = newborn_.find(child);
-  if (newborn == newborn_.end()) return;
-  const newborn_process what = newborn->second;
-  newborn_.erase(newborn);
-  clean_child(child, what.parent);
-  static_cast<void>(calls_.detach(child, what.signal));
+/// All is known of it: it becomes a process of ours, or is let go.
+void engine::place_child(pid_t child) {
+  const auto found = newborn_.find(child);
+  if (found == newborn_.end()) return;
+  const newborn_process newborn = found->second;
+  newborn_.erase(found);
+  clean_child(child, newborn.parent);
+  if (newborn.followed && !leaving_all_) return adopt(child, newborn);
+  static_cast<void>(calls_.detach(child, newborn.signal));
 }
 
 /// Traps in its copy of the code would kill it. `parent` is whoever it has now, where its own was killed.
@@ -95,13 +96,13 @@ void engine::clean_child(pid_t child, pid_t parent) {
     restore(child, known->second.breakpoints);
     restore(child, known->second.past_traps);
   }
-  for (const traps_left_behind& left : left_behind_) {
+  for (const left_behind& left : left_behind_) {
     if (left.process != parent) continue;
     restore(child, left.traps);
     found = true;
   }
   if (found) return;
-  for (const traps_left_behind& left : left_behind_) restore(child, left.traps);
+  for (const left_behind& left : left_behind_) restore(child, left.traps);
 }
 
 }  // namespace mpiacq::tracing

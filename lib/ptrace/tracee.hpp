@@ -2,6 +2,7 @@
 // What is known of the traced processes and their threads: plain structures.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -59,11 +60,30 @@ struct breakpoint {
   std::vector<std::byte> original;  ///< software: the bytes that the trap instruction replaced
 };
 
-/// The traps that a process had which is gone, or has another program now. A child that it forked before may be still
-/// to come.
-struct traps_left_behind {
+[[nodiscard]] inline bool has_software(const std::vector<breakpoint>& all) {
+  return std::any_of(all.begin(), all.end(), [](const breakpoint& b) { return b.kind == breakpoint_kind::software; });
+}
+
+/// How the children are to be treated of a process that is gone, or has another program now: one that it made before
+/// may be still to come.
+struct left_behind {
   pid_t process = 0;
+  clock::time_point when;
+  bool follow_children = false;
+  bool ends_with_tool = false;
   std::vector<breakpoint> traps;
+};
+
+/// A child that the kernel has attached to us, until it has stopped, and until its parent has told of it where that
+/// matters.
+struct newborn_process {
+  pid_t parent = 0;  ///< who made it; until that one has told of it, who has it
+  bool stopped = false;
+  bool announced = false;
+  bool followed = false;  ///< it is to be one of ours
+  bool shares_memory = false;
+  bool ends_with_tool = false;
+  int signal = 0;
 };
 
 struct detach_request {
@@ -100,6 +120,7 @@ enum class phase : std::uint8_t { launching, running, stopping, held, stepping, 
 
 struct traced_process {
   pid_t id = 0;
+  pid_t parent = 0;  ///< of a followed child: who made it
   bool launched = false;
   bool ends_with_tool = false;
   phase now = phase::running;
@@ -109,7 +130,9 @@ struct traced_process {
   arch::hardware_table hardware{};     ///< the hardware ones among them, by register
   bool had_breakpoints = false;        ///< since it is ours
   bool lifted = false;                 ///< the software ones are out of the memory for a while
-  bool follows_forks = false;          ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
+  bool follow_children = false;        ///< those that it makes are to be ours
+  bool sees_forks = false;             ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
+  bool shares_memory = false;          ///< with the process that made it, until it execs
 
   // What is to be reported once every thread is stopped.
   bool at_entry = false;

@@ -79,6 +79,10 @@ result<void> tracer::remove_breakpoint(process_id process, target_address addres
   return state_->process->ask(remove_breakpoint_command{process, address});
 }
 
+result<void> tracer::follow_children(process_id process, bool follow) {
+  return state_->process->ask(follow_children_command{process, follow});
+}
+
 result<std::vector<thread_id>> tracer::threads(process_id process) const {
   return state_->process->ask(threads_command{process});
 }

@@ -14,21 +14,22 @@ namespace {
 
 std::vector<request_message> requests() {
   launch_command launch;
-  launch.request = {{"mpirun", "-n", "4", ""}, std::vector<std::string>{"A=b", "C=\n"}, true};
+  launch.request = {{"mpirun", "-n", "4", ""}, std::vector<std::string>{"A=b", "C=\n"}, true, true};
   launch.surroundings = {"/bin:", 0x8000'0000'0000'0001, 77, 022, {0, 1, 2, 40}};
   const process_id process{1234};
   const target_address address{0xffff'ffff'0000'0010};
   return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}}},
           {2, launch},
-          {3, attach_command{process, {}}},
+          {3, attach_command{process, {.follow_children = true}}},
           {3, resume_command{process}},
           {4, interrupt_command{process}},
           {5, detach_command{process, leave::stopped}},
           {6, kill_command{process}},
           {7, insert_breakpoint_command{process, address, breakpoint_kind::software}},
           {8, remove_breakpoint_command{process, address}},
-          {9, threads_command{process}},
-          {10, is_idle_command{}}};
+          {9, follow_children_command{process, true}},
+          {10, threads_command{process}},
+          {11, is_idle_command{}}};
 }
 
 }  // namespace
