@@ -21,40 +21,42 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
 
   auto s = std::make_unique<state>();
   s->control = std::move(*control);
-  s->facts.pid = found->pid;
+  s->options = std::move(options);
+  s->root = s->facts.pid = found->pid;
   s->facts.launched = false;
   s->facts.found_how = std::move(found->how);
   s->starter_descriptor = open_process(found->pid);
+  s->root_descriptor = open_process(found->pid);
   if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
   s->facts.executable = executable_of(found->pid);
-  s->program.emplace(*s->control, found->pid, options.debug_files);
-  s->ranks.emplace(*s->control, options.debug_files);
-  s->acquisition = mpir::acquisition({options.limits, options.daemons, false});
-  s->options = std::move(options);
-  s->stopped = s->attaching = true;
+  s->ranks.emplace(*s->control, s->options.debug_files);
+  s->starter = &s->add_candidate(found->pid);
+  s->starter->executable = s->facts.executable;
+  s->starter->stopped = s->attaching = true;
   std::unique_ptr<job> attached(new job(std::move(s)));
   state& own = *attached->state_;
-  if (auto opened = own.program->open(); !opened) {
+  candidate& starter = *own.starter;
+  if (auto opened = starter.program.open(); !opened) {
     return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
   }
-  const bool stays = own.carry_out(own.acquisition.at_attach(own.program->view()));
+  const bool stays = own.carry_out(starter, starter.acquisition.at_attach(starter.program.view()));
   own.expect_daemons();
-  if (!stays) own.run_on();
+  if (!stays) own.run_on(starter);
   return attached;
 }
 
 void job::state::look_again() {
   look_at = no_deadline;
-  const bool was_stopped = stopped;
+  const bool was_stopped = starter->stopped;
   if (const auto held = hold(); !held) return notice_failure(held);
-  if (ended || detached) return;
+  if (ended || starter->ended || detached) return;
   // Something else has stopped it meanwhile, and is to be seen first.
   if (was_stopped || !coming.empty()) return;
-  if (!carry_out(acquisition.look_again(program->view()))) run_on();
+  if (!carry_out(*starter, starter->acquisition.look_again(starter->program.view()))) run_on(*starter);
 }
 
 void job::state::expect_daemons() {
-  const auto how = acquisition.facts().daemons;
+  const auto how = starter->acquisition.facts().daemons;
   if (how != mpir::daemon_launch::by_fifo && how != mpir::daemon_launch::by_polling) return;
   const auto children = children_of(facts.pid);
   children_before = {children.begin(), children.end()};

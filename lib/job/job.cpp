@@ -38,18 +38,19 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   request.arguments = command;
   request.environment = options.environment;
   request.kill_with_tool = options.kill_with_tool;
+  request.follow_children = true;
   const auto pid = (*control)->launch(request);
   if (!pid) return fail(pid.error());
 
   auto s = std::make_unique<state>();
   s->control = std::move(*control);
-  s->facts.pid = *pid;
-  s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
-  s->program.emplace(*s->control, *pid, options.debug_files);
-  s->starter_descriptor = open_process(*pid);
-  s->ranks.emplace(*s->control, options.debug_files);
-  s->acquisition = mpir::acquisition({options.limits, options.daemons, false});
   s->options = std::move(options);
+  s->root = s->facts.pid = *pid;
+  s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
+  s->starter = &s->add_candidate(*pid);
+  s->starter_descriptor = open_process(*pid);
+  s->root_descriptor = open_process(*pid);
+  s->ranks.emplace(*s->control, s->options.debug_files);
   return std::unique_ptr<job>(new job(std::move(s)));
 }
 
@@ -90,20 +91,20 @@ void job::state::on_time() {
 
 result<void> job::resume() {
   state& s = *state_;
-  if (!s.stopped) return {};
+  if (!s.starter->stopped) return {};
   s.open_gates(true);
   const auto ranks = s.let_go_of_ranks(leave::running);
-  s.program->about_to_run();
-  s.stopped = false;
+  s.starter->program.about_to_run();
+  s.starter->stopped = false;
   auto resumed = s.control->resume(s.facts.pid);
   return resumed ? ranks : resumed;
 }
 
 result<void> job::state::hold() {
-  if (stopped || ended) return {};
+  if (starter->stopped || starter->ended || ended) return {};
   if (auto asked = control->interrupt(facts.pid); !asked) return asked;
   const deadline until = clock::now() + hold_limit;
-  while (!stopped && !ended) {
+  while (!starter->stopped && !starter->ended && !ended) {
     auto event = control->wait(until);
     if (!event) return fail(std::move(event).error());
     if (!*event) {
@@ -125,12 +126,20 @@ result<void> job::detach(leave how) {
   s.look_at = s.daemons_at = no_deadline;
   s.open_gates(how == leave::running);
   const auto ranks = s.let_go_of_ranks(how);
-  if (held && s.program->symbols() != nullptr) (void)s.carry_out(s.acquisition.before_detach(s.program->view()));
-  s.program->about_to_run();
-  s.stopped = false;
+  if (!s.decided) s.let_go_of_others();
+  candidate& starter = *s.starter;
+  result<void> left;
+  if (!starter.ended) {
+    if (held && starter.program.symbols() != nullptr) {
+      (void)s.carry_out(starter, starter.acquisition.before_detach(starter.program.view()));
+    }
+    starter.program.about_to_run();
+    starter.stopped = false;
+    left = s.control->detach(starter.pid, how);
+  }
   s.detached = true;
-  auto left = s.control->detach(s.facts.pid, how);
-  // Of one that we did not launch the kernel tells nobody but its parent.
+  // The kernel tells only its parent of the end of a process that is not traced, which we are of what was launched.
+  if (s.root_ended) s.finish();
   s.ended = s.ended || !s.facts.launched;
   return left ? ranks : left;
 }
@@ -149,7 +158,9 @@ result<void> job::end(std::chrono::milliseconds grace) {
   signal_process(s.starter_descriptor, SIGTERM);
   // A starter that somebody has stopped would never see it.
   signal_process(s.starter_descriptor, SIGCONT);
-  return detach(leave::running);
+  if (s.facts.launched) return detach(leave::running);
+  // Of one that we are not the parent of we see the end only as its tracer.
+  return resume();
 }
 
 void job::state::force_end() {
@@ -157,29 +168,30 @@ void job::state::force_end() {
   notice(error{error_code::timed_out,
                fmt::format("the starter {} did not end on SIGTERM in time: it was killed", facts.pid.value())});
   signal_process(starter_descriptor, SIGKILL);
+  signal_process(root_descriptor, SIGKILL);
 }
 
 void job::signal(int number) {
-  signal_process(state_->starter_descriptor, number);
+  signal_process(state_->root_descriptor, number);
 }
 
 const starter_facts& job::starter() const {
   return state_->facts;
 }
 const mpir::job_facts& job::facts() const {
-  return state_->acquisition.facts();
+  return state_->starter->acquisition.facts();
 }
 std::shared_ptr<const process_table> job::processes() const {
-  return state_->acquisition.table();
+  return state_->starter->acquisition.table();
 }
 const mpir::symbol_set* job::symbols() const {
-  return state_->acquisition.symbols();
+  return state_->starter->acquisition.symbols();
 }
 
 std::optional<std::string> job::lacking() const {
   const mpir::symbol_set* found = symbols();
-  if (found == nullptr || state_->program->symbols() == nullptr) return std::nullopt;
-  const process_symbols& searched = *state_->program->symbols();
+  if (found == nullptr || state_->starter->program.symbols() == nullptr) return std::nullopt;
+  const process_symbols& searched = *state_->starter->program.symbols();
   return lacking_sentence(*found, searched.modules(), searched.executable_is_stripped());
 }
 
@@ -190,7 +202,7 @@ bool job::state::is_local(const process_table& table, std::size_t entry) const {
 
 rank_state job::state::state_of_rank(const process_table& table, std::size_t entry) const {
   if (!is_local(table, entry)) return rank_state::remote;
-  if ((stopped && table.pid(entry) == facts.pid) || ranks->holds(table.pid(entry))) return rank_state::held;
+  if ((starter->stopped && table.pid(entry) == facts.pid) || ranks->holds(table.pid(entry))) return rank_state::held;
   switch (state_of(table.pid(entry))) {
     case run_state::running:
       return rank_state::running;

@@ -24,55 +24,73 @@ constexpr std::chrono::milliseconds table_interval{100};
 }  // namespace
 
 void job::state::handle(const process_event& event) {
-  if (event.process != facts.pid) {
+  if (const auto* birth = std::get_if<process_born>(&event.what)) return at_birth(event.process, birth->parent);
+  const auto found = candidates.find(event.process);
+  if (found == candidates.end()) {
     static_cast<void>(ranks->handle(event));
     return;
   }
+  candidate& process = found->second;
+  const bool is_starter = &process == starter;
   std::visit(overloaded{
-                 [&](const entry_reached&) { at_entry(); },
-                 [&](const breakpoint_hit& hit) { at_breakpoint(hit.address); },
-                 [&](const interrupted&) { stopped = true; },
-                 [&](const group_stopped& stop) { coming.emplace_back(starter_stopped{stop.signal}); },
-                 [&](const group_continued&) { coming.emplace_back(starter_continued{}); },
-                 [&](const tracing_problem& problem) { notice(problem.what); },
-                 [&](const auto&) {},  // not asked for: followed children
-                 [&](const process_ended& end) {
-                   ended = true;
-                   stopped = false;
-                   kill_at = no_deadline;
-                   // The starter took its ranks with it, or left some behind that `end` has promised to end.
-                   for (const descriptor& process : std::exchange(doomed_ranks, {})) signal_process(process, SIGKILL);
-                   coming.emplace_back(starter_ended{end.status});
+                 [&](const entry_reached&) { at_entry(process); },
+                 [&](const process_born&) {},
+                 [&](const breakpoint_hit& hit) { at_breakpoint(process, hit.address); },
+                 [&](const interrupted&) { process.stopped = true; },
+                 [&](const group_stopped& stop) {
+                   if (is_starter) coming.emplace_back(starter_stopped{stop.signal});
                  },
+                 [&](const group_continued&) {
+                   if (is_starter) coming.emplace_back(starter_continued{});
+                 },
+                 [&](const tracing_problem& problem) { notice(problem.what); },
+                 [&](const process_ended& end) { at_end(process, end.status); },
              },
              event.what);
 }
 
-void job::state::at_entry() {
-  stopped = true;
-  if (auto executable = executable_of(facts.pid); !executable.empty()) facts.executable = std::move(executable);
-  if (auto opened = program->open(); !opened) {
+/// A wrapper has made a process: it may exec the starter.
+void job::state::at_birth(process_id pid, process_id parent) {
+  const auto from = candidates.find(parent);
+  // What the starter makes is its own business.
+  const bool follow = !decided && from != candidates.end() && !from->second.has_interface();
+  if (!follow) return notice_failure(control->detach(pid));
+  run_on(add_candidate(pid));
+}
+
+void job::state::at_entry(candidate& process) {
+  process.stopped = true;
+  process.executable = executable_of(process.pid);
+  if (&process == starter && !process.executable.empty()) facts.executable = process.executable;
+  if (auto opened = process.program.open(); !opened) {
     notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
-    run_on();
+    run_on(process);
     return;
   }
-  if (!carry_out(acquisition.at_entry(program->view()))) run_on();
-}
-
-void job::state::at_breakpoint(target_address where) {
-  stopped = true;
-  bool stay = false;
-  if (program->is_link_map_watch(where)) {
-    const auto changed = program->symbols()->refresh();
-    if (!changed) notice_failure(fail(changed.error()));
-    if (changed && *changed) stay = carry_out(acquisition.modules_changed(program->view()));
-  } else if (where == acquisition.breakpoint()) {
-    stay = carry_out(acquisition.at_breakpoint(program->view()));
+  const bool stay = carry_out(process, process.acquisition.at_entry(process.program.view()));
+  if (facts.launched && !decided) {
+    notice_failure(control->follow_children(process.pid, !process.has_interface()));
   }
-  if (!stay) run_on();
+  if (!stay) run_on(process);
 }
 
-bool job::state::carry_out(result<std::vector<mpir::action>> actions) {
+void job::state::at_breakpoint(candidate& process, target_address where) {
+  process.stopped = true;
+  bool stay = false;
+  if (process.program.is_link_map_watch(where)) {
+    const auto changed = process.program.symbols()->refresh();
+    if (!changed) notice_failure(fail(changed.error()));
+    if (changed && *changed) {
+      stay = carry_out(process, process.acquisition.modules_changed(process.program.view()));
+      if (process.has_interface()) notice_failure(control->follow_children(process.pid, false));
+    }
+  } else if (where == process.acquisition.breakpoint()) {
+    stay = carry_out(process, process.acquisition.at_breakpoint(process.program.view()));
+  }
+  if (!stay) run_on(process);
+}
+
+bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>> actions) {
   if (!actions) {
     notice_failure(fail(std::move(actions).error()));
     return false;
@@ -83,27 +101,30 @@ bool job::state::carry_out(result<std::vector<mpir::action>> actions) {
   for (mpir::action& action : *actions) {
     watch = watch || std::holds_alternative<mpir::watch_modules>(action);
     looked_for_symbols = looked_for_symbols || std::holds_alternative<mpir::plant_breakpoint>(action);
-    stay = carry_out_one(action) || stay;
+    stay = carry_out_one(process, action) || stay;
   }
-  if (watch || looked_for_symbols) keep_link_map_watch(watch);
-  facts.is_rank = acquisition.facts().starter_is_rank;
+  if (watch || looked_for_symbols) {
+    notice_failure(watch ? process.program.watch_link_map() : process.program.stop_watching_link_map());
+  }
+  if (!decided && process.has_interface()) favour(process);
+  if (&process == starter) facts.is_rank = process.acquisition.facts().starter_is_rank;
   return stay;
 }
 
-bool job::state::carry_out_one(mpir::action& action) {
+bool job::state::carry_out_one(candidate& process, mpir::action& action) {
   return std::visit(overloaded{
                         [&](const mpir::plant_breakpoint& plant) {
                           const auto planted =
-                              control->insert_breakpoint(facts.pid, plant.address, options.breakpoints);
+                              control->insert_breakpoint(process.pid, plant.address, options.breakpoints);
                           if (!planted) notice_failure(fail(planted.error()));
                           return false;
                         },
                         [&](const mpir::lift_breakpoint& lift) {
-                          notice_failure(control->remove_breakpoint(facts.pid, lift.address));
+                          notice_failure(control->remove_breakpoint(process.pid, lift.address));
                           return false;
                         },
                         [&](const mpir::write_memory& write) {
-                          notice_failure(program->write(write.address, write.bytes));
+                          notice_failure(process.program.write(write.address, write.bytes));
                           return false;
                         },
                         [&](const mpir::watch_modules&) { return false; },
@@ -115,7 +136,7 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::kick_fifo& fifo) {
-                          notice_failure(kick_attach_fifo(fifo.path, facts.pid));
+                          notice_failure(kick_attach_fifo(fifo.path, process.pid));
                           return false;
                         },
                         [&](const mpir::report_daemons&) {
@@ -123,6 +144,7 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::report_processes& report) {
+                          decide(process);
                           host_is_local = local_hosts_of(*report.table, local_host::of_this_system());
                           if (attaching) {
                             coming.emplace_back(job_attached{});
@@ -135,6 +157,7 @@ bool job::state::carry_out_one(mpir::action& action) {
                           return true;
                         },
                         [&](mpir::report_abort& report) {
+                          decide(process);
                           coming.emplace_back(job_aborting{std::move(report.reason)});
                           return true;
                         },
@@ -146,14 +169,10 @@ bool job::state::carry_out_one(mpir::action& action) {
                     action);
 }
 
-void job::state::keep_link_map_watch(bool wanted) {
-  notice_failure(wanted ? program->watch_link_map() : program->stop_watching_link_map());
-}
-
-void job::state::run_on() {
-  program->about_to_run();
-  stopped = false;
-  notice_failure(control->resume(facts.pid));
+void job::state::run_on(candidate& process) {
+  process.program.about_to_run();
+  process.stopped = false;
+  notice_failure(control->resume(process.pid));
 }
 
 }  // namespace mpiacq

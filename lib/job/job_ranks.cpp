@@ -39,7 +39,7 @@ std::vector<rank_outcome> job::hold_ranks() {
 
 result<void> job::state::let_go_of_ranks(leave how) {
   result<void> outcome;
-  const auto table = acquisition.table();
+  const auto table = starter->acquisition.table();
   for (std::size_t i = 0; table && i < table->size(); ++i) {
     auto left = ranks->let_go(table->pid(i), how);
     if (!left && left.error().code != error_code::process_gone) outcome = std::move(left);
@@ -48,9 +48,9 @@ result<void> job::state::let_go_of_ranks(leave how) {
 }
 
 void job::state::open_gates(bool held_ones_too) {
-  const auto table = acquisition.table();
+  const auto table = starter->acquisition.table();
   if (!table || gates_opened) return;
-  const auto plan = mpir::plan_release(acquisition.facts(), table->size(), {});
+  const auto plan = mpir::plan_release(starter->acquisition.facts(), table->size(), {});
   if (!plan || plan->starter_alone) return;
   gates_opened = true;
   closed_gates.clear();

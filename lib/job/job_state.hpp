@@ -2,15 +2,16 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "candidate.hpp"
 #include "descriptor.hpp"
 #include "held_ranks.hpp"
 #include "mpiacq/job.hpp"
-#include "traced_program.hpp"
 
 namespace mpiacq {
 
@@ -18,14 +19,18 @@ namespace mpiacq {
 struct job::state {
   job_options options;
   std::unique_ptr<tracer> control;
-  std::optional<traced_program> program;  ///< from the launch on
-  descriptor starter_descriptor;          ///< a pidfd: signals go to our starter or to nobody
-  mpir::acquisition acquisition;
-  std::optional<held_ranks> ranks;  ///< as `program`
+  std::map<process_id, candidate> candidates;
+  /// The one that has spawned the job; until one has, the best guess. Never null from the launch on.
+  candidate* starter = nullptr;
+  bool decided = false;  ///< it has spawned the job
+  process_id root;       ///< what was launched or attached to
+  std::optional<exit_status> root_ended;
+  descriptor starter_descriptor;  ///< pidfds: signals go to our processes or to nobody
+  descriptor root_descriptor;
+  std::optional<held_ranks> ranks;  ///< from the launch on
 
   starter_facts facts;
   std::deque<job_event> coming;
-  bool stopped = false;   ///< all threads of the starter are held by the tracer
   bool detached = false;  ///< it runs without us; only its end is still to come
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
@@ -42,20 +47,29 @@ struct job::state {
   std::vector<process_id> closed_gates;  ///< ranks that were not loaded far enough
   std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
 
+  candidate& add_candidate(process_id pid);
+  /// It is the starter, as far as we know.
+  void favour(candidate& process);
+  /// It has spawned the job: everybody else is let go.
+  void decide(candidate& process);
+  void let_go_of_others();
+
   void handle(const process_event& event);
-  void at_entry();
-  void at_breakpoint(target_address where);
-  /// Does what the state machine asks for. True where the starter has to stay stopped for the caller.
-  [[nodiscard]] bool carry_out(result<std::vector<mpir::action>> actions);
-  [[nodiscard]] bool carry_out_one(mpir::action& action);
-  void keep_link_map_watch(bool wanted);
+  void at_birth(process_id pid, process_id parent);
+  void at_entry(candidate& process);
+  void at_breakpoint(candidate& process, target_address where);
+  void at_end(candidate& process, const exit_status& status);
+  void finish();
+  /// Does what the state machine asks for. True where the process has to stay stopped for the caller.
+  [[nodiscard]] bool carry_out(candidate& process, result<std::vector<mpir::action>> actions);
+  [[nodiscard]] bool carry_out_one(candidate& process, mpir::action& action);
   /// Takes up what has become due by itself.
   void on_time();
   void look_again();
   void expect_daemons();
   void look_for_daemons();
   void report_daemons();
-  void run_on();
+  void run_on(candidate& process);
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
   void notice_failure(const result<void>& done) {
     // A starter that died under our hands says so itself, by its end.

@@ -1,0 +1,82 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which of the processes is the starter: what was launched may be a script, and the starter its child or grandchild.
+// All are followed until one spawns the job. One that has the interface is not followed further, because what it makes
+// are its ranks; the others are, because to have the interface is not to be the starter (Open MPI's ompi_info maps the
+// library that defines it, and so does each rank).
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job_state.hpp"
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+candidate& job::state::add_candidate(process_id pid) {
+  candidates.erase(pid);
+  const auto [at, added] = candidates.try_emplace(pid, *control, pid, options.debug_files,
+                                                  mpir::acquisition_options{options.limits, options.daemons, false});
+  return at->second;
+}
+
+void job::state::favour(candidate& process) {
+  starter = &process;
+  if (facts.pid == process.pid) return;
+  facts.pid = process.pid;
+  if (!process.executable.empty()) facts.executable = process.executable;
+  starter_descriptor = open_process(process.pid);
+}
+
+void job::state::decide(candidate& process) {
+  if (std::exchange(decided, true)) return;
+  favour(process);
+  if (process.pid != root) {
+    facts.found_how = fmt::format("what was launched is process {}; the starter is {}, which that has started",
+                                  root.value(), process.pid.value());
+  }
+  let_go_of_others();
+}
+
+void job::state::let_go_of_others() {
+  for (auto& [pid, other] : candidates) {
+    if (&other == starter || other.ended) continue;
+    // What was told that a tool is there is told that it has gone.
+    if (other.program.symbols() != nullptr) {
+      auto actions = other.acquisition.before_detach(other.program.view());
+      for (const mpir::action& action : actions.value_or(std::vector<mpir::action>{})) {
+        if (const auto* write = std::get_if<mpir::write_memory>(&action)) {
+          static_cast<void>(other.program.write(write->address, write->bytes));
+        }
+      }
+    }
+    notice_failure(control->detach(pid));
+  }
+}
+
+void job::state::at_end(candidate& process, const exit_status& status) {
+  process.ended = true;
+  process.stopped = false;
+  if (process.pid == root) root_ended = status;
+  const bool others_live =
+      std::any_of(candidates.begin(), candidates.end(), [](const auto& entry) { return !entry.second.ended; });
+  if (&process == starter && !decided && others_live) {
+    // It has the interface, and was not the starter.
+    for (auto& [pid, other] : candidates) {
+      if (!other.ended) favour(other);
+    }
+  }
+  // Whoever launched a script waits for that, and takes its status.
+  if (root_ended && (process.pid == root ? decided || !others_live : &process == starter || !others_live)) finish();
+}
+
+void job::state::finish() {
+  ended = true;
+  kill_at = no_deadline;
+  // The starter took its ranks with it, or left some behind that `end` has promised to end.
+  for (const descriptor& process : std::exchange(doomed_ranks, {})) signal_process(process, SIGKILL);
+  coming.emplace_back(starter_ended{*root_ended});
+}
+
+}  // namespace mpiacq
