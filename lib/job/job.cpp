@@ -118,30 +118,35 @@ result<void> job::state::hold() {
   return {};
 }
 
+/// Undoes all that was done to the job; the starter stays with the tracer.
+result<void> job::state::withdraw(leave how) {
+  const result<void> held = hold();
+  if (ended) return {};
+  look_at = daemons_at = no_deadline;
+  open_gates(how == leave::running);
+  auto ranks_left = let_go_of_ranks(how);
+  if (!decided) let_go_of_others();
+  if (held && !starter->ended && starter->program.symbols() != nullptr) {
+    (void)carry_out(*starter, starter->acquisition.before_detach(starter->program.view()));
+    notice_failure(starter->program.stop_watching_link_map());
+  }
+  starter->program.about_to_run();
+  starter->stopped = false;
+  detached = true;
+  return ranks_left;
+}
+
 result<void> job::detach(leave how) {
   state& s = *state_;
   if (s.detached || s.ended) return {};
-  const result<void> held = s.hold();
+  auto withdrawn = s.withdraw(how);
   if (s.ended) return {};
-  s.look_at = s.daemons_at = no_deadline;
-  s.open_gates(how == leave::running);
-  const auto ranks = s.let_go_of_ranks(how);
-  if (!s.decided) s.let_go_of_others();
-  candidate& starter = *s.starter;
   result<void> left;
-  if (!starter.ended) {
-    if (held && starter.program.symbols() != nullptr) {
-      (void)s.carry_out(starter, starter.acquisition.before_detach(starter.program.view()));
-    }
-    starter.program.about_to_run();
-    starter.stopped = false;
-    left = s.control->detach(starter.pid, how);
-  }
-  s.detached = true;
+  if (!s.starter->ended) left = s.control->detach(s.starter->pid, how);
   // The kernel tells only its parent of the end of a process that is not traced, which we are of what was launched.
   if (s.root_ended) s.finish();
   s.ended = s.ended || !s.facts.launched;
-  return left ? ranks : left;
+  return left ? withdrawn : left;
 }
 
 result<void> job::end(std::chrono::milliseconds grace) {
@@ -158,9 +163,12 @@ result<void> job::end(std::chrono::milliseconds grace) {
   signal_process(s.starter_descriptor, SIGTERM);
   // A starter that somebody has stopped would never see it.
   signal_process(s.starter_descriptor, SIGCONT);
-  if (s.facts.launched) return detach(leave::running);
-  // Of one that we are not the parent of we see the end only as its tracer.
-  return resume();
+  if (s.detached || s.facts.launched) return detach(leave::running);
+  // How a process ends is told to its parent and to its tracer, which therefore stays.
+  auto withdrawn = s.withdraw(leave::running);
+  if (s.ended || s.starter->ended) return {};
+  auto resumed = s.control->resume(s.starter->pid);
+  return resumed ? withdrawn : resumed;
 }
 
 void job::state::force_end() {

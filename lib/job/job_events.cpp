@@ -53,12 +53,13 @@ void job::state::handle(const process_event& event) {
 void job::state::at_birth(process_id pid, process_id parent) {
   const auto from = candidates.find(parent);
   // What the starter makes is its own business.
-  const bool follow = !decided && from != candidates.end() && !from->second.has_interface();
+  const bool follow = !decided && !detached && from != candidates.end() && !from->second.has_interface();
   if (!follow) return notice_failure(control->detach(pid));
   run_on(add_candidate(pid));
 }
 
 void job::state::at_entry(candidate& process) {
+  if (detached) return run_on(process);
   process.stopped = true;
   process.executable = executable_of(process.pid);
   if (&process == starter && !process.executable.empty()) facts.executable = process.executable;
@@ -75,6 +76,7 @@ void job::state::at_entry(candidate& process) {
 }
 
 void job::state::at_breakpoint(candidate& process, target_address where) {
+  if (detached) return run_on(process);
   process.stopped = true;
   bool stay = false;
   if (process.program.is_link_map_watch(where)) {

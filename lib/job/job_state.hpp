@@ -31,7 +31,7 @@ struct job::state {
 
   starter_facts facts;
   std::deque<job_event> coming;
-  bool detached = false;  ///< it runs without us; only its end is still to come
+  bool detached = false;  ///< nothing of ours is in it any more; only its end is still to come
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
 
@@ -77,6 +77,7 @@ struct job::state {
   }
 
   [[nodiscard]] result<void> hold();
+  [[nodiscard]] result<void> withdraw(leave how);
   /// After the table was reported: ranks that wait at a gate go on, but for those that stay held.
   void open_gates(bool held_ones_too);
   void try_gates();

@@ -35,7 +35,9 @@ int attach_session::run() {
     if (const auto status = take_signals()) return *status;
     if (!reported_ && clock::now() >= table_by_) return give_up();
     if (!reported_ && clock::now() >= hint_at_) say_what_is_missing();
-    if (clock::now() >= daemons_by_) return leave_without_daemons();
+    if (clock::now() >= daemons_by_) {
+      if (const auto status = leave_without_daemons()) return *status;
+    }
     wait_for_either(job_, signals_, reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
   }
 }
@@ -73,22 +75,18 @@ std::optional<int> attach_session::on_table(job_snapshot::event what) {
   return std::nullopt;
 }
 
-int attach_session::leave_without_daemons() {
+std::optional<int> attach_session::leave_without_daemons() {
   // No failure: one that ends within milliseconds is not seen, and a starter tells of its daemons once in its life.
   complain(fmt::format("{} (pid {}) has been asked for the daemons, and has not been seen to launch any within {} s",
                        job_.starter().executable, job_.starter().pid.value(), patience_of_a_person.count()));
   return leave_it();
 }
 
-int attach_session::leave_it() {
+std::optional<int> attach_session::leave_it() {
+  daemons_by_ = no_deadline;
   if (options_.after == then::kill) {
     reporter_.note_failure(job_.end());
-    // Its end, or the end of its grace, is the last that there is to wait for.
-    while (job_.wake_at() != no_deadline) {
-      const auto event = job_.next(job_.wake_at());
-      if (!event || (*event && std::holds_alternative<starter_ended>(**event))) break;
-    }
-    return own_status();
+    return std::nullopt;  // its end follows
   }
   const bool stops = options_.after == then::stop;
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));

@@ -21,8 +21,8 @@ class attach_session {
   /// The exit status, once there is one.
   [[nodiscard]] std::optional<int> handle(const job_event& event);
   [[nodiscard]] std::optional<int> on_table(job_snapshot::event what);
-  [[nodiscard]] int leave_it();
-  [[nodiscard]] int leave_without_daemons();
+  [[nodiscard]] std::optional<int> leave_it();
+  [[nodiscard]] std::optional<int> leave_without_daemons();
   [[nodiscard]] int give_up();
   [[nodiscard]] std::optional<int> take_signals();
   void say_what_is_missing();
