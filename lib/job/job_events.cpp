@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // From what the tracer reports to what the interface answers, and the doing of it.
+#include <algorithm>
 #include <csignal>
 #include <utility>
 #include <variant>
@@ -21,6 +22,10 @@ overloaded(Fs...) -> overloaded<Fs...>;
 /// A starter fills its table within milliseconds, but it may take as long to start its job as the machine is large.
 /// Each look stops it for less than one.
 constexpr std::chrono::milliseconds table_interval{100};
+
+bool needs_no_answer(const job_event& event) {
+  return std::holds_alternative<job_notice>(event);
+}
 }  // namespace
 
 void job::state::handle(const process_event& event) {
@@ -100,11 +105,14 @@ bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>>
   bool stay = false;
   bool watch = false;
   bool looked_for_symbols = false;
+  const auto before = static_cast<std::ptrdiff_t>(coming.size());
   for (mpir::action& action : *actions) {
     watch = watch || std::holds_alternative<mpir::watch_modules>(action);
     looked_for_symbols = looked_for_symbols || std::holds_alternative<mpir::plant_breakpoint>(action);
     stay = carry_out_one(process, action) || stay;
   }
+  // What went wrong is known before the caller decides what to do with a starter that stays stopped.
+  std::stable_partition(coming.begin() + before, coming.end(), needs_no_answer);
   if (watch || looked_for_symbols) {
     notice_failure(watch ? process.program.watch_link_map() : process.program.stop_watching_link_map());
   }

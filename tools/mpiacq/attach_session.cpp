@@ -68,6 +68,7 @@ std::optional<int> attach_session::on_table(job_snapshot::event what) {
   reported_ = true;
   const auto asked = job_.facts().daemons;
   const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;
+  if (asked == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
   if (options_.after != then::go_on && !daemons_come) return leave_it();
   // The starter must run to launch them, and must find what we wrote when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;

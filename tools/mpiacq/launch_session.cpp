@@ -74,6 +74,7 @@ void launch_session::handle(const job_event& event) {
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned);
     spawned_ = true;
+    if (job_.facts().daemons == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
     after_report();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
     reporter_.report(job_snapshot::event::aborting, abort->reason);
