@@ -60,14 +60,19 @@ void job::state::expect_daemons() {
   if (how != mpir::daemon_launch::by_fifo && how != mpir::daemon_launch::by_polling) return;
   const auto children = children_of(facts.pid);
   children_before = {children.begin(), children.end()};
+  faults_before = faults_of_ended_children(facts.pid);
   daemons_at = clock::now() + daemons_interval;
 }
 
+/// A new child; or one that came and went between two looks. Where a child of before has gone, too, the faults may be its.
 void job::state::look_for_daemons() {
+  const bool one_has_ended = faults_of_ended_children(facts.pid) != faults_before;
   const auto children = children_of(facts.pid);
-  const bool news =
-      std::any_of(children.begin(), children.end(), [&](process_id c) { return !children_before.contains(c); });
-  if (news) return report_daemons();
+  const auto known =
+      std::count_if(children.begin(), children.end(), [&](process_id c) { return children_before.contains(c); });
+  const auto all_known = static_cast<std::ptrdiff_t>(children_before.size());
+  const bool is_new = known < static_cast<std::ptrdiff_t>(children.size());
+  if (is_new || (one_has_ended && known == all_known)) return report_daemons();
   daemons_at = clock::now() + daemons_interval;
 }
 

@@ -42,6 +42,7 @@ struct job::state {
   deadline gates_until = no_deadline;    ///< and until when, at most
   deadline daemons_at = no_deadline;     ///< when to look for the daemons
   std::set<process_id> children_before;  ///< of the starter, when it was asked for the daemons
+  std::uint64_t faults_before = 0;       ///< of its ended children, at that moment
   bool daemons_reported = false;
   bool gates_opened = false;             ///< for the table that was reported last
   std::vector<process_id> closed_gates;  ///< ranks that were not loaded far enough

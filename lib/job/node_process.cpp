@@ -22,6 +22,9 @@ namespace {
 constexpr std::size_t max_environment = 16U << 20;
 constexpr std::size_t max_children = 1U << 20;
 
+/// Of /proc/PID/stat, counted from the state, which stands behind the name (proc(5)).
+constexpr int fields_before_childrens_faults = 8;
+
 std::string file_text(const std::string& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -74,6 +77,15 @@ std::vector<process_id> children_of(process_id pid) {
     for (std::int64_t child = 0; children >> child;) all.emplace_back(child);
   }
   return all;
+}
+
+std::uint64_t faults_of_ended_children(process_id pid) {
+  std::istringstream fields(stat_of(pid));
+  std::string skipped;
+  for (int i = 0; i < fields_before_childrens_faults; ++i) fields >> skipped;
+  std::uint64_t faults = 0;
+  fields >> faults;
+  return faults;
 }
 
 std::string executable_of(process_id pid) {

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 
 /// Its children, of all its threads; what the kernel does not say (CONFIG_PROC_CHILDREN) is not among them.
 [[nodiscard]] std::vector<process_id> children_of(process_id pid);
+
+/// The page faults of all children that have ended and been waited for: no program runs without one, so the number
+/// grows with each that was there, however short a time.
+[[nodiscard]] std::uint64_t faults_of_ended_children(process_id pid);
 
 /// One variable of the environment that it was started with; empty where it is not there or may not be read.
 [[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);

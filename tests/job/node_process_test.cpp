@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,20 @@ TEST_CASE("a process is running, stopped, or gone as a zombie") {
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT) == 0);
   CHECK(state_of(child.id()) == run_state::gone);
   CHECK(state_of(process_id{}) == run_state::gone);
+}
+
+TEST_CASE("a child that came and went is known by its page faults") {
+  const auto faults_by_getrusage = [] {
+    rusage all{};
+    REQUIRE(::getrusage(RUSAGE_CHILDREN, &all) == 0);
+    return static_cast<std::uint64_t>(all.ru_minflt);
+  };
+  const process_id self{::getpid()};
+  const std::uint64_t before = faults_of_ended_children(self);
+  CHECK(before == faults_by_getrusage());
+  { const waiting_child child; }
+  CHECK(faults_of_ended_children(self) > before);
+  CHECK(faults_of_ended_children(self) == faults_by_getrusage());
 }
 
 TEST_CASE("the executable and the environment are the process's own") {
