@@ -44,6 +44,7 @@ pipe_ends make_pipe() {
       (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0)) {
     ::_exit(99);
   }
+  if (options.in_child) options.in_child();
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -61,36 +62,52 @@ bool drain(int descriptor, std::string& into) {
 
 }  // namespace
 
-command_outcome run_command(const std::vector<std::string>& arguments, const command_options& options) {
+running_command::running_command(const std::vector<std::string>& arguments, command_options options)
+    : options_(std::move(options)) {
   const pipe_ends out = make_pipe();
   const pipe_ends err = make_pipe();
-  const pid_t child = ::fork();
-  if (child == 0) become(arguments, options, out.write, err.write);
+  child_ = ::fork();
+  if (child_ == 0) become(arguments, options_, out.write, err.write);
   ::close(out.write);
   ::close(err.write);
+  out_ = out.read;
+  err_ = err.read;
+}
 
+running_command::~running_command() {
+  if (child_ <= 0) return;
+  ::kill(child_, SIGKILL);
+  (void)wait();
+}
+
+command_outcome running_command::wait() {
   command_outcome outcome;
-  const auto until = clock::now() + options.limit;
-  std::array<pollfd, 2> streams{pollfd{out.read, POLLIN, 0}, pollfd{err.read, POLLIN, 0}};
+  const auto until = clock::now() + options_.limit;
+  std::array<pollfd, 2> streams{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now()).count();
     if (left <= 0) {
       outcome.timed_out = true;
-      ::kill(child, SIGKILL);
+      ::kill(child_, SIGKILL);
       break;
     }
     (void)::poll(streams.data(), streams.size(), static_cast<int>(left));
-    if (streams[0].revents != 0 && !drain(out.read, outcome.out)) streams[0].fd = -1;
-    if (streams[1].revents != 0 && !drain(err.read, outcome.err)) streams[1].fd = -1;
+    if (streams[0].revents != 0 && !drain(out_, outcome.out)) streams[0].fd = -1;
+    if (streams[1].revents != 0 && !drain(err_, outcome.err)) streams[1].fd = -1;
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
-  ::close(out.read);
-  ::close(err.read);
+  child_ = -1;
+  ::close(out_);
+  ::close(err_);
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   return outcome;
+}
+
+command_outcome run_command(const std::vector<std::string>& arguments, const command_options& options) {
+  return running_command(arguments, options).wait();
 }
 
 scratch_folder::scratch_folder() {

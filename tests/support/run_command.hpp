@@ -24,11 +24,31 @@ struct command_options {
   std::map<std::string, std::string> environment;  ///< added to the test's own
   std::string directory;                           ///< empty: the test's own
   std::chrono::seconds limit{30};
-  bool as_nobody = false;  ///< without root's rights, where the test has them
+  bool as_nobody = false;          ///< without root's rights, where the test has them
+  std::function<void()> in_child;  ///< in the new process, last before the program runs
 };
 
-/// Runs a program, as a person's shell would, and waits for it and for the end of its output. Standard input is
-/// /dev/null.
+/// A program that runs, as from a person's shell. Standard input is /dev/null.
+class running_command {
+ public:
+  explicit running_command(const std::vector<std::string>& arguments, command_options options = {});
+  /// Kills it where nobody has waited for it.
+  ~running_command();
+  running_command(const running_command&) = delete;
+  running_command& operator=(const running_command&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return child_; }
+  /// Until it has ended, and its output too. More output than a pipe holds waits for this.
+  [[nodiscard]] command_outcome wait();
+
+ private:
+  command_options options_;
+  pid_t child_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+};
+
+/// Runs a program, and waits for it and for the end of its output.
 [[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
                                           const command_options& options = {});
 
