@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds daemons_interval{20};
 }  // namespace
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
-  auto found = find_starter(named);
+  auto found = find_starter(named, options.debug_files);
   if (!found) return fail(std::move(found).error());
   auto control = tracer::create();
   if (!control) return fail(std::move(control).error());

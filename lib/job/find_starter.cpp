@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <dirent.h>
@@ -31,10 +32,10 @@ struct sight {
   std::string lacks;
 };
 
-result<sight> look_at(process_id pid) {
+result<sight> look_at(process_id pid, const debug_file_search& search) {
   process_memory memory(pid);
   page_cache cache(memory);
-  auto symbols = process_symbols::open(pid, cache, {.folders = {"/usr/lib/debug"}, .debuginfod = false});
+  auto symbols = process_symbols::open(pid, cache, search);
   if (!symbols) return fail(std::move(symbols).error());
   sight seen{pid, false, nullptr, {}};
   // Without a writer nothing is asked for: what is there is told, and that is all.
@@ -106,14 +107,14 @@ std::vector<process_id> ancestors_of(process_id pid) {
   return all;
 }
 
-std::optional<found_starter> starter_listing(process_id rank) {
+std::optional<found_starter> starter_listing(process_id rank, const debug_file_search& search) {
   std::vector<process_id> candidates = ancestors_of(rank);
   const std::size_t ancestors = candidates.size();
   const auto others = processes_of_this_node();
   candidates.insert(candidates.end(), others.begin(), others.end());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i] == rank) continue;
-    const auto seen = look_at(candidates[i]);
+    const auto seen = look_at(candidates[i], search);
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, rank);
     if (!entry) continue;
@@ -124,12 +125,31 @@ std::optional<found_starter> starter_listing(process_id rank) {
   return std::nullopt;
 }
 
-std::optional<found_starter> starter_below(process_id wrapper) {
+/// A process that a starter has forked off and that has not exec'ed defines all of the interface too, and nobody will
+/// ever tell it of the job: a rank of a fork server, srun's second process.
+std::optional<found_starter> starter_copied_to(process_id copy, const debug_file_search& search) {
+  std::optional<found_starter> original;
+  process_id last = copy;
+  for (const process_id above : ancestors_of(copy)) {
+    if (!is_copy_of(std::exchange(last, above), above)) break;
+    const auto seen = look_at(above, search);
+    if (!seen || !seen->table) continue;
+    const auto entry = entry_of(*seen->table, copy);
+    original =
+        found_starter{above, fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: "
+                                         "attached to that",
+                                         named(copy), parent_of(copy) == above ? "parent" : "ancestor", named(above),
+                                         entry ? fmt::format(" and lists it as rank {}", *entry) : "")};
+  }
+  return original;
+}
+
+std::optional<found_starter> starter_below(process_id wrapper, const debug_file_search& search) {
   std::optional<found_starter> best;
   for (const process_id pid : processes_of_this_node()) {
     const auto above = ancestors_of(pid);
     if (std::find(above.begin(), above.end(), wrapper) == above.end() || sign_of_a_rank(pid)) continue;
-    const auto seen = look_at(pid);
+    const auto seen = look_at(pid, search);
     if (!seen || !seen->has_interface) continue;
     if (!best || seen->table) {
       best = found_starter{
@@ -154,15 +174,20 @@ error no_starter(process_id pid, const sight& seen) {
 
 }  // namespace
 
-result<found_starter> find_starter(process_id asked_for) {
-  if (state_of(asked_for) == run_state::gone) {
-    return fail(error_code::not_found, fmt::format("attach to {}: there is no such process", asked_for.value()));
-  }
-  auto seen = look_at(asked_for);
+result<found_starter> find_starter(process_id asked_for, const debug_file_search& search) {
+  // The attach says it better: no such process, or one that nobody has waited for.
+  if (state_of(asked_for) == run_state::gone) return found_starter{asked_for, {}};
+  auto seen = look_at(asked_for, search);
   if (!seen) return fail(std::move(seen).error());
+  if (seen->has_interface) {
+    if (auto original = starter_copied_to(asked_for, search)) return std::move(*original);
+  }
   if (seen->table || (seen->has_interface && !sign_of_a_rank(asked_for))) return found_starter{asked_for, {}};
-  if (auto above = starter_listing(asked_for)) return std::move(*above);
-  if (auto below = starter_below(asked_for)) return std::move(*below);
+  // No server is asked about every process of this node.
+  debug_file_search here = search;
+  here.debuginfod = false;
+  if (auto above = starter_listing(asked_for, here)) return std::move(*above);
+  if (auto below = starter_below(asked_for, here)) return std::move(*below);
   return fail(no_starter(asked_for, *seen));
 }
 

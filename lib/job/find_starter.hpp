@@ -5,6 +5,7 @@
 
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq {
 
@@ -14,10 +15,12 @@ struct found_starter {
   std::string how;  ///< one sentence where it is another process than the one named; empty where it is that one
 };
 
-/// `named` itself where it defines the interface and is no rank by its environment, or has a table. Else, of all
-/// processes of this node that may be looked at: the starter whose table lists it (its parents first), or one that it
-/// has started (`named` is a wrapper). Nothing is stopped. Errors: not_found (no such process; no starter: what it
-/// is and where its starter may be), permission.
-[[nodiscard]] result<found_starter> find_starter(process_id named);
+/// `named` itself where it defines the interface and is no rank by its environment, or has a table; where it is a
+/// forked copy of a starter that has a table, that starter. Else, of all processes of this node that may be looked at:
+/// the starter whose table lists it (its parents first), or one that it has started (`named` is a wrapper). Nothing is
+/// stopped. Debug files are looked for as `search` says, from a server only those of `named`. Errors: not_found (no
+/// such process; no starter: what it is and where its starter may be), permission. A process that has gone is given
+/// back, for the attach to say so.
+[[nodiscard]] result<found_starter> find_starter(process_id named, const debug_file_search& search);
 
 }  // namespace mpiacq

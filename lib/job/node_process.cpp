@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -41,6 +42,20 @@ std::string stat_of(process_id pid) {
   // "PID (name) S ...": the name may hold anything, a closing parenthesis too, so the last one counts.
   const std::size_t after_name = stat.rfind(") ");
   return after_name == std::string::npos ? std::string{} : stat.substr(after_name + 2);
+}
+
+/// Where its arguments begin and its environment ends, and the arguments; empty where that may not be known. An exec
+/// puts them elsewhere (address space layout randomisation), or, where the kernel does not randomise, other ones there.
+std::optional<std::pair<std::vector<std::string>, std::string>> words_at(process_id pid) {
+  // proc(5): arg_start to env_end are the fields 48 to 51; the state, where `stat_of` begins, is the third.
+  constexpr std::size_t first = 48 - 3;
+  constexpr std::size_t count = 4;
+  std::istringstream stat(stat_of(pid));
+  const std::vector<std::string> fields{std::istream_iterator<std::string>(stat), {}};
+  if (fields.size() < first + count) return std::nullopt;
+  std::vector<std::string> places(fields.begin() + first, fields.begin() + first + count);
+  if (places.front() == "0") return std::nullopt;
+  return std::pair{std::move(places), file_text(fmt::format("/proc/{}/cmdline", pid.value()), max_environment)};
 }
 
 }  // namespace
@@ -86,6 +101,11 @@ std::uint64_t faults_of_ended_children(process_id pid) {
   std::uint64_t faults = 0;
   fields >> faults;
   return faults;
+}
+
+bool is_copy_of(process_id child, process_id parent) {
+  const auto ours = words_at(child);
+  return ours && ours == words_at(parent) && executable_of(child) == executable_of(parent);
 }
 
 std::string executable_of(process_id pid) {

@@ -31,6 +31,10 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 /// grows with each that was there, however short a time.
 [[nodiscard]] std::uint64_t faults_of_ended_children(process_id pid);
 
+/// Whether `child` was forked by `parent`, or both by the same, and has not exec'ed since: the kernel put the arguments
+/// and the environment of both to the same place, and they are the same. False where that may not be read.
+[[nodiscard]] bool is_copy_of(process_id child, process_id parent);
+
 /// One variable of the environment that it was started with; empty where it is not there or may not be read.
 [[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);
 
