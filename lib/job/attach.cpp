@@ -11,6 +11,8 @@ namespace mpiacq {
 
 namespace {
 constexpr std::chrono::milliseconds daemons_interval{20};
+/// Until a starter that could not be stopped to look at its table is tried again.
+constexpr std::chrono::seconds hold_again_interval{1};
 }  // namespace
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
@@ -47,11 +49,13 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
 
 void job::state::look_again() {
   look_at = no_deadline;
-  const bool was_stopped = starter->stopped;
-  if (const auto held = hold(); !held) return notice_failure(held);
-  if (ended || starter->ended || detached) return;
-  // Something else has stopped it meanwhile, and is to be seen first.
-  if (was_stopped || !coming.empty()) return;
+  if (starter->stopped || detached) return;
+  if (const auto held = hold(); !held) {
+    look_at = clock::now() + hold_again_interval;
+    return notice_failure(held);
+  }
+  // What stopped it may have been the table's announcement.
+  if (ended || starter->ended || for_caller) return;
   if (!carry_out(*starter, starter->acquisition.look_again(starter->program.view()))) run_on(*starter);
 }
 
@@ -64,7 +68,8 @@ void job::state::expect_daemons() {
   daemons_at = clock::now() + daemons_interval;
 }
 
-/// A new child; or one that came and went between two looks. Where a child of before has gone, too, the faults may be its.
+/// A new child; or one that came and went between two looks. Where a child of before has gone, too, the faults may be
+/// its.
 void job::state::look_for_daemons() {
   const bool one_has_ended = faults_of_ended_children(facts.pid) != faults_before;
   const auto children = children_of(facts.pid);

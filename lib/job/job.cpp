@@ -95,7 +95,7 @@ result<void> job::resume() {
   s.open_gates(true);
   const auto ranks = s.let_go_of_ranks(leave::running);
   s.starter->program.about_to_run();
-  s.starter->stopped = false;
+  s.starter->stopped = s.for_caller = false;
   auto resumed = s.control->resume(s.facts.pid);
   return resumed ? ranks : resumed;
 }
@@ -104,21 +104,25 @@ result<void> job::state::hold() {
   if (starter->stopped || starter->ended || ended) return {};
   if (auto asked = control->interrupt(facts.pid); !asked) return asked;
   const deadline until = clock::now() + hold_limit;
-  while (!starter->stopped && !starter->ended && !ended) {
+  holding = true;
+  result<void> outcome;
+  while (outcome && !starter->stopped && !starter->ended && !ended) {
     auto event = control->wait(until);
-    if (!event) return fail(std::move(event).error());
-    if (!*event) {
-      return fail(error_code::timed_out,
-                  fmt::format("stopping the starter {}: not all of its threads stopped within {} s", facts.pid.value(),
-                              hold_limit.count()));
+    if (!event) {
+      outcome = fail(std::move(event).error());
+    } else if (!*event) {
+      outcome =
+          fail(error_code::timed_out, fmt::format("stopping the starter {}: not all of its threads stopped within {} s",
+                                                  facts.pid.value(), hold_limit.count()));
+    } else {
+      // Whatever stops it first will do; what it says is kept for `next`.
+      handle(**event);
     }
-    // Whatever stops it first will do; what it says is kept for `next`.
-    handle(**event);
   }
-  return {};
+  holding = false;
+  return outcome;
 }
 
-/// Undoes all that was done to the job; the starter stays with the tracer.
 result<void> job::state::withdraw(leave how) {
   const result<void> held = hold();
   if (ended) return {};
@@ -131,7 +135,7 @@ result<void> job::state::withdraw(leave how) {
     notice_failure(starter->program.stop_watching_link_map());
   }
   starter->program.about_to_run();
-  starter->stopped = false;
+  starter->stopped = for_caller = false;
   detached = true;
   return ranks_left;
 }

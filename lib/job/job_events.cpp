@@ -41,7 +41,11 @@ void job::state::handle(const process_event& event) {
                  [&](const entry_reached&) { at_entry(process); },
                  [&](const process_born&) {},
                  [&](const breakpoint_hit& hit) { at_breakpoint(process, hit.address); },
-                 [&](const interrupted&) { process.stopped = true; },
+                 [&](const interrupted&) {
+                   process.stopped = true;
+                   // The answer to a `hold` that had given up on it.
+                   if (!holding) run_on(process);
+                 },
                  [&](const group_stopped& stop) {
                    if (is_starter) coming.emplace_back(starter_stopped{stop.signal});
                  },
@@ -64,8 +68,8 @@ void job::state::at_birth(process_id pid, process_id parent) {
 }
 
 void job::state::at_entry(candidate& process) {
-  if (detached) return run_on(process);
   process.stopped = true;
+  if (detached) return run_on(process);
   process.executable = executable_of(process.pid);
   if (&process == starter && !process.executable.empty()) facts.executable = process.executable;
   if (auto opened = process.program.open(); !opened) {
@@ -81,8 +85,8 @@ void job::state::at_entry(candidate& process) {
 }
 
 void job::state::at_breakpoint(candidate& process, target_address where) {
-  if (detached) return run_on(process);
   process.stopped = true;
+  if (detached) return run_on(process);
   bool stay = false;
   if (process.program.is_link_map_watch(where)) {
     const auto changed = process.program.symbols()->refresh();
@@ -117,7 +121,10 @@ bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>>
     notice_failure(watch ? process.program.watch_link_map() : process.program.stop_watching_link_map());
   }
   if (!decided && process.has_interface()) favour(process);
-  if (&process == starter) facts.is_rank = process.acquisition.facts().starter_is_rank;
+  if (&process == starter) {
+    facts.is_rank = process.acquisition.facts().starter_is_rank;
+    for_caller = for_caller || stay;
+  }
   return stay;
 }
 
@@ -180,6 +187,7 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
 }
 
 void job::state::run_on(candidate& process) {
+  if (holding && &process == starter) return;
   process.program.about_to_run();
   process.stopped = false;
   notice_failure(control->resume(process.pid));

@@ -31,7 +31,9 @@ struct job::state {
 
   starter_facts facts;
   std::deque<job_event> coming;
-  bool detached = false;  ///< nothing of ours is in it any more; only its end is still to come
+  bool for_caller = false;  ///< the starter is stopped, and stays so until the caller says otherwise
+  bool holding = false;     ///< `hold` is at work: whatever stops the starter leaves it stopped
+  bool detached = false;    ///< nothing of ours is in it any more; only its end is still to come
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
 
@@ -78,6 +80,7 @@ struct job::state {
   }
 
   [[nodiscard]] result<void> hold();
+  /// Undoes everything in the starter and its ranks, and leaves the starter stopped.
   [[nodiscard]] result<void> withdraw(leave how);
   /// After the table was reported: ranks that wait at a gate go on, but for those that stay held.
   void open_gates(bool held_ones_too);
