@@ -266,7 +266,11 @@ invocation parse_command_line(int argc, char** argv) {
       return core;
     }
     if (const auto wrong = take_job_options(attach_words, attach)) return finished{failed("attach: " + *wrong)};
-    if (attach_process->count() == 0) {
+    if (attach_process->count() == 0 && !behind_mark.empty()) {
+      const auto number = process_number(behind_mark.front());
+      if (!number) return finished{failed(fmt::format("attach: {} is no process number", behind_mark.front()))};
+      attach_to = *number;
+    } else if (attach_process->count() == 0) {
       return finished{failed("attach: no process was given. Try: mpiacq attach $(pgrep -n mpirun)")};
     }
     attach.process = process_id{attach_to};
