@@ -69,10 +69,7 @@ bool held_ranks::handle(const process_event& event) {
 result<bool> held_ranks::open_gate(process_id rank) {
   rank_view view(rank);
   if (auto looked = look(view, rank, search_); !looked) return fail(std::move(looked).error());
-  if (!view.known.debug_gate) {
-    // A static program never has a link map, and its gate would have been found.
-    return view.symbols->link_map_breakpoint().has_value();
-  }
+  if (!view.known.debug_gate) return false;
   const symbol& gate = *view.known.debug_gate;
   const auto is = read_signed(view.cache, view.symbols->abi(), gate.address(), gate.size == 0 ? 4 : gate.size);
   if (is && *is != 0) return true;

@@ -23,8 +23,9 @@ class held_ranks {
   /// What became of a rank; true where it was one of ours.
   [[nodiscard]] bool handle(const process_event& event);
 
-  /// Opens a rank's gate (9.8): MPIR_debug_gate = 1, where there is one that is closed. The rank need not be held.
-  /// False where its program has not been loaded far enough to tell; then it is to be tried again.
+  /// Opens a rank's gate (9.8): MPIR_debug_gate = 1, where it is closed. The rank need not be held. False where there
+  /// is none (yet): its program may not have been loaded so far. Errors, too, may be of a moment in the middle of an
+  /// exec.
   [[nodiscard]] result<bool> open_gate(process_id rank);
 
  private:

@@ -1,11 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What is done to the ranks of this node: held, let go, released from their gates.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "job_state.hpp"
 #include "mpiacq/mpir_ranks.hpp"
+#include "node_process.hpp"
 
 namespace mpiacq {
 
@@ -13,9 +15,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A rank that has just been started has its libraries within this time, or has none to wait for.
-constexpr auto gate_interval = 20ms;
-constexpr auto gate_patience = 5s;
+/// A rank may not have exec'ed its program yet, or that may load its MPI library late: one without a gate is looked at
+/// again after twice the time, so that many of them cost little and none waits for much longer than it took to load.
+constexpr auto first_gate_interval = 20ms;
+constexpr auto last_gate_interval = 60s;
 
 }  // namespace
 
@@ -57,24 +60,35 @@ void job::state::open_gates(bool held_ones_too) {
   for (const std::uint32_t rank : plan->gates) {
     const process_id pid = table->pid(rank);
     if (!is_local(*table, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
-    closed_gates.push_back(pid);
+    closed_gates.push_back({pid, open_process(pid), {}});
   }
-  gates_until = clock::now() + gate_patience;
+  gate_interval = first_gate_interval;
   try_gates();
 }
 
 void job::state::try_gates() {
   gates_at = no_deadline;
-  std::erase_if(closed_gates, [&](process_id pid) {
-    const auto opened = ranks->open_gate(pid);
-    // One that has gone waits for nothing.
-    if (!opened)
-      notice_failure(fail(opened.error().code == error_code::not_found
-                              ? error{error_code::process_gone, opened.error().message}
-                              : opened.error()));
-    return !opened || *opened;
-  });
-  if (!closed_gates.empty() && clock::now() < gates_until) gates_at = clock::now() + gate_interval;
+  std::erase_if(closed_gates, [&](closed_gate& gate) { return open_one(gate); });
+  if (closed_gates.empty()) return;
+  if (gate_interval <= last_gate_interval) {
+    gates_at = clock::now() + std::exchange(gate_interval, gate_interval * 2);
+    return;
+  }
+  for (const closed_gate& gate : std::exchange(closed_gates, {})) notice_failure(gate.last);
+}
+
+bool job::state::open_one(closed_gate& gate) {
+  // One that has gone waits for nothing, and its number may have gone to another.
+  if (!is_alive(gate.process)) return true;
+  const auto opened = ranks->open_gate(gate.pid);
+  if (opened) {
+    gate.last = {};
+    return *opened;
+  }
+  gate.last = fail(opened.error());
+  if (opened.error().code != error_code::permission) return false;
+  notice_failure(gate.last);
+  return true;
 }
 
 }  // namespace mpiacq

@@ -15,6 +15,13 @@
 
 namespace mpiacq {
 
+/// A rank that is to go on, and in which no gate has been seen yet.
+struct closed_gate {
+  process_id pid;
+  descriptor process;
+  result<void> last;  ///< what the last look at it came to
+};
+
 /// A job in motion: what the tracer reports is told to the interface's state machine, and what that answers is done.
 struct job::state {
   job_options options;
@@ -41,13 +48,13 @@ struct job::state {
   deadline kill_at = no_deadline;        ///< `end`: when SIGTERM has had its time
   deadline look_at = no_deadline;        ///< when the table is to be looked at again
   deadline gates_at = no_deadline;       ///< when the gates are to be tried again
-  deadline gates_until = no_deadline;    ///< and until when, at most
+  clock::duration gate_interval{};       ///< until the next try
   deadline daemons_at = no_deadline;     ///< when to look for the daemons
   std::set<process_id> children_before;  ///< of the starter, when it was asked for the daemons
   std::uint64_t faults_before = 0;       ///< of its ended children, at that moment
   bool daemons_reported = false;
-  bool gates_opened = false;             ///< for the table that was reported last
-  std::vector<process_id> closed_gates;  ///< ranks that were not loaded far enough
+  bool gates_opened = false;  ///< for the table that was reported last
+  std::vector<closed_gate> closed_gates;
   std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
 
   candidate& add_candidate(process_id pid);
@@ -85,6 +92,8 @@ struct job::state {
   /// After the table was reported: ranks that wait at a gate go on, but for those that stay held.
   void open_gates(bool held_ones_too);
   void try_gates();
+  /// True where it is open, or need not be.
+  [[nodiscard]] bool open_one(closed_gate& gate);
   [[nodiscard]] result<void> let_go_of_ranks(leave how);
   void force_end();
   [[nodiscard]] bool is_local(const process_table& table, std::size_t entry) const;

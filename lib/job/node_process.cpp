@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -138,6 +139,13 @@ descriptor open_process(process_id pid) {
   if (pid.value() <= 0 || pid.value() > INT_MAX) return {};
   // By number: the C library's wrapper is newer than some systems we run on.
   return descriptor{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid.value()), 0))};
+}
+
+bool is_alive(const descriptor& process) {
+  if (!process.is_open()) return true;
+  // A pidfd becomes readable when its process ends.
+  pollfd end{process.number(), POLLIN, 0};
+  return ::poll(&end, 1, 0) <= 0;
 }
 
 void signal_process(const descriptor& process, int signal) {

@@ -40,6 +40,8 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 
 /// A pidfd: it stays this process even when its number has gone to another. Closed where there is no such process.
 [[nodiscard]] descriptor open_process(process_id pid);
+/// Whether the process of a pidfd has not ended. True of a descriptor that is closed: nobody knows then.
+[[nodiscard]] bool is_alive(const descriptor& process);
 /// Sends a signal to the process of a pidfd; nothing where that has ended, or the descriptor is closed.
 void signal_process(const descriptor& process, int signal);
 
