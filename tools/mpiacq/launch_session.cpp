@@ -16,8 +16,9 @@ namespace mpiacq::tool {
 std::string left_stopped(const job& subject) {
   return fmt::format(
       "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
-      "'kill -CONT {0}' and the same for each rank lets the job go on",
-      subject.starter().pid.value());
+      "'kill -CONT {0}' and the same for each rank lets the job go on{1}",
+      subject.starter().pid.value(),
+      subject.facts().partial_attach_ok ? "" : "; ranks that wait at MPIR_debug_gate need the attach first");
 }
 
 launch_session::launch_session(job& subject, const launch_options& options, report_file& report,
