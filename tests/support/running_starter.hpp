@@ -14,6 +14,14 @@
 
 namespace mpiacq::test {
 
+/// What stands in a process at an address that it has told, read by the kernel; -1 where it has gone.
+inline int int_at(pid_t process, const std::string& address) {
+  int value = -1;
+  iovec here{&value, sizeof value};
+  iovec there{reinterpret_cast<void*>(std::strtoull(address.c_str(), nullptr, 16)), sizeof value};
+  return ::process_vm_readv(process, &here, 1, &there, 1, 0) == sizeof value ? value : -1;
+}
+
 /// Runs MPIACQ_STARTERS/NAME with an oracle of its own. Its standard input and output are ours.
 class running_starter {
  public:
@@ -55,13 +63,8 @@ class running_starter {
     }
     return pids;
   }
-  /// The value of one of its int variables, read by the kernel; -1 where it has gone.
-  [[nodiscard]] int value_of(const std::string& symbol) const {
-    int value = -1;
-    iovec here{&value, sizeof value};
-    iovec there{reinterpret_cast<void*>(std::strtoull(said("symbol." + symbol).c_str(), nullptr, 16)), sizeof value};
-    return ::process_vm_readv(pid(), &here, 1, &there, 1, 0) == sizeof value ? value : -1;
-  }
+  /// The value of one of its int variables.
+  [[nodiscard]] int value_of(const std::string& symbol) const { return int_at(pid(), said("symbol." + symbol)); }
   [[nodiscard]] const scratch_folder& folder() const { return folder_; }
 
  private:
