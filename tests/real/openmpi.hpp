@@ -1,0 +1,40 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The distribution's Open MPI, and the command lines for it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "real_job.hpp"
+
+namespace mpiacq::test {
+
+inline const std::string mpirun = "mpirun.openmpi";
+inline constexpr const char* openmpi_not_installed = "Open MPI (openmpi-bin, libopenmpi-dev) is not installed";
+/// Where its starter's symbols are.
+inline constexpr const char* openmpi_library = "libopen-rte.so";
+
+inline bool have_openmpi() {
+  return is_installed(mpirun) && std::filesystem::exists(rank_program("mpi_pids_openmpi"));
+}
+
+/// mpirun with so many ranks of mpi_pids.
+inline std::vector<std::string> mpirun_line(int ranks, const std::vector<std::string>& application = {}) {
+  std::vector<std::string> line = {mpirun,
+                                   "--oversubscribe",
+                                   "-n",
+                                   std::to_string(ranks),
+                                   rank_program("mpi_pids_openmpi")};
+  line.insert(line.end(), application.begin(), application.end());
+  return line;
+}
+
+inline command_options openmpi_options() {
+  command_options how;
+  how.environment = openmpi_environment();
+  how.limit = std::chrono::seconds(90);
+  return how;
+}
+
+}  // namespace mpiacq::test
