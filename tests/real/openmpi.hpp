@@ -21,10 +21,7 @@ inline bool have_openmpi() {
 
 /// mpirun with so many ranks of mpi_pids.
 inline std::vector<std::string> mpirun_line(int ranks, const std::vector<std::string>& application = {}) {
-  std::vector<std::string> line = {mpirun,
-                                   "--oversubscribe",
-                                   "-n",
-                                   std::to_string(ranks),
+  std::vector<std::string> line = {mpirun, "--oversubscribe", "-n", std::to_string(ranks),
                                    rank_program("mpi_pids_openmpi")};
   line.insert(line.end(), application.begin(), application.end());
   return line;

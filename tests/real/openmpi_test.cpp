@@ -1,5 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The distribution's Open MPI: stripped, its MPIR symbols in a library, its ranks held inside MPI_Init.
+#include "openmpi.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <ctime>
@@ -10,34 +12,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "real_job.hpp"
-
 using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
 
-const std::string mpirun = "mpirun.openmpi";
-constexpr const char* not_installed = "Open MPI (openmpi-bin, libopenmpi-dev) is not installed";
-
-bool have_openmpi() {
-  return is_installed(mpirun) && std::filesystem::exists(rank_program("mpi_pids_openmpi"));
-}
-
 std::vector<std::string> launch_line(const std::string& report, const std::vector<std::string>& application,
                                      const std::vector<std::string>& options = {}) {
   std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--json", "-o", report};
   line.insert(line.end(), options.begin(), options.end());
-  line.insert(line.end(), {"--", mpirun, "--oversubscribe", "-n", "4", rank_program("mpi_pids_openmpi")});
-  line.insert(line.end(), application.begin(), application.end());
+  line.emplace_back("--");
+  const auto starter = mpirun_line(4, application);
+  line.insert(line.end(), starter.begin(), starter.end());
   return line;
-}
-
-command_options openmpi_options() {
-  command_options how;
-  how.environment = openmpi_environment();
-  how.limit = std::chrono::seconds(90);
-  return how;
 }
 
 timespec modified(const std::string& path) {
@@ -53,7 +40,7 @@ bool not_before(const timespec& a, const timespec& b) {
 }  // namespace
 
 TEST_CASE("Open MPI: the table has the pids that the ranks print, and the job's status is kept") {
-  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   struct ending {
     std::vector<std::string> application;
     int status;
@@ -81,7 +68,7 @@ TEST_CASE("Open MPI: the table has the pids that the ranks print, and the job's 
 }
 
 TEST_CASE("Open MPI: ranks are held in MPI_Init until the report is out") {
-  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   const scratch_folder folder;
   const auto run =
       run_command(launch_line(folder.path("report"),
@@ -96,7 +83,7 @@ TEST_CASE("Open MPI: ranks are held in MPI_Init until the report is out") {
 }
 
 TEST_CASE("Open MPI: then detach and kill") {
-  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   const scratch_folder folder;
   const auto detached =
       run_command(launch_line(folder.path("report"), {"--exit", "3"}, {"--then", "detach"}), openmpi_options());
@@ -148,7 +135,7 @@ bool kill_mpiacq_after(const std::vector<std::string>& line, long nanoseconds) {
 }  // namespace
 
 TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it would have") {
-  if (!have_openmpi()) MPIACQ_SKIP(not_installed);
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   // Orphans come to us, so that mpirun's status can be seen.
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);

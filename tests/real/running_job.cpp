@@ -124,7 +124,7 @@ running_job::running_job(std::vector<std::string> command, std::size_t ranks) {
 running_job::~running_job() {
   if (hold_ >= 0) ::close(hold_);
   if (output_ >= 0) ::close(output_);
-  if (starter_ > 0) {
+  if (starter_ > 0 && !ended_) {
     ::kill(starter_, SIGKILL);
     while (::waitpid(starter_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
@@ -162,7 +162,7 @@ job_end running_job::wait() {
   while (read_more(until)) continue;
   job_end end;
   end.timed_out = !wait_for_process(starter_, end.status, std::chrono::seconds(10));
-  if (!end.timed_out) starter_ = -1;
+  ended_ = !end.timed_out;
   end.out = out_;
   return end;
 }

@@ -59,6 +59,7 @@ class running_job {
   int hold_ = -1;    ///< keeps the ranks' FIFO open
   int output_ = -1;  ///< the starter's standard output and error
   pid_t starter_ = -1;
+  bool ended_ = false;
   std::string out_;
   std::map<long, long> ranks_;
 };
