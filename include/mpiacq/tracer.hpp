@@ -70,6 +70,12 @@ struct breakpoint_hit {
   thread_id thread;
   target_address address;
 };
+/// A thread has written to a place that insert_watchpoint named. The write is done; what is in the place now is what
+/// the thread has left there, or another one since.
+struct watch_hit {
+  thread_id thread;
+  target_address address;  ///< as it was given
+};
 /// A stop signal stopped the whole process (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU), as it would have without us. It stays
 /// stopped until SIGCONT, whatever `resume` says. Reported once for each such stop, and needs no resume.
 struct group_stopped {
@@ -90,12 +96,12 @@ struct tracing_problem {
   error what;
 };
 
-/// What a process did. After entry_reached, process_born, breakpoint_hit and interrupted every thread of the process is
-/// stopped until `resume`, `detach` or `kill`.
+/// What a process did. After entry_reached, process_born, breakpoint_hit, watch_hit and interrupted every thread of the
+/// process is stopped until `resume`, `detach` or `kill`.
 struct process_event {
   process_id process;
-  std::variant<entry_reached, process_born, breakpoint_hit, group_stopped, group_continued, interrupted, process_ended,
-               tracing_problem>
+  std::variant<entry_reached, process_born, breakpoint_hit, watch_hit, group_stopped, group_continued, interrupted,
+               process_ended, tracing_problem>
       what;
 };
 
@@ -188,6 +194,15 @@ class tracer {
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id process, target_address address,
                                                           breakpoint_kind kind = breakpoint_kind::automatic);
   [[nodiscard]] result<void> remove_breakpoint(process_id process, target_address address);
+
+  /// Has every write of the process's threads to `length` bytes at `address` reported, by watch_hit, also one that
+  /// changes nothing. `length` is 1, 2, 4 or 8, and divides the address. Always in a debug register, of which a process
+  /// has four for breakpoints and these together. What the kernel writes (read(2) into the place), and what another
+  /// process does to shared memory, is not seen. The process must be stopped. Putting one where one of the same length
+  /// is already is no error. Errors: invalid_argument, unsupported (no register is free, or the processor is one on
+  /// which this is not done: aarch64 stops before the write), process_gone.
+  [[nodiscard]] result<void> insert_watchpoint(process_id process, target_address address, std::size_t length);
+  [[nodiscard]] result<void> remove_watchpoint(process_id process, target_address address);
 
   /// Whether the children that a process makes from now on are traced as it is. A followed child gives process_born,
   /// then entry_reached for each of its execs, so that none runs a program unseen, and process_ended; what it makes is

@@ -14,6 +14,10 @@
 
 namespace mpiacq {
 
+namespace {
+constexpr std::chrono::milliseconds birth_delay{100};
+}  // namespace
+
 candidate& job::state::add_candidate(process_id pid) {
   candidates.erase(pid);
   const auto [at, added] = candidates.try_emplace(pid, *control, pid, options.debug_files,
@@ -68,12 +72,18 @@ void job::state::at_end(candidate& process, const exit_status& status) {
     }
   }
   // Whoever launched a script waits for that, and takes its status.
-  if (root_ended && (process.pid == root ? decided || !others_live : &process == starter || !others_live)) finish();
+  if (!root_ended) return;
+  if (decided) {
+    if (process.pid == root || &process == starter) finish();
+  } else if (!others_live) {
+    // A child that it made in its last moment is told of when that has stopped, which may be after its maker's end.
+    finish_at = clock::now() + birth_delay;
+  }
 }
 
 void job::state::finish() {
   ended = true;
-  kill_at = no_deadline;
+  kill_at = finish_at = no_deadline;
   // The starter took its ranks with it, or left some behind that `end` has promised to end.
   for (const descriptor& process : std::exchange(doomed_ranks, {})) signal_process(process, SIGKILL);
   coming.emplace_back(starter_ended{*root_ended});

@@ -178,7 +178,12 @@ result<found_starter> find_starter(process_id asked_for, const debug_file_search
   // The attach says it better: no such process, or one that nobody has waited for.
   if (state_of(asked_for) == run_state::gone) return found_starter{asked_for, {}};
   auto seen = look_at(asked_for, search);
-  if (!seen) return fail(std::move(seen).error());
+  if (!seen) {
+    // So does it know which of the kernel's reasons it is.
+    const error_code why = seen.error().code;
+    if (why == error_code::permission || why == error_code::process_gone) return found_starter{asked_for, {}};
+    return fail(std::move(seen).error());
+  }
   if (seen->has_interface) {
     if (auto original = starter_copied_to(asked_for, search)) return std::move(*original);
   }

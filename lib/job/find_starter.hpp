@@ -19,7 +19,7 @@ struct found_starter {
 /// forked copy of a starter that has a table, that starter. Else, of all processes of this node that may be looked at:
 /// the starter whose table lists it (its parents first), or one that it has started (`named` is a wrapper). Nothing is
 /// stopped. Debug files are looked for as `search` says, from a server only those of `named`. Errors: not_found (no
-/// such process; no starter: what it is and where its starter may be), permission. A process that has gone is given
+/// such process; no starter: what it is and where its starter may be). A process that has gone is given
 /// back, for the attach to say so.
 [[nodiscard]] result<found_starter> find_starter(process_id named, const debug_file_search& search);
 

@@ -78,12 +78,13 @@ int job::event_descriptor() const {
 }
 
 deadline job::wake_at() const {
-  return std::min({state_->kill_at, state_->look_at, state_->gates_at, state_->daemons_at});
+  return std::min({state_->kill_at, state_->look_at, state_->gates_at, state_->daemons_at, state_->finish_at});
 }
 
 void job::state::on_time() {
   const auto now = clock::now();
   if (now >= kill_at) force_end();
+  if (now >= finish_at) return finish();
   if (now >= gates_at) try_gates();
   if (now >= daemons_at) look_for_daemons();
   if (now >= look_at) look_again();
@@ -91,9 +92,9 @@ void job::state::on_time() {
 
 result<void> job::resume() {
   state& s = *state_;
-  if (!s.starter->stopped) return {};
   s.open_gates(true);
   const auto ranks = s.let_go_of_ranks(leave::running);
+  if (!s.starter->stopped) return ranks;
   s.starter->program.about_to_run();
   s.starter->stopped = s.for_caller = false;
   auto resumed = s.control->resume(s.facts.pid);

@@ -40,6 +40,7 @@ void job::state::handle(const process_event& event) {
   std::visit(overloaded{
                  [&](const entry_reached&) { at_entry(process); },
                  [&](const process_born&) {},
+                 [&](const watch_hit&) {},  // none is set
                  [&](const breakpoint_hit& hit) { at_breakpoint(process, hit.address); },
                  [&](const interrupted&) {
                    process.stopped = true;
@@ -64,6 +65,7 @@ void job::state::at_birth(process_id pid, process_id parent) {
   // What the starter makes is its own business.
   const bool follow = !decided && !detached && from != candidates.end() && !from->second.has_interface();
   if (!follow) return notice_failure(control->detach(pid));
+  finish_at = no_deadline;
   run_on(add_candidate(pid));
 }
 

@@ -32,7 +32,8 @@ struct job::state {
   bool decided = false;  ///< it has spawned the job
   process_id root;       ///< what was launched or attached to
   std::optional<exit_status> root_ended;
-  descriptor starter_descriptor;  ///< pidfds: signals go to our processes or to nobody
+  deadline finish_at = no_deadline;  ///< when all have ended, unless a birth is told of before
+  descriptor starter_descriptor;     ///< pidfds: signals go to our processes or to nobody
   descriptor root_descriptor;
   std::optional<held_ranks> ranks;  ///< from the launch on
 

@@ -1,5 +1,4 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -38,7 +37,7 @@ user_hwdebug_state state_of(const hardware_table& table) {
   user_hwdebug_state state{};
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!table[i]) continue;
-    state.dbg_regs[i].addr = table[i]->value();
+    state.dbg_regs[i].addr = table[i]->address.value();
     state.dbg_regs[i].ctrl = control_on;
   }
   return state;
@@ -76,6 +75,10 @@ bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) 
 
 bool is_step_end(int si_code) {
   return si_code == TRAP_TRACE;
+}
+
+const char* why_no_writes() {
+  return "an aarch64 processor stops before a watched write and not after it, which is not provided for";
 }
 
 result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
@@ -116,13 +119,16 @@ bool is_hardware_hit(int si_code) {
   return si_code == TRAP_HWBKPT;
 }
 
-result<std::optional<target_address>> hardware_hit(const ptrace_calls& calls, pid_t thread,
-                                                   const hardware_table& table) {
+result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, pid_t thread,
+                                                    const hardware_table& table) {
   // An execution breakpoint stops before its instruction, so the program counter names it.
   const auto at = program_counter(calls, thread);
   if (!at) return fail(at.error());
-  const auto found = std::find(table.begin(), table.end(), *at);
-  return found == table.end() ? std::optional<target_address>{} : *at;
+  std::vector<hardware_trigger> hits;
+  for (const auto& trigger : table) {
+    if (trigger && trigger->address == *at) hits.push_back(*trigger);
+  }
+  return hits;
 }
 
 bool hardware_needs_step() {

@@ -23,11 +23,29 @@ constexpr std::size_t debug_register(std::size_t number) {
   return offsetof(struct user, u_debugreg) + number * sizeof(unsigned long);
 }
 
-/// "Local enable" of each register. Type and length stay 0, which is: on execution of the instruction there.
+/// Type and length of a register as DR7 has them (Intel SDM 3B, 18.2.4). Type 0 is on execution, with length 0; type 1
+/// on a write. The lengths are no numbers.
+unsigned long type_and_length(const hardware_trigger& trigger) {
+  constexpr unsigned long on_write = 1;
+  switch (trigger.written) {
+    case 0:
+      return 0;
+    case 1:
+      return on_write;
+    case 2:
+      return on_write | 1UL << 2;
+    case 8:
+      return on_write | 2UL << 2;
+    default:
+      return on_write | 3UL << 2;
+  }
+}
+
+/// "Local enable" of each register, and above them four bits of type and length for each.
 unsigned long control_of(const hardware_table& table) {
   unsigned long control = 0;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i]) control |= 1UL << (2 * i);
+    if (table[i]) control |= 1UL << (2 * i) | type_and_length(*table[i]) << (16 + 4 * i);
   }
   return control;
 }
@@ -36,8 +54,7 @@ error refused(error e, pid_t thread, std::optional<target_address> address) {
   if (e.code != error_code::system) return e;
   const int reason = e.system_errno;
   if (address && reason == EINVAL) {
-    return error{error_code::invalid_argument,
-                 fmt::format("{:#x} is no address of the program's code", address->value())}
+    return error{error_code::invalid_argument, fmt::format("{:#x} is no address of the program's", address->value())}
         .with_errno(reason)
         .at(*address);
   }
@@ -85,6 +102,10 @@ bool is_step_end(int si_code) {
   return si_code == TRAP_TRACE || si_code == TRAP_BRKPT;
 }
 
+const char* why_no_writes() {
+  return nullptr;
+}
+
 result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
   // A register that is on cannot be moved to every address; off, it can.
   if (auto off = calls.poke_user(thread, debug_register(debug_control), 0); !off) {
@@ -92,8 +113,8 @@ result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardwar
   }
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (!table[i]) continue;
-    if (auto set = calls.poke_user(thread, debug_register(i), table[i]->value()); !set) {
-      return fail(refused(std::move(set).error(), thread, table[i]));
+    if (auto set = calls.poke_user(thread, debug_register(i), table[i]->address.value()); !set) {
+      return fail(refused(std::move(set).error(), thread, table[i]->address));
     }
   }
   if (auto on = calls.poke_user(thread, debug_register(debug_control), control_of(table)); !on) {
@@ -123,18 +144,19 @@ bool is_hardware_hit(int si_code) {
   return si_code == TRAP_HWBKPT;
 }
 
-result<std::optional<target_address>> hardware_hit(const ptrace_calls& calls, pid_t thread,
-                                                   const hardware_table& table) {
+result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, pid_t thread,
+                                                    const hardware_table& table) {
   const auto status = calls.peek_user(thread, debug_register(debug_status));
   if (!status) return fail(status.error());
   // The processor only ever sets these bits.
   if (auto cleared = calls.poke_user(thread, debug_register(debug_status), *status & ~which_register); !cleared) {
     return fail(std::move(cleared).error());
   }
+  std::vector<hardware_trigger> hits;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    if ((*status >> i & 1) != 0) return table[i];
+    if ((*status >> i & 1) != 0 && table[i]) hits.push_back(*table[i]);
   }
-  return std::nullopt;
+  return hits;
 }
 
 // The kernel sets the resume flag (RF) at the trap, and the processor then passes the instruction once.

@@ -15,6 +15,7 @@
 #include "engine.hpp"
 #include "thread_seizer.hpp"
 #include "tracing_options.hpp"
+#include "waiter.hpp"
 
 namespace mpiacq::tracing {
 
@@ -26,6 +27,12 @@ using namespace std::chrono_literals;
 /// before the others, one that the kernel keeps, one that is dying.
 bool is_left(const traced_process& process) {
   return process.now == phase::released || process.now == phase::leaving;
+}
+
+std::vector<pid_t> known_threads(const traced_process& process) {
+  std::vector<pid_t> all;
+  for (const auto& [task, thread] : process.threads) all.push_back(task);
+  return all;
 }
 
 error ended_meanwhile(pid_t process) {
@@ -100,11 +107,12 @@ bool engine::has_lost_leader(const traced_process& process) const {
   const auto known = process.threads.find(process.id);
   if (known == process.threads.end()) return false;
   const auto leader = read_task_status(process.id);
-  if (!leader) return false;
+  if (!leader) return true;
   const bool alive = leader->state != 'Z' && leader->state != 'X';
   if (leader->tracer != ::gettid()) return true;
   if (known->second.zombie) return alive;
-  return known->second.state == thread_state::stopped && !calls_.event_message(process.id);
+  return known->second.state == thread_state::stopped &&
+         (!calls_.event_message(process.id) || waiter::has_news_of(process.id));
 }
 
 /// While stops are waited for: a leader that is not ours any more will not report one.
@@ -120,6 +128,10 @@ result<bool> engine::catch_new_threads(traced_process& process) {
   // before is found out by the look at the leader.
   const std::vector<pid_t> listed = list_threads(process.id);
   if (has_lost_leader(process)) drop_thread(process, process.id);
+  // One that is not listed any more has taken the leader's place, or the whole process has ended without its leader.
+  for (const pid_t task : known_threads(process)) {
+    if (std::find(listed.begin(), listed.end(), task) == listed.end()) drop_thread(process, task);
+  }
   bool news = false;
   thread_seizer seizer(calls_, process.id, !process.threads.empty());
   result<void> outcome;
@@ -151,8 +163,11 @@ result<engine::caught> engine::catch_thread(traced_process& process, pid_t task,
   for (int i = 0; i < tries; ++i) {
     seized = seizer.seize(task, process.sees_forks ? base_options | fork_options : base_options);
     const auto about = read_task_status(task);
-    // What was seized may go by the leader's number now, because it was in the middle of an exec.
-    if (!about) return caught::gone;
+    if (!about) {
+      // What was seized may have been in the middle of an exec, and go by the leader's number now.
+      if (seized) static_cast<void>(calls_.interrupt(process.id));
+      return caught::gone;
+    }
     if (seized || about->tracer == ::gettid()) {
       // It may have come with the one that made it, or with an exec. Whether it is new or has ended, it will report.
       add_thread(process, task);

@@ -52,7 +52,7 @@ result<void> engine::remove_breakpoint(process_id id, target_address address) {
 result<breakpoint_kind> engine::plant(traced_process& process, target_address address, breakpoint_kind kind,
                                       role for_whom) {
   for (breakpoint& b : process.breakpoints) {
-    if (b.address != address) continue;
+    if (!b.is_at(address)) continue;
     b.*for_whom = true;
     return b.kind;
   }
@@ -61,10 +61,11 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
         error{error_code::invalid_argument, fmt::format("no code can stand at {:#x}", address.value())}.at(address));
   }
   process.had_breakpoints = true;
-  breakpoint planted{address, breakpoint_kind::hardware, false, false, {}};
+  breakpoint planted;
+  planted.address = address;
   planted.*for_whom = true;
   if (kind != breakpoint_kind::software) {
-    auto hardware = plant_hardware(process, address);
+    auto hardware = plant_hardware(process, planted.trigger());
     if (!hardware && (kind == breakpoint_kind::hardware || hardware.error().code != error_code::unsupported)) {
       return fail(std::move(hardware).error());
     }
@@ -82,14 +83,14 @@ result<breakpoint_kind> engine::plant(traced_process& process, target_address ad
   return breakpoint_kind::software;
 }
 
-result<void> engine::plant_hardware(traced_process& process, target_address address) {
+result<void> engine::plant_hardware(traced_process& process, const arch::hardware_trigger& trigger) {
   const auto free = std::find(process.hardware.begin(), process.hardware.end(), std::nullopt);
   if (free == process.hardware.end()) {
     return fail(error{error_code::unsupported, fmt::format("all {} breakpoint registers of process {} are in use",
                                                            process.hardware.size(), process.id)}
-                    .at(address));
+                    .at(trigger.address));
   }
-  *free = address;
+  *free = trigger;
   // Tried in every thread now, so that a refusal is the answer; set for good when the thread runs.
   result<void> outcome;
   for (auto& [task, thread] : process.threads) {
@@ -137,7 +138,7 @@ result<std::vector<std::byte>> engine::plant_software(traced_process& process, t
 result<void> engine::take_out(traced_process& process, role for_whom, std::optional<target_address> only) {
   result<void> outcome;
   for (auto b = process.breakpoints.begin(); b != process.breakpoints.end();) {
-    if (only && b->address != *only) {
+    if (b->written != 0 ? only.has_value() : only && b->address != *only) {
       ++b;
       continue;
     }
@@ -147,9 +148,7 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
       continue;
     }
     if (b->kind == breakpoint_kind::hardware) {
-      std::replace(process.hardware.begin(), process.hardware.end(), std::optional{b->address},
-                   std::optional<target_address>{});
-      for (auto& [task, thread] : process.threads) thread.registers_due = true;
+      free_register(process, b->trigger());
     } else if (!process.lifted) {
       if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
     }
@@ -158,6 +157,12 @@ result<void> engine::take_out(traced_process& process, role for_whom, std::optio
   }
   set_options(process);
   return outcome;
+}
+
+void engine::free_register(traced_process& process, const arch::hardware_trigger& trigger) {
+  std::replace(process.hardware.begin(), process.hardware.end(), std::optional{trigger},
+               std::optional<arch::hardware_trigger>{});
+  for (auto& [task, thread] : process.threads) thread.registers_due = true;
 }
 
 result<void> engine::take_out_all(traced_process& process) {

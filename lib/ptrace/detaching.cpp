@@ -3,10 +3,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include "engine.hpp"
 
 namespace mpiacq::tracing {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto left_leader_interval = 100ms;
+
+}  // namespace
 
 void engine::detach(process_id id, leave how, reply<void> answer) {
   auto found = find(id);
@@ -90,7 +99,15 @@ void engine::detach_thread(traced_process& process, traced_thread& thread) {
   process.threads.erase(thread.id);
 }
 
+/// A thread that was let go may exec while others are not yet. The leader is gone then without a word.
+void engine::look_at_left_leader(traced_process& process) {
+  const auto leader = read_task_status(process.id);
+  if (!leader || leader->tracer != ::gettid()) drop_thread(process, process.id);
+  leave_if_empty(process);
+}
+
 void engine::leave_if_empty(traced_process& process) {
+  if (process.threads.contains(process.id)) process.look_at_leader = clock::now() + left_leader_interval;
   if (!process.threads.empty()) return;
   if (!process.launched) return forget(process);
   process.now = phase::released;

@@ -73,7 +73,7 @@ bool engine::awaits_late_threads() const {
 bool engine::must_step(const traced_process& process, const traced_thread& thread) {
   if (!thread.standing_on) return false;
   return std::any_of(process.breakpoints.begin(), process.breakpoints.end(), [&](const breakpoint& b) {
-    return b.address == *thread.standing_on && (b.kind == breakpoint_kind::software || arch::hardware_needs_step());
+    return b.is_at(*thread.standing_on) && (b.kind == breakpoint_kind::software || arch::hardware_needs_step());
   });
 }
 
@@ -95,6 +95,7 @@ void engine::let_run(traced_process& process, traced_thread& thread) {
   const int signal = std::exchange(thread.signal, 0);
   thread.state = thread_state::running;
   if (thread.stepping) {
+    apply_watches(process, thread);
     static_cast<void>(calls_.step(thread.id, signal));
     return;
   }

@@ -56,6 +56,8 @@ class engine {
   [[nodiscard]] result<void> kill(process_id id);
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id id, target_address address, breakpoint_kind kind);
   [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
+  [[nodiscard]] result<void> insert_watchpoint(process_id id, target_address address, std::uint64_t length);
+  [[nodiscard]] result<void> remove_watchpoint(process_id id, target_address address);
   [[nodiscard]] result<void> follow_children(process_id id, bool follow);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
   /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
@@ -92,6 +94,8 @@ class engine {
   void on_signal(traced_process& process, traced_thread& thread, int signal);
   void on_trap(traced_process& process, traced_thread& thread);
   void on_hit(traced_process& process, traced_thread& thread, target_address at);
+  enum class take : std::uint8_t { all, writes };
+  void on_hardware_hits(traced_process& process, traced_thread& thread, take which);
   void on_group_stop(traced_process& process, traced_thread& thread, int signal);
   void on_group_stop_end(traced_process& process, traced_thread& thread);
   void on_exec(traced_process& process);
@@ -132,8 +136,9 @@ class engine {
   using role = bool breakpoint::*;
   [[nodiscard]] result<breakpoint_kind> plant(traced_process& process, target_address address, breakpoint_kind kind,
                                               role for_whom);
-  [[nodiscard]] result<void> plant_hardware(traced_process& process, target_address address);
+  [[nodiscard]] result<void> plant_hardware(traced_process& process, const arch::hardware_trigger& trigger);
   [[nodiscard]] result<std::vector<std::byte>> plant_software(traced_process& process, target_address address);
+  static void free_register(traced_process& process, const arch::hardware_trigger& trigger);
   [[nodiscard]] result<void> take_out(traced_process& process, role for_whom,
                                       std::optional<target_address> only = std::nullopt);
   void disarm(traced_process& process);
@@ -161,7 +166,13 @@ class engine {
   void finish_detach(traced_process& process);
   std::vector<pid_t> detach_stopped_threads(traced_process& process);
   void detach_thread(traced_process& process, traced_thread& thread);
+  void look_at_left_leader(traced_process& process);
   void leave_if_empty(traced_process& process);
+
+  // watching.cpp
+  void on_write(traced_process& process, traced_thread& thread, target_address at);
+  void apply_watches(traced_process& process, traced_thread& thread);
+  [[nodiscard]] static bool is_of_interest(const traced_process& process, const hit& what);
 
   // launching.cpp
   void start_child(pending_launch launch);

@@ -63,6 +63,17 @@ struct remove_breakpoint_command {
   process_id process;
   target_address address;
 };
+struct insert_watchpoint_command {
+  using answer = void;
+  process_id process;
+  target_address address;
+  std::uint64_t length = 0;
+};
+struct remove_watchpoint_command {
+  using answer = void;
+  process_id process;
+  target_address address;
+};
 struct follow_children_command {
   using answer = void;
   process_id process;
@@ -77,9 +88,10 @@ struct is_idle_command {
   using answer = bool;
 };
 
-using command = std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command,
-                             detach_command, kill_command, insert_breakpoint_command, remove_breakpoint_command,
-                             follow_children_command, threads_command, is_idle_command>;
+using command =
+    std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
+                 kill_command, insert_breakpoint_command, remove_breakpoint_command, insert_watchpoint_command,
+                 remove_watchpoint_command, follow_children_command, threads_command, is_idle_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -118,6 +130,12 @@ template <>
 inline constexpr auto wire_members<remove_breakpoint_command> =
     std::tuple{&remove_breakpoint_command::process, &remove_breakpoint_command::address};
 template <>
+inline constexpr auto wire_members<insert_watchpoint_command> = std::tuple{
+    &insert_watchpoint_command::process, &insert_watchpoint_command::address, &insert_watchpoint_command::length};
+template <>
+inline constexpr auto wire_members<remove_watchpoint_command> =
+    std::tuple{&remove_watchpoint_command::process, &remove_watchpoint_command::address};
+template <>
 inline constexpr auto wire_members<follow_children_command> =
     std::tuple{&follow_children_command::process, &follow_children_command::follow};
 template <>
@@ -137,6 +155,8 @@ template <>
 inline constexpr auto wire_members<process_born> = std::tuple{&process_born::parent, &process_born::shares_memory};
 template <>
 inline constexpr auto wire_members<breakpoint_hit> = std::tuple{&breakpoint_hit::thread, &breakpoint_hit::address};
+template <>
+inline constexpr auto wire_members<watch_hit> = std::tuple{&watch_hit::thread, &watch_hit::address};
 template <>
 inline constexpr auto wire_members<group_stopped> = std::tuple{&group_stopped::signal};
 template <>

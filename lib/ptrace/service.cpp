@@ -123,6 +123,10 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
             answer(c, engine_.insert_breakpoint(c.process, c.address, c.kind));
           },
           [&](const remove_breakpoint_command& c) { answer(c, engine_.remove_breakpoint(c.process, c.address)); },
+          [&](const insert_watchpoint_command& c) {
+            answer(c, engine_.insert_watchpoint(c.process, c.address, c.length));
+          },
+          [&](const remove_watchpoint_command& c) { answer(c, engine_.remove_watchpoint(c.process, c.address)); },
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },
           [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
           [&](const is_idle_command& c) { answer(c, engine_.is_idle() && events_.all_sent()); },

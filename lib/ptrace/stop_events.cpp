@@ -100,9 +100,7 @@ void engine::on_trap(traced_process& process, traced_thread& thread) {
   const auto info = calls_.signal_info(thread.id);
   if (!info) return;
   if (arch::is_hardware_hit(info->si_code)) {
-    const auto at = arch::hardware_hit(calls_, thread.id, process.hardware);
-    if (at && *at) on_hit(process, thread, **at);
-    return;
+    return on_hardware_hits(process, thread, take::all);
   }
   if (arch::is_trap_instruction(info->si_code)) {
     for (const breakpoint& b : process.breakpoints) {
@@ -113,6 +111,18 @@ void engine::on_trap(traced_process& process, traced_thread& thread) {
   thread.signal = SIGTRAP;
 }
 
+void engine::on_hardware_hits(traced_process& process, traced_thread& thread, take which) {
+  const auto hits = arch::hardware_hits(calls_, thread.id, process.hardware);
+  if (!hits) return;
+  for (const arch::hardware_trigger& what : *hits) {
+    if (what.written != 0) {
+      on_write(process, thread, what.address);
+    } else if (which == take::all) {
+      on_hit(process, thread, what.address);
+    }
+  }
+}
+
 void engine::on_hit(traced_process& process, traced_thread& thread, target_address at) {
   thread.standing_on = at;
   if (const auto left = std::exchange(thread.left_by_signal, std::nullopt); left && left->address == at) {
@@ -120,9 +130,9 @@ void engine::on_hit(traced_process& process, traced_thread& thread, target_addre
     if (stack && *stack == left->stack) return;
   }
   for (const breakpoint& b : process.breakpoints) {
-    if (b.address != at) continue;
+    if (!b.is_at(at)) continue;
     if (b.for_entry) process.at_entry = true;
-    if (b.for_user) process.hits.push_back({thread_id{thread.id}, at});
+    if (b.for_user) process.hits.emplace_back(breakpoint_hit{thread_id{thread.id}, at});
   }
   if (process.now == phase::running) begin_stop(process);
 }

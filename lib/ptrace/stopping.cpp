@@ -55,6 +55,7 @@ bool engine::all_stopped(const traced_process& process) {
 /// at now and then.
 void engine::look_at_leader(traced_process& process) {
   process.look_at_leader = no_deadline;
+  if (process.now == phase::leaving) return look_at_left_leader(process);
   if (process.now != phase::stopping || look_for_new_leader(process)) return;
   if (!is_dead_leader(process)) {
     process.look_at_leader = clock::now() + leader_interval;
@@ -101,15 +102,12 @@ void engine::complete_stop(traced_process& process) {
     return report(process, entry_reached{});
   }
   while (!process.hits.empty()) {
-    const breakpoint_hit hit = process.hits.front();
+    const hit first = process.hits.front();
     process.hits.pop_front();
-    const bool there = std::any_of(process.breakpoints.begin(), process.breakpoints.end(),
-                                   [&](const breakpoint& b) { return b.for_user && b.address == hit.address; });
-    // A thread that has ended, or a breakpoint that was taken out since, is of no interest any more.
-    if (!there || !process.threads.contains(static_cast<pid_t>(hit.thread.value()))) continue;
+    if (!is_of_interest(process, first)) continue;
     process.now = phase::held;
     process.interrupt_due = false;
-    return report(process, hit);
+    return std::visit([&](const auto& what) { report(process, what); }, first);
   }
   if (std::exchange(process.interrupt_due, false)) {
     process.now = phase::held;
@@ -148,7 +146,10 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
   if (const auto* stop = std::get_if<signal_stop>(&status); stop != nullptr && stop->signal == SIGTRAP) {
     const auto info = calls_.signal_info(thread.id);
     if (!info) return;
-    if (arch::is_step_end(info->si_code)) return finish();
+    if (arch::is_step_end(info->si_code)) {
+      on_hardware_hits(process, thread, take::writes);
+      return finish();
+    }
     // The kernel's own stop (ptrace_notify) at the first instruction of a handler: the signal that was passed on with
     // the step took the thread off the breakpoint, and it will come back.
     if (info->si_code == SIGTRAP) {

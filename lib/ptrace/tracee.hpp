@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <sys/types.h>
@@ -58,7 +59,13 @@ struct breakpoint {
   bool for_user = false;            ///< put in by insert_breakpoint
   bool for_entry = false;           ///< ours, to stop at the entry point
   std::vector<std::byte> original;  ///< software: the bytes that the trap instruction replaced
+  std::uint8_t written = 0;         ///< not 0: no breakpoint, but so many bytes there are watched for writes
+
+  [[nodiscard]] bool is_at(target_address where) const { return address == where && written == 0; }
+  [[nodiscard]] arch::hardware_trigger trigger() const { return {address, written}; }
 };
+
+using hit = std::variant<breakpoint_hit, watch_hit>;
 
 [[nodiscard]] inline bool has_software(const std::vector<breakpoint>& all) {
   return std::any_of(all.begin(), all.end(), [](const breakpoint& b) { return b.kind == breakpoint_kind::software; });
@@ -137,7 +144,7 @@ struct traced_process {
   // What is to be reported once every thread is stopped.
   bool at_entry = false;
   bool interrupt_due = false;
-  std::deque<breakpoint_hit> hits;
+  std::deque<hit> hits;
   std::optional<detach_request> detaching;
   std::optional<attach_request> attaching;
 

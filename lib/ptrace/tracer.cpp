@@ -79,6 +79,14 @@ result<void> tracer::remove_breakpoint(process_id process, target_address addres
   return state_->process->ask(remove_breakpoint_command{process, address});
 }
 
+result<void> tracer::insert_watchpoint(process_id process, target_address address, std::size_t length) {
+  return state_->process->ask(insert_watchpoint_command{process, address, length});
+}
+
+result<void> tracer::remove_watchpoint(process_id process, target_address address) {
+  return state_->process->ask(remove_watchpoint_command{process, address});
+}
+
 result<void> tracer::follow_children(process_id process, bool follow) {
   return state_->process->ask(follow_children_command{process, follow});
 }

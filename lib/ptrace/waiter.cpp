@@ -43,4 +43,10 @@ void waiter::reap(pid_t child) {
   }
 }
 
+bool waiter::has_news_of(pid_t task) {
+  siginfo_t info{};
+  const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
+  return ::waitid(P_PID, static_cast<id_t>(task), &info, any) == 0 && info.si_pid == task;
+}
+
 }  // namespace mpiacq::tracing

@@ -31,6 +31,8 @@ class waiter {
   [[nodiscard]] std::optional<task_report> next();
   /// Waits for the end of one child that is not traced, or is known to end.
   static void reap(pid_t child);
+  /// `next` has something to tell of this task.
+  [[nodiscard]] static bool has_news_of(pid_t task);
 
  private:
   explicit waiter(unique_fd signals) : signals_(std::move(signals)) {}

@@ -66,7 +66,7 @@ checked check_running_fixture(std::vector<std::string> command) {
   if (!attached) FAIL(attached.error().message);
   watch(**attached);
   checked result = judged((*attached)->seen());
-  CHECK(process_state(starter.pid().value()) == 'S');
+  CHECK(comes_true([&] { return process_state(starter.pid().value()) == 'S'; }));
   attached->reset();
   CHECK(starter.end() == 0);
   result.oracle = read_oracle(folder.path("oracle"));

@@ -296,7 +296,7 @@ TEST_CASE("no signal is lost, doubled, reordered or added by attaching and detac
   CHECK(program.pipes().rest() == "count 300 in order 1 from sender 300 traps 0 other 0 calls 0\n");
 }
 
-TEST_CASE("system calls that we interrupt go on, with what is left of their time; some the kernel gives up") {
+TEST_CASE("system calls that we interrupt go on, with what is left of their time, some the kernel gives up") {
   const auto t = new_tracer();
   bystander program("blocked");
   program.ready();

@@ -27,6 +27,8 @@ std::vector<request_message> requests() {
           {6, kill_command{process}},
           {7, insert_breakpoint_command{process, address, breakpoint_kind::software}},
           {8, remove_breakpoint_command{process, address}},
+          {9, insert_watchpoint_command{process, address, 4}},
+          {9, remove_watchpoint_command{process, address}},
           {9, follow_children_command{process, true}},
           {10, threads_command{process}},
           {11, is_idle_command{}}};

@@ -42,6 +42,13 @@ inline std::map<long, long> pids_reported(const nlohmann::json& report) {
   return pids;
 }
 
+/// By rank, what the report says it is doing.
+inline std::map<long, std::string> states_reported(const nlohmann::json& report) {
+  std::map<long, std::string> states;
+  for (const auto& process : report.at("processes")) states[process.at("rank").get<long>()] = process.at("state");
+  return states;
+}
+
 /// Open MPI as it has to be called by root, on few cores, without its banner about MPIR.
 inline std::map<std::string, std::string> openmpi_environment() {
   return {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},

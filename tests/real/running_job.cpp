@@ -190,6 +190,24 @@ std::string disturbed_threads(long pid) {
   return all;
 }
 
+bool is_stopped(long pid) {
+  const task_status status = status_of_task("/proc/" + std::to_string(pid));
+  return status.state == 'T' && status.tracer == 0;
+}
+
+std::set<long> ranks_stopped(const std::map<long, long>& ranks, std::size_t expected) {
+  std::set<long> stopped;
+  const auto look = [&] {
+    stopped.clear();
+    for (const auto& [rank, pid] : ranks) {
+      if (is_stopped(pid)) stopped.insert(rank);
+    }
+    return stopped.size() == expected;
+  };
+  (void)comes_true(look);
+  return stopped;
+}
+
 std::string bytes_of_symbol(pid_t pid, const std::string& module, const std::string& symbol) {
   const auto mapped = mappings_of(pid, module);
   if (mapped.empty()) return {};

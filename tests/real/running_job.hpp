@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,12 @@ struct task_status {
 [[nodiscard]] task_status status_of_task(const std::string& proc_folder);
 /// Empty where no thread of it is stopped or traced.
 [[nodiscard]] std::string disturbed_threads(long pid);
+
+/// Stopped as by SIGSTOP, and traced by nobody.
+[[nodiscard]] bool is_stopped(long pid);
+/// The ranks that are; waits until that is true of so many, for what has been told to stop may have to be scheduled for
+/// it.
+[[nodiscard]] std::set<long> ranks_stopped(const std::map<long, long>& ranks, std::size_t expected);
 
 /// The bytes of a process at the address that `nm -D` gives for a symbol of one of its modules (named by a part of its
 /// path), moved by where the kernel has mapped that; empty where there is no such symbol or process.

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The distribution's Slurm, on a cluster of two nodes that lives as long as the test.
-#include "real_job.hpp"
+#include "slurm.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -8,23 +8,10 @@ using nlohmann::json;
 namespace {
 constexpr int cluster_cannot_run = 77;
 
-/// Whether srun announces its event without calling its MPIR_Breakpoint: its own code sets MPIR_debug_state, and none
-/// of it calls the function. Link-time optimisation has put the function's body in the place of the call then
-/// (Ubuntu 24.04), nothing ever comes to it, and no tool can be told of the event. (Debian 12's srun leaves both to a
-/// plugin.)
-bool srun_has_inlined_its_breakpoint() {
-  const auto looked = run_command({"sh", "-c",
-                                   "code=$(objdump -d --no-show-raw-insn \"$(command -v srun)\") && "
-                                   "echo \"$code\" | grep -q '<MPIR_debug_state' && "
-                                   "! echo \"$code\" | grep -qE '(call|jmp|lea) .*<MPIR_Breakpoint(@[^+>]*)?>'"});
-  return looked.exit_code == 0;
-}
 }  // namespace
 
 TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with the job's id") {
-  if (is_installed("srun") && srun_has_inlined_its_breakpoint()) {
-    MPIACQ_SKIP("this srun never calls its MPIR_Breakpoint: link-time optimisation has inlined it");
-  }
+  if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
   const scratch_folder folder;
   const std::string report_file = folder.path("report");
   command_options how;

@@ -22,6 +22,12 @@ void note_skip(const std::string& reason) {
 int main(int argc, char** argv) {
   // A test stands elsewhere than an installed program does.
   ::setenv("MPIACQ_LIBEXEC", MPIACQ_BUILT_LIBEXEC, 0);
-  const int failed = Catch::Session().run(argc, argv);
+  Catch::Session session;
+#if !__has_include(<catch2/catch_all.hpp>)
+  // A name that matches no case must not count as a test that passed; later versions see to that themselves.
+  session.configData().warnings =
+      static_cast<Catch::WarnAbout::What>(session.configData().warnings | Catch::WarnAbout::NoTests);
+#endif
+  const int failed = session.run(argc, argv);
   return failed == 0 && skipped ? skip_status : failed;
 }

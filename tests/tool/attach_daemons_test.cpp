@@ -108,7 +108,7 @@ TEST_CASE(
   REQUIRE(watch.is_there());
   const attached seen = outcome_of(tool.wait());
   INFO(seen.command.err);
-  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.command.exit_code == 125);
   CHECK_THAT(seen.command.err, ContainsSubstring(says));
   REQUIRE(seen.report.is_object());
   CHECK_THAT(seen.report.at("problems").dump(), ContainsSubstring(says));
@@ -137,7 +137,7 @@ TEST_CASE("daemons: a starter that cannot launch any is told to lack what it lac
   starter.ready();
   const attached seen = attach(starter.pid(), {"--daemon", "/bin/true"});
   INFO(seen.command.err);
-  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.command.exit_code == 125);
   CHECK_THAT(seen.command.err, ContainsSubstring("it has no MPIR_executable_path and MPIR_server_arguments"));
   CHECK(seen.report.at("processes").size() == 4);
   CHECK(seen.report.at("facts").at("daemons") == "refused");

@@ -1,0 +1,305 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The library's attach mode: what each call gives, and what is left of it in the starter, in its ranks and in us.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "catch.hpp"
+#include "mpiacq/job.hpp"
+#include "running_starter.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::unique_ptr<job> attached_to(process_id pid, job_options options = {}) {
+  options.debug_files.debuginfod = false;
+  auto attached = job::attach(pid, std::move(options));
+  if (!attached) FAIL(attached.error().message);
+  return std::move(*attached);
+}
+
+/// The next event, of the kind that is expected; notices before it fail the test.
+template <class Event>
+Event expect(job& subject) {
+  auto event = subject.next(clock::now() + std::chrono::seconds(20));
+  if (!event) FAIL(event.error().message);
+  REQUIRE(event->has_value());
+  if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);
+  REQUIRE(std::holds_alternative<Event>(**event));
+  return std::get<Event>(**event);
+}
+
+std::string key(std::size_t rank, const char* what) {
+  return "rank." + std::to_string(rank) + "." + what;
+}
+
+int being_debugged(const running_starter& starter, std::size_t rank) {
+  return int_at(starter.ranks()[rank], starter.said(key(rank, "being_debugged")));
+}
+
+bool is_held(pid_t process) {
+  return status_of(process, "State").find('t') == 0 && status_of(process, "TracerPid") != "0";
+}
+
+void check_end(running_starter& starter) {
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+  for (std::size_t i = 0; i < starter.ranks().size(); ++i) CHECK(starter.said(key(i, "wait_status")) == "0x0");
+}
+
+}  // namespace
+
+TEST_CASE("a job that is attached to is there at once, with its starter held where it was") {
+  running_starter starter({"checked", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto subject = attached_to(starter.id());
+  CHECK(is_held(starter.pid()));
+  expect<job_attached>(*subject);
+  CHECK(starter.value_of("MPIR_being_debugged") == -1);  // `checked` does not tell where its variables are
+  CHECK(subject->starter().pid == starter.id());
+  CHECK_FALSE(subject->starter().launched);
+  CHECK(subject->starter().executable == starter.said("executable"));
+  CHECK(subject->starter().found_how.empty());
+  CHECK(subject->facts().partial_attach_ok);
+  CHECK_FALSE(subject->lacking().has_value());
+  REQUIRE(subject->processes() != nullptr);
+  REQUIRE(subject->processes()->size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(subject->processes()->pid(i).value() == starter.ranks()[i]);
+    CHECK(subject->is_local(i));
+  }
+  CHECK(subject->rank_states() == std::vector<rank_state>(4, rank_state::running));
+  REQUIRE(subject->resume().has_value());
+  CHECK(comes_true([&] { return status_of(starter.pid(), "State").find('S') == 0; }));
+  CHECK(status_of(starter.pid(), "TracerPid") != "0");
+  const auto nothing = subject->next(clock::now() + std::chrono::milliseconds(50));
+  REQUIRE(nothing.has_value());
+  CHECK_FALSE(nothing->has_value());
+  REQUIRE(subject->detach().has_value());
+  CHECK(runs_freely(starter.pid()));
+  const auto after = subject->next(clock::now() + std::chrono::milliseconds(50));
+  REQUIRE(after.has_value());
+  CHECK_FALSE(after->has_value());
+  check_end(starter);
+}
+
+TEST_CASE("ranks are held one by one with an outcome each, and are told that they are debugged") {
+  running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "5", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto ranks = starter.ranks();
+  ::kill(ranks[2], SIGSTOP);
+  REQUIRE(comes_true([&] { return is_left_stopped(ranks[2]); }));
+  job_options options;
+  options.ranks = *rank_selection::parse("0,2-3,77");
+  const auto subject = attached_to(starter.id(), std::move(options));
+  expect<job_attached>(*subject);
+  CHECK(subject->rank_states()[2] == rank_state::stopped);
+
+  const auto outcomes = subject->hold_ranks();
+  REQUIRE(outcomes.size() == 3);
+  const std::vector<std::uint32_t> chosen = {0, 2, 3};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    CHECK(outcomes[i].rank == chosen[i]);
+    CHECK(outcomes[i].pid.value() == ranks[chosen[i]]);
+    CHECK(outcomes[i].held.has_value());
+  }
+  CHECK(subject->rank_states() == std::vector<rank_state>{rank_state::held, rank_state::running, rank_state::held,
+                                                          rank_state::held, rank_state::running});
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    INFO(i);
+    const bool is_chosen = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+    CHECK((status_of(ranks[i], "TracerPid") != "0") == is_chosen);
+    CHECK(being_debugged(starter, i) == (is_chosen ? 1 : 0));
+  }
+  // Again changes nothing.
+  for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+
+  REQUIRE(subject->detach(leave::running).has_value());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    INFO(i);
+    CHECK(being_debugged(starter, i) == 0);
+    // Who was stopped before stays so.
+    CHECK((i == 2 ? is_left_stopped(ranks[i]) : runs_freely(ranks[i])));
+  }
+  ::kill(ranks[2], SIGCONT);
+  check_end(starter);
+}
+
+TEST_CASE("resume lets the held ranks go on with the starter, and they can be held again") {
+  running_starter starter({"checked_gated", "--rank", "checked_rank_debugged", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto ranks = starter.ranks();
+  const auto subject = attached_to(starter.id());
+  expect<job_attached>(*subject);
+  for (int round = 0; round < 3; ++round) {
+    for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      CHECK(is_held(ranks[i]));
+      CHECK(being_debugged(starter, i) == 1);
+      CHECK(int_at(ranks[i], starter.said(key(i, "gate"))) == (round == 0 ? 0 : 1));
+    }
+    REQUIRE(subject->resume().has_value());
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      CHECK(runs_freely(ranks[i]));
+      CHECK(being_debugged(starter, i) == 0);
+      CHECK(int_at(ranks[i], starter.said(key(i, "gate"))) == 1);
+    }
+  }
+  REQUIRE(subject->detach().has_value());
+  check_end(starter);
+}
+
+TEST_CASE("a starter that is rank 0 itself is held with the starter, and no second time") {
+  running_starter starter({"checked_unmarked", "--rank-zero", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto subject = attached_to(starter.id());
+  expect<job_attached>(*subject);
+  CHECK(subject->starter().is_rank);
+  const auto outcomes = subject->hold_ranks();
+  REQUIRE(outcomes.size() == 4);
+  for (const rank_outcome& outcome : outcomes) CHECK(outcome.held.has_value());
+  CHECK(subject->rank_states() == std::vector<rank_state>(4, rank_state::held));
+  REQUIRE(subject->detach(leave::stopped).has_value());
+  CHECK(is_left_stopped(starter.pid()));
+  for (const pid_t rank : starter.ranks()) {
+    CHECK(is_left_stopped(rank));
+    ::kill(rank, SIGCONT);
+  }
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("ranks of other nodes, dead ones and those of another tool have their own outcomes") {
+  running_starter elsewhere({"starter_pie", "--host", "no-host-of-ours", "--hold"});
+  elsewhere.ready();
+  const auto remote = attached_to(elsewhere.id());
+  expect<job_attached>(*remote);
+  CHECK(remote->rank_states() == std::vector<rank_state>(4, rank_state::remote));
+  for (const rank_outcome& outcome : remote->hold_ranks()) {
+    REQUIRE_FALSE(outcome.held.has_value());
+    CHECK(outcome.held.error().code == error_code::unsupported);
+    CHECK_THAT(outcome.held.error().message, ContainsSubstring("no-host-of-ours"));
+  }
+  // Their numbers are numbers of this node too, and those processes are left alone.
+  for (const pid_t rank : elsewhere.ranks()) CHECK(runs_freely(rank));
+
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  ::kill(starter.ranks()[1], SIGKILL);
+  REQUIRE(comes_true([&] { return process_state(starter.ranks()[1]) == 'Z'; }));
+  const auto first = attached_to(starter.id());
+  expect<job_attached>(*first);
+  const auto outcomes = first->hold_ranks();
+  CHECK(outcomes[0].held.has_value());
+  REQUIRE_FALSE(outcomes[1].held.has_value());
+  CHECK(outcomes[1].held.error().code == error_code::process_gone);
+  CHECK(first->rank_states()[1] == rank_state::gone);
+  const auto second = job::attach(starter.id());
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error().code == error_code::busy);
+}
+
+TEST_CASE("an error of attach says what it is in its code too") {
+  const auto nobody = job::attach(process_id{4194304});
+  REQUIRE_FALSE(nobody.has_value());
+  CHECK(nobody.error().code == error_code::not_found);
+  const auto ourselves = job::attach(process_id{::getpid()});
+  REQUIRE_FALSE(ourselves.has_value());
+  CHECK_FALSE(ourselves.error().message.empty());
+  const auto negative = job::attach(process_id{-1});
+  REQUIRE_FALSE(negative.has_value());
+  CHECK(negative.error().code == error_code::not_found);
+}
+
+TEST_CASE("a starter that calls MPIR_Breakpoint without news all the time is attached to and left like any other") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  running_starter starter({"starter_calls_null", "--hold", "--exit", "3"});
+  starter.ready();
+  for (int round = 0; round < 20; ++round) {
+    job_options options;
+    options.breakpoints = kind;
+    const auto subject = attached_to(starter.id(), std::move(options));
+    // The state is 0 by then, but its table is complete.
+    expect<job_attached>(*subject);
+    REQUIRE(subject->resume().has_value());
+    CHECK(starter.value_of("MPIR_being_debugged") == 1);
+    if (round % 3 == 0) (void)subject->next(clock::now() + std::chrono::milliseconds(5));
+    REQUIRE(subject->detach().has_value());
+    CHECK(starter.value_of("MPIR_being_debugged") == 0);
+    CHECK(runs_freely(starter.pid()));
+  }
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("the table of a starter that is looked at again and again comes between its breakpoints") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  running_starter starter({"starter_calls_null", "--step", "--hold", "--exit", "3"});
+  starter.ready();
+  job_options options;
+  options.breakpoints = kind;
+  const auto subject = attached_to(starter.id(), std::move(options));
+  // Looked at every tenth of a second.
+  const auto nothing = subject->next(clock::now() + std::chrono::milliseconds(450));
+  REQUIRE(nothing.has_value());
+  CHECK_FALSE(nothing->has_value());
+  // A look holds it for a moment.
+  CHECK(comes_true([&] { return status_of(starter.pid(), "State").find('t') == std::string::npos; }));
+  for (int step = 0; step < 3; ++step) starter.go_on();  // out of its calls, spawn, announce
+  expect<job_attached>(*subject);
+  CHECK(subject->processes()->size() == 4);
+  REQUIRE(subject->detach().has_value());
+  starter.ready();
+  check_end(starter);
+}
+
+TEST_CASE("end ends an attached job, and its end is told") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const auto subject = attached_to(starter.id());
+  expect<job_attached>(*subject);
+  REQUIRE(subject->end().has_value());
+  const auto ended = expect<starter_ended>(*subject);
+  CHECK(ended.status == exit_status{true, SIGTERM, false});
+  CHECK(WTERMSIG(starter.end()) == SIGTERM);
+  for (const pid_t rank : starter.ranks()) {
+    CHECK(comes_true([&] { return process_state(rank) == ' ' || process_state(rank) == 'Z'; }));
+  }
+}
+
+TEST_CASE("a job that is dropped is let go, with everything that was held") {
+  running_starter starter({"checked", "--rank", "checked_rank_debugged", "--hold", "--exit", "3"});
+  starter.ready();
+  {
+    const auto subject = attached_to(starter.id());
+    for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+  }
+  CHECK(runs_freely(starter.pid()));
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(runs_freely(starter.ranks()[i]));
+    CHECK(being_debugged(starter, i) == 0);
+  }
+  check_end(starter);
+}
+
+TEST_CASE("100 attaches to one job leave nothing open, and the job as it was") {
+  running_starter starter({"checked", "--hold", "--exit", "3"});
+  starter.ready();
+  (void)attached_to(starter.id());  // what is set up once is set up
+  const std::size_t before = open_descriptors();
+  for (int round = 0; round < 100; ++round) {
+    INFO("round " << round);
+    const auto subject = attached_to(starter.id());
+    expect<job_attached>(*subject);
+    if (round % 4 == 0) REQUIRE(subject->hold_ranks().size() == 4);
+    REQUIRE(subject->detach().has_value());
+  }
+  CHECK(open_descriptors() == before);
+  CHECK(runs_freely(starter.pid()));
+  for (const pid_t rank : starter.ranks()) CHECK(runs_freely(rank));
+  check_end(starter);
+}

@@ -1,0 +1,222 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Starters, ranks and mpiacq itself that die in the middle of an attach, and systems that forbid what it needs.
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+
+#include <sys/ptrace.h>
+
+#include "attached.hpp"
+#include "catch.hpp"
+#include "refusals.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+void wait_for(std::chrono::microseconds time) {
+  const timespec moment{0, static_cast<long>(time.count()) * 1000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+}
+
+/// How long one attach of this build takes on this machine as it is now.
+std::chrono::microseconds length_of_an_attach(const std::vector<std::string>& options) {
+  running_starter starter({"starter_pie", "--hold"});
+  starter.ready();
+  const auto begun = std::chrono::steady_clock::now();
+  REQUIRE(attach(starter.pid(), options).command.exit_code == 0);
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun);
+}
+
+constexpr int rounds = 30;
+
+void kill_starters(const std::string& then) {
+  const auto length = length_of_an_attach({});
+  int told = 0;
+  int had_table = 0;
+  for (int round = 0; round < rounds; ++round) {
+    INFO("round " << round);
+    running_starter starter({"starter_pie", "--hold"});
+    starter.ready();
+    running_command tool(attach_command(starter.pid(), {"--then", then}), {});
+    wait_for(length * round / rounds);
+    ::kill(starter.pid(), SIGKILL);
+    const attached seen = outcome_of(tool.wait());
+    INFO(seen.command.err);
+    CHECK_FALSE(seen.command.timed_out);
+    CHECK(seen.command.signal == 0);
+    if (seen.report.is_object()) {
+      ++had_table;
+      CHECK(seen.report.at("processes").size() == 4);
+    } else {
+      ++told;
+      CHECK(seen.command.exit_code == 125);
+      CHECK_THAT(seen.command.err, ContainsSubstring("mpiacq: "));
+      CHECK_THAT(seen.command.err, ContainsSubstring(std::to_string(starter.pid())));
+    }
+    CHECK(WTERMSIG(starter.end()) == SIGKILL);
+  }
+  // Both were met, or the moments were the wrong ones.
+  CHECK(told > 0);
+  CHECK(had_table > 0);
+}
+
+/// Gives how many of the starters were left believing that they are debugged: nobody is there to take that back.
+int kill_tools(const std::string& then) {
+  const auto length = length_of_an_attach({});
+  int were_debugged = 0;
+  for (int round = 0; round < rounds; ++round) {
+    INFO("round " << round);
+    running_starter starter({"starter_threads", "8", "--hold", "--exit", "3"});
+    starter.ready();
+    {
+      running_command tool(attach_command(starter.pid(), {"--then", then}));
+      wait_for(length * round / rounds);
+      ::kill(tool.pid(), SIGKILL);
+      (void)tool.wait();
+    }
+    // What traces is a process of its own, that lets go when it sees the end of mpiacq.
+    CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
+    if (starter.value_of("MPIR_being_debugged") == 1) {
+      // Nothing of a dead tool is in the way of the next.
+      const bool is_first = were_debugged++ == 0;
+      const attached next = is_first ? attach(starter.pid()) : attached{};
+      INFO(next.command.err);
+      if (is_first) CHECK(next.command.exit_code == 0);
+      if (is_first) CHECK(starter.value_of("MPIR_being_debugged") == 0);
+    }
+    const int ended = starter.end();
+    CHECK(WIFEXITED(ended));
+    CHECK(WEXITSTATUS(ended) == 3);
+    for (int i = 0; i < 4; ++i) CHECK(starter.said("rank." + std::to_string(i) + ".wait_status") == "0x0");
+  }
+  return were_debugged;
+}
+
+}  // namespace
+
+TEST_CASE("attach: a starter that is killed at any moment of it ends it, with a sentence or with its table") {
+  kill_starters("detach");
+}
+
+TEST_CASE("attach: a starter that is killed at any moment of being left stopped is told of") {
+  kill_starters("stop");
+}
+
+TEST_CASE("attach: mpiacq killed at any moment of it leaves the starter as it was") {
+  static_cast<void>(kill_tools("detach"));
+}
+
+TEST_CASE("attach: mpiacq killed at any moment of staying leaves the starter as it was") {
+  CHECK(kill_tools("continue") > 0);
+}
+
+TEST_CASE("attach: ranks that ended before we came are gone, and those that are there are held") {
+  running_starter starter({"checked", "--hold", "--ranks", "5"});
+  starter.ready();
+  const auto ranks = starter.ranks();
+  for (const std::size_t rank : {std::size_t{1}, std::size_t{3}}) {
+    ::kill(ranks[rank], SIGKILL);
+    REQUIRE(comes_true([&] { return process_state(ranks[rank]) == 'Z'; }));
+  }
+  const attached seen = attach(starter.pid(), {"--then", "stop"});
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const bool has_gone = i == 1 || i == 3;
+    CHECK(seen.report.at("processes")[i].at("state") == (has_gone ? "gone" : "held"));
+    CHECK(seen.report.at("processes")[i].at("pid") == ranks[i]);
+    if (!has_gone) CHECK(is_left_stopped(ranks[i]));
+  }
+  CHECK_THAT(seen.report.at("problems").dump(), ContainsSubstring("holding rank 3"));
+  CHECK_THAT(seen.command.err, ContainsSubstring("it has ended already"));
+}
+
+TEST_CASE("attach: a rank that somebody else traces is told to be his, and the others are held") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const auto ranks = starter.ranks();
+  REQUIRE(::ptrace(PTRACE_SEIZE, ranks[2], 0, 0) == 0);
+  const attached seen = attach(starter.pid(), {"--then", "stop"});
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  CHECK_THAT(seen.command.err, ContainsSubstring("holding rank 2"));
+  CHECK_THAT(seen.command.err, ContainsSubstring("process " + std::to_string(::getpid())));
+  for (const std::size_t rank : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) CHECK(is_left_stopped(ranks[rank]));
+  CHECK(status_of(ranks[2], "TracerPid") == std::to_string(::getpid()));
+  CHECK(process_state(ranks[2]) == 'S');
+}
+
+TEST_CASE("attach: where process_vm_readv is forbidden, /proc/PID/mem does") {
+  for (const int why : {EPERM, ENOSYS}) {
+    INFO(why);
+    running_starter starter({"checked", "--hold", "--exit", "3"});
+    starter.ready();
+    command_options how;
+    how.in_child = [=] { refuse_process_vm_readv(why); };
+    const attached seen = attach(starter.pid(), {}, how);
+    INFO(seen.command.err);
+    CHECK(seen.command.exit_code == 0);
+    REQUIRE(seen.report.is_object());
+    const auto ranks = starter.ranks();
+    for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(seen.report.at("processes")[i].at("pid") == ranks[i]);
+    const attached of_rank = attach(ranks[1], {}, how);
+    CHECK(of_rank.report.at("starter").at("pid") == starter.pid());
+    CHECK(WEXITSTATUS(starter.end()) == 3);
+  }
+}
+
+TEST_CASE("attach: another user's starter is refused, with whose it is and what to do, and runs on") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can be another user");
+  running_starter starter({"checked", "--hold", "--exit", "3"});
+  starter.ready();
+  command_options nobody;
+  nobody.as_nobody = true;
+  for (const long pid : {static_cast<long>(starter.pid()), static_cast<long>(starter.ranks()[0])}) {
+    const attached seen = attach(pid, {}, nobody);
+    INFO(seen.command.err);
+    CHECK(seen.command.exit_code == 125);
+    CHECK(seen.report.is_null());
+    CHECK_THAT(seen.command.err, ContainsSubstring(std::to_string(pid)));
+    CHECK_THAT(seen.command.err, ContainsSubstring("it belongs to user 0, and this program runs as user 65534"));
+  }
+  CHECK(runs_freely(starter.pid()));
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("attach: a starter that is stopped by Ctrl-Z and continued while we are there goes on, and we stay") {
+  running_starter starter({"starter_grows", "--step", "--exit", "3"});
+  for (int step = 0; step < 2; ++step) starter.ready().go_on();
+  starter.ready();
+  running_command tool(attach_command(starter.pid(), {"--then", "continue"}));
+  REQUIRE(comes_true([&] { return starter.value_of("MPIR_being_debugged") == 1; }));
+  for (int round = 0; round < 3; ++round) {
+    ::kill(starter.pid(), SIGTSTP);
+    REQUIRE(comes_true([&] { return status_of(starter.pid(), "State").find('t') == 0; }));
+    ::kill(starter.pid(), SIGCONT);
+    REQUIRE(comes_true([&] { return status_of(starter.pid(), "State").find('S') == 0; }));
+  }
+  starter.go_on();
+  starter.ready().go_on();
+  const attached seen = outcome_of(tool.wait());
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.reports == 2);
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("attach: a report that cannot be written is a failure, and the starter goes on") {
+  running_starter starter({"starter_pie", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto nowhere = run_command(attach_command(starter.pid(), {"-o", "/no/such/folder/report"}));
+  CHECK(nowhere.exit_code == 125);
+  CHECK_THAT(nowhere.err, ContainsSubstring("/no/such/folder/report"));
+  const auto full = run_command(attach_command(starter.pid(), {"-o", "/dev/full"}));
+  CHECK(full.exit_code == 125);
+  CHECK_THAT(full.err, ContainsSubstring("writing the report"));
+  CHECK(starter.value_of("MPIR_being_debugged") == 0);
+  CHECK(runs_freely(starter.pid()));
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
