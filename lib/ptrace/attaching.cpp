@@ -128,9 +128,11 @@ result<bool> engine::catch_new_threads(traced_process& process) {
   // before is found out by the look at the leader.
   const std::vector<pid_t> listed = list_threads(process.id);
   if (has_lost_leader(process)) drop_thread(process, process.id);
-  // One that is not listed any more has taken the leader's place, or the whole process has ended without its leader.
+  // One that is not there any more has taken the leader's place, or the whole process has ended without its leader.
+  // That it is not listed does not show it yet: a list that is read while threads end may leave out one that lives.
   for (const pid_t task : known_threads(process)) {
-    if (std::find(listed.begin(), listed.end(), task) == listed.end()) drop_thread(process, task);
+    const bool is_listed = std::find(listed.begin(), listed.end(), task) != listed.end();
+    if (!is_listed && !is_thread_of(process.id, task)) drop_thread(process, task);
   }
   bool news = false;
   thread_seizer seizer(calls_, process.id, !process.threads.empty());
