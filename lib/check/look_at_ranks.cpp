@@ -137,19 +137,22 @@ bool rank_set::look_again() {
   const bool time_to_give_up = clock::now() >= give_up_at_;
   bool more = false;
   bool opened = false;
+  bool closed = false;
   for (const auto& rank : ranks_) {
     if (rank->done || rank->seen.is_starter) continue;
     look_at(*rank);
     if (rank->done) continue;
     if (time_for_gates) open_gate(*rank);
     opened = opened || rank->seen.gate_opened;
+    closed = closed || !rank->seen.gate_opened;
     if (time_to_give_up && rank->seen.gate_opened) rank->done = true;
     more = more || !rank->done;
   }
   if (time_for_gates) {
-    gates_at_ = no_deadline;
+    // One that comes to its gate later than the others, on a busy machine, must not be left there.
+    if (!closed) gates_at_ = no_deadline;
     open_gates_of_others();
-    if (opened) give_up_at_ = clock::now() + options_.patience_with_gate;
+    if (opened && give_up_at_ == no_deadline) give_up_at_ = clock::now() + options_.patience_with_gate;
   }
   // The gates of those that are not watched have their time, too.
   return more || (!partial_attach_ok_ && !others_.empty());
