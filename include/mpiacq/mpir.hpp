@@ -146,6 +146,9 @@ enum class taking : std::uint8_t {
 /// the next tool that writes being_debugged = 1 would have our daemons launched with its own arguments or none. For
 /// the same reason at_attach empties a path that another tool has left, says so, and before_detach puts it back.
 ///
+/// Who lets go of a launched starter before it has published its table had better leave being_debugged at 1: Open MPI's
+/// ranks wait for a message that mpirun sends only while it is. `job` does.
+///
 /// Where a target cannot be written (`target::writer` is null: a core file), at_attach reports the table as it is, or a
 /// problem if there is none, and asks for nothing to be done.
 ///

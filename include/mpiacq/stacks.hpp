@@ -19,17 +19,17 @@ namespace mpiacq {
 /// Where in a program a frame stands, as a person would say it. Two processes of one program that stand at the same
 /// place have equal places, wherever their modules are loaded.
 struct code_place {
-  std::string function;      ///< demangled, with its parameters where the name has them; empty where nothing names it
-  std::string file;          ///< of the source, as the compiler recorded it; empty where nothing says
-  std::uint32_t line = 0;    ///< 0 where nothing says
-  std::string module_path;   ///< the module that the code is in; empty where it is in none
-  module_offset offset;      ///< set only where `function` is empty: of the instruction in its module, or its address
+  std::string function;     ///< demangled, with its parameters where the name has them; empty where nothing names it
+  std::string file;         ///< of the source, as the compiler recorded it; empty where nothing says
+  std::uint32_t line = 0;   ///< 0 where nothing says
+  std::string module_path;  ///< the module that the code is in; empty where it is in none
+  module_offset offset;     ///< set only where `function` is empty: of the instruction in its module, or its address
   friend bool operator==(const code_place&, const code_place&) = default;
 };
 
 /// One call that is in progress.
 struct stack_frame {
-  target_address pc;  ///< the instruction that runs next; in a caller, the one after its call
+  target_address pc;                        ///< the instruction that runs next; in a caller, the one after its call
   std::shared_ptr<const code_place> place;  ///< never null; equal places that one catalogue gave are one object
   bool inlined = false;                     ///< the compiler put its code into the next frame's, whose `pc` this is
 };

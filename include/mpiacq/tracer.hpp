@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -203,6 +204,13 @@ class tracer {
   /// which this is not done: aarch64 stops before the write), process_gone.
   [[nodiscard]] result<void> insert_watchpoint(process_id process, target_address address, std::size_t length);
   [[nodiscard]] result<void> remove_watchpoint(process_id process, target_address address);
+
+  /// What the tracing process writes at `address` if this program ends, by whatever means, or this tracer does, with
+  /// the process still traced: a variable that says that a tool is there goes back to what it was. It takes the place
+  /// of what was to be written there before; no bytes take that back. It is forgotten when the process execs, and by
+  /// `detach`: whoever lets go in order has written already. At most 64 KiB. Errors: invalid_argument, not_found.
+  [[nodiscard]] result<void> write_at_our_end(process_id process, target_address address,
+                                              std::span<const std::byte> bytes);
 
   /// Whether the children that a process makes from now on are traced as it is. A followed child gives process_born,
   /// then entry_reached for each of its execs, so that none runs a program unseen, and process_ended; what it makes is

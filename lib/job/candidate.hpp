@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,8 @@ struct candidate {
   mpir::acquisition acquisition;
   bool stopped = false;  ///< all its threads are held by the tracer
   bool ended = false;
+  /// Launched: MPIR_being_debugged as it was written, until the table has been reported.
+  std::optional<mpir::write_memory> announced;
 
   [[nodiscard]] bool has_interface() const {
     return acquisition.symbols() != nullptr && acquisition.symbols()->complete();

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds birth_delay{100};
 candidate& job::state::add_candidate(process_id pid) {
   candidates.erase(pid);
   const auto [at, added] = candidates.try_emplace(pid, *control, pid, options.debug_files,
-                                                  mpir::acquisition_options{options.limits, options.daemons, false});
+                                                  mpir::acquisition_options{options.limits, options.daemons, true});
   return at->second;
 }
 

@@ -46,7 +46,14 @@ result<void> held_ranks::hold(process_id rank) {
   rank_view view(rank);
   // A rank whose symbols cannot be read is held all the same.
   if (!look(view, rank, search_)) return {};
-  return write_all(view, mpir::rank_attached(view.symbols->abi(), view.known));
+  const auto actions = mpir::rank_attached(view.symbols->abi(), view.known);
+  for (const mpir::action& action : actions) {
+    const auto* write = std::get_if<mpir::write_memory>(&action);
+    if (write == nullptr) continue;
+    const std::vector<std::byte> zero(write->bytes.size());
+    if (auto promised = control_.write_at_our_end(rank, write->address, zero); !promised) return promised;
+  }
+  return write_all(view, actions);
 }
 
 result<void> held_ranks::let_go(process_id rank, leave how) {

@@ -132,7 +132,16 @@ result<void> job::state::withdraw(leave how) {
   auto ranks_left = let_go_of_ranks(how);
   if (!decided) let_go_of_others();
   if (held && !starter->ended && starter->program.symbols() != nullptr) {
-    (void)carry_out(*starter, starter->acquisition.before_detach(starter->program.view()));
+    auto actions = starter->acquisition.before_detach(starter->program.view());
+    if (actions && starter->announced) {
+      std::erase_if(*actions, [](const mpir::action& action) {
+        const auto* write = std::get_if<mpir::write_memory>(&action);
+        return write != nullptr && write->what == mpir::known::being_debugged;
+      });
+    }
+    withdrawing = true;
+    (void)carry_out(*starter, std::move(actions));
+    withdrawing = false;
     notice_failure(starter->program.stop_watching_link_map());
   }
   starter->program.about_to_run();

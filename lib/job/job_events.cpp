@@ -40,7 +40,7 @@ void job::state::handle(const process_event& event) {
   std::visit(overloaded{
                  [&](const entry_reached&) { at_entry(process); },
                  [&](const process_born&) {},
-                 [&](const watch_hit&) {},  // none is set
+                 [&](const watch_hit&) { at_state_written(process); },
                  [&](const breakpoint_hit& hit) { at_breakpoint(process, hit.address); },
                  [&](const interrupted&) {
                    process.stopped = true;
@@ -103,6 +103,13 @@ void job::state::at_breakpoint(candidate& process, target_address where) {
   if (!stay) run_on(process);
 }
 
+/// The write comes before MPIR_Breakpoint is called, and is all there is to see where that was inlined.
+void job::state::at_state_written(candidate& process) {
+  process.stopped = true;
+  if (detached) return run_on(process);
+  if (!carry_out(process, process.acquisition.at_state_written(process.program.view()))) run_on(process);
+}
+
 bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>> actions) {
   if (!actions) {
     notice_failure(fail(std::move(actions).error()));
@@ -143,13 +150,21 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                           return false;
                         },
                         [&](const mpir::write_memory& write) {
-                          notice_failure(process.program.write(write.address, write.bytes));
+                          notice_failure(this->write(process, write));
                           return false;
                         },
                         [&](const mpir::watch_modules&) { return false; },
-                        // A watched variable is not asked for.
-                        [&](const mpir::watch_variable&) { return false; },
-                        [&](const mpir::unwatch_variable&) { return false; },
+                        [&](const mpir::watch_variable& watch) {
+                          const auto set = control->insert_watchpoint(process.pid, watch.address, watch.length);
+                          // The breakpoint alone does where it is called; some machines have no more than that.
+                          if (!set && set.error().code != error_code::unsupported) notice_failure(set);
+                          return false;
+                        },
+                        [&](const mpir::unwatch_variable& watch) {
+                          const auto gone = control->remove_watchpoint(process.pid, watch.address);
+                          if (!gone && gone.error().code != error_code::unsupported) notice_failure(gone);
+                          return false;
+                        },
                         [&](const mpir::await_table&) {
                           look_at = clock::now() + table_interval;
                           return false;
@@ -164,6 +179,7 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                         },
                         [&](const mpir::report_processes& report) {
                           decide(process);
+                          withdraw_at_our_end(process);
                           host_is_local = local_hosts_of(*report.table, local_host::of_this_system());
                           if (attaching) {
                             coming.emplace_back(job_attached{});
@@ -186,6 +202,25 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                         },
                     },
                     action);
+}
+
+/// Open MPI's ranks wait in MPI_Init for a message that mpirun sends only while MPIR_being_debugged is 1: from the
+/// launch until the table is there, it has to stay, whatever becomes of us.
+result<void> job::state::write(candidate& process, const mpir::write_memory& what) {
+  if (withdrawing) {
+    if (auto kept = control->write_at_our_end(process.pid, what.address, {}); !kept) return kept;
+    return process.program.write(what.address, what.bytes);
+  }
+  if (!facts.launched) return process.program.write_while_here(what.address, what.bytes);
+  if (what.what == mpir::known::being_debugged) process.announced = what;
+  return process.program.write(what.address, what.bytes);
+}
+
+void job::state::withdraw_at_our_end(candidate& process) {
+  const auto announced = std::exchange(process.announced, std::nullopt);
+  if (!announced) return;
+  const std::vector<std::byte> zero(announced->bytes.size());
+  notice_failure(control->write_at_our_end(process.pid, announced->address, zero));
 }
 
 void job::state::run_on(candidate& process) {

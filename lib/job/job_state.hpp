@@ -39,9 +39,10 @@ struct job::state {
 
   starter_facts facts;
   std::deque<job_event> coming;
-  bool for_caller = false;  ///< the starter is stopped, and stays so until the caller says otherwise
-  bool holding = false;     ///< `hold` is at work: whatever stops the starter leaves it stopped
-  bool detached = false;    ///< nothing of ours is in it any more; only its end is still to come
+  bool for_caller = false;   ///< the starter is stopped, and stays so until the caller says otherwise
+  bool holding = false;      ///< `hold` is at work: whatever stops the starter leaves it stopped
+  bool withdrawing = false;  ///< what is written now is what stays
+  bool detached = false;     ///< nothing of ours is in it any more; only its end is still to come
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
 
@@ -69,6 +70,7 @@ struct job::state {
   void at_birth(process_id pid, process_id parent);
   void at_entry(candidate& process);
   void at_breakpoint(candidate& process, target_address where);
+  void at_state_written(candidate& process);
   void at_end(candidate& process, const exit_status& status);
   void finish();
   /// Does what the state machine asks for. True where the process has to stay stopped for the caller.
@@ -81,6 +83,10 @@ struct job::state {
   void look_for_daemons();
   void report_daemons();
   void run_on(candidate& process);
+  /// What the interface has us write. It goes back by itself if this program dies, as soon as that does no harm.
+  [[nodiscard]] result<void> write(candidate& process, const mpir::write_memory& what);
+  /// From now on MPIR_being_debugged of a launched starter goes back to 0 with us.
+  void withdraw_at_our_end(candidate& process);
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
   void notice_failure(const result<void>& done) {
     // A starter that died under our hands says so itself, by its end.

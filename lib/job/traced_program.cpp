@@ -29,6 +29,13 @@ result<void> traced_program::write(target_address address, std::span<const std::
   return memory_.write(address, bytes);
 }
 
+result<void> traced_program::write_while_here(target_address address, std::span<const std::byte> bytes) {
+  std::vector<std::byte> before(bytes.size());
+  if (auto read = read_exact(memory_, address, before); !read) return read;
+  if (auto promised = control_.write_at_our_end(pid_, address, before); !promised) return promised;
+  return write(address, bytes);
+}
+
 result<void> traced_program::watch_link_map() {
   if (watch_ || !symbols_) return {};
   const auto where = symbols_->link_map_breakpoint();

@@ -29,6 +29,8 @@ class traced_program {
   [[nodiscard]] const process_symbols* symbols() const { return symbols_.get(); }
 
   [[nodiscard]] result<void> write(target_address address, std::span<const std::byte> bytes);
+  /// The same, and what stands there now is put back if this program ends before it lets go of the process.
+  [[nodiscard]] result<void> write_while_here(target_address address, std::span<const std::byte> bytes);
 
   /// Asks the dynamic linker to stop at each change of its link map, or no longer. A static program never stops.
   [[nodiscard]] result<void> watch_link_map();

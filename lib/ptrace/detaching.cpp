@@ -14,6 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto left_leader_interval = 100ms;
+/// Of one write_at_our_end. The interface's largest variable has some 4 KiB.
+constexpr std::size_t most_last_bytes = 65536;
 
 }  // namespace
 
@@ -59,6 +61,8 @@ void engine::finish_detach(traced_process& process) {
   const detach_request request = *std::exchange(process.detaching, std::nullopt);
   process.hits.clear();
   process.interrupt_due = process.at_entry = false;
+  if (leaving_all_) write_last(process);
+  process.last_writes.clear();
   auto outcome = take_out_all(process);
   process.now = phase::leaving;
   // The signal waits while all are in ptrace-stops. The first one to be let go takes it before it runs an instruction
@@ -73,6 +77,28 @@ void engine::finish_detach(traced_process& process) {
   }
   leave_if_empty(process);
   request.answer(std::move(outcome));
+}
+
+result<void> engine::write_at_our_end(process_id id, target_address address, std::vector<std::byte> bytes) {
+  if (bytes.size() > most_last_bytes) {
+    return fail(error_code::invalid_argument,
+                fmt::format("{} bytes are to be written at our end: more than {}", bytes.size(), most_last_bytes));
+  }
+  auto found = find(id);
+  if (!found) return fail(std::move(found).error());
+  auto& writes = (*found)->last_writes;
+  if (bytes.empty()) {
+    writes.erase(address);
+  } else {
+    writes.insert_or_assign(address, std::move(bytes));
+  }
+  return {};
+}
+
+/// Nobody is left who could be told of a failure.
+void engine::write_last(const traced_process& process) {
+  process_memory memory(process_id{process.id});
+  for (const auto& [address, bytes] : process.last_writes) static_cast<void>(memory.write(address, bytes));
 }
 
 /// Gives those that could not be let go, because they have not stopped.

@@ -58,6 +58,7 @@ class engine {
   [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
   [[nodiscard]] result<void> insert_watchpoint(process_id id, target_address address, std::uint64_t length);
   [[nodiscard]] result<void> remove_watchpoint(process_id id, target_address address);
+  [[nodiscard]] result<void> write_at_our_end(process_id id, target_address address, std::vector<std::byte> bytes);
   [[nodiscard]] result<void> follow_children(process_id id, bool follow);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
   /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
@@ -165,6 +166,7 @@ class engine {
   static void end_detach(traced_process& process, result<void> outcome);
   void finish_detach(traced_process& process);
   std::vector<pid_t> detach_stopped_threads(traced_process& process);
+  static void write_last(const traced_process& process);
   void detach_thread(traced_process& process, traced_thread& thread);
   void look_at_left_leader(traced_process& process);
   void leave_if_empty(traced_process& process);

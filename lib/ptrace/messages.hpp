@@ -74,6 +74,12 @@ struct remove_watchpoint_command {
   process_id process;
   target_address address;
 };
+struct write_at_our_end_command {
+  using answer = void;
+  process_id process;
+  target_address address;
+  std::vector<std::byte> bytes;
+};
 struct follow_children_command {
   using answer = void;
   process_id process;
@@ -88,10 +94,10 @@ struct is_idle_command {
   using answer = bool;
 };
 
-using command =
-    std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
-                 kill_command, insert_breakpoint_command, remove_breakpoint_command, insert_watchpoint_command,
-                 remove_watchpoint_command, follow_children_command, threads_command, is_idle_command>;
+using command = std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command,
+                             detach_command, kill_command, insert_breakpoint_command, remove_breakpoint_command,
+                             insert_watchpoint_command, remove_watchpoint_command, write_at_our_end_command,
+                             follow_children_command, threads_command, is_idle_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -135,6 +141,9 @@ inline constexpr auto wire_members<insert_watchpoint_command> = std::tuple{
 template <>
 inline constexpr auto wire_members<remove_watchpoint_command> =
     std::tuple{&remove_watchpoint_command::process, &remove_watchpoint_command::address};
+template <>
+inline constexpr auto wire_members<write_at_our_end_command> = std::tuple{
+    &write_at_our_end_command::process, &write_at_our_end_command::address, &write_at_our_end_command::bytes};
 template <>
 inline constexpr auto wire_members<follow_children_command> =
     std::tuple{&follow_children_command::process, &follow_children_command::follow};

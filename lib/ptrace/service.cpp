@@ -127,6 +127,9 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
             answer(c, engine_.insert_watchpoint(c.process, c.address, c.length));
           },
           [&](const remove_watchpoint_command& c) { answer(c, engine_.remove_watchpoint(c.process, c.address)); },
+          [&](write_at_our_end_command& c) {
+            answer(c, engine_.write_at_our_end(c.process, c.address, std::move(c.bytes)));
+          },
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },
           [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
           [&](const is_idle_command& c) { answer(c, engine_.is_idle() && events_.all_sent()); },

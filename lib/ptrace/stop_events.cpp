@@ -158,6 +158,7 @@ void engine::on_exec(traced_process& process) {
   process.threads.clear();
   leave_behind_of(process);
   process.breakpoints.clear();
+  process.last_writes.clear();
   process.hardware = {};
   process.lifted = process.at_entry = false;
   process.hits.clear();

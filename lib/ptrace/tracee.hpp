@@ -141,6 +141,8 @@ struct traced_process {
   bool sees_forks = false;             ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
   bool shares_memory = false;          ///< with the process that made it, until it execs
 
+  std::map<target_address, std::vector<std::byte>> last_writes;  ///< what write_at_our_end asked for
+
   // What is to be reported once every thread is stopped.
   bool at_entry = false;
   bool interrupt_due = false;

@@ -87,6 +87,10 @@ result<void> tracer::remove_watchpoint(process_id process, target_address addres
   return state_->process->ask(remove_watchpoint_command{process, address});
 }
 
+result<void> tracer::write_at_our_end(process_id process, target_address address, std::span<const std::byte> bytes) {
+  return state_->process->ask(write_at_our_end_command{process, address, {bytes.begin(), bytes.end()}});
+}
+
 result<void> tracer::follow_children(process_id process, bool follow) {
   return state_->process->ask(follow_children_command{process, follow});
 }

@@ -155,3 +155,28 @@ TEST_CASE("a tool that dies while threads come and go takes its breakpoints with
     reap_everybody();
   }
 }
+
+TEST_CASE("what was to be written at the end of a tool is, where it was neither taken back nor let go of") {
+  inferior program("echo");
+  const target_address calls = address_of("echo", "marker_calls");
+  enum class then { written, taken_back, replaced };
+  const auto what = GENERATE(then::written, then::taken_back, then::replaced);
+  tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
+    const process_id id = launch_to_entry(t, p);
+    const std::vector<std::byte> forty_one = {std::byte{41}, std::byte{0}, std::byte{0}, std::byte{0}};
+    const std::vector<std::byte> five = {std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}};
+    if (!t.write_at_our_end(id, calls, forty_one)) ::_exit(1);
+    if (what == then::taken_back && !t.write_at_our_end(id, calls, {})) ::_exit(1);
+    if (what == then::replaced && !t.write_at_our_end(id, calls, five)) ::_exit(1);
+    ready(id);
+  });
+  const pid_t id = dying.ready();
+  dying.die();
+  CHECK(program.line() == "ready");
+  program.order('m');
+  CHECK(program.byte() == 'm');
+  program.no_more_orders();
+  CHECK(WEXITSTATUS(orphan_status(id)) == 7);
+  CHECK(program.rest() == (what == then::written ? "calls 42\n" : what == then::replaced ? "calls 6\n" : "calls 1\n"));
+  reap_everybody();
+}

@@ -111,8 +111,13 @@ std::map<pid_t, int> orphans_ended() {
   return ended;
 }
 
+struct kill_moment {
+  std::string once_there;  ///< counted from when this file has something in it; empty: from the launch
+  std::chrono::nanoseconds after;
+};
+
 /// Launches the job, and kills mpiacq after so long; false where it had ended before.
-bool kill_mpiacq_after(const std::vector<std::string>& line, long nanoseconds) {
+bool kill_mpiacq(const std::vector<std::string>& line, const kill_moment& when) {
   std::vector<char*> argv;
   for (const std::string& word : line) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -123,7 +128,8 @@ bool kill_mpiacq_after(const std::vector<std::string>& line, long nanoseconds) {
     ::execv(argv[0], argv.data());
     ::_exit(99);
   }
-  const timespec moment{0, nanoseconds};
+  if (!when.once_there.empty()) REQUIRE(comes_true([&] { return !file_contents(when.once_there).empty(); }));
+  const timespec moment{when.after.count() / 1'000'000'000, when.after.count() % 1'000'000'000};
   ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
   ::kill(tool, SIGKILL);
   int status = 0;
@@ -141,6 +147,7 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
   for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
   int jobs_orphaned = 0;
   constexpr int rounds = 24;
+  std::chrono::nanoseconds length{};  // of the first round's job, which nobody disturbs
   for (int round = 0; round < rounds; ++round) {
     INFO("round " << round);
     const scratch_folder folder;
@@ -149,8 +156,16 @@ TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it wou
     // A shell writes down the pid that mpirun then has.
     const auto starter = std::find(line.begin(), line.end(), mpirun);
     line.insert(starter, {"sh", "-c", "echo $$ > " + folder.path("pid") + "; exec \"$@\"", "sh"});
-    // From before the fork of mpirun to after the job's end.
-    if (!kill_mpiacq_after(line, round * 30'000'000L)) continue;
+    if (round == 0) {
+      const auto begun = std::chrono::steady_clock::now();
+      REQUIRE(run_command(line, openmpi_options()).exit_code == 3);
+      length = std::chrono::steady_clock::now() - begun;
+      continue;
+    }
+    // From before the fork of mpirun to the job's end; mostly from when mpirun is there, whose start may take long.
+    const kill_moment when = round % 4 == 0 ? kill_moment{{}, std::chrono::milliseconds(round)}
+                                            : kill_moment{folder.path("pid"), length * round / rounds};
+    if (!kill_mpiacq(line, when)) continue;
     const auto ended = orphans_ended();
     const std::string pid = file_contents(folder.path("pid"));
     if (pid.empty()) continue;  // it was killed before there was a job

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "launched.hpp"
+#include "running_starter.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -217,8 +218,11 @@ TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") 
               fixture("starter_pie").c_str(), "--exit", "3", nullptr);
       ::_exit(99);
     }
-    // From before the launch to after the report.
-    const timespec moment{0, round * 1'000'000};
+    // From before the launch on; in every second round from the job's own beginning on, which may come late on a busy
+    // machine.
+    const bool once_there = round % 2 == 1;
+    if (once_there) REQUIRE(comes_true([&] { return !file_contents(oracle).empty(); }));
+    const timespec moment{0, once_there ? round * 200'000 : round * 1'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
     ::kill(tool, SIGKILL);
     int status = 0;
@@ -238,4 +242,23 @@ TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") 
   }
   CHECK(jobs_seen > 5);
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_CASE("mpiacq killed after the spawn: MPIR_being_debugged of the starter that goes on is 0") {
+  const scratch_folder folder;
+  const std::string oracle = folder.path("oracle");
+  command_options how;
+  how.environment["MPIACQ_ORACLE"] = oracle;
+  running_command tool(
+      {MPIACQ_COMMAND, "launch", "--json", "-o", folder.path("report"), "--", fixture("starter_stubborn")}, how);
+  REQUIRE(comes_true([&] { return read_oracle(oracle).count("waiting") != 0; }));
+  const auto said = read_oracle(oracle);
+  const auto starter = static_cast<pid_t>(std::stol(said.at("starter_pid")));
+  CHECK(int_at(starter, said.at("symbol.MPIR_being_debugged")) == 1);
+  ::kill(tool.pid(), SIGKILL);
+  CHECK(tool.wait().signal == SIGKILL);
+  CHECK(comes_true([&] { return int_at(starter, said.at("symbol.MPIR_being_debugged")) == 0; }));
+  CHECK(runs_freely(starter));
+  ::kill(starter, SIGKILL);
+  for (int i = 0; i < 4; ++i) ::kill(std::stoi(said.at("rank." + std::to_string(i) + ".pid")), SIGKILL);
 }

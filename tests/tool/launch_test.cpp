@@ -1,5 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Every kind of starter, from the command line to the table. The oracle is what the starter itself wrote down.
+#include <array>
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "catch.hpp"
 #include "launched.hpp"
 
@@ -254,4 +259,38 @@ TEST_CASE("strings at the end of the last mapped page are read to their end, or 
     }
   }
   CHECK(unterminated > 0);
+}
+
+TEST_CASE("a starter in which MPIR_Breakpoint was inlined is caught at its write of MPIR_debug_state") {
+  const launched run = launch({"starter_inlined", "--exit", "4"});
+  INFO(run.command.err);
+  CHECK(run.command.exit_code == 4);
+  REQUIRE(run.report.is_object());
+  CHECK(run.report.at("event") == "spawned");
+  REQUIRE(run.report.at("processes").size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(std::to_string(run.report.at("processes")[i].at("pid").get<long>()) ==
+          run.said("rank." + std::to_string(i) + ".pid"));
+  }
+  CHECK(run.said("breakpoint_calls") == "0");
+}
+
+TEST_CASE("a starter that writes its state before its table, and calls nobody, is looked at again") {
+  const scratch_folder folder;
+  std::array<int, 2> input{};
+  REQUIRE(::pipe2(input.data(), O_CLOEXEC) == 0);
+  command_options how;
+  how.in_child = [&] { ::dup2(input[0], STDIN_FILENO); };
+  const std::string report = folder.path("report");
+  running_command tool({MPIACQ_COMMAND, "launch", "--json", "-o", report, "--", fixture("starter_inlined"), "late",
+                        "--hold", "--exit", "6"},
+                       how);
+  const bool reported = comes_true([&] { return json::accept(file_contents(report)); });
+  ::close(input[0]);
+  ::close(input[1]);  // and it goes on
+  const command_outcome ended = tool.wait();
+  INFO(ended.err);
+  REQUIRE(reported);
+  CHECK(json::parse(file_contents(report)).at("processes").size() == 4);
+  CHECK(ended.exit_code == 6);
 }
