@@ -14,6 +14,7 @@
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
 #include "mpiacq/memory.hpp"
+#include "mpiacq/registers.hpp"
 
 namespace mpiacq {
 
@@ -47,6 +48,19 @@ struct launch_request {
 /// How to attach to a process.
 struct attach_options {
   bool follow_children = false;  ///< see tracer::follow_children; from the moment when all threads are held
+};
+
+/// One of many processes to attach to, and what the caller knows of it.
+struct attach_target {
+  process_id process;
+  /// When the process that is meant was started, in clock ticks after the machine's start: field 22 of /proc/PID/stat
+  /// (proc(5)). One that has its number now and was started at another time is not touched. Empty: whoever has it.
+  std::optional<std::uint64_t> start_time;
+};
+
+enum class which_threads : std::uint8_t {
+  first,  ///< the one that runs main, where it has not ended
+  all,
 };
 
 enum class breakpoint_kind : std::uint8_t {
@@ -173,6 +187,15 @@ class tracer {
   /// the kernel, another policy), timed_out (it makes threads faster than they can be caught), invalid_argument (this
   /// program itself).
   [[nodiscard]] result<void> attach(process_id process, const attach_options& options = {});
+  /// The same for many processes, which stop as nearly together as the kernel allows: whatever can be asked about them
+  /// is asked first, then all threads of all are seized, then all are interrupted, and only then the stops are waited
+  /// for. It answers when every process is held or given up, one outcome for each in the order given; what fails with
+  /// one leaves the others as they are. A thread that does not come back from the kernel keeps all waiting for
+  /// `tracer_options::stop_limit`. The tracing process keeps a folder of /proc open for each, up to a limit, by which
+  /// it knows it again the next time.
+  /// Errors as `attach`; process_gone also where the number is another process's now (attach_target::start_time).
+  [[nodiscard]] std::vector<result<void>> attach_all(std::span<const attach_target> targets,
+                                                     const attach_options& options = {});
 
   /// The next event; empty where `until` passed first. Events of one process come in order.
   [[nodiscard]] result<std::optional<process_event>> wait(deadline until = no_deadline);
@@ -186,6 +209,8 @@ class tracer {
   /// Takes away breakpoints and lets go of every thread; code and debug registers are as before. A running process is
   /// stopped for it first. For a launched process process_ended still follows. It may be attached to again.
   [[nodiscard]] result<void> detach(process_id process, leave how = leave::running);
+  /// The same for many: one outcome for each, in the order given. Those that run are all stopped first.
+  [[nodiscard]] std::vector<result<void>> detach_all(std::span<const process_id> processes, leave how = leave::running);
   /// SIGKILL. process_ended follows.
   [[nodiscard]] result<void> kill(process_id process);
 
@@ -226,6 +251,12 @@ class tracer {
 
   /// The threads that are known at this moment.
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id process) const;
+
+  /// The general registers of the threads of many processes, in one exchange with the tracing process: one outcome for
+  /// each process, in the order given. The processes must be stopped. A thread that has not stopped (tracing_problem)
+  /// has none and is left out, as is one that is being killed. Errors: invalid_argument (it runs), process_gone.
+  [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
+      std::span<const process_id> processes, which_threads which = which_threads::all) const;
 
  private:
   struct state;

@@ -13,6 +13,7 @@
 
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/registers.hpp"
 #include "ptrace_call.hpp"
 
 namespace mpiacq::tracing::arch {
@@ -31,6 +32,8 @@ using hardware_table = std::array<std::optional<hardware_trigger>, hardware_regi
 
 [[nodiscard]] result<target_address> program_counter(const ptrace_calls& calls, pid_t thread);
 [[nodiscard]] result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread);
+/// All general registers of a stopped thread.
+[[nodiscard]] result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread);
 
 /// The trap instruction that a software breakpoint is.
 [[nodiscard]] std::span<const std::byte> trap_instruction();

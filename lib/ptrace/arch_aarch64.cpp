@@ -1,8 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include <asm/ptrace.h>
 #include <elf.h>
@@ -51,6 +53,20 @@ result<target_address> program_counter(const ptrace_calls& calls, pid_t thread) 
 
 result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
   return registers(calls, thread).map([](const user_regs_struct& all) { return target_address{all.sp}; });
+}
+
+result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread) {
+  return registers(calls, thread).map([&](const user_regs_struct& r) {
+    thread_registers all;
+    all.thread = thread_id{thread};
+    std::copy(std::begin(r.regs), std::end(r.regs), all.by_dwarf_number.begin());
+    all.by_dwarf_number[31] = r.sp;
+    all.by_dwarf_number[32] = r.pc;
+    all.count = 33;
+    all.pc = target_address{r.pc};
+    all.sp = target_address{r.sp};
+    return all;
+  });
 }
 
 std::span<const std::byte> trap_instruction() {

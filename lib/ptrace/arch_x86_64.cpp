@@ -1,4 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -75,6 +76,22 @@ result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
   return calls.peek_user(thread, offsetof(struct user_regs_struct, rsp)).map([](unsigned long v) {
     return target_address{v};
   });
+}
+
+result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread) {
+  // Not PTRACE_GETREGSET, which has another form for a thread that runs code of 32 bits; this one is as the caller's.
+  user_regs_struct r{};
+  const long got = calls.raw(PTRACE_GETREGS, thread, 0, reinterpret_cast<unsigned long>(&r));
+  if (got < 0) return fail(ptrace_failure("read the registers of", thread, static_cast<int>(-got)));
+  thread_registers all;
+  all.thread = thread_id{thread};
+  const auto by_number = std::to_array<std::uint64_t>({r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
+                                                       r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip});
+  std::copy(by_number.begin(), by_number.end(), all.by_dwarf_number.begin());
+  all.count = static_cast<std::uint8_t>(by_number.size());
+  all.pc = target_address{r.rip};
+  all.sp = target_address{r.rsp};
+  return all;
 }
 
 std::span<const std::byte> trap_instruction() {

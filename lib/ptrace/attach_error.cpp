@@ -126,6 +126,13 @@ std::optional<error> not_to_be_attached(std::int64_t process) {
   return std::nullopt;
 }
 
+error replaced_process(pid_t process) {
+  return {error_code::process_gone,
+          fmt::format("attach to {}: the process that was meant has ended, and the number is another one's now ({}), "
+                      "which is left alone",
+                      process, command_name(process))};
+}
+
 error foreign_process_folder(pid_t process) {
   return error{error_code::not_found,
                fmt::format("attach to {} ({}): /proc shows it, but that /proc is of another process namespace, where "

@@ -48,6 +48,9 @@ struct refusal_facts {
 /// ended. Empty where it is a living process.
 [[nodiscard]] std::optional<error> not_to_be_attached(std::int64_t process);
 
+/// The process that was meant has ended, and another one has its number.
+[[nodiscard]] error replaced_process(pid_t process);
+
 /// The process is in /proc, and yet the kernel knows no such number.
 [[nodiscard]] error foreign_process_folder(pid_t process);
 

@@ -54,30 +54,39 @@ error too_many_threads(pid_t process, std::chrono::milliseconds limit) {
 
 void engine::attach(process_id id, attach_options options, reply<void> answer) {
   if (auto why_not = not_to_be_attached(id.value())) return answer(fail(std::move(*why_not)));
-  const auto number = static_cast<pid_t>(id.value());
-  if (number == ::getpid()) {
-    return answer(
-        fail(error_code::invalid_argument, fmt::format("attach to {}: a program cannot trace itself", number)));
+  const auto begun = begin_attach(static_cast<pid_t>(id.value()), options);
+  if (!begun) return answer(fail(begun.error()));
+  (*begun)->attaching->answer = std::move(answer);
+  go_on_attaching(**begun);
+}
+
+/// It is there as one that is being attached to, and no thread of it is ours yet, unless it was left late.
+result<traced_process*> engine::begin_attach(pid_t number, attach_options options) {
+  if (number == own_id_) {
+    return fail(error_code::invalid_argument, fmt::format("attach to {}: a program cannot trace itself", number));
   }
   const auto known = processes_.find(number);
   if (newborn_.contains(number) || (known != processes_.end() && !is_left(known->second))) {
-    return answer(fail(error_code::busy,
-                       fmt::format("attach to {} ({}): this tracer traces it already", number, command_name(number))));
+    return fail(error_code::busy,
+                fmt::format("attach to {} ({}): this tracer traces it already", number, command_name(number)));
   }
-  traced_process fresh;
-  fresh.id = number;
   if (known != processes_.end()) {
+    traced_process fresh;
     fresh.launched = known->second.launched;
     fresh.had_breakpoints = known->second.had_breakpoints;
     fresh.past_traps = std::move(known->second.past_traps);
     fresh.threads = std::move(known->second.threads);
     for (auto& [task, thread] : fresh.threads) thread.late = false;  // asked to stop it is already
+    known->second = std::move(fresh);
   }
-  fresh.now = phase::stopping;
-  fresh.follow_children = fresh.sees_forks = options.follow_children;
-  fresh.attaching = attach_request{options, std::move(answer), clock::now() + options_.stop_limit, std::nullopt};
-  processes_[number] = std::move(fresh);
-  go_on_attaching(processes_[number]);
+  traced_process& process = known != processes_.end() ? known->second : processes_[number];
+  process.id = number;
+  process.now = phase::stopping;
+  process.follow_children = process.sees_forks = options.follow_children;
+  attach_request& request = process.attaching.emplace();
+  request.options = options;
+  request.until = clock::now() + options_.stop_limit;
+  return &process;
 }
 
 /// Every thread that is known has stopped, or there is none yet.
@@ -85,7 +94,10 @@ void engine::go_on_attaching(traced_process& process) {
   attach_request& request = *process.attaching;
   if (process.detaching && !request.failure) request.failure = given_up(process.id);
   if (request.failure) return undo_attach(process);
-  bool all_found = false;
+  // What the batch could not take hold of the quick way (attaching_all.cpp) comes here without a thread.
+  if (process.threads.empty() && is_another(process)) request.failure = replaced_process(process.id);
+  if (has_all_by_count(process)) return finish_attach(process);
+  bool all_found = request.failure.has_value();
   while (!all_found) {
     const auto news = catch_new_threads(process);
     if (!news) {
@@ -98,6 +110,7 @@ void engine::go_on_attaching(traced_process& process) {
     all_found = request.failure || (!*news && !process.threads.empty());
   }
   if (!all_stopped(process)) return await_stop(process);
+  if (!request.failure && is_another(process)) request.failure = replaced_process(process.id);
   if (request.failure) return undo_attach(process);
   finish_attach(process);
 }

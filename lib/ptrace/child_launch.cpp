@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "descriptor_limit.hpp"
+
 namespace mpiacq::tracing {
 
 namespace {
@@ -57,6 +59,7 @@ bool looks_on(int errno_value) {
     last.errno_value = errno;
     give_up();
   }
+  restore_descriptor_limit();
   const auto arguments = pointers(plan.arguments);
   const auto environment = pointers(plan.environment);
   const sigset_t mask = signal_set(plan.surroundings.blocked_signals);

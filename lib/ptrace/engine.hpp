@@ -4,7 +4,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include <unistd.h>
+
 #include "event_queue.hpp"
+#include "process_folders.hpp"
 #include "ptrace_call.hpp"
 #include "tracee.hpp"
 #include "wait_status.hpp"
@@ -50,9 +53,12 @@ class engine {
   // Commands (tracer.hpp).
   void launch(launch_order order, reply<process_id> answer);
   void attach(process_id id, attach_options options, reply<void> answer);
+  void attach_all(const std::vector<attach_target>& targets, attach_options options,
+                  reply<std::vector<result<void>>> answer);
   [[nodiscard]] result<void> resume(process_id id);
   [[nodiscard]] result<void> interrupt(process_id id);
   void detach(process_id id, leave how, reply<void> answer);
+  void detach_all(const std::vector<process_id>& ids, leave how, reply<std::vector<result<void>>> answer);
   [[nodiscard]] result<void> kill(process_id id);
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id id, target_address address, breakpoint_kind kind);
   [[nodiscard]] result<void> remove_breakpoint(process_id id, target_address address);
@@ -61,12 +67,17 @@ class engine {
   [[nodiscard]] result<void> write_at_our_end(process_id id, target_address address, std::vector<std::byte> bytes);
   [[nodiscard]] result<void> follow_children(process_id id, bool follow);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
+  [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(const std::vector<process_id>& ids,
+                                                                             which_threads which);
   /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
   void leave_all();
 
   // What the waiter saw.
   void on_status(pid_t task, const wait_status& status);
   void on_time(clock::time_point now);
+  /// What one of those threads has to tell that were interrupted all at once. The kernel finds it at once by its
+  /// number, but only by a search through all when it is asked who has news.
+  [[nodiscard]] std::optional<task_report> next_expected();
 
   [[nodiscard]] deadline next_deadline() const;
   /// Something is still attached that has not been detached as far as it lets itself be.
@@ -152,6 +163,7 @@ class engine {
 
   // attaching.cpp
   enum class caught : std::uint8_t { yes, gone, dead, not_the_programs };
+  [[nodiscard]] result<traced_process*> begin_attach(pid_t number, attach_options options);
   void go_on_attaching(traced_process& process);
   [[nodiscard]] bool has_lost_leader(const traced_process& process) const;
   void drop_thread(traced_process& process, pid_t task);
@@ -161,6 +173,14 @@ class engine {
   static void end_attach(traced_process& process);
   static void finish_attach(traced_process& process);
   void undo_attach(traced_process& process);
+
+  // attaching_all.cpp
+  [[nodiscard]] result<traced_process*> begin_attach_to(const attach_target& target, attach_options options);
+  [[nodiscard]] bool seize_quickly(traced_process& process, thread_seizer& seizer);
+  void interrupt_all(traced_process& process);
+  [[nodiscard]] bool has_all_by_count(const traced_process& process);
+  [[nodiscard]] bool is_another(const traced_process& process);
+  [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which);
 
   // detaching.cpp
   static void end_detach(traced_process& process, result<void> outcome);
@@ -184,11 +204,14 @@ class engine {
 
   event_queue& events_;
   const tracer_options& options_;
+  const pid_t own_id_ = ::getpid();
   ptrace_calls calls_;
   std::map<pid_t, traced_process> processes_;
   std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;
   std::deque<left_behind> left_behind_;
+  process_folders folders_;
+  std::deque<pid_t> expected_;  ///< threads that were interrupted together, those that have not reported yet
   bool leaving_all_ = false;
 };
 

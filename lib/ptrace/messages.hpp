@@ -89,15 +89,31 @@ struct threads_command {
   using answer = std::vector<thread_id>;
   process_id process;
 };
+struct attach_all_command {
+  using answer = std::vector<result<void>>;
+  std::vector<attach_target> targets;
+  attach_options options;
+};
+struct detach_all_command {
+  using answer = std::vector<result<void>>;
+  std::vector<process_id> processes;
+  leave how = leave::running;
+};
+struct registers_command {
+  using answer = std::vector<result<std::vector<thread_registers>>>;
+  std::vector<process_id> processes;
+  which_threads which = which_threads::all;
+};
 /// No event can come any more, for nothing is traced.
 struct is_idle_command {
   using answer = bool;
 };
 
-using command = std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command,
-                             detach_command, kill_command, insert_breakpoint_command, remove_breakpoint_command,
-                             insert_watchpoint_command, remove_watchpoint_command, write_at_our_end_command,
-                             follow_children_command, threads_command, is_idle_command>;
+using command =
+    std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
+                 kill_command, insert_breakpoint_command, remove_breakpoint_command, insert_watchpoint_command,
+                 remove_watchpoint_command, write_at_our_end_command, follow_children_command, threads_command,
+                 is_idle_command, attach_all_command, detach_all_command, registers_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -151,6 +167,17 @@ template <>
 inline constexpr auto wire_members<threads_command> = std::tuple{&threads_command::process};
 template <>
 inline constexpr auto wire_members<is_idle_command> = std::tuple{};
+template <>
+inline constexpr auto wire_members<attach_target> = std::tuple{&attach_target::process, &attach_target::start_time};
+template <>
+inline constexpr auto wire_members<attach_all_command> =
+    std::tuple{&attach_all_command::targets, &attach_all_command::options};
+template <>
+inline constexpr auto wire_members<detach_all_command> =
+    std::tuple{&detach_all_command::processes, &detach_all_command::how};
+template <>
+inline constexpr auto wire_members<registers_command> =
+    std::tuple{&registers_command::processes, &registers_command::which};
 template <>
 inline constexpr auto wire_members<request_message> =
     std::tuple{&request_message::events_taken, &request_message::what};

@@ -33,10 +33,10 @@ error ptrace_failure(const char* doing, pid_t thread, int errno_value) {
   return error{code, fmt::format("{} {}", doing, thread)}.with_errno(errno_value);
 }
 
-ptrace_calls::ptrace_calls() : owner_(::gettid()) {}
+ptrace_calls::ptrace_calls() : owner_(::pthread_self()) {}
 
 long ptrace_calls::raw(int request, pid_t thread, unsigned long address, unsigned long data) const {
-  if (::gettid() != owner_) return -not_the_owner;
+  if (::pthread_equal(::pthread_self(), owner_) == 0) return -not_the_owner;
   errno = 0;
   const long answer = ::ptrace(static_cast<__ptrace_request>(request), thread, address, data);
   return answer == -1 && errno != 0 ? -errno : answer;
@@ -96,7 +96,8 @@ result<siginfo_t> ptrace_calls::signal_info(pid_t thread) const {
 
 result<unsigned long> ptrace_calls::peek_user(pid_t thread, std::size_t offset) const {
   // The library's ptrace() returns the word itself; -1 is a value like any other, and only errno tells.
-  if (::gettid() != owner_) return fail(ptrace_failure("read a register of", thread, not_the_owner));
+  if (::pthread_equal(::pthread_self(), owner_) == 0)
+    return fail(ptrace_failure("read a register of", thread, not_the_owner));
   errno = 0;
   const long word = ::ptrace(PTRACE_PEEKUSER, thread, offset, nullptr);
   if (errno != 0) return fail(ptrace_failure("read a register of", thread, errno));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "mpiacq/error.hpp"
@@ -44,7 +45,7 @@ class ptrace_calls {
  private:
   [[nodiscard]] result<void> call(const char* doing, int request, pid_t thread, unsigned long address,
                                   unsigned long data) const;
-  pid_t owner_;
+  pthread_t owner_;  ///< a thread's number would cost a system call each time
 };
 
 /// The sentence for a ptrace call that failed with `errno_value`.

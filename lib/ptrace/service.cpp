@@ -70,7 +70,8 @@ void service::take_statuses() {
   for (int i = 0; i < most_statuses_in_a_row; ++i) {
     // What was let go is not ours to wait for any more: who adopts it wants to know how it ended.
     if (leaving_ && all_let_go()) return;
-    const auto report = waiter_.next();
+    auto report = engine_.next_expected();
+    if (!report) report = waiter_.next();
     if (!report) return;
     engine_.on_status(report->task, report->status);
   }
@@ -133,6 +134,13 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },
           [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
           [&](const is_idle_command& c) { answer(c, engine_.is_idle() && events_.all_sent()); },
+          [&](const attach_all_command& c) {
+            engine_.attach_all(c.targets, c.options, replier<std::vector<result<void>>>());
+          },
+          [&](const detach_all_command& c) {
+            engine_.detach_all(c.processes, c.how, replier<std::vector<result<void>>>());
+          },
+          [&](const registers_command& c) { answer(c, engine_.registers(c.processes, c.which)); },
       },
       what);
 }

@@ -219,6 +219,7 @@ void engine::on_process_end(traced_process& process, const exit_status& status) 
   end_attach(process);
   end_detach(process, {});
   if (tell) report(process, process_ended{status});
+  folders_.drop(process.id);
   forget(process);
 }
 

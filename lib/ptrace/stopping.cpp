@@ -41,8 +41,9 @@ void engine::begin_stop(traced_process& process) {
 
 void engine::await_stop(traced_process& process) {
   process.now = phase::stopping;
-  process.give_up = clock::now() + options_.stop_limit;
-  if (process.threads.size() > 1 || process.attaching) process.look_at_leader = clock::now() + leader_interval;
+  const auto now = clock::now();
+  process.give_up = now + options_.stop_limit;
+  if (process.threads.size() > 1 || process.attaching) process.look_at_leader = now + leader_interval;
 }
 
 bool engine::all_stopped(const traced_process& process) {
@@ -103,7 +104,7 @@ void engine::complete_stop(traced_process& process) {
   }
   while (!process.hits.empty()) {
     const hit first = process.hits.front();
-    process.hits.pop_front();
+    process.hits.erase(process.hits.begin());
     if (!is_of_interest(process, first)) continue;
     process.now = phase::held;
     process.interrupt_due = false;

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "proc_files.hpp"
@@ -24,13 +25,31 @@ thread_seizer::~thread_seizer() {
   watch_.join();
 }
 
-result<void> thread_seizer::seize(pid_t thread, unsigned long options) {
+template <class Call>
+auto thread_seizer::watched(Call call) {
   if (holds_some_ && !watch_.joinable()) start_watch();
   ++calls_begun_and_ended_;
-  auto seized = calls_.seize(thread, options);
+  auto answer = call();
   ++calls_begun_and_ended_;
+  return answer;
+}
+
+result<void> thread_seizer::seize(pid_t thread, unsigned long options) {
+  auto seized = watched([&] { return calls_.seize(thread, options); });
   holds_some_ = holds_some_ || seized.has_value();
   return seized;
+}
+
+bool thread_seizer::try_seize(pid_t thread, unsigned long options) {
+  const bool seized = watched([&] { return calls_.raw(PTRACE_SEIZE, thread, 0, options) >= 0; });
+  holds_some_ = holds_some_ || seized;
+  return seized;
+}
+
+void thread_seizer::turn_to(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  process_ = process;
+  holds_some_ = true;
 }
 
 std::vector<pid_t> thread_seizer::take_ended() {

@@ -29,10 +29,16 @@ class thread_seizer {
   thread_seizer& operator=(const thread_seizer&) = delete;
 
   [[nodiscard]] result<void> seize(pid_t thread, unsigned long options);
+  /// Without the search for a reason where it fails.
+  [[nodiscard]] bool try_seize(pid_t thread, unsigned long options);
+  /// The next ones are threads of this process, one of which is ours. To be called after take_ended.
+  void turn_to(pid_t process);
   /// Threads that have ended and were waited for here: nobody else will be told of them.
   [[nodiscard]] std::vector<pid_t> take_ended();
 
  private:
+  template <class Call>
+  auto watched(Call call);
   void start_watch();
   void watch();
   void wait_for_ended();

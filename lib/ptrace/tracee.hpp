@@ -109,8 +109,10 @@ struct launch_order {
 struct attach_request {
   attach_options options;
   reply<void> answer;
-  deadline until = no_deadline;  ///< no thread that is new may turn up later
-  std::optional<error> failure;  ///< why all is undone, once that is known
+  deadline until = no_deadline;                  ///< no thread that is new may turn up later
+  std::optional<error> failure;                  ///< why all is undone, once that is known
+  std::optional<std::uint64_t> start_time = {};  ///< it must be the process that was started then
+  bool is_known = false;                         ///< process_folders has that one
 };
 
 /// A program that is being started, until its exec has worked or failed.
@@ -146,7 +148,7 @@ struct traced_process {
   // What is to be reported once every thread is stopped.
   bool at_entry = false;
   bool interrupt_due = false;
-  std::deque<hit> hits;
+  std::vector<hit> hits;  ///< the first one in front
   std::optional<detach_request> detaching;
   std::optional<attach_request> attaching;
 

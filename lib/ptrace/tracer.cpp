@@ -14,6 +14,27 @@ struct tracer::state {
   std::unique_ptr<tracing_process> process;
 };
 
+namespace {
+
+/// The answer would be for a program that stands still.
+bool is_this_program(process_id process) {
+  return process.value() == ::getpid();
+}
+
+error not_this_program() {
+  return {error_code::invalid_argument, "attach to this program itself: a program cannot trace itself"};
+}
+
+/// One for each that was asked about, also where the tracing process has gone.
+template <class T>
+std::vector<result<T>> answers_of(result<std::vector<result<T>>> all, std::size_t count) {
+  if (!all) return std::vector<result<T>>(count, fail(std::move(all).error()));
+  all->resize(count, fail(error_code::system, "the tracing process has not answered for this one"));
+  return std::move(*all);
+}
+
+}  // namespace
+
 tracer::tracer(std::unique_ptr<state> s) : state_(std::move(s)) {}
 
 tracer::~tracer() = default;
@@ -40,11 +61,25 @@ result<process_id> tracer::launch(const launch_request& request) {
 }
 
 result<void> tracer::attach(process_id process, const attach_options& options) {
-  // The answer would be for a program that stands still.
-  if (process.value() == ::getpid()) {
-    return fail(error_code::invalid_argument, "attach to this program itself: a program cannot trace itself");
-  }
+  if (is_this_program(process)) return fail(not_this_program());
   return state_->process->ask(attach_command{process, options});
+}
+
+std::vector<result<void>> tracer::attach_all(std::span<const attach_target> targets, const attach_options& options) {
+  attach_all_command what{{}, options};
+  std::vector<std::size_t> places;
+  std::vector<result<void>> outcomes(targets.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (is_this_program(targets[i].process)) {
+      outcomes[i] = fail(not_this_program());
+    } else {
+      what.targets.push_back(targets[i]);
+      places.push_back(i);
+    }
+  }
+  auto answers = answers_of(state_->process->ask(std::move(what)), places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) outcomes[places[i]] = std::move(answers[i]);
+  return outcomes;
 }
 
 result<std::optional<process_event>> tracer::wait(deadline until) {
@@ -65,6 +100,11 @@ result<void> tracer::interrupt(process_id process) {
 
 result<void> tracer::detach(process_id process, leave how) {
   return state_->process->ask(detach_command{process, how});
+}
+
+std::vector<result<void>> tracer::detach_all(std::span<const process_id> processes, leave how) {
+  return answers_of(state_->process->ask(detach_all_command{{processes.begin(), processes.end()}, how}),
+                    processes.size());
 }
 
 result<void> tracer::kill(process_id process) {
@@ -97,6 +137,12 @@ result<void> tracer::follow_children(process_id process, bool follow) {
 
 result<std::vector<thread_id>> tracer::threads(process_id process) const {
   return state_->process->ask(threads_command{process});
+}
+
+std::vector<result<std::vector<thread_registers>>> tracer::registers(std::span<const process_id> processes,
+                                                                     which_threads which) const {
+  return answers_of(state_->process->ask(registers_command{{processes.begin(), processes.end()}, which}),
+                    processes.size());
 }
 
 }  // namespace mpiacq

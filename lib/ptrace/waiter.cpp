@@ -28,10 +28,14 @@ void waiter::drain() {
 }
 
 std::optional<task_report> waiter::next() {
+  return next_of(-1);
+}
+
+std::optional<task_report> waiter::next_of(pid_t which) {
   int raw = 0;
   pid_t task = 0;
   do {
-    task = ::waitpid(-1, &raw, __WALL | WNOHANG);
+    task = ::waitpid(which, &raw, __WALL | WNOHANG);
   } while (task < 0 && errno == EINTR);
   if (task <= 0) return std::nullopt;
   return task_report{task, decode_wait_status(raw)};

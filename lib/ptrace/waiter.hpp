@@ -29,6 +29,8 @@ class waiter {
   void drain();
   /// The next change, without waiting for it.
   [[nodiscard]] std::optional<task_report> next();
+  /// The same of one task.
+  [[nodiscard]] static std::optional<task_report> next_of(pid_t task);
   /// Waits for the end of one child that is not traced, or is known to end.
   static void reap(pid_t child);
   /// `next` has something to tell of this task.

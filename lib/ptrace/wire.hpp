@@ -5,6 +5,7 @@
 // The reader trusts no length: what does not fit into the bytes that are there makes it fail, and it gives no value.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/registers.hpp"
 
 namespace mpiacq::tracing {
 
@@ -56,6 +58,15 @@ class wire_writer {
   }
   void put(target_address address) { put(address.value()); }
   void put(std::chrono::milliseconds time) { put(std::int64_t{time.count()}); }
+  /// Only those that mean something.
+  void put(const thread_registers& registers) {
+    put(registers.thread);
+    put(registers.pc);
+    put(registers.sp);
+    put(registers.count);
+    const auto used = std::as_bytes(std::span{registers.by_dwarf_number}.first(registers.count));
+    bytes_.insert(bytes_.end(), used.begin(), used.end());
+  }
   template <class T>
   void put(const std::vector<T>& all) {
     put(std::uint64_t{all.size()});
@@ -122,6 +133,17 @@ class wire_reader {
     std::int64_t count = 0;
     get(count);
     time = std::chrono::milliseconds{count};
+  }
+  void get(thread_registers& registers) {
+    get(registers.thread);
+    get(registers.pc);
+    get(registers.sp);
+    get(registers.count);
+    if (registers.count > thread_registers::most) return give_up();
+    const auto used = std::as_writable_bytes(std::span{registers.by_dwarf_number}.first(registers.count));
+    if (rest_.size() < used.size()) return give_up();
+    std::copy_n(rest_.begin(), used.size(), used.begin());  // may be none at all, of nothing
+    rest_ = rest_.subspan(used.size());
   }
   template <class T>
   void get(std::vector<T>& all) {

@@ -27,5 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as<request_message>(bytes);
   read_as<process_event>(bytes);
   read_as<result<std::vector<thread_id>>>(bytes);
+  read_as<std::vector<result<void>>>(bytes);
+  read_as<std::vector<result<std::vector<thread_registers>>>>(bytes);
   return 0;
 }

@@ -32,7 +32,10 @@ std::vector<request_message> requests() {
           {9, write_at_our_end_command{process, address, {std::byte{0}, std::byte{7}}}},
           {9, follow_children_command{process, true}},
           {10, threads_command{process}},
-          {11, is_idle_command{}}};
+          {11, is_idle_command{}},
+          {12, attach_all_command{{{process, 77}, {process_id{5}, {}}}, {.follow_children = true}}},
+          {13, detach_all_command{{process, process_id{5}}, leave::stopped}},
+          {14, registers_command{{process, process_id{5}}, which_threads::first}}};
 }
 
 }  // namespace
@@ -83,6 +86,30 @@ TEST_CASE("answers and errors keep their value") {
   CHECK(back->error().address == target_address{9});
   CHECK(back->error().path == "/proc/7");
   CHECK(back->error().message == failed.error().message);
+}
+
+TEST_CASE("registers keep their numbers, and more of them than there can be are none") {
+  thread_registers sent;
+  sent.thread = thread_id{12};
+  sent.count = 3;
+  sent.by_dwarf_number = {1, UINT64_MAX, 3, 4};
+  sent.pc = target_address{5};
+  sent.sp = target_address{6};
+  auto bytes = encode(sent);
+  const auto back = decode<thread_registers>(bytes);
+  REQUIRE(back.has_value());
+  CHECK(back->thread == sent.thread);
+  CHECK(back->count == 3);
+  CHECK(std::vector(back->by_dwarf_number.begin(), back->by_dwarf_number.begin() + 4) ==
+        std::vector<std::uint64_t>{1, UINT64_MAX, 3, 0});
+  CHECK(back->pc == sent.pc);
+  CHECK(back->sp == sent.sp);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    CHECK_FALSE(decode<thread_registers>(std::span{bytes}.first(length)).has_value());
+  }
+  bytes[24] = std::byte{200};
+  bytes.resize(4000);
+  CHECK_FALSE(decode<thread_registers>(bytes).has_value());
 }
 
 TEST_CASE("lengths and kinds that cannot be are refused before anything is made of them") {
