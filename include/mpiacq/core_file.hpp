@@ -89,6 +89,8 @@ class core_symbols final : public symbol_source {
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
   [[nodiscard]] result<std::optional<variable_type>> type_of(const symbol& variable, const symbol* near) override;
+  [[nodiscard]] result<std::optional<structure_layout>> structure_named(std::string_view tag,
+                                                                        const symbol& near) override;
 
  private:
   struct state;

@@ -65,6 +65,8 @@ class process_symbols final : public symbol_source {
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
   [[nodiscard]] result<std::optional<variable_type>> type_of(const symbol& variable, const symbol* near) override;
+  [[nodiscard]] result<std::optional<structure_layout>> structure_named(std::string_view tag,
+                                                                        const symbol& near) override;
 
  private:
   struct state;
@@ -94,6 +96,8 @@ class file_symbols final : public symbol_source {
   [[nodiscard]] result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                              const symbol* near) override;
   [[nodiscard]] result<std::optional<variable_type>> type_of(const symbol& variable, const symbol* near) override;
+  [[nodiscard]] result<std::optional<structure_layout>> structure_named(std::string_view tag,
+                                                                        const symbol& near) override;
   /// Reads the program's initialised data, at link-time addresses of its main file: bytes past the file's part of a
   /// segment read as 0 (.bss). Lives as long as this object.
   [[nodiscard]] memory_reader& initial_memory();

@@ -125,6 +125,12 @@ class symbol_source {
   [[nodiscard]] virtual result<std::optional<variable_type>> type_of(const symbol& variable,
                                                                      const symbol* near = nullptr);
 
+  /// The structure of this tag (`struct NAME`), whichever unit of the debug information of the module of `near`
+  /// defines it: for documents whose structures no variable leads to. Empty where there is none. A source that knows no
+  /// types need not define it.
+  [[nodiscard]] virtual result<std::optional<structure_layout>> structure_named(std::string_view tag,
+                                                                                const symbol& near);
+
   /// Everywhere.
   [[nodiscard]] result<std::vector<std::optional<symbol>>> find_symbols(std::span<const std::string_view> names);
   /// One name, everywhere.

@@ -42,4 +42,8 @@ result<std::optional<variable_type>> symbol_source::type_of(const symbol&, const
   return std::nullopt;
 }
 
+result<std::optional<structure_layout>> symbol_source::structure_named(std::string_view, const symbol&) {
+  return std::nullopt;
+}
+
 }  // namespace mpiacq

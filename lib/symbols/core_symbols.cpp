@@ -134,6 +134,11 @@ result<std::optional<structure_layout>> core_symbols::layout_pointed_to_by(const
   return elf::find_layout(l.sources(), variable, near, l.search(), l.problems());
 }
 
+result<std::optional<structure_layout>> core_symbols::structure_named(std::string_view tag, const symbol& near) {
+  elf::running_modules& l = state_->list;
+  return elf::find_structure(l.sources(), tag, near, l.search(), l.problems());
+}
+
 result<std::optional<variable_type>> core_symbols::type_of(const symbol& variable, const symbol* near) {
   elf::running_modules& l = state_->list;
   return elf::find_type(l.sources(), variable, near, l.search(), l.problems());

@@ -20,6 +20,9 @@ namespace {
 /// gigabyte of debug information read in whole takes a second.
 constexpr std::uint64_t largest_file_to_read = 256U << 20;
 
+/// All compressed sections of a file together, when they are unfolded.
+constexpr std::uint64_t largest_unfolded = std::uint64_t{1} << 32;
+
 result<bool> has_debug_information(elf::image& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
     auto section = file.find_section(name);
@@ -87,10 +90,11 @@ result<void> dwarf_data::open_handles(elf::image& file) {
     return fail(
         error{error_code::bad_format, fmt::format("{} cannot be read as ELF: {}", *file_name_, why)}.on(*file_name_));
   }
+  if (auto checked = check_compressed_sizes(); !checked) return checked;
   dwarf_.reset(dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
   if (!dwarf_) return broken("opening it");
   note_string_sections();
-  return {};
+  return check_strings_end();
 }
 
 result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_search& search,
@@ -133,6 +137,48 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
   return {};
 }
 
+/// libdw unfolds all compressed sections when it opens a file, into as much memory as they claim to need.
+result<void> dwarf_data::check_compressed_sizes() const {
+  std::uint64_t total = 0;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    GElf_Chdr compressed;
+    if (gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_COMPRESSED) == 0) continue;
+    if (gelf_getchdr(section, &compressed) == nullptr) continue;
+    total += std::min<std::uint64_t>(compressed.ch_size, largest_unfolded + 1);
+    if (total > largest_unfolded) {
+      return fail(
+          error{error_code::limit, fmt::format("the compressed debug information of {} claims to have more than "
+                                               "{} bytes, and is not read",
+                                               *file_name_, largest_unfolded)}
+              .on(*file_name_));
+    }
+  }
+  return {};
+}
+
+/// libdw measures strings without looking for the end of their section, so that section must end in the end of a
+/// string.
+result<void> dwarf_data::check_strings_end() const {
+  std::size_t names = 0;
+  if (elf_getshdrstrndx(elf_.get(), &names) != 0) return {};
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf_.get(), names, header.sh_name);
+    const std::string_view text{name == nullptr ? "" : name};
+    if (!text.ends_with("debug_str") && !text.ends_with("debug_line_str")) continue;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr || data->d_size == 0) continue;
+    if (static_cast<const char*>(data->d_buf)[data->d_size - 1] == 0) continue;
+    return fail(error{
+        error_code::bad_format,
+        fmt::format("the debug information of {} is broken: its section {} ends within a string", *file_name_, text)}
+                    .on(*file_name_));
+  }
+  return {};
+}
+
 /// libdw holds the sections by libelf's own data, decompressed where they were compressed: the same that we get here.
 void dwarf_data::note_string_sections() {
   std::size_t names = 0;
@@ -144,8 +190,9 @@ void dwarf_data::note_string_sections() {
     const std::string_view text{name == nullptr ? "" : name};
     if (!text.starts_with(".debug_") && !text.starts_with(".zdebug_")) continue;
     const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data != nullptr && data->d_buf != nullptr)
-      strings_.emplace_back(static_cast<const char*>(data->d_buf), data->d_size);
+    if (data == nullptr || data->d_buf == nullptr) continue;
+    strings_.emplace_back(static_cast<const char*>(data->d_buf), data->d_size);
+    if (text == ".debug_line" || text == ".zdebug_line") line_programs_ = strings_.back();
   }
 }
 
@@ -187,17 +234,32 @@ bool dwarf_data::find_attribute(const Dwarf_Die& entry, unsigned name, Dwarf_Att
 }
 
 std::string_view dwarf_data::name_of(Dwarf_Die& entry) const {
+  return string_of(entry, DW_AT_name);
+}
+
+std::string_view dwarf_data::string_of(const Dwarf_Die& entry, unsigned name) const {
   Dwarf_Attribute attribute;
-  const char* name = find_attribute(entry, DW_AT_name, attribute) ? dwarf_formstring(&attribute) : nullptr;
-  if (name == nullptr) return {};
+  const char* text = find_attribute(entry, name, attribute) ? dwarf_formstring(&attribute) : nullptr;
+  if (text == nullptr) return {};
   for (const extent section : strings_) {
     const auto* end = section.data() + section.size();
-    if (std::less<>{}(name, section.data()) || !std::less<>{}(name, end)) continue;
-    const void* terminator = std::memchr(name, 0, static_cast<std::size_t>(end - name));
+    if (std::less<>{}(text, section.data()) || !std::less<>{}(text, end)) continue;
+    const void* terminator = std::memchr(text, 0, static_cast<std::size_t>(end - text));
     if (terminator == nullptr) return {};
-    return {name, static_cast<std::size_t>(static_cast<const char*>(terminator) - name)};
+    return {text, static_cast<std::size_t>(static_cast<const char*>(terminator) - text)};
   }
   return {};
+}
+
+std::uint64_t dwarf_data::line_program_size(std::uint64_t offset) const {
+  const auto word = [&](std::uint64_t at, std::size_t size) -> std::uint64_t {
+    if (at > line_programs_.size() || size > line_programs_.size() - at) return 0;
+    return decode_unsigned(std::as_bytes(line_programs_.subspan(static_cast<std::size_t>(at), size)), order_);
+  };
+  constexpr std::uint64_t wide_follows = 0xffffffff;
+  const std::uint64_t size = word(offset, 4);
+  // libdw reads no further than the section reaches.
+  return std::min<std::uint64_t>(size == wide_follows ? word(offset + 4, 8) : size, line_programs_.size());
 }
 
 tl::unexpected<error> dwarf_data::broken(std::string_view doing_what) const {

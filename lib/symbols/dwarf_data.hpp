@@ -32,6 +32,11 @@ class dwarf_data {
   /// An entry's name; empty where it has none, or one that does not end within its section: libdw gives out pointers
   /// to strings whose end it has not looked for.
   [[nodiscard]] std::string_view name_of(Dwarf_Die& entry) const;
+  /// The same of any attribute that is a string, of the entry or of what it completes or is an instance of.
+  [[nodiscard]] std::string_view string_of(const Dwarf_Die& entry, unsigned attribute) const;
+
+  /// How many bytes the line program at an offset of `.debug_line` claims to have; 0 where there is none.
+  [[nodiscard]] std::uint64_t line_program_size(std::uint64_t offset) const;
 
   /// The entry that a reference leads to, in this file or the one that it shares with others; empty where it leads
   /// nowhere.
@@ -50,6 +55,8 @@ class dwarf_data {
   [[nodiscard]] result<void> open_handles(elf::image& file);
   [[nodiscard]] result<void> open_shared_file(elf::image& file, const debug_file_search& search,
                                               std::span<const std::string> roots);
+  [[nodiscard]] result<void> check_compressed_sizes() const;
+  [[nodiscard]] result<void> check_strings_end() const;
   void note_string_sections();
 
   struct end_elf {
@@ -63,6 +70,7 @@ class dwarf_data {
   const std::string* file_name_ = nullptr;
   byte_order order_ = byte_order::little;
   std::vector<extent> strings_;
+  extent line_programs_;
   // What several files share (dwz). libdw would look for it by itself, but open whatever the name leads to.
   std::unique_ptr<elf::image> shared_image_;
   std::unique_ptr<dwarf_data> shared_;

@@ -64,6 +64,14 @@ class layout_reader {
     return layout_of(**complete);
   }
 
+  result<std::optional<structure_layout>> read_named(std::string_view tag) {
+    auto definition = find_type_definition(data_, DW_TAG_structure_type, tag);
+    if (!definition) return fail(std::move(definition).error());
+    if (!*definition) return std::nullopt;
+    bare_type type{**definition, DW_TAG_structure_type, {}};
+    return layout_of(type);
+  }
+
  private:
   tl::unexpected<error> bad(std::string sentence) const {
     return fail(
@@ -219,6 +227,15 @@ result<std::optional<structure_layout>> read_layout(elf::image& file, const symb
   if (!found) return fail(std::move(found).error());
   if (!*found) return std::nullopt;
   return layout_reader{**data}.read(**found, variable.name);
+}
+
+result<std::optional<structure_layout>> read_structure(elf::image& file, const symbol& tag, const symbol*,
+                                                       const debug_file_search& search,
+                                                       std::span<const std::string> roots) {
+  auto data = dwarf_data::open(file, search, roots);
+  if (!data) return fail(std::move(data).error());
+  if (!*data) return std::nullopt;
+  return layout_reader{**data}.read_named(tag.name);
 }
 
 }  // namespace mpiacq::debug_info

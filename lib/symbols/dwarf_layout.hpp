@@ -16,4 +16,11 @@ namespace mpiacq::debug_info {
                                                                   const symbol* near, const debug_file_search& search,
                                                                   std::span<const std::string> roots);
 
+/// The structure of the tag that `tag` is called, whichever unit defines it; empty where none does. The other arguments
+/// and errors as above; there is no use for `near`.
+[[nodiscard]] result<std::optional<structure_layout>> read_structure(elf::image& file, const symbol& tag,
+                                                                     const symbol* near,
+                                                                     const debug_file_search& search,
+                                                                     std::span<const std::string> roots);
+
 }  // namespace mpiacq::debug_info

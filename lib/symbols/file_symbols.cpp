@@ -67,6 +67,10 @@ result<std::optional<structure_layout>> file_symbols::layout_pointed_to_by(const
   return elf::find_layout(state_->sources, variable, near, state_->search, state_->problems);
 }
 
+result<std::optional<structure_layout>> file_symbols::structure_named(std::string_view tag, const symbol& near) {
+  return elf::find_structure(state_->sources, tag, near, state_->search, state_->problems);
+}
+
 result<std::optional<variable_type>> file_symbols::type_of(const symbol& variable, const symbol* near) {
   return elf::find_type(state_->sources, variable, near, state_->search, state_->problems);
 }

@@ -174,6 +174,14 @@ result<std::optional<structure_layout>> find_layout(std::span<const std::unique_
   return ask_modules<structure_layout>(debug_info::read_layout, modules, variable, near, search, problems);
 }
 
+result<std::optional<structure_layout>> find_structure(std::span<const std::unique_ptr<module_symbols>> modules,
+                                                       std::string_view tag, const symbol& near,
+                                                       const debug_file_search& search, std::vector<error>& problems) {
+  symbol named = near;
+  named.name = tag;
+  return ask_modules<structure_layout>(debug_info::read_structure, modules, named, nullptr, search, problems);
+}
+
 result<std::optional<variable_type>> find_type(std::span<const std::unique_ptr<module_symbols>> modules,
                                                const symbol& variable, const symbol* near,
                                                const debug_file_search& search, std::vector<error>& problems) {

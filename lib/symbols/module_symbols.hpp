@@ -100,6 +100,11 @@ class module_symbols {
     std::span<const std::unique_ptr<module_symbols>> modules, const symbol& variable, const symbol* near,
     const debug_file_search& search, std::vector<error>& problems);
 
+/// `symbol_source::structure_named` in the module of `near`, one of these.
+[[nodiscard]] result<std::optional<structure_layout>> find_structure(
+    std::span<const std::unique_ptr<module_symbols>> modules, std::string_view tag, const symbol& near,
+    const debug_file_search& search, std::vector<error>& problems);
+
 /// `symbol_source::type_of` for a variable of one of these modules.
 [[nodiscard]] result<std::optional<variable_type>> find_type(std::span<const std::unique_ptr<module_symbols>> modules,
                                                              const symbol& variable, const symbol* near,

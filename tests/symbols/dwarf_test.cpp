@@ -38,7 +38,9 @@ void add_dynamic_symbols(elf_writer& file, const target_abi& abi) {
   file.add({".dynamic", SHT_DYNAMIC, dynamic.take()});
 }
 
-result<std::optional<structure_layout>> layout_from(std::vector<std::byte> info, const target_abi& abi = native) {
+/// Of the structure that MPIR_proctable points to, or of the one called `tag`.
+result<std::optional<structure_layout>> layout_from(std::vector<std::byte> info, const target_abi& abi = native,
+                                                    std::string_view tag = {}) {
   own_folder folder;
   elf_writer file{abi};
   add_dynamic_symbols(file, abi);
@@ -51,6 +53,7 @@ result<std::optional<structure_layout>> layout_from(std::vector<std::byte> info,
   REQUIRE((table && *table));
   CHECK((*table)->address() == target_address{0x4242});
   CHECK((*symbols)->abi() == abi);
+  if (!tag.empty()) return (*symbols)->structure_named(tag, **table);
   return (*symbols)->layout_pointed_to_by(**table, nullptr);
 }
 
@@ -104,6 +107,24 @@ TEST_CASE("a table that is an array of structures has their layout") {
   const auto layout = layout_from(w.info());
   REQUIRE((layout && *layout));
   CHECK((*layout)->size == 4);
+}
+
+TEST_CASE("a structure that no variable leads to is found by its tag") {
+  auto w = unit();
+  w.label("table").add(entry::pointer).refer("int");
+  w.add(entry::declared).text("row");
+  w.add(entry::structure).text("row").byte(20);
+  w.add(entry::member).text("pid").refer("int").byte(16).end();
+  const auto info = w.info();
+  const auto layout = layout_from(info, native, "row");
+  REQUIRE((layout && *layout));
+  CHECK((*layout)->name == "row");
+  CHECK((*layout)->size == 20);
+  CHECK((*layout)->find("pid")->offset == 16);
+  CHECK((*layout)->source == layout_source::dwarf);
+  const auto other = layout_from(info, native, "int");
+  REQUIRE(other.has_value());
+  CHECK_FALSE(other->has_value());
 }
 
 TEST_CASE("a structure that is only declared is not known") {
