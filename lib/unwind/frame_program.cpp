@@ -1,0 +1,176 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "frame_program.hpp"
+
+#include "frame_records.hpp"
+#include "record_reader.hpp"
+
+namespace mpiacq::unwinding {
+
+namespace {
+
+/// libunwind allocates a set of rules for each that is remembered.
+constexpr std::size_t most_remembered = 64;
+
+// DW_CFA_*, DWARF 5, 7.24. The first three have an operand in their lower six bits.
+constexpr std::uint8_t cfa_with_operand = 0xc0;
+constexpr std::uint8_t cfa_advance_loc = 0x40;
+constexpr std::uint8_t cfa_offset = 0x80;
+enum cfa : std::uint8_t {
+  cfa_nop = 0x00,
+  cfa_set_loc = 0x01,
+  cfa_advance_loc1 = 0x02,
+  cfa_advance_loc2 = 0x03,
+  cfa_advance_loc4 = 0x04,
+  cfa_offset_extended = 0x05,
+  cfa_restore_extended = 0x06,
+  cfa_undefined = 0x07,
+  cfa_same_value = 0x08,
+  cfa_register = 0x09,
+  cfa_remember_state = 0x0a,
+  cfa_restore_state = 0x0b,
+  cfa_def_cfa = 0x0c,
+  cfa_def_cfa_register = 0x0d,
+  cfa_def_cfa_offset = 0x0e,
+  cfa_def_cfa_expression = 0x0f,
+  cfa_expression = 0x10,
+  cfa_offset_extended_sf = 0x11,
+  cfa_def_cfa_sf = 0x12,
+  cfa_def_cfa_offset_sf = 0x13,
+  cfa_val_offset = 0x14,
+  cfa_val_offset_sf = 0x15,
+  cfa_val_expression = 0x16,
+  cfa_negate_ra_state = 0x2d,  // aarch64
+  cfa_gnu_args_size = 0x2e,
+  cfa_gnu_negative_offset_extended = 0x2f,
+};
+
+// DW_OP_*, DWARF 5, 7.7.1.
+enum op : std::uint8_t {
+  op_addr = 0x03,
+  op_deref = 0x06,
+  op_const1u = 0x08,
+  op_const8s = 0x0f,
+  op_constu = 0x10,
+  op_consts = 0x11,
+  op_dup = 0x12,
+  op_pick = 0x15,
+  op_rot = 0x17,
+  op_abs = 0x19,
+  op_and = 0x1a,
+  op_div = 0x1b,
+  op_minus = 0x1c,
+  op_plus = 0x22,
+  op_plus_uconst = 0x23,
+  op_shl = 0x24,
+  op_xor = 0x27,
+  op_eq = 0x29,
+  op_ne = 0x2e,
+  op_lit0 = 0x30,
+  op_reg31 = 0x6f,
+  op_breg0 = 0x70,
+  op_breg31 = 0x8f,
+  op_regx = 0x90,
+  op_bregx = 0x92,
+  op_deref_size = 0x94,
+  op_nop = 0x96,
+};
+
+/// Skips one operation. False: it is unknown, or not let through.
+bool take_operation(record_reader& reader) {
+  const std::uint8_t code = reader.byte();
+  if (code == op_addr) return reader.skip(8), true;
+  if (code >= op_const1u && code <= op_const8s) return reader.skip(std::uint64_t{1} << ((code - op_const1u) / 2)), true;
+  if (code == op_constu || code == op_plus_uconst || code == op_regx) return (void)reader.uleb(), true;
+  if (code == op_consts || (code >= op_breg0 && code <= op_breg31)) return (void)reader.sleb(), true;
+  if (code == op_bregx) return (void)reader.uleb(), (void)reader.sleb(), true;
+  if (code == op_pick || code == op_deref_size) return (void)reader.byte(), true;
+  return code == op_deref || (code >= op_dup && code <= op_rot) || code == op_abs || code == op_and ||
+         (code >= op_minus && code <= op_plus) || (code >= op_shl && code <= op_xor) ||
+         (code >= op_eq && code <= op_ne) || (code >= op_lit0 && code <= op_reg31) || code == op_nop;
+}
+
+bool take_expression(record_reader& program) {
+  const std::uint64_t size = program.uleb();
+  if (!program.good() || size == 0 || size > program.rest().size()) return false;
+  record_reader expression{program.rest().first(static_cast<std::size_t>(size))};
+  while (!expression.at_end()) {
+    if (!take_operation(expression)) return false;
+  }
+  program.skip(size);
+  return expression.good();
+}
+
+}  // namespace
+
+bool program_check::accepts(std::span<const std::byte> program) {
+  record_reader reader{program};
+  while (!reader.at_end()) {
+    const std::uint8_t code = reader.byte();
+    const bool advances = (code & cfa_with_operand) == cfa_advance_loc || code == cfa_set_loc ||
+                          (code >= cfa_advance_loc1 && code <= cfa_advance_loc4);
+    if ((advances || code == cfa_remember_state) && !defines_cfa_) return false;
+    if ((code & cfa_with_operand) != 0) {
+      if ((code & cfa_with_operand) == cfa_offset) (void)reader.uleb();
+      continue;
+    }
+    if (code == cfa_def_cfa || code == cfa_def_cfa_sf || code == cfa_def_cfa_expression) defines_cfa_ = true;
+    switch (code) {
+      case cfa_nop:
+      case cfa_negate_ra_state:
+        break;
+      case cfa_set_loc:
+        reader.skip(encoded_size(pointers_));
+        break;
+      case cfa_advance_loc1:
+        reader.skip(1);
+        break;
+      case cfa_advance_loc2:
+        reader.skip(2);
+        break;
+      case cfa_advance_loc4:
+        reader.skip(4);
+        break;
+      case cfa_remember_state:
+        if (++remembered_ > most_remembered) return false;
+        break;
+      case cfa_restore_state:
+        if (remembered_ == 0) return false;
+        --remembered_;
+        break;
+      // One number. A signed one is as many bytes as an unsigned one.
+      case cfa_restore_extended:
+      case cfa_undefined:
+      case cfa_same_value:
+      case cfa_def_cfa_register:
+      case cfa_def_cfa_offset:
+      case cfa_def_cfa_offset_sf:
+      case cfa_gnu_args_size:
+        (void)reader.uleb();
+        break;
+      case cfa_offset_extended:
+      case cfa_register:
+      case cfa_def_cfa:
+      case cfa_offset_extended_sf:
+      case cfa_def_cfa_sf:
+      case cfa_val_offset:
+      case cfa_val_offset_sf:
+      case cfa_gnu_negative_offset_extended:
+        (void)reader.uleb();
+        (void)reader.uleb();
+        break;
+      case cfa_expression:
+      case cfa_val_expression:
+        (void)reader.uleb();
+        if (!take_expression(reader)) return false;
+        break;
+      case cfa_def_cfa_expression:
+        if (!take_expression(reader)) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return reader.good();
+}
+
+}  // namespace mpiacq::unwinding

@@ -1,0 +1,51 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "process_code.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mpiacq::unwinding {
+
+process_code::process_code(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory)
+    : tables_(tables), memory_(memory), places_(remembered) {
+  modules_.reserve(modules.size());
+  for (unwind_module& m : modules) modules_.push_back({std::move(m)});
+  std::sort(modules_.begin(), modules_.end(),
+            [](const loaded_module& a, const loaded_module& b) { return a.facts.begin < b.facts.begin; });
+}
+
+process_code::loaded_module* process_code::module_at(target_address pc) {
+  const auto behind = std::upper_bound(modules_.begin(), modules_.end(), pc,
+                                       [](target_address a, const loaded_module& m) { return a < m.facts.begin; });
+  if (behind == modules_.begin()) return nullptr;
+  loaded_module& found = *std::prev(behind);
+  return pc < found.facts.end ? &found : nullptr;
+}
+
+const process_code::place& process_code::at(target_address pc) {
+  place& known = places_[static_cast<std::size_t>((pc.value() ^ (pc.value() >> 9)) % remembered)];
+  if (known.pc == pc && known.record) return known;
+  known = {pc, module_at(pc)};
+  if (known.home == nullptr || known.home->facts.tables_begin.is_null()) return known;
+  if (known.home->table == nullptr) known.home->table = tables_.of(known.home->facts);
+  table_source source{memory_, known.home->facts.tables_begin};
+  known.record = known.home->table->find(source, pc);
+  if (source.failure) failure_ = std::move(source.failure);
+  return known;
+}
+
+std::optional<std::uint64_t> process_code::table_word(loaded_module& home, target_address address) {
+  const std::uint64_t offset = address - home.facts.tables_begin;  // before it: very large
+  if (offset >= home.table->bytes().size()) return std::nullopt;
+  if (const std::byte* known = home.table->bytes().known_word(offset)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, known, sizeof word);
+    return word;
+  }
+  table_source source{memory_, home.facts.tables_begin};
+  const auto word = home.table->bytes().word(source, offset);
+  if (source.failure) failure_ = std::move(source.failure);
+  return word;
+}
+
+}  // namespace mpiacq::unwinding

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "frame_stepper.hpp"
+#include "module_table.hpp"
+#include "mpiacq/unwinder.hpp"
+#include "shared_tables.hpp"
+#include "stack_memory.hpp"
+
+namespace mpiacq::unwinding {
+
+/// The code of one process and what describes it.
+class process_code {
+ public:
+  struct loaded_module {
+    unwind_module facts;
+    std::shared_ptr<module_table> table{};  ///< made when the first pc falls in it
+  };
+  /// What is known of the code at one address.
+  struct place {
+    target_address pc;
+    loaded_module* home = nullptr;  ///< null: it is in no module
+    std::optional<frame_record> record{};
+  };
+
+  /// `tables` and `memory` must outlive this.
+  process_code(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory);
+
+  /// It stays until the next call.
+  [[nodiscard]] const place& at(target_address pc);
+  /// A word of the tables of `home`, which has some.
+  [[nodiscard]] std::optional<std::uint64_t> table_word(loaded_module& home, target_address address);
+  [[nodiscard]] std::optional<error>& failure() { return failure_; }
+
+ private:
+  [[nodiscard]] loaded_module* module_at(target_address pc);
+
+  /// Threads and ranks of a job stand at few places, at most some hundred calls deep.
+  static constexpr std::size_t remembered = 512;
+
+  shared_tables& tables_;
+  std::vector<loaded_module> modules_;  ///< by address
+  memory_reader& memory_;
+  std::vector<place> places_;
+  std::optional<error> failure_;
+};
+
+}  // namespace mpiacq::unwinding

@@ -1,0 +1,29 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "shared_tables.hpp"
+
+namespace mpiacq {
+
+unwind_tables::unwind_tables() : state_(std::make_unique<state>()) {}
+unwind_tables::~unwind_tables() = default;
+
+namespace unwinding {
+
+std::shared_ptr<module_table> shared_tables::of(const unwind_module& m) {
+  if (m.identity.empty()) return std::make_shared<module_table>(m);
+  // The positions are part of what is known of it: who calls two modules the same does not get to read past either.
+  // One that is not there has no position, which would depend on where the module was loaded.
+  const auto position = [&](target_address table) {
+    return table.is_null() ? std::string("none") : std::to_string(table - m.tables_begin);
+  };
+  const std::string key = m.identity + '/' + std::to_string(m.tables_end - m.tables_begin) + '/' +
+                          position(m.eh_frame_hdr) + '/' + std::to_string(m.eh_frame_hdr_size) + '/' +
+                          position(m.eh_frame) + '/' + std::to_string(m.eh_frame_size);
+  const std::lock_guard lock{adding_};
+  auto& table = by_identity_[key];
+  if (table == nullptr) table = std::make_shared<module_table>(m);
+  return table;
+}
+
+}  // namespace unwinding
+
+}  // namespace mpiacq

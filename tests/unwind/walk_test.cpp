@@ -1,0 +1,188 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Walks against what the program itself knows of its stack.
+#include "stopped_process.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+constexpr const char* all_builds[] = {"optimised",  "frame_pointers", "stripped",
+                                      "static_pie", "no_header",      "no_build_id"};
+
+void check_known(const std::string& build, std::vector<std::string> way, stack_end end = stack_end::outermost) {
+  way.insert(way.begin(), stack_program(build));
+  stopped_process p{way};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers(), {.max_frames = 100000});
+  CAPTURE(way, addresses(stack), name(stack.end), stack.why);
+  CHECK(contains(stack, p.known_of_main()));
+  CHECK(stack.end == end);
+  CHECK(stack.why.empty() == (end == stack_end::outermost));
+  CHECK(stack.thread == thread_id{p.number()});
+}
+
+}  // namespace
+
+TEST_CASE("a stack is walked in every way of building a program") {
+  for (const char* build : all_builds) check_known(build, {"recursion", "200"});
+}
+
+TEST_CASE("thirty thousand calls deep") {
+  for (const char* build : {"optimised", "frame_pointers"}) check_known(build, {"recursion", "30000"});
+}
+
+TEST_CASE("through a signal handler to the instruction that was interrupted, the first of its function") {
+  for (const char* build : all_builds) check_known(build, {"fault"});
+}
+
+TEST_CASE("through a signal handler on a stack of its own") {
+  for (const char* build : all_builds) check_known(build, {"alternate", "200"});
+}
+
+TEST_CASE("a call through a null pointer") {
+  for (const char* build : all_builds) check_known(build, {"null"});
+}
+
+TEST_CASE("a call to where no memory is") {
+  for (const char* build : all_builds) check_known(build, {"wild"});
+}
+
+TEST_CASE("calls that are the last instruction of their function") {
+  for (const char* build : all_builds) check_known(build, {"noreturn"});
+}
+
+TEST_CASE("templates, virtual calls, calls back, exceptions") {
+  for (const char* way : {"templates", "virtual", "catch", "throw"}) check_known("deep", {way});
+}
+
+TEST_CASE("the frames say which of them were called and which were interrupted") {
+  stopped_process p{{stack_program("optimised"), "fault", "1"}};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers());
+  CHECK_FALSE(stack.frames.front().is_return_address);
+  CHECK_FALSE(stack.frames.front().signal_frame);
+  std::size_t signals = 0;
+  for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+    CHECK(stack.frames[i].is_return_address == !stack.frames[i - 1].signal_frame);
+    if (stack.frames[i].signal_frame) ++signals;
+  }
+  CHECK(signals == 1);
+}
+
+TEST_CASE("code that no table describes ends the walk, with its address") {
+  stopped_process p{{stack_program("optimised"), "made"}};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers());
+  const known_stack& known = p.known_of_main();
+  REQUIRE(known.size() > 1);
+  CHECK(stack.frames.back().pc.value() == *known.front());
+  CHECK(stack.end == stack_end::no_unwind_info);
+  CHECK_THAT(stack.why, ContainsSubstring("which is in no module"));
+}
+
+TEST_CASE("a program that asks the kernel's page for the time, stopped anywhere") {
+  stopped_process p{{stack_program("optimised"), "clock"}};
+  walker w{p.pid()};
+  bool was_in_vdso = false;
+  for (int i = 0; i < 50; ++i) {
+    if (i != 0) {
+      p.go_on();
+      p.stop();
+    }
+    const raw_stack stack = w.walk(p.main_registers());
+    CAPTURE(addresses(stack), stack.why);
+    CHECK(contains(stack, p.known_of_main()));
+    CHECK(stack.end == stack_end::outermost);
+    for (const unwind_module& m : w.modules) {
+      if (m.path == "[vdso]" && p.main_registers().pc >= m.begin && p.main_registers().pc < m.end) was_in_vdso = true;
+    }
+  }
+  CHECK(was_in_vdso);
+}
+
+TEST_CASE("two hundred threads, their tops read with one call") {
+  stopped_process p{{stack_program("optimised"), "threads", "200"}};
+  REQUIRE(p.registers.size() == 201);
+  walker w{p.pid()};
+  const auto stacks = w.stacks->walk(p.registers);
+  REQUIRE(stacks.has_value());
+  REQUIRE(stacks->size() == 201);
+  std::size_t compared = 0;
+  for (const raw_stack& stack : *stacks) {
+    const auto known = p.known.find(stack.thread);
+    if (known == p.known.end()) continue;
+    CAPTURE(addresses(stack), stack.why);
+    CHECK(contains(stack, known->second));
+    CHECK(stack.end == stack_end::outermost);
+    ++compared;
+  }
+  CHECK(compared == 200);
+  const std::size_t calls = w.memory.calls;
+  REQUIRE(w.stacks->walk(p.registers).has_value());
+  CHECK(w.memory.calls == calls + 1);  // the tables are known by now
+}
+
+TEST_CASE("a walk goes no further than it is asked to") {
+  stopped_process p{{stack_program("optimised"), "recursion", "50"}};
+  walker w{p.pid()};
+  const raw_stack whole = w.walk(p.main_registers());
+  REQUIRE(whole.end == stack_end::outermost);
+  const raw_stack exactly = w.walk(p.main_registers(), {.max_frames = whole.frames.size()});
+  CHECK(exactly.frames == whole.frames);
+  CHECK(exactly.end == stack_end::outermost);
+  const raw_stack cut = w.walk(p.main_registers(), {.max_frames = whole.frames.size() - 1});
+  CHECK(cut.frames.size() == whole.frames.size() - 1);
+  CHECK(cut.end == stack_end::frame_limit);
+  CHECK_THAT(cut.why, ContainsSubstring("more than"));
+  CHECK(w.walk(p.main_registers(), {.max_frames = 0}).frames.size() == 1);
+}
+
+TEST_CASE("tables are read once for eight processes of one program") {
+  const auto shared = std::make_shared<unwind_tables>();
+  std::size_t first = 0;
+  std::size_t later = 0;
+  for (int i = 0; i < 8; ++i) {
+    stopped_process p{{stack_program("stripped"), "recursion", "30"}};
+    walker w{p.pid(), shared};
+    const std::size_t before = w.memory.calls;
+    const raw_stack stack = w.walk(p.main_registers());
+    CHECK(contains(stack, p.known_of_main()));
+    const std::size_t calls = w.memory.calls - before;
+    (i == 0 ? first : later) += calls;
+  }
+  CHECK(first > 2);
+  // The top of each stack; and one may have been stopped in a function of the C library that the first was not in,
+  // whose piece of the table then is read, once.
+  CHECK(later >= 7);
+  CHECK(later <= 7 + 2);
+}
+
+TEST_CASE("the modules of a process cost one read, and no process is taken for another") {
+  stopped_process p{{stack_program("optimised"), "recursion", "1"}};
+  live_memory memory{p.pid()};
+  const auto map = unwind_modules_of(p.pid(), memory);
+  REQUIRE(map.has_value());
+  CHECK(memory.calls == 1);
+  CHECK(map->abi.pointer_size == 8);
+  for (std::size_t i = 0; i < map->modules.size(); ++i) {
+    const unwind_module& m = map->modules[i];
+    CAPTURE(m.path);
+    CHECK(m.begin < m.end);
+    CHECK_FALSE(m.eh_frame_hdr.is_null());
+    CHECK_FALSE(m.build_id.empty());
+    if (i != 0) CHECK(map->modules[i - 1].end <= m.begin);
+  }
+  CHECK(unwind_modules_of(process_id{1 << 30}, memory).error().code == error_code::process_gone);
+}
+
+TEST_CASE("what cannot be walked is refused with a sentence") {
+  live_memory memory{process_id{1}};
+  const auto i386 =
+      unwinder::create(abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386), std::make_shared<unwind_tables>(), {}, memory);
+  REQUIRE_FALSE(i386.has_value());
+  CHECK(i386.error().code == error_code::unsupported);
+  CHECK_THAT(i386.error().message, ContainsSubstring("32-bit"));
+  CHECK(unwinder::create(abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), nullptr, {}, memory).error().code ==
+        error_code::invalid_argument);
+}
