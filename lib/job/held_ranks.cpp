@@ -39,10 +39,29 @@ result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions
 
 }  // namespace
 
-result<void> held_ranks::hold(process_id rank) {
-  if (holds(rank)) return {};
-  if (auto attached = control_.attach(rank); !attached) return attached;
-  held_.insert(rank);
+std::vector<result<void>> held_ranks::hold(std::span<const process_id> ranks) {
+  std::vector<attach_target> targets;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (holds(ranks[i])) continue;
+    targets.push_back({ranks[i], {}});
+    places.push_back(i);
+  }
+  std::vector<result<void>> outcomes(ranks.size());
+  auto attached = control_.attach_all(targets);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const process_id rank = ranks[places[i]];
+    if (attached[i]) {
+      held_.insert(rank);
+      outcomes[places[i]] = tell(rank);
+    } else if (!holds(rank)) {  // a table may name a process twice
+      outcomes[places[i]] = std::move(attached[i]);
+    }
+  }
+  return outcomes;
+}
+
+result<void> held_ranks::tell(process_id rank) {
   rank_view view(rank);
   // A rank whose symbols cannot be read is held all the same.
   if (!look(view, rank, search_)) return {};

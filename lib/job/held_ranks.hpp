@@ -2,6 +2,8 @@
 #pragma once
 
 #include <set>
+#include <span>
+#include <vector>
 
 #include "mpiacq/mpir_ranks.hpp"
 #include "mpiacq/tracer.hpp"
@@ -14,9 +16,9 @@ class held_ranks {
  public:
   held_ranks(tracer& control, debug_file_search search) : control_(control), search_(std::move(search)) {}
 
-  /// All threads stopped, and MPIR_being_debugged = 1 where the rank has it (MPIR 1.1, 9.3). Errors as
-  /// `tracer::attach`.
-  [[nodiscard]] result<void> hold(process_id rank);
+  /// All threads of all of them stopped, and then MPIR_being_debugged = 1 where a rank has it (MPIR 1.1, 9.3). One
+  /// outcome for each, in order; errors as `tracer::attach_all`.
+  [[nodiscard]] std::vector<result<void>> hold(std::span<const process_id> ranks);
   [[nodiscard]] bool holds(process_id rank) const { return held_.contains(rank); }
   /// MPIR_being_debugged = 0, and no longer ours.
   [[nodiscard]] result<void> let_go(process_id rank, leave how);
@@ -29,6 +31,7 @@ class held_ranks {
   [[nodiscard]] result<bool> open_gate(process_id rank);
 
  private:
+  [[nodiscard]] result<void> tell(process_id rank);
   tracer& control_;
   debug_file_search search_;
   std::set<process_id> held_;

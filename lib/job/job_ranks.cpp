@@ -24,6 +24,8 @@ constexpr auto last_gate_interval = 60s;
 
 std::vector<rank_outcome> job::hold_ranks() {
   std::vector<rank_outcome> outcomes;
+  std::vector<process_id> local;
+  std::vector<std::size_t> places;
   const auto table = processes();
   if (!table) return outcomes;
   for (const std::uint32_t rank : state_->options.ranks.among(static_cast<std::uint32_t>(table->size()))) {
@@ -33,10 +35,13 @@ std::vector<rank_outcome> job::hold_ranks() {
       outcome.held = fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", rank,
                                                                table->host_name(rank).value_or("of no known name")));
     } else if (pid != state_->facts.pid) {
-      outcome.held = state_->ranks->hold(pid);
+      local.push_back(pid);
+      places.push_back(outcomes.size());
     }
     outcomes.push_back(std::move(outcome));
   }
+  auto held = state_->ranks->hold(local);
+  for (std::size_t i = 0; i < places.size(); ++i) outcomes[places[i]].held = std::move(held[i]);
   return outcomes;
 }
 

@@ -1,0 +1,113 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process_table.hpp"
+#include "mpiacq/rank_selection.hpp"
+#include "mpiacq/rank_stacks.hpp"
+#include "mpiacq/registers.hpp"
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq {
+
+/// One rank as its process table names it.
+struct rank_process {
+  std::uint32_t rank = 0;
+  process_id pid;
+  std::string executable;  ///< empty where nothing names one: then it is not compared
+};
+
+/// What became of a rank that was to be held.
+enum class hold_state : std::uint8_t {
+  held,           ///< all its threads are stopped
+  gone,           ///< it has ended
+  replaced,       ///< the process with its number is not this rank: it was left alone
+  not_permitted,  ///< the system refuses; `why` says for what reason
+  busy,           ///< another tracer has it; `why` names it
+  failed,         ///< anything else
+};
+/// "held", "gone", "replaced", "not-permitted", "busy", "failed"
+[[nodiscard]] std::string_view name(hold_state state);
+
+struct rank_hold {
+  std::uint32_t rank = 0;
+  process_id pid;
+  hold_state state = hold_state::failed;
+  /// Empty for a rank that is held, unless one of its threads does not stop (it waits in the kernel, or in vfork): then
+  /// which one (timed_out).
+  std::optional<error> why;
+};
+
+struct node_ranks_options {
+  tracer_options tracing;
+  debug_file_search debug_files;  ///< for the names in stacks; a download would hold nobody, but whoever waits for them
+};
+
+/// The ranks of one node, to be taken hold of together. This one is of the node that it is made on. What it takes and
+/// gives are answers, so that it could stand for another one.
+///
+///   auto ranks = mpiacq::node_ranks::create(*job->processes(), {});
+///   for (const auto& rank : (*ranks)->hold()) ...
+///   (*ranks)->release();
+///
+/// A number is trusted only after it was looked at, once, when this is made: from then on a process is known by a pidfd
+/// and by when it was started, and one that gets its number later is never touched. The program that it runs must be
+/// the one that the table names, or an environment variable of its launcher must say that it is this rank
+/// (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID), since wrappers exec; and where such variables are there
+/// and all say another rank, it is not this one.
+///
+/// Thread: one at a time.
+class node_ranks {
+ public:
+  /// The ranks of a table that were selected and are on this node (hosts_on_this_node). Errors as `tracer::create`.
+  [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
+                                                                  const rank_selection& selection = {},
+                                                                  const node_ranks_options& options = {});
+  /// These ones.
+  [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(std::vector<rank_process> ranks,
+                                                                  const node_ranks_options& options = {});
+  /// Any processes, as rank 0, 1, ... What they run and what their environment says is not asked.
+  [[nodiscard]] static result<std::unique_ptr<node_ranks>> of_processes(std::span<const process_id> processes,
+                                                                        const node_ranks_options& options = {});
+  /// Releases what is held, running. What is held goes on also where this program is killed.
+  ~node_ranks();
+  node_ranks(const node_ranks&) = delete;
+  node_ranks& operator=(const node_ranks&) = delete;
+
+  [[nodiscard]] std::span<const rank_process> ranks() const;
+
+  /// Stops all threads of all ranks, as nearly together as the kernel allows (tracer::attach_all). One outcome for each
+  /// rank, in order. Those that are held already stay so.
+  [[nodiscard]] std::vector<rank_hold> hold();
+  [[nodiscard]] std::size_t held_count() const;
+
+  /// Lets all go on as they were found: a rank that was stopped by a signal stays stopped. One outcome for each rank,
+  /// in order; fine for one that was not held, or has ended. timed_out: a thread is let go when it comes back.
+  std::vector<result<void>> release(leave how = leave::running);
+
+  /// The registers of the threads of every rank that is held; invalid_argument for one that is not.
+  [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
+      which_threads which = which_threads::all) const;
+
+  /// Takes the stacks of ranks: holds those that are not held, copies their stacks, lets them go again, and only then
+  /// walks and names what it has. What it has learnt of the ranks' modules is kept for the next time. Stacks that are
+  /// deeper than a megabyte, or lead to another one (sigaltstack), are walked while their ranks are held once more.
+  [[nodiscard]] node_stacks stacks(const stack_options& options = {});
+
+ private:
+  struct state;
+  explicit node_ranks(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,108 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/job_view.hpp"
+
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "find_starter.hpp"
+#include "lacking.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "node_process.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::chrono::milliseconds look_again_after{20};
+/// Two in a row that differ are of a job that grows; one that does so at every look is never held still.
+constexpr int most_confirmations = 16;
+
+/// One look: what the interface's state machine says of a target that cannot be written.
+struct look {
+  mpir::acquisition eye;
+  std::vector<error> problems;
+  std::int64_t state = mpir::state_null;
+  std::string lacking;
+
+  [[nodiscard]] bool has_table() const { return eye.table() && !eye.table()->empty(); }
+  [[nodiscard]] bool is_complete() const {
+    if (!has_table()) return false;
+    return state != mpir::state_null || (eye.table()->problem_count() == 0 && !eye.table()->shortfall());
+  }
+};
+
+result<look> look_once(process_id starter, const look_options& options) {
+  process_memory memory(starter);
+  page_cache cache(memory);
+  auto symbols = process_symbols::open(starter, cache, options.debug_files);
+  if (!symbols) return fail(std::move(symbols).error());
+  mpir::acquisition_options how;
+  how.limits = options.limits;
+  look seen{mpir::acquisition(how), {}, mpir::state_null, {}};
+  auto actions = seen.eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols});
+  if (!actions) return fail(std::move(actions).error());
+  for (mpir::action& action : *actions) {
+    if (auto* problem = std::get_if<mpir::report_problem>(&action)) seen.problems.push_back(std::move(problem->what));
+  }
+  const mpir::symbol_set* known = seen.eye.symbols();
+  if (known == nullptr) return seen;
+  if (!known->complete()) {
+    seen.lacking = lacking_sentence(*known, (*symbols)->modules(), (*symbols)->executable_is_stripped()).value_or("");
+  }
+  if (const auto& variable = (*known)[mpir::known::debug_state]) {
+    // An integer variable has its symbol's size, a C int where that says nothing.
+    const auto state =
+        read_signed(cache, (*symbols)->abi(), variable->address(), variable->size == 0 ? 4 : variable->size);
+    if (state) seen.state = *state;
+  }
+  return seen;
+}
+
+error no_table_yet(process_id starter, const look& seen) {
+  const std::string who = fmt::format("{} ({})", starter.value(), executable_of(starter));
+  if (!seen.lacking.empty()) return {error_code::not_found, fmt::format("{} has no table: {}", who, seen.lacking)};
+  std::string message = fmt::format("the process table of {} is not complete", who);
+  if (seen.has_table()) {
+    message += fmt::format(" ({} of the fields of its {} entries are not there)", seen.eye.table()->problem_count(),
+                           seen.eye.table()->size());
+  } else {
+    message += " (it has no entries)";
+  }
+  return {error_code::timed_out, message + ": the job may still be starting; wait for it, or attach to its starter"};
+}
+
+}  // namespace
+
+result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
+  auto found = find_starter(named, options.debug_files);
+  if (!found) return fail(std::move(found).error());
+  std::shared_ptr<const process_table> before;
+  int confirmations = 0;
+  for (;;) {
+    auto seen = look_once(found->pid, options);
+    if (!seen) return fail(std::move(seen).error());
+    if (seen->is_complete() && before && before->same_processes(*seen->eye.table())) {
+      job_view view;
+      view.starter = {found->pid, executable_of(found->pid), false, std::move(found->how),
+                      seen->eye.facts().starter_is_rank};
+      view.facts = seen->eye.facts();
+      view.processes = seen->eye.table();
+      view.problems = std::move(seen->problems);
+      const auto hosts = hosts_on_this_node(*view.processes);
+      for (const std::uint32_t host : view.processes->host_numbers()) {
+        view.is_local.push_back(host < hosts.size() && hosts[host]);
+      }
+      return view;
+    }
+    // A complete table is looked at a second time at once.
+    const bool confirms = seen->is_complete() && confirmations++ < most_confirmations;
+    before = confirms ? seen->eye.table() : nullptr;
+    if (confirms) continue;
+    if (clock::now() >= until) return fail(no_table_yet(found->pid, *seen));
+    std::this_thread::sleep_for(std::min<clock::duration>(look_again_after, until - clock::now()));
+  }
+}
+
+}  // namespace mpiacq

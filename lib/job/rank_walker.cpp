@@ -1,0 +1,128 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "rank_walker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "descriptor.hpp"
+#include "mpiacq/unwind_modules.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// A process may unload a library and load another of just its size. Sooner than this nobody would notice.
+constexpr std::chrono::seconds modules_are_trusted{1};
+constexpr std::size_t most_of_a_file = 64U << 20;
+
+std::string proc_file(process_id pid, const char* name) {
+  const descriptor file(::open(fmt::format("/proc/{}/{}", pid.value(), name).c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 65536> piece{};
+  while (file.is_open() && text.size() < most_of_a_file) {
+    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+/// The lines of mappings that may be executed: "begin-end r-xp offset device inode path".
+std::string code_lines(const std::string& maps) {
+  std::string code;
+  for (std::size_t at = 0; at < maps.size();) {
+    const std::size_t end = std::min(maps.find('\n', at), maps.size() - 1) + 1;
+    const std::size_t flags = maps.find(' ', at);
+    if (flags + 3 < end && maps[flags + 3] == 'x') code.append(maps, at, end - at);
+    at = end;
+  }
+  return code;
+}
+
+}  // namespace
+
+rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables)
+    : pid_(pid), tables_(std::move(tables)), memory_(pid) {}
+
+rank_walker::image rank_walker::image_of(process_id pid) {
+  // proc(5), counted from the state, which stands behind the name: 23 vsize, 26 to 28 startcode, endcode, startstack.
+  constexpr int size_field = 23, first_field = 26, last_field = 28;
+  const std::string stat = proc_file(pid, "stat");
+  const std::size_t after_name = stat.rfind(") ");
+  image seen;
+  if (after_name == std::string::npos) return seen;
+  std::istringstream fields(stat.substr(after_name + 2));
+  std::string field;
+  for (int i = 3; i <= last_field && fields >> field; ++i) {
+    if (i == size_field) seen.size = std::strtoull(field.c_str(), nullptr, 10);
+    if (i >= first_field) seen.stack_and_code += field + ' ';
+  }
+  return seen;
+}
+
+/// Most changes of what is mapped are of the heap.
+bool rank_walker::is_as_learnt() {
+  image now = image_of(pid_);
+  if (now == seen_ && clock::now() < look_again_) return true;
+  if (now.stack_and_code != seen_.stack_and_code || code_lines(proc_file(pid_, "maps")) != code_) return false;
+  seen_ = std::move(now);
+  look_again_ = clock::now() + modules_are_trusted;
+  return true;
+}
+
+result<void> rank_walker::learn_modules() {
+  if (unwinder_ && is_as_learnt()) return {};
+  unwinder_.reset();
+  memory_.forget();
+  seen_ = image_of(pid_);
+  code_ = code_lines(proc_file(pid_, "maps"));
+  look_again_ = clock::now() + modules_are_trusted;
+  auto modules = unwind_modules_of(pid_, memory_);
+  if (!modules) return fail(std::move(modules).error());
+  auto map = code_map::read(pid_, memory_);
+  if (!map) return fail(std::move(map).error());
+  std::vector<stack_copies::part> lasting;
+  for (const unwind_module& m : modules->modules) lasting.push_back({m.begin, m.end});
+  memory_.set_lasting(std::move(lasting));
+  auto made = unwinder::create(modules->abi, tables_, std::move(modules->modules), memory_);
+  if (!made) return fail(std::move(made).error());
+  map_ = std::move(*map);
+  unwinder_ = std::move(*made);
+  return {};
+}
+
+void rank_walker::prepare() {
+  if (!unwinder_) (void)learn_modules();
+}
+
+result<void> rank_walker::copy(std::vector<thread_registers> threads) {
+  if (!unwinder_) {
+    if (auto learnt = learn_modules(); !learnt) return learnt;
+  }
+  threads_ = std::move(threads);
+  return memory_.copy(threads_);
+}
+
+result<std::optional<std::vector<raw_stack>>> rank_walker::walk(const walk_options& options) {
+  if (!is_as_learnt()) return std::nullopt;
+  auto walked = unwinder_->walk(threads_, options);
+  if (!walked) return fail(std::move(walked).error());
+  if (memory_.missed()) return std::nullopt;
+  return std::optional(std::move(*walked));
+}
+
+result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_registers> threads,
+                                                      const walk_options& options) {
+  if (auto learnt = learn_modules(); !learnt) return fail(std::move(learnt).error());
+  memory_.forget();
+  return unwinder_->walk(threads, options);
+}
+
+}  // namespace mpiacq

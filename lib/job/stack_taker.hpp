@@ -1,0 +1,56 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "mpiacq/code_catalogue.hpp"
+#include "mpiacq/rank_stacks.hpp"
+#include "mpiacq/tracer.hpp"
+#include "rank_walker.hpp"
+
+namespace mpiacq {
+
+/// A rank whose stacks are wanted.
+struct wanted_rank {
+  std::uint32_t rank = 0;
+  attach_target process;
+  bool held = false;  ///< by the same tracer already: it is neither attached to nor let go
+};
+
+/// Takes the stacks of processes, time and again: all are stopped together, their stacks copied, all let go, and only
+/// then walked and named. What it learns of modules is shared by all processes, and kept.
+class stack_taker {
+ public:
+  stack_taker(tracer& control, debug_file_search search);
+
+  [[nodiscard]] node_stacks take(std::span<const wanted_rank> ranks, const stack_options& options);
+
+ private:
+  /// A rank on its way to its stacks.
+  struct pending {
+    const wanted_rank* rank = nullptr;
+    rank_walker* walker = nullptr;
+    result<void> taken;
+    std::vector<raw_stack> stacks;
+    bool again = false;  ///< its stacks did not fit into a copy: it is to be walked while it is held
+  };
+
+  [[nodiscard]] rank_walker& walker_of(process_id pid);
+  /// Holds those that are to be looked at (again), has `look` look at each with its registers, and lets them go. The
+  /// time that this took.
+  template <class Look>
+  clock::duration while_held(std::vector<pending>& all, bool again, which_threads which, Look look);
+  void walk_all(std::vector<pending>& all, const walk_options& options);
+  [[nodiscard]] std::vector<rank_stacks> named(std::vector<pending> all);
+
+  tracer& control_;
+  std::shared_ptr<unwind_tables> tables_ = std::make_shared<unwind_tables>();
+  code_catalogue catalogue_;
+  std::map<process_id, std::unique_ptr<rank_walker>> walkers_;
+  std::size_t problems_told_ = 0;
+};
+
+}  // namespace mpiacq
