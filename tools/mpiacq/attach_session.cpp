@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "each_rank.hpp"
 #include "exit_status.hpp"
-#include "launch_session.hpp"
+#include "handover.hpp"
 #include "session_wait.hpp"
 
 namespace mpiacq::tool {
@@ -33,12 +34,14 @@ int attach_session::run() {
       continue;
     }
     if (const auto status = take_signals()) return *status;
+    if (commands_) commands_->serve();
+    if (left_ && (!commands_ || commands_->finished())) return own_status();
     if (!reported_ && clock::now() >= table_by_) return give_up();
     if (!reported_ && clock::now() >= hint_at_) say_what_is_missing();
     if (clock::now() >= daemons_by_) {
       if (const auto status = leave_without_daemons()) return *status;
     }
-    wait_for_either(job_, signals_, reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
+    wait_for_either(job_, signals_, commands_.get(), reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
   }
 }
 
@@ -57,12 +60,14 @@ std::optional<int> attach_session::handle(const job_event& event) {
     const exit_status& how = end->status;
     complain(fmt::format("{} (pid {}) ended: {} {}", job_.starter().executable, job_.starter().pid.value(),
                          how.signaled ? "signal" : "exit status", how.value));
-    return reported_ ? own_status() : status_tool_failed;
+    if (!reported_) return status_tool_failed;
+    left_ = true;  // what still runs on ranks that may outlive it comes to its own end
   }
   return std::nullopt;
 }
 
 std::optional<int> attach_session::on_table(job_snapshot::event what) {
+  if (options_.stacks) reporter_.take_stacks(job_, options_);
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what);
   reported_ = true;
@@ -73,6 +78,7 @@ std::optional<int> attach_session::on_table(job_snapshot::event what) {
   // The starter must run to launch them, and must find what we wrote when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
+  if (!commands_ && options_.after == then::go_on) commands_ = run_for_each(job_, options_, false);
   return std::nullopt;
 }
 
@@ -91,8 +97,10 @@ std::optional<int> attach_session::leave_it() {
   }
   const bool stops = options_.after == then::stop;
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));
-  if (stops) complain(left_stopped(job_));
-  return own_status();
+  if (stops) complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+  left_ = true;
+  commands_ = run_for_each(job_, options_, false);
+  return std::nullopt;
 }
 
 std::optional<int> attach_session::take_signals() {
@@ -120,7 +128,8 @@ int attach_session::give_up() {
 }
 
 int attach_session::own_status() const {
-  return reporter_.failed() ? status_tool_failed : 0;
+  if (reporter_.failed()) return status_tool_failed;
+  return reporter_.rank_failed() || (commands_ && commands_->failures() != 0) ? status_rank_failed : status_ok;
 }
 
 }  // namespace mpiacq::tool

@@ -1,11 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "command_line.hpp"
 #include "job_reporter.hpp"
 #include "mpiacq/job.hpp"
+#include "rank_commands.hpp"
 #include "report_file.hpp"
 #include "signals.hpp"
 
@@ -36,6 +38,8 @@ class attach_session {
   deadline hint_at_;
   deadline daemons_by_ = no_deadline;  ///< set while all that is left is to see the daemons launched
   bool reported_ = false;
+  bool left_ = false;                        ///< only the commands of --each are still to end
+  std::unique_ptr<rank_commands> commands_;  ///< --each, once the job has been let go
 };
 
 }  // namespace mpiacq::tool

@@ -113,7 +113,7 @@ void check_session::handle(const job_event& event) {
 int check_session::judge_and_report() {
   const check::observations& seen = run_.seen();
   const std::vector<check::judgement> verdicts = check::judge(seen);
-  const bool colour = report_.is_terminal() && std::getenv("NO_COLOR") == nullptr;
+  const bool colour = report_.wants_colour();
   const auto written =
       report_.write(options_.report.json ? check_json(seen, verdicts) : check_text(seen, verdicts, colour));
   if (!written) {

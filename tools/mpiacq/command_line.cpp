@@ -5,137 +5,19 @@
 #include <charconv>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "command_help.hpp"
 #include "exit_status.hpp"
+#include "job_options_line.hpp"
 #include "mpiacq/job.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
-
-constexpr auto about =
-    "Finds and takes hold of all processes of an MPI job from outside.\n"
-    "The starter (mpirun, srun, mpiexec) is run or looked at as it is: no recompiling, no configuration.";
-
-constexpr auto launch_about = "Runs a starter under control and reports the processes of its job";
-constexpr auto launch_details =
-    "The job's processes are reported when they have been spawned; then the job goes on. The report goes to standard\n"
-    "error, so that the job's output stays its own.\n\n"
-    "Examples:\n"
-    "  mpiacq launch -- mpirun -n 4 ./app\n"
-    "  mpiacq launch --json -o job.json --then stop -- srun -N2 -n8 ./app\n\n"
-    "Exit status: the starter's own, 128 + N where signal N ended it; 125 where mpiacq failed, or the starter ended\n"
-    "well without having reported any processes; 126 where it cannot be run; 127 where it is not found.";
-
-constexpr auto attach_about = "Takes hold of a job that runs already, and reports its processes";
-constexpr auto attach_details =
-    "PID is the starter's (mpirun, srun), or that of a rank on the starter's node, or of a script that runs the "
-    "starter.\n"
-    "The job is let go as it was found, unless --then says otherwise. The report goes to standard output.\n\n"
-    "Examples:\n"
-    "  mpiacq attach 4242\n"
-    "  mpiacq attach --then stop --ranks 0-3,8 4242\n"
-    "  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242\n"
-    "  mpiacq attach --core core.4242 --sysroot /mnt/node7\n\n"
-    "Exit status: 0; 125 where the job cannot be taken hold of, or has no table within --timeout; 128 + N after signal "
-    "N.";
-
-constexpr auto inspect_about = "Says what a program, or a running process, offers to a debugger";
-constexpr auto inspect_details =
-    "Each known symbol with its module and address, the layout of the process descriptor and where it was learnt, and\n"
-    "what is missing. Nothing is run or stopped.\n\n"
-    "Examples:\n"
-    "  mpiacq inspect /usr/bin/mpirun\n"
-    "  mpiacq inspect 4242\n\n"
-    "Exit status: 0; 125 where the program cannot be read.";
-
-constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
-constexpr auto check_details =
-    "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of "
-    "the\n"
-    "MPIR Process Acquisition Interface 1.1 that binds an implementation. The job is not disturbed. The report goes "
-    "to\n"
-    "standard error, so that the job's output stays its own. A running starter, given by its number, is attached to "
-    "for a\n"
-    "moment; the report then goes to standard output.\n\n"
-    "Examples:\n"
-    "  mpiacq check -- mpirun -n 4 ./app\n"
-    "  mpiacq check 4242\n"
-    "  mpiacq check --json -o verdicts.json -- srun -N2 -n8 ./app\n\n"
-    "Exit status: 0; 1 where a clause has failed; 125 where mpiacq failed, or the starter ended without having started "
-    "a\n"
-    "job; 126 where it cannot be run; 127 where it is not found.";
-
-void add_report_options(CLI::App& command, report_options& options) {
-  command.add_flag("--json", options.json, "Report as JSON: one document for each event, a file holds the last");
-  command.add_option("-o,--output", options.output, "Where the report goes; - is standard output")->type_name("FILE");
-  command
-      .add_option("--debug-dir", options.debug_folders,
-                  "A folder with separate debug files, searched before /usr/lib/debug; may be repeated")
-      ->type_name("DIR")
-      ->allow_extra_args(false);  // one folder each time: the next word is not another
-}
-
-/// What launch and attach share, as it is parsed.
-struct job_words {
-  std::string verb;
-  double timeout = 0;
-  CLI::Option* timeout_given = nullptr;
-  std::string ranks = "all";
-  std::string daemon;
-  std::vector<std::string> daemon_arguments;
-  bool daemon_output = false;
-};
-
-void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about) {
-  words.verb = verb;
-  command
-      .add_option("--then", words.verb,
-                  fmt::format("What becomes of the job after the report: it goes on, and what else happens is reported "
-                              "until the starter ends (continue); it goes on untraced (detach); it stays stopped for "
-                              "another tool (stop); it is ended (kill). Default: {}",
-                              verb))
-      ->type_name("continue|detach|stop|kill")
-      ->check(CLI::IsMember({"continue", "detach", "stop", "kill"}).description(""));
-  words.timeout_given = command.add_option("--timeout", words.timeout, timeout_about)
-                            ->type_name("SECONDS")
-                            ->check(CLI::Validator(CLI::PositiveNumber).description(""));
-  command.add_option("--ranks", words.ranks, "The ranks that --then stop leaves stopped, as in 0-3,8; default: all")
-      ->type_name("RANKS");
-  command
-      .add_option("--daemon", words.daemon,
-                  "A program that the starter is to run once on each node of the job, with the rights to look at it")
-      ->type_name("PATH");
-  command
-      .add_option("--daemon-arg", words.daemon_arguments,
-                  "An argument of the daemon; may be repeated, none may be empty")
-      ->type_name("ARG")
-      ->allow_extra_args(false);
-  command.add_flag("--daemon-output", words.daemon_output, "The daemons' output comes out with the job's");
-}
-
-/// Into the options; a sentence where they make no sense together.
-std::optional<std::string> take_job_options(const job_words& words, job_command_options& options) {
-  const std::map<std::string, then> verbs = {
-      {"continue", then::go_on}, {"detach", then::detach}, {"stop", then::stop}, {"kill", then::kill}};
-  options.after = verbs.at(words.verb);
-  if (words.timeout_given->count() != 0) options.timeout = words.timeout;
-  auto ranks = rank_selection::parse(words.ranks);
-  if (!ranks) return "--ranks: " + ranks.error().message;
-  options.ranks = std::move(*ranks);
-  if (words.daemon.empty() && (!words.daemon_arguments.empty() || words.daemon_output)) {
-    return "--daemon-arg and --daemon-output need a --daemon that they are for";
-  }
-  if (!words.daemon.empty()) {
-    options.daemons = mpir::daemon_request{words.daemon, words.daemon_arguments, words.daemon_output};
-  }
-  return std::nullopt;
-}
 
 /// CLI11 does not know that a starter's command line follows.
 class formatter final : public CLI::Formatter {
@@ -146,6 +28,7 @@ class formatter final : public CLI::Formatter {
       return "Usage: mpiacq attach [OPTIONS] PID\n       mpiacq attach [OPTIONS] --core FILE\n";
     if (app->get_name() == "check")
       return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n       mpiacq check [OPTIONS] PID\n";
+    if (app->get_name() == "stacks") return "Usage: mpiacq stacks [OPTIONS] PID\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
@@ -198,11 +81,8 @@ invocation parse_command_line(int argc, char** argv) {
   check_command->footer(check_details);
   add_report_options(*check_command, check.report);
   CLI::Option* check_timeout_option =
-      check_command
-          ->add_option("--timeout", check_timeout,
-                       "Watch for no longer than this: the job goes on, and what was seen so far is judged")
-          ->type_name("SECONDS")
-          ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+      add_timeout(*check_command, check_timeout,
+                  "Watch for no longer than this: the job goes on, and what was seen so far is judged");
   check_command
       ->add_option("--daemon", check.daemon,
                    "Have the starter launch this program beside the processes (MPIR 1.1, 7.1)")
@@ -218,6 +98,9 @@ invocation parse_command_line(int argc, char** argv) {
   add_report_options(*inspect_command, inspect.report);
   inspect_command->add_option("subject", inspect.subject, "A program's file, or the id of a running process")
       ->type_name("FILE|PID");
+
+  stacks_words stacks;
+  CLI::App* stacks_command = add_stacks_command(app, stacks);
 
   core_report_options core;
   CLI::Option* core_option =
@@ -284,6 +167,15 @@ invocation parse_command_line(int argc, char** argv) {
       return finished{failed("check: no starter was given. Try: mpiacq check -- mpirun -n 4 ./app")};
     }
     return check;
+  }
+  if (stacks_command->parsed()) {
+    stacks_options options;
+    if (const auto wrong = take_stacks_options(stacks, options)) return finished{failed("stacks: " + *wrong)};
+    auto process = stacks.process_given->count() != 0 ? std::optional(stacks.process) : std::nullopt;
+    if (!process && !behind_mark.empty()) process = process_number(behind_mark.front());
+    if (!process) return finished{failed("stacks: no process was given. Try: mpiacq stacks $(pgrep -n mpirun)")};
+    options.process = process_id{*process};
+    return options;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

@@ -30,6 +30,10 @@ struct job_command_options {
   std::optional<double> timeout;  ///< seconds
   rank_selection ranks;
   std::optional<mpir::daemon_request> daemons;
+  std::string each;  ///< a command for each rank; empty: none
+  std::size_t jobs = 1;
+  bool stacks = false;
+  bool all_threads = false;
 };
 
 struct launch_options : job_command_options {
@@ -54,6 +58,20 @@ struct inspect_options {
   std::string subject;  ///< a file, or a process id
 };
 
+/// How `stacks` reports where it does not so as JSON.
+enum class stacks_form : unsigned char { tree, folded, dot };
+
+struct stacks_options {
+  report_options report;
+  process_id process;
+  rank_selection ranks;
+  bool all_threads = false;
+  stacks_form form = stacks_form::tree;
+  std::size_t samples = 1;
+  double interval = 0;  ///< seconds
+  double timeout = 0;   ///< seconds
+};
+
 /// `attach --core`.
 struct core_report_options {
   report_options report;
@@ -67,8 +85,8 @@ struct finished {
   int status;
 };
 
-using invocation =
-    std::variant<finished, launch_options, attach_command_options, core_report_options, check_options, inspect_options>;
+using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
+                                inspect_options, stacks_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

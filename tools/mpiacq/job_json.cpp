@@ -4,6 +4,7 @@
 
 #include "job_report.hpp"
 #include "json_parts.hpp"
+#include "stacks_json.hpp"
 #include "table_json.hpp"
 
 namespace mpiacq::tool {
@@ -46,17 +47,19 @@ std::string job_json(const job_snapshot& snapshot) {
   json problems = json::array();
   for (const error& problem : snapshot.problems) problems.push_back(problem.message);
   constexpr std::array<std::string_view, 3> events = {"spawned", "attached", "aborting"};
-  return dump({{"schema", "mpiacq.job/1"},
-               {"interface", "mpir"},
-               {"event", events[static_cast<std::size_t>(snapshot.what)]},
-               {"abort_reason", tool::or_null(snapshot.abort_reason)},
-               {"starter", json_of_starter(subject)},
-               {"layout", json_of(table ? &table->layout() : nullptr)},
-               {"symbols", subject.symbols() == nullptr ? json::object() : json_of(*subject.symbols())},
-               {"facts", json_of(subject.facts())},
-               {"queue_library", tool::or_null(subject.queue_library())},
-               {"processes", json_of_processes_of(subject)},
-               {"problems", std::move(problems)}});
+  json document = {{"schema", "mpiacq.job/1"},
+                   {"interface", "mpir"},
+                   {"event", events[static_cast<std::size_t>(snapshot.what)]},
+                   {"abort_reason", tool::or_null(snapshot.abort_reason)},
+                   {"starter", json_of_starter(subject)},
+                   {"layout", json_of(table ? &table->layout() : nullptr)},
+                   {"symbols", subject.symbols() == nullptr ? json::object() : json_of(*subject.symbols())},
+                   {"facts", json_of(subject.facts())},
+                   {"queue_library", tool::or_null(subject.queue_library())},
+                   {"processes", json_of_processes_of(subject)},
+                   {"problems", std::move(problems)}};
+  if (snapshot.stacks != nullptr) document["stacks"] = json_of_stacks(*snapshot.stacks);
+  return dump(document);
 }
 
 }  // namespace mpiacq::tool

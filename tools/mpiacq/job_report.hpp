@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpiacq/job.hpp"
+#include "stacks_report.hpp"
 
 namespace mpiacq::tool {
 
@@ -15,7 +16,9 @@ struct job_snapshot {
   event what = event::spawned;
   std::optional<std::string> abort_reason;
   const job& subject;
-  const std::vector<error>& problems;  ///< of the job as a whole, so far
+  const std::vector<error>& problems;       ///< of the job as a whole, so far
+  const stacks_snapshot* stacks = nullptr;  ///< --stacks
+  bool colour = false;
 };
 
 /// For people: a headline, the table, what to know about it.

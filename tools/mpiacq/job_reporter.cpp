@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "stacks_session.hpp"
 
 namespace mpiacq::tool {
 
 void job_reporter::report(job_snapshot::event what, std::optional<std::string> reason) {
-  const job_snapshot snapshot{what, std::move(reason), job_, problems_};
+  const job_snapshot snapshot{
+      what, std::move(reason), job_, problems_, stacks_ ? &*stacks_ : nullptr, report_.wants_colour()};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
 }
 
@@ -25,6 +27,20 @@ void job_reporter::note_failure(const result<void>& done) {
 
 void job_reporter::note_failure() {
   failed_ = true;
+}
+
+void job_reporter::take_stacks(const job& subject, const job_command_options& asked) {
+  const auto table = subject.processes();
+  if (!table) return;
+  std::vector<bool> is_local;
+  for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
+  debug_file_search search = search_in(asked.report);
+  search.debuginfod = false;  // a download would hold the job
+  auto session = stacks_session::open(subject.starter(), *table, is_local, {asked.ranks, asked.all_threads, search});
+  if (!session) return note_failure(fail(std::move(session).error()));
+  session->sample();
+  rank_failed_ = session->rank_failed();
+  stacks_ = std::move(session->snapshot());
 }
 
 void job_reporter::hold_ranks(job& subject) {

@@ -24,6 +24,10 @@ class job_reporter {
   void note_failure(const result<void>& done);
   void note_failure();
   [[nodiscard]] bool failed() const { return failed_; }
+  /// Takes the stacks of the selected ranks; the next report has them.
+  void take_stacks(const job& subject, const job_command_options& asked);
+  /// Some rank could not be looked at.
+  [[nodiscard]] bool rank_failed() const { return rank_failed_; }
   /// Takes hold of the selected ranks, and says which of them could not be held.
   void hold_ranks(job& subject);
 
@@ -32,7 +36,9 @@ class job_reporter {
   const report_options& options_;
   report_file& report_;
   std::vector<error> problems_;
+  std::optional<stacks_snapshot> stacks_;
   bool failed_ = false;
+  bool rank_failed_ = false;
 };
 
 }  // namespace mpiacq::tool

@@ -30,7 +30,9 @@ std::string job_text(const job_snapshot& snapshot) {
   std::string text = headline(snapshot, table.get());
   if (!how.empty()) text += "  " + printable(how) + "\n";
   text += table_text(*table, snapshot.subject.rank_states());
-  return text + problem_text(snapshot.problems, table.get());
+  text += problem_text(snapshot.problems, table.get());
+  if (snapshot.stacks != nullptr) text += stacks_body(*snapshot.stacks, snapshot.colour);
+  return text;
 }
 
 }  // namespace mpiacq::tool

@@ -8,18 +8,12 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "each_rank.hpp"
 #include "exit_status.hpp"
+#include "handover.hpp"
 #include "session_wait.hpp"
 
 namespace mpiacq::tool {
-
-std::string left_stopped(const job& subject) {
-  return fmt::format(
-      "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
-      "'kill -CONT {0}' and the same for each rank lets the job go on{1}",
-      subject.starter().pid.value(),
-      subject.facts().partial_attach_ok ? "" : "; ranks that wait at MPIR_debug_gate need the attach first");
-}
 
 launch_session::launch_session(job& subject, const launch_options& options, report_file& report,
                                signal_catcher& signals)
@@ -39,18 +33,23 @@ int launch_session::run() {
     }
     if (*event) {
       handle(**event);
-      if (ended_) return final_status(*ended_);
       continue;
     }
-    if (!spawned_ && clock::now() >= spawn_by_) return give_up();
-    if (!spawned_ && clock::now() >= hint_at_) say_what_is_missing();
-    wait_for_either(job_, signals_, spawned_ ? no_deadline : std::min(spawn_by_, hint_at_));
+    if (commands_) commands_->serve();
+    if (ended_ && (!commands_ || commands_->finished())) return final_status(*ended_);
+    const bool waits = !spawned_ && !ended_;
+    if (waits && clock::now() >= spawn_by_) return give_up();
+    if (waits && clock::now() >= hint_at_) say_what_is_missing();
+    wait_for_either(job_, signals_, commands_.get(), waits ? std::min(spawn_by_, hint_at_) : no_deadline);
     take_signals();
   }
 }
 
 void launch_session::take_signals() {
   while (const auto signal = signals_.take()) {
+    const bool ends =
+        signal->number == SIGINT || signal->number == SIGTERM || signal->number == SIGHUP || signal->number == SIGQUIT;
+    if (ends && commands_) commands_->stop();
     const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
     if (!signal->from_terminal) {
       job_.signal(signal->number);
@@ -71,6 +70,7 @@ void launch_session::stop_with_the_starter() {
 
 void launch_session::handle(const job_event& event) {
   if (std::holds_alternative<job_spawned>(event)) {
+    if (options_.stacks) reporter_.take_stacks(job_, options_);
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned);
@@ -108,9 +108,10 @@ void launch_session::after_report() {
       break;
     case then::stop:
       reporter_.note_failure(job_.detach(leave::stopped));
-      complain(left_stopped(job_));
+      complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
       break;
   }
+  if (!commands_) commands_ = run_for_each(job_, options_, true);
 }
 
 void launch_session::say_what_is_missing() {
@@ -143,7 +144,9 @@ int launch_session::final_status(const starter_ended& end) {
   }
   // A starter that failed has more to say than we have.
   const int status = starter.as_shell();
-  return status == 0 && reporter_.failed() ? status_tool_failed : status;
+  if (status != 0) return status;
+  if (reporter_.failed()) return status_tool_failed;
+  return reporter_.rank_failed() || (commands_ && commands_->failures() != 0) ? status_rank_failed : status_ok;
 }
 
 }  // namespace mpiacq::tool

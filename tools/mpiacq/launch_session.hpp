@@ -1,18 +1,17 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "command_line.hpp"
 #include "job_reporter.hpp"
 #include "mpiacq/job.hpp"
+#include "rank_commands.hpp"
 #include "signals.hpp"
 
 namespace mpiacq::tool {
-
-/// For the person who asked for it: how the job that was left stopped goes on.
-[[nodiscard]] std::string left_stopped(const job& subject);
 
 /// One launched job, from its start to the exit status that we end with.
 class launch_session {
@@ -42,6 +41,7 @@ class launch_session {
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   std::optional<starter_ended> ended_;
+  std::unique_ptr<rank_commands> commands_;  ///< --each, once the job has been let go
 };
 
 }  // namespace mpiacq::tool

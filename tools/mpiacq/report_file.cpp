@@ -2,6 +2,7 @@
 #include "report_file.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include <fcntl.h>
@@ -52,6 +53,11 @@ result<void> report_file::write(std::string_view report) {
 
 bool report_file::is_terminal() const {
   return ::isatty(descriptor_) == 1;
+}
+
+bool report_file::wants_colour() const {
+  const char* refusal = std::getenv("NO_COLOR");
+  return is_terminal() && (refusal == nullptr || *refusal == '\0');
 }
 
 }  // namespace mpiacq::tool

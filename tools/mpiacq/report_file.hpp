@@ -20,6 +20,8 @@ class report_file {
 
   [[nodiscard]] result<void> write(std::string_view report);
   [[nodiscard]] bool is_terminal() const;
+  /// Whether a report for people is in colour there: on a terminal, unless NO_COLOR is set (no-color.org).
+  [[nodiscard]] bool wants_colour() const;
 
  private:
   report_file(int descriptor, bool owned, std::string path);

@@ -2,8 +2,8 @@
 #include "session_wait.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include <poll.h>
 
@@ -18,14 +18,15 @@ deadline deadline_after(std::optional<double> seconds) {
   return clock::now() + std::chrono::microseconds(std::llround(*seconds * 1e6));
 }
 
-void wait_for_either(const job& subject, const signal_catcher& signals, deadline until) {
+void wait_for_either(const job& subject, const signal_catcher& signals, const rank_commands* commands, deadline until) {
   until = std::min(until, subject.wake_at());
   int milliseconds = -1;
   if (until != no_deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
     milliseconds = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
   }
-  std::array<pollfd, 2> sources{pollfd{subject.event_descriptor(), POLLIN, 0}, pollfd{signals.descriptor(), POLLIN, 0}};
+  std::vector<pollfd> sources{{subject.event_descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};
+  if (commands != nullptr) commands->add_to(sources);
   (void)::poll(sources.data(), sources.size(), milliseconds);
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "mpiacq/job.hpp"
+#include "rank_commands.hpp"
 #include "signals.hpp"
 
 namespace mpiacq::tool {
@@ -15,7 +16,7 @@ inline constexpr std::chrono::seconds patience_of_a_person{5};
 /// --timeout as a moment; none is for ever.
 [[nodiscard]] deadline deadline_after(std::optional<double> seconds);
 
-/// Until the job or a signal has something, or `until`, or the job wants to be asked.
-void wait_for_either(const job& subject, const signal_catcher& signals, deadline until);
+/// Until the job, a signal or a command (where there are any) has something, or `until`, or the job wants to be asked.
+void wait_for_either(const job& subject, const signal_catcher& signals, const rank_commands* commands, deadline until);
 
 }  // namespace mpiacq::tool

@@ -1,0 +1,201 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What a walk over an MPI2DD job costs, for 10^4, 10^5 and 10^6 processes in directories of a thousand.
+//
+//   mpi2dd_bench [ROUNDS]
+//
+// Every directory is this program's own memory, seen through a reader that copies: what is measured is reading and
+// putting together, not the way to other processes. Memory is the growth of the resident set while the graph is made,
+// and what of it stays with the graph.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mpiacq/mpi2dd_graph.hpp"
+
+using namespace mpiacq;
+
+namespace {
+
+// As C code has them on the machine of this program.
+struct info_block {
+  unsigned char magic[5] = {'M', 'P', 'I', '2', 0x7f};
+  unsigned char version = 1, variant = 1, debug_state = 0;
+  unsigned debugger_flags = 0, mpi_flags = 0;
+  const void* addresses[8] = {};
+  int proctable_size = 0, directory_size = 0, metadirectory_size = 0, meta_pid = 0;
+  int padding[8] = {};
+};
+struct descriptor {
+  const char* host_name;
+  const char* executable_name;
+  const void* spawn_desc;
+  const char* comm_world_id;
+  int pid;
+  int rank;
+};
+struct entry {
+  const char* host_name;
+  const char* executable_name;
+  int pid;
+};
+
+class own_memory final : public memory_reader {
+ public:
+  result<void> read_ranges(std::span<memory_range> ranges) override {
+    for (memory_range& r : ranges) {
+      std::memcpy(r.into.data(), reinterpret_cast<const void*>(r.address.value()), r.into.size());
+      r.got = r.into.size();
+    }
+    return {};
+  }
+};
+
+class own_symbols final : public symbol_source {
+ public:
+  explicit own_symbols(const info_block& info) : info_(info) {}
+  result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
+                                                     const symbol_scope&) override {
+    symbol found;
+    found.name = names[0];
+    found.home = home_;
+    found.offset = module_offset{reinterpret_cast<std::uint64_t>(&info_)};
+    found.size = sizeof(info_block);
+    return std::vector<std::optional<symbol>>{found};
+  }
+  result<std::optional<structure_layout>> layout_pointed_to_by(const symbol&, const symbol*) override {
+    return std::nullopt;
+  }
+
+ private:
+  const info_block& info_;
+  std::shared_ptr<const module> home_ = std::make_shared<module>();
+};
+
+class opened final : public mpi2dd::opened_process {
+ public:
+  explicit opened(const info_block& info) : symbols_(info) {}
+  target as_target() override { return {memory_, nullptr, abi_, symbols_}; }
+
+ private:
+  own_memory memory_;
+  own_symbols symbols_;
+  target_abi abi_;
+};
+
+/// Strings stand in pages of their own, with a page behind: reads go to the end of a page.
+class strings {
+ public:
+  strings() : bytes_(std::size_t{64} << 20) {}
+  const char* copy(const std::string& text) {
+    char* at = bytes_.data() + used_;
+    std::memcpy(at, text.c_str(), text.size() + 1);
+    used_ += (text.size() + 16) / 16 * 16;
+    if (used_ + 65536 > bytes_.size()) std::abort();
+    return at;
+  }
+
+ private:
+  std::vector<char> bytes_;
+  std::size_t used_ = 8192;
+};
+
+struct job {
+  explicit job(int processes) {
+    const int directories = processes / 1000;
+    const char* executable = text.copy("/home/user/project/build/bin/simulation");
+    const char* world = text.copy("world-0");
+    for (int d = 0; d < directories; ++d) {
+      const char* host = text.copy("node" + std::to_string(d));
+      std::vector<descriptor>& table = tables.emplace_back();
+      for (int i = 0; i < 1000; ++i) table.push_back({host, executable, nullptr, world, 1000 + i, d * 1000 + i});
+      entries.push_back({host, executable, 1});
+    }
+    blocks.resize(static_cast<std::size_t>(directories) + 1);
+    for (std::size_t d = 0; d < tables.size(); ++d) {
+      blocks[d].mpi_flags = 2;
+      blocks[d].addresses[5] = tables[d].data();
+      blocks[d].proctable_size = static_cast<int>(tables[d].size());
+      by_host["node" + std::to_string(d)] = &blocks[d];
+    }
+    blocks.back().mpi_flags = 1;
+    blocks.back().addresses[6] = entries.data();
+    blocks.back().directory_size = directories;
+    by_host["meta"] = &blocks.back();
+  }
+  strings text;
+  std::vector<std::vector<descriptor>> tables;
+  std::vector<entry> entries;
+  std::vector<info_block> blocks;
+  std::map<std::string, info_block*, std::less<>> by_host;
+};
+
+std::size_t status_kilobytes(const char* key) {
+  std::ifstream status("/proc/self/status");
+  std::size_t value = 0;
+  for (std::string word; status >> word;) {
+    if (word == key) status >> value;
+  }
+  return value;
+}
+
+void measure(int processes, unsigned threads, int rounds) {
+  const job made(processes);
+  std::size_t opens = 0;
+  const auto open = [&](std::string_view host, process_id,
+                        std::string_view) -> result<std::unique_ptr<mpi2dd::opened_process>> {
+    return std::make_unique<opened>(*made.by_host.find(host)->second);
+  };
+  mpi2dd::walk_options options;
+  options.threads = threads;
+  std::vector<double> times;
+  std::size_t peak = 0, kept = 0;
+  for (int i = 0; i < rounds; ++i) {
+    malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
+    const std::size_t before = status_kilobytes("VmRSS:");
+    const auto start = std::chrono::steady_clock::now();
+    auto g = mpi2dd::walk({"meta", process_id{1}, ""}, open, options);
+    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    if (!g || g->process_count() != static_cast<std::size_t>(processes) + made.blocks.size()) std::abort();
+    opens = g->visits().size();
+    if (i > 0) continue;
+    peak = status_kilobytes("VmHWM:") - before;
+    malloc_trim(0);
+    kept = status_kilobytes("VmRSS:") - before;
+  }
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2];
+  std::printf("%8d processes  %2u threads  %5zu opened  %8.2f ms  %5.1f ns a process  peak +%.1f MB  kept %.1f MB\n",
+              processes, threads, opens, median * 1e3, median / processes * 1e9, static_cast<double>(peak) / 1024,
+              static_cast<double>(kept) / 1024);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 11;
+  std::printf("medians of %d rounds\n", rounds);
+  std::fflush(stdout);  // not once more by each child
+  for (const int processes : {10000, 100000, 1000000}) {
+    for (const unsigned threads : {1U, 8U}) {
+      const pid_t child = fork();  // each in a process of its own
+      if (child == 0) {
+        measure(processes, threads, std::max(rounds, 1));
+        _exit(0);
+      }
+      int status = 0;
+      if (waitpid(child, &status, 0) != child || status != 0) return 1;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// mpiacq stacks on fixture starters, whose ranks all wait in be_a_rank.
+#include <algorithm>
+#include <csignal>
+#include <set>
+
+#include <pty.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "attached.hpp"
+#include "catch.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+command_outcome stacks(pid_t pid, std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {MPIACQ_COMMAND, "stacks"});
+  options.push_back(std::to_string(pid));
+  return run_command(options);
+}
+
+json json_of(const command_outcome& run) {
+  INFO(run.err);
+  REQUIRE(!run.out.empty());
+  return json::parse(run.out);
+}
+
+std::set<std::string> ranks_in(const json& report, const std::string& function) {
+  std::set<std::string> ranks;
+  for (const json& frame : report.at("tree")) {
+    if (frame.at("function") == function) ranks.insert(frame.at("ranks").get<std::string>());
+  }
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("stacks: one tree of all ranks, and the starter is not even looked into") {
+  running_starter starter({"starter_pie", "--hold", "--ranks", "5", "--exit", "3"});
+  starter.ready();
+  const auto run = stacks(starter.pid(), {"--json"});
+  CHECK(run.exit_code == 0);
+  CHECK(run.err.empty());
+  const json seen = json_of(run);
+  INFO(seen.dump(1));
+  CHECK(seen.at("schema") == "mpiacq.stacks/1");
+  CHECK(seen.at("samples") == 1);
+  CHECK(seen.at("starter").at("pid") == starter.pid());
+  REQUIRE(seen.at("ranks").size() == 5);
+  for (std::size_t rank = 0; rank < 5; ++rank) {
+    const json& row = seen.at("ranks")[rank];
+    CHECK(row.at("rank") == rank);
+    CHECK(row.at("pid") == starter.ranks()[rank]);
+    CHECK(row.at("outcome") == "taken");
+    CHECK(row.at("problems").empty());
+    CHECK(runs_freely(starter.ranks()[rank]));
+  }
+  CHECK(ranks_in(seen, "main") == std::set<std::string>{"0-4"});
+  CHECK(ranks_in(seen, "be_a_rank") == std::set<std::string>{"0-4"});
+  // Parents stand before their children, and nobody is their own.
+  for (std::size_t i = 0; i < seen.at("tree").size(); ++i) {
+    const json& frame = seen.at("tree")[i];
+    CHECK(frame.at("id") == i);
+    CHECK((frame.at("parent").is_null() || frame.at("parent").get<std::size_t>() < i));
+  }
+  CHECK(starter.value_of("MPIR_being_debugged") == 0);
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("stacks: a rank's number leads to its job") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const json seen = json_of(stacks(starter.ranks().at(2), {"--json"}));
+  CHECK(seen.at("starter").at("pid") == starter.pid());
+  CHECK(seen.at("starter").at("found_how").is_string());
+  CHECK(seen.at("ranks").size() == 4);
+}
+
+TEST_CASE("stacks: the reports for people and for graphs") {
+  running_starter starter({"starter_pie", "--hold", "--ranks", "3"});
+  starter.ready();
+  const auto text = stacks(starter.pid());
+  INFO(text.out << text.err);
+  CHECK(text.exit_code == 0);
+  CHECK_THAT(text.out, ContainsSubstring("stacks of 3 of 3 ranks"));
+  CHECK_THAT(text.out, ContainsSubstring("  0-2  "));
+  CHECK_THAT(text.out, ContainsSubstring("be_a_rank at starter.c:"));
+  CHECK_THAT(text.out, ContainsSubstring("agree in all their calls"));
+  CHECK_THAT(text.out, !ContainsSubstring("\x1b["));
+
+  const auto folded = stacks(starter.pid(), {"--folded", "--samples", "4", "--interval", "0"});
+  CHECK(folded.exit_code == 0);
+  CHECK_THAT(folded.out, ContainsSubstring("main;starter_run;starter_spawn;be_a_rank;"));
+  CHECK_THAT(folded.out, ContainsSubstring(" 12\n"));
+  CHECK(std::count(folded.out.begin(), folded.out.end(), '\n') == 1);
+
+  const auto dot = stacks(starter.pid(), {"--dot"});
+  CHECK(dot.exit_code == 0);
+  CHECK_THAT(dot.out, ContainsSubstring("digraph stacks {"));
+  CHECK_THAT(dot.out, ContainsSubstring("label=\"0-2\""));
+}
+
+TEST_CASE("stacks: selected ranks, and ranks of other nodes") {
+  running_starter starter({"checked", "--hold", "--ranks", "6"});
+  starter.ready();
+  const json some = json_of(stacks(starter.pid(), {"--json", "--ranks", "1,4-5"}));
+  CHECK(some.at("ranks").size() == 3);
+  CHECK(some.at("tree")[0].at("ranks") == "1,4-5");
+
+  running_starter elsewhere({"starter_pie", "--hold", "--host", "n17.elsewhere"});
+  elsewhere.ready();
+  const auto run = stacks(elsewhere.pid());
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("on other nodes, and not looked at: ranks 0-3"));
+  const json none = json_of(stacks(elsewhere.pid(), {"--json"}));
+  CHECK(none.at("tree").empty());
+  for (const json& row : none.at("ranks")) CHECK(row.at("outcome") == "remote");
+}
+
+TEST_CASE("stacks: a rank that another tracer has is named with its tracer, the others are shown") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const pid_t rank = starter.ranks().at(1);
+  REQUIRE(::ptrace(PTRACE_SEIZE, rank, nullptr, nullptr) == 0);
+  const auto run = stacks(starter.pid(), {"--json"});
+  ::ptrace(PTRACE_INTERRUPT, rank, nullptr, nullptr);
+  REQUIRE(::waitpid(rank, nullptr, __WALL) == rank);
+  ::ptrace(PTRACE_DETACH, rank, nullptr, nullptr);
+  CHECK(run.exit_code == 1);
+  const json seen = json_of(run);
+  CHECK(seen.at("ranks")[1].at("outcome") == "busy");
+  CHECK_THAT(seen.at("ranks")[1].at("problems")[0].get<std::string>(), ContainsSubstring(std::to_string(::getpid())));
+  CHECK(seen.at("tree")[0].at("ranks") == "0,2-3");
+}
+
+TEST_CASE("stacks: a rank that was stopped is shown, and stays stopped") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const pid_t rank = starter.ranks().at(3);
+  ::kill(rank, SIGSTOP);
+  REQUIRE(comes_true([&] { return is_left_stopped(rank); }));
+  const json seen = json_of(stacks(starter.pid(), {"--json", "--samples", "3", "--interval", "0"}));
+  CHECK(seen.at("tree")[0].at("ranks") == "0-3");
+  CHECK(is_left_stopped(rank));
+  ::kill(rank, SIGCONT);
+}
+
+TEST_CASE("stacks: attach has them in its report") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const attached seen = attach(starter.pid(), {"--stacks"});
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.report.at("stacks").at("tree")[0].at("ranks") == "0-3");
+  const auto text = run_command({MPIACQ_COMMAND, "attach", "--stacks", std::to_string(starter.pid())});
+  CHECK_THAT(text.out, ContainsSubstring("agree in all their calls"));
+  for (const pid_t rank : starter.ranks()) CHECK(runs_freely(rank));
+}
+
+TEST_CASE("stacks: colour on a terminal alone, and not where NO_COLOR is set") {
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  for (const bool refused : {false, true}) {
+    INFO(refused);
+    int terminal = -1;
+    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+      refused ? ::setenv("NO_COLOR", "1", 1) : ::unsetenv("NO_COLOR");
+      ::execl(MPIACQ_COMMAND, "mpiacq", "stacks", std::to_string(starter.pid()).c_str(), nullptr);
+      ::_exit(99);
+    }
+    std::string out;
+    char piece[4096];
+    // A terminal whose other side has gone gives an error, not an end.
+    for (ssize_t got = 0; (got = ::read(terminal, piece, sizeof piece)) > 0;)
+      out.append(piece, static_cast<std::size_t>(got));
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    ::close(terminal);
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK_THAT(out, ContainsSubstring("stacks of 4 of 4 ranks"));
+    CHECK((out.find("\x1b[") != std::string::npos) == !refused);
+  }
+}
+
+TEST_CASE("stacks: what cannot be looked at ends in 125, and is said") {
+  running_starter starter({"starter_pie", "--step"});
+  starter.ready();
+  const auto early = stacks(starter.pid(), {"--timeout", "0.1"});
+  CHECK(early.exit_code == 125);
+  CHECK_THAT(early.err, ContainsSubstring("process table"));
+  CHECK(stacks(999999999).exit_code == 125);
+  CHECK(stacks(starter.pid(), {"--json", "--dot"}).exit_code == 125);
+  CHECK(stacks(starter.pid(), {"--samples", "0"}).exit_code == 125);
+  CHECK(run_command({MPIACQ_COMMAND, "stacks"}).exit_code == 125);
+}

@@ -1,0 +1,80 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What --help says of each command.
+#pragma once
+
+namespace mpiacq::tool {
+
+inline constexpr auto about =
+    "Finds and takes hold of all processes of an MPI job from outside.\n"
+    "The starter (mpirun, srun, mpiexec) is run or looked at as it is: no recompiling, no configuration.";
+
+inline constexpr auto launch_about = "Runs a starter under control and reports the processes of its job";
+inline constexpr auto launch_details =
+    "The job's processes are reported when they have been spawned; then the job goes on. The report goes to standard\n"
+    "error, so that the job's output stays its own.\n\n"
+    "Examples:\n"
+    "  mpiacq launch -- mpirun -n 4 ./app\n"
+    "  mpiacq launch --json -o job.json --then stop -- srun -N2 -n8 ./app\n"
+    "  mpiacq launch --each 'taskset -p {pid}' -- mpirun -n 4 ./app\n\n"
+    "Exit status: the starter's own, 128 + N where signal N ended it; 1 where that was 0 and a command of --each "
+    "failed\n"
+    "or a rank's stacks could not be taken; 125 where mpiacq failed, or the starter ended well without having "
+    "reported\n"
+    "any processes; 126 where it cannot be run; 127 where it is not found.";
+
+inline constexpr auto attach_about = "Takes hold of a job that runs already, and reports its processes";
+inline constexpr auto attach_details =
+    "PID is the starter's (mpirun, srun), or that of a rank on the starter's node, or of a script that runs the "
+    "starter.\n"
+    "The job is let go as it was found, unless --then says otherwise. The report goes to standard output.\n\n"
+    "Examples:\n"
+    "  mpiacq attach 4242\n"
+    "  mpiacq attach --then stop --ranks 0-3,8 4242\n"
+    "  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242\n"
+    "  mpiacq attach --each 'gdb -batch -ex bt -p {pid}' 4242\n"
+    "  mpiacq attach --core core.4242 --sysroot /mnt/node7\n\n"
+    "Exit status: 0; 1 where a command of --each failed or a rank's stacks could not be taken; 125 where the job "
+    "cannot be taken hold of, or has no table within --timeout; 128 + N after signal "
+    "N.";
+
+inline constexpr auto inspect_about = "Says what a program, or a running process, offers to a debugger";
+inline constexpr auto inspect_details =
+    "Each known symbol with its module and address, the layout of the process descriptor and where it was learnt, and\n"
+    "what is missing. Nothing is run or stopped.\n\n"
+    "Examples:\n"
+    "  mpiacq inspect /usr/bin/mpirun\n"
+    "  mpiacq inspect 4242\n\n"
+    "Exit status: 0; 125 where the program cannot be read.";
+
+inline constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
+inline constexpr auto check_details =
+    "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of "
+    "the\n"
+    "MPIR Process Acquisition Interface 1.1 that binds an implementation. The job is not disturbed. The report goes "
+    "to\n"
+    "standard error, so that the job's output stays its own. A running starter, given by its number, is attached to "
+    "for a\n"
+    "moment; the report then goes to standard output.\n\n"
+    "Examples:\n"
+    "  mpiacq check -- mpirun -n 4 ./app\n"
+    "  mpiacq check 4242\n"
+    "  mpiacq check --json -o verdicts.json -- srun -N2 -n8 ./app\n\n"
+    "Exit status: 0; 1 where a clause has failed; 125 where mpiacq failed, or the starter ended without having started "
+    "a\n"
+    "job; 126 where it cannot be run; 127 where it is not found.";
+
+inline constexpr auto stacks_about = "Shows where all ranks of a job are, as one tree of calls";
+inline constexpr auto stacks_details =
+    "The stacks of all ranks on this node are taken together and merged: calls that ranks share are shown once, and\n"
+    "part where the ranks do. PID is the starter's, or that of a rank on its node. The ranks are stopped for the\n"
+    "milliseconds that it takes to look at them, the starter not at all. The report goes to standard output.\n\n"
+    "Examples:\n"
+    "  mpiacq stacks 4242\n"
+    "  mpiacq stacks --samples 20 --interval 0.5 4242\n"
+    "  mpiacq stacks --threads all --ranks 0-3 --json -o stacks.json 4242\n"
+    "  mpiacq stacks --samples 100 --interval 0.01 --folded 4242 | flamegraph.pl > job.svg\n\n"
+    "Exit status: 0; 1 where the stacks of a rank of this node could not be taken; 125 where mpiacq failed: there is "
+    "no\n"
+    "job, or its table is not complete within --timeout; 128 + N after signal N.";
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,76 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What --each runs, and on which ranks.
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "call_chains.hpp"
+#include "rank_commands.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// As one word of a shell, whatever is in it.
+std::string quoted(std::string_view value) {
+  std::string word = "'";
+  for (const char c : value) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else if (c != '\0') {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string command_for(std::string_view text, const command_subject& subject) {
+  const std::array<std::pair<std::string_view, std::string>, 4> values = {
+      {{"{rank}", std::to_string(subject.rank)},
+       {"{pid}", std::to_string(subject.pid.value())},
+       {"{host}", quoted(subject.host)},
+       {"{exe}", quoted(subject.executable)}}};
+  std::string command;
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    std::string_view put = text.substr(0, 1);
+    for (const auto& [name, value] : values) {
+      if (text.substr(0, name.size()) != name) continue;
+      taken = name.size();
+      put = value;
+    }
+    command += put;
+    text.remove_prefix(taken);
+  }
+  return command;
+}
+
+command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
+                             const rank_selection& selected) {
+  command_subjects found;
+  rank_set remote, gone;
+  for (const std::uint32_t rank : selected.among(static_cast<std::uint32_t>(table.size()))) {
+    if (states[rank] == rank_state::remote) {
+      remote.add(rank);
+    } else if (states[rank] == rank_state::gone) {
+      gone.add(rank);
+    } else {
+      found.subjects.push_back({rank, table.pid(rank), std::string(table.host_name(rank).value_or("")),
+                                std::string(table.executable_name(rank).value_or(""))});
+    }
+  }
+  const auto add = [&](const rank_set& ranks, const char* why) {
+    if (ranks.empty()) return;
+    if (!found.left_out.empty()) found.left_out += "; ";
+    found.left_out += fmt::format("the command is not run for {} {}, {}", ranks.count() == 1 ? "rank" : "ranks",
+                                  ranks_text(ranks), why);
+  };
+  add(remote, "on other nodes");
+  add(gone, "gone");
+  return found;
+}
+
+}  // namespace mpiacq::tool

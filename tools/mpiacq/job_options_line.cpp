@@ -1,0 +1,148 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "job_options_line.hpp"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "command_help.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// What most commands do waits for the disk and for the kernel; more of them would be in each other's way.
+constexpr unsigned most_jobs = 8;
+
+void add_threads(CLI::App& command, std::string& threads) {
+  command
+      .add_option("--threads", threads, "Whose stacks: each rank's first thread (main, the default), or all of them")
+      ->type_name("main|all")
+      ->check(CLI::IsMember({"main", "all"}).description(""));
+}
+
+}  // namespace
+
+void add_report_options(CLI::App& command, report_options& options) {
+  command.add_flag("--json", options.json, "Report as JSON: one document for each event, a file holds the last");
+  command.add_option("-o,--output", options.output, "Where the report goes; - is standard output")->type_name("FILE");
+  command
+      .add_option("--debug-dir", options.debug_folders,
+                  "A folder with separate debug files, searched before /usr/lib/debug; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);  // one folder each time: the next word is not another
+}
+
+CLI::Option* add_timeout(CLI::App& command, double& seconds, const std::string& description) {
+  return command.add_option("--timeout", seconds, description)
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+}
+
+void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about) {
+  words.verb = verb;
+  command
+      .add_option("--then", words.verb,
+                  fmt::format("What becomes of the job after the report: it goes on, and what else happens is reported "
+                              "until the starter ends (continue); it goes on untraced (detach); it stays stopped for "
+                              "another tool (stop); it is ended (kill). Default: {}",
+                              verb))
+      ->type_name("continue|detach|stop|kill")
+      ->check(CLI::IsMember({"continue", "detach", "stop", "kill"}).description(""));
+  words.timeout_given = add_timeout(command, words.timeout, timeout_about);
+  command
+      .add_option("--ranks", words.ranks,
+                  "The ranks that --then stop leaves stopped, and that --stacks and --each are for, as in 0-3,8; "
+                  "default: all")
+      ->type_name("RANKS");
+  command
+      .add_option("--daemon", words.daemon,
+                  "A program that the starter is to run once on each node of the job, with the rights to look at it")
+      ->type_name("PATH");
+  command
+      .add_option("--daemon-arg", words.daemon_arguments,
+                  "An argument of the daemon; may be repeated, none may be empty")
+      ->type_name("ARG")
+      ->allow_extra_args(false);
+  command.add_flag("--daemon-output", words.daemon_output, "The daemons' output comes out with the job's");
+  command
+      .add_option("--each", words.each,
+                  "A shell command to run for each rank of this node, with {rank}, {pid}, {host} and {exe} replaced. "
+                  "What it prints comes out line by line, behind the rank")
+      ->type_name("CMD");
+  command
+      .add_option("--jobs", words.jobs, "How many commands of --each run at a time; default: a processor each, up to 8")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  command.add_flag("--stacks", words.stacks, "The report has the ranks' stacks, as 'mpiacq stacks' shows them");
+  add_threads(command, words.threads);
+}
+
+/// Into the options; a sentence where they make no sense together.
+std::optional<std::string> take_job_options(const job_words& words, job_command_options& options) {
+  const std::map<std::string, then> verbs = {
+      {"continue", then::go_on}, {"detach", then::detach}, {"stop", then::stop}, {"kill", then::kill}};
+  options.after = verbs.at(words.verb);
+  if (words.timeout_given->count() != 0) options.timeout = words.timeout;
+  auto ranks = rank_selection::parse(words.ranks);
+  if (!ranks) return "--ranks: " + ranks.error().message;
+  options.ranks = std::move(*ranks);
+  options.each = words.each;
+  options.jobs = words.jobs != 0 ? words.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, most_jobs);
+  options.stacks = words.stacks;
+  options.all_threads = words.threads == "all";
+  if (options.after == then::kill && !words.each.empty()) return "--each needs a job that --then does not end";
+  if (words.jobs != 0 && words.each.empty()) return "--jobs needs an --each that it is for";
+  if (words.daemon.empty() && (!words.daemon_arguments.empty() || words.daemon_output)) {
+    return "--daemon-arg and --daemon-output need a --daemon that they are for";
+  }
+  if (!words.daemon.empty()) {
+    options.daemons = mpir::daemon_request{words.daemon, words.daemon_arguments, words.daemon_output};
+  }
+  return std::nullopt;
+}
+
+CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
+  CLI::App* command = app.add_subcommand("stacks", stacks_about);
+  command->footer(stacks_details);
+  add_report_options(*command, words.report);
+  words.process_given =
+      command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
+  add_threads(*command, words.threads);
+  command->add_option("--ranks", words.ranks, "The ranks to look at, as in 0-3,8; default: all")->type_name("RANKS");
+  command->add_flag("--folded", words.folded, "A line for each different stack with its count, for flame graphs");
+  command->add_flag("--dot", words.dot, "The tree for Graphviz");
+  command
+      ->add_option("--samples", words.samples,
+                   "Look so many times, and add up what was seen. The report marks what moved; default: 1")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  command->add_option("--interval", words.interval, "Seconds from one sample to the next; default: 0.1")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+  add_timeout(
+      *command, words.timeout,
+      "Give up if the starter has no complete table after so long, or a rank that another tool holds is not let "
+      "go; default: 5");
+  return command;
+}
+
+std::optional<std::string> take_stacks_options(const stacks_words& words, stacks_options& options) {
+  auto ranks = rank_selection::parse(words.ranks);
+  if (!ranks) return "--ranks: " + ranks.error().message;
+  if (int{words.report.json} + int{words.folded} + int{words.dot} > 1) {
+    return "--json, --folded and --dot are three reports: choose one";
+  }
+  options.report = words.report;
+  options.ranks = std::move(*ranks);
+  options.all_threads = words.threads == "all";
+  options.form = words.folded ? stacks_form::folded : words.dot ? stacks_form::dot : stacks_form::tree;
+  options.samples = words.samples;
+  options.interval = words.interval;
+  options.timeout = words.timeout;
+  return std::nullopt;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,127 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "mpiacq/job_view.hpp"
+#include "report_file.hpp"
+#include "session_wait.hpp"
+#include "signals.hpp"
+#include "stacks_session.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+constexpr double longest_wait = 1e9;  // seconds; more than a clock can add is the same as for ever
+
+/// On a terminal, while there is nothing else to see.
+class progress {
+ public:
+  explicit progress(std::size_t samples) : samples_(samples), shown_(samples > 1 && ::isatty(STDERR_FILENO) == 1) {}
+  ~progress() {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+  void show(std::size_t taken) const {
+    if (shown_) fmt::print(stderr, "\rmpiacq: sample {} of {}", taken, samples_);
+  }
+
+ private:
+  std::size_t samples_;
+  bool shown_;
+};
+
+/// Until then, or until a signal has come: its number.
+std::optional<int> wait_until(deadline then, signal_catcher& signals) {
+  for (;;) {
+    if (const auto signal = signals.take()) return signal->number;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(then - clock::now()).count();
+    if (left <= 0) return std::nullopt;
+    pollfd source{signals.descriptor(), POLLIN, 0};
+    (void)::poll(&source, 1, static_cast<int>(std::min<long long>(left, 60'000)));
+  }
+}
+
+/// The number of the signal that ended it before the last sample.
+std::optional<int> take_samples(stacks_session& session, const stacks_options& options, signal_catcher& signals) {
+  const progress shown(options.samples);
+  const deadline begin = clock::now();
+  for (std::size_t taken = 1; taken <= options.samples; ++taken) {
+    shown.show(taken);
+    session.sample();
+    if (taken == options.samples) break;
+    // By the clock, not from the end of the last one: the rate is what was asked for as long as that can be.
+    const std::chrono::duration<double> since(std::min(options.interval * static_cast<double>(taken), longest_wait));
+    const deadline next = begin + std::chrono::duration_cast<clock::duration>(since);
+    if (const auto signal = wait_until(next, signals)) return signal;
+  }
+  return std::nullopt;
+}
+
+std::string report_of(const stacks_snapshot& snapshot, const stacks_options& options, bool colour) {
+  if (options.report.json) return stacks_json(snapshot);
+  switch (options.form) {
+    case stacks_form::folded:
+      return stacks_folded(snapshot.tree);
+    case stacks_form::dot:
+      return stacks_dot(snapshot.tree);
+    case stacks_form::tree:
+      break;
+  }
+  return stacks_text(snapshot, colour);
+}
+
+/// Where the report has no room for it.
+void complain_of_ranks(const stacks_snapshot& snapshot) {
+  rank_set remote;
+  for (const stacked_rank& row : snapshot.ranks) {
+    if (!row.is_local) remote.add(row.rank);
+    for (const error& problem : row.problems) complain(fmt::format("rank {}: {}", row.rank, problem.message));
+  }
+  if (!remote.empty()) complain("on other nodes, and not looked at: ranks " + remote.text());
+}
+
+}  // namespace
+
+int run_stacks(const stacks_options& options) {
+  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  if (!report) {
+    complain(report.error());
+    return status_tool_failed;
+  }
+  signal_catcher signals;
+  debug_file_search search = search_in(options.report);
+  search.debuginfod = false;
+  const auto job = look_at_job(options.process, {{}, search}, deadline_after(options.timeout));
+  if (!job) {
+    complain(job.error());
+    return status_tool_failed;
+  }
+  auto session =
+      stacks_session::open(job->starter, *job->processes, job->is_local, {options.ranks, options.all_threads, search});
+  if (!session) {
+    complain(session.error());
+    return status_tool_failed;
+  }
+  stacks_snapshot& snapshot = session->snapshot();
+  snapshot.interval = std::chrono::duration<double>(options.interval);
+  snapshot.problems = job->problems;
+  const auto interrupted = take_samples(*session, options, signals);
+  if (options.form != stacks_form::tree && !options.report.json) complain_of_ranks(snapshot);
+  if (auto written = report->write(report_of(snapshot, options, report->wants_colour())); !written) {
+    complain(written.error());
+    return status_tool_failed;
+  }
+  constexpr int by_signal = 128;
+  if (interrupted) return by_signal + *interrupted;
+  return session->rank_failed() ? status_rank_failed : status_ok;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,82 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "stacks_json.hpp"
+
+#include <fmt/format.h>
+
+namespace mpiacq::tool {
+
+namespace {
+
+json json_of_ranks(const std::vector<stacked_rank>& ranks) {
+  json all = json::array();
+  for (const stacked_rank& rank : ranks) {
+    json problems = json::array();
+    for (const error& problem : rank.problems) problems.push_back(problem.message);
+    all.push_back({{"rank", rank.rank},
+                   {"pid", rank.pid.value()},
+                   {"host", or_null(rank.host)},
+                   {"outcome", outcome_of(rank)},
+                   {"samples", rank.samples},
+                   {"problems", std::move(problems)}});
+  }
+  return all;
+}
+
+json json_of_node(const call_tree::node& node) {
+  const bool is_frame = node.place != nullptr;
+  const code_place place = is_frame ? *node.place : code_place{};
+  const bool named = !is_frame || !place.function.empty();
+  return {{"function", or_null(place.function)},
+          {"file", or_null(place.file)},
+          {"line", place.line == 0 ? json(nullptr) : json(place.line)},
+          {"module", or_null(place.module_path)},
+          {"offset", named ? json(nullptr) : json(fmt::format("{:#x}", place.offset.value()))},
+          {"inlined", node.inlined},
+          {"end", node.is_cut() ? json(name(node.end)) : json(nullptr)},
+          {"why", or_null(node.why)},
+          {"ranks", node.ranks.text()},
+          {"standing", node.standing.text()},
+          {"moved", node.ranks.without(node.steady).text()},
+          {"threads", node.threads},
+          {"count", node.stacks}};
+}
+
+/// A flat list: nested as deep as the calls, it would be more than many a reader of JSON takes.
+json json_of_tree(const call_tree& tree) {
+  json nodes = json::array();
+  std::vector<std::size_t> ids(tree.size(), 0);
+  for (const auto number : tree.in_order()) {
+    if (number == call_tree::root) continue;
+    const call_tree::node& node = tree[number];
+    ids[number] = nodes.size();
+    json frame = {{"id", ids[number]},
+                  {"parent", node.parent == call_tree::root ? json(nullptr) : json(ids[node.parent])}};
+    frame.update(json_of_node(node));
+    nodes.push_back(std::move(frame));
+  }
+  return nodes;
+}
+
+}  // namespace
+
+json json_of_stacks(const stacks_snapshot& snapshot) {
+  json problems = json::array();
+  for (const error& problem : snapshot.problems) problems.push_back(problem.message);
+  return {{"schema", "mpiacq.stacks/1"},
+          {"starter",
+           {{"pid", snapshot.starter.pid.value()},
+            {"executable", snapshot.starter.executable},
+            {"found_how", or_null(snapshot.starter.found_how)}}},
+          {"samples", snapshot.samples},
+          {"interval_seconds", snapshot.interval.count()},
+          {"held_seconds", snapshot.held.count()},
+          {"ranks", json_of_ranks(snapshot.ranks)},
+          {"tree", json_of_tree(snapshot.tree)},
+          {"problems", std::move(problems)}};
+}
+
+std::string stacks_json(const stacks_snapshot& snapshot) {
+  return dump(json_of_stacks(snapshot));
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,50 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpiacq/call_tree.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
+#include "mpiacq/job.hpp"
+
+namespace mpiacq::tool {
+
+/// What became of one rank that was to be looked at.
+struct stacked_rank {
+  std::uint32_t rank = 0;
+  process_id pid;
+  std::string host;
+  bool is_local = true;
+  std::size_t samples = 0;      ///< in which its stacks were taken
+  std::vector<error> problems;  ///< why it could not be taken, in some samples or in all
+};
+/// "taken", or why not at all: "remote", "gone", "not-permitted", "busy", "failed".
+[[nodiscard]] std::string_view outcome_of(const stacked_rank& rank);
+
+/// The stacks of a job, for one of the reports below.
+struct stacks_snapshot {
+  starter_facts starter;
+  call_tree tree;
+  std::vector<stacked_rank> ranks;  ///< those that were selected, in order
+  std::size_t samples = 1;
+  std::chrono::duration<double> interval{0};
+  std::chrono::duration<double> held{0};  ///< how long ranks were stopped, in all samples together
+  std::vector<error> problems;            ///< of the table
+};
+
+/// A tree for people; `colour` for a terminal. Single calls are not indented, branches are, with their ranks.
+[[nodiscard]] std::string stacks_text(const stacks_snapshot& snapshot, bool colour);
+/// The same without its first line, for the report of a job that has one.
+[[nodiscard]] std::string stacks_body(const stacks_snapshot& snapshot, bool colour);
+/// A `mpiacq.stacks/1` document, with a line feed.
+[[nodiscard]] std::string stacks_json(const stacks_snapshot& snapshot);
+/// "main;solve;PMPI_Barrier 3" for each different stack, as flame graph tools read it.
+[[nodiscard]] std::string stacks_folded(const call_tree& tree);
+/// For Graphviz.
+[[nodiscard]] std::string stacks_dot(const call_tree& tree);
+
+}  // namespace mpiacq::tool

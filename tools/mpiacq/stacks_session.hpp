@@ -1,0 +1,44 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "stacks_report.hpp"
+
+namespace mpiacq::tool {
+
+/// Which stacks of which ranks.
+struct stacks_request {
+  rank_selection ranks;
+  bool all_threads = false;
+  debug_file_search debug_files;
+};
+
+/// The stacks of a job's ranks on this node, sample after sample, and what became of each rank.
+class stacks_session {
+ public:
+  /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
+  [[nodiscard]] static result<stacks_session> open(starter_facts starter, const process_table& table,
+                                                   const std::vector<bool>& is_local, const stacks_request& request);
+
+  /// Adds what the ranks are doing now. A rank that another tool holds is tried again for a moment.
+  void sample();
+  [[nodiscard]] stacks_snapshot& snapshot() { return snapshot_; }
+  /// Whether a rank of this node could not be taken in any sample.
+  [[nodiscard]] bool rank_failed() const;
+
+ private:
+  stacks_session() = default;
+  /// Takes up what a look at some ranks came to; those that are held by somebody else.
+  [[nodiscard]] std::vector<std::uint32_t> take(const node_stacks& seen, call_tree& moment, bool last_try);
+  [[nodiscard]] stacked_rank& row_of(std::uint32_t rank);
+
+  std::unique_ptr<node_ranks> node_;
+  stack_options how_;
+  stacks_snapshot snapshot_;
+};
+
+}  // namespace mpiacq::tool
