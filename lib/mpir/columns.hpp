@@ -6,7 +6,7 @@
 
 #include "column.hpp"
 #include "mpiacq/process_table.hpp"
-#include "string_pool.hpp"
+#include "table_strings.hpp"
 
 namespace mpiacq {
 
@@ -15,8 +15,7 @@ struct process_table::columns {
   column<std::uint32_t> executables;  // string numbers
   column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
   column<std::int64_t> wide_pids;
-  column<string_pool::entry> strings;  // by string number
-  text_blocks texts;                   // what they view
+  table_strings strings;
   std::vector<field_problem> problems;
   std::size_t problem_count = 0;
   std::optional<error> shortfall;

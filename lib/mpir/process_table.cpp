@@ -74,8 +74,7 @@ std::span<const std::uint32_t> process_table::executable_numbers() const {
   return std::as_const(columns_->executables).span();
 }
 std::string_view process_table::string(std::uint32_t number) const {
-  const string_pool::entry& e = columns_->strings[number];
-  return {e.text, e.length};
+  return columns_->strings[number];
 }
 std::size_t process_table::string_count() const {
   return columns_->strings.size();

@@ -18,22 +18,6 @@ constexpr std::size_t piece_bytes = std::size_t{512} << 10;
 // Entries are numbered with 32 bits, and each may have two strings of its own.
 constexpr std::uint64_t most_entries = std::uint64_t{1} << 30;
 
-struct string_failure {
-  string_outcome what;
-  target_address stopped_at;
-};
-
-field_fault fault_of(string_outcome what) {
-  switch (what) {
-    case string_outcome::unterminated_at_limit:
-      return field_fault::too_long;
-    case string_outcome::beyond_total:
-      return field_fault::beyond_limit;
-    default:
-      return field_fault::unreadable;
-  }
-}
-
 /// One reading of one table: its entries, then their strings, then what is wrong with them.
 class table_reading {
  public:
@@ -116,24 +100,13 @@ class table_reading {
   }
 
   result<void> read_strings() {
-    const auto addresses = decoder_.ids().addresses();
-    string_pool pool(addresses.size());
-    const auto visit = [&](const visited_string& s) {
-      const auto id = static_cast<std::uint32_t>(s.index);
-      if (s.what == string_outcome::ok) return pool.add(id, s.text);
-      pool.add_failure(id, static_cast<std::uint32_t>(failures_.size()));
-      failures_.push_back({s.what, s.stopped_at});
-    };
-    const string_limits bounds{std::min<std::size_t>(limits_.max_string_bytes, UINT32_MAX - 1),
-                               limits_.max_string_bytes_in_all};
-    if (auto read = visit_c_strings(memory_, addresses, bounds, visit); !read) {
+    table_strings& strings = columns_->strings;
+    const string_limits bounds{limits_.max_string_bytes, limits_.max_string_bytes_in_all};
+    if (auto read = strings.read(memory_, decoder_.ids().addresses(), bounds); !read) {
       return fail(std::move(read).error().while_doing("reading the process table's strings"));
     }
-    pool.finish();
-    if (decoder_.saw_bad_fields() || !failures_.empty()) collect_problems(pool);
-    if (pool.has_gaps()) renumber(pool);
-    columns_->strings = std::move(pool.entries());
-    columns_->texts = std::move(pool.texts());
+    if (decoder_.saw_bad_fields() || strings.has_failures()) collect_problems();
+    strings.renumber({&columns_->hosts, &columns_->executables});
     columns_->hosts.trim();
     columns_->executables.trim();
     columns_->narrow_pids.trim();
@@ -141,11 +114,11 @@ class table_reading {
     return {};
   }
 
-  void collect_problems(string_pool& pool) {
+  void collect_problems() {
     for (std::size_t i = 0; i < columns_->hosts.size(); ++i) {
       const auto entry = static_cast<std::uint32_t>(i);
-      judge_string(pool, entry, descriptor_field::host_name, columns_->hosts[i], d_.host_name);
-      judge_string(pool, entry, descriptor_field::executable_name, columns_->executables[i], d_.executable_name);
+      judge_string(entry, descriptor_field::host_name, columns_->hosts[i], d_.host_name);
+      judge_string(entry, descriptor_field::executable_name, columns_->executables[i], d_.executable_name);
       const std::int64_t pid = columns_->wide_pids.size() > 0 ? columns_->wide_pids[i] : columns_->narrow_pids[i];
       if (is_plausible_pid(pid)) continue;
       note({entry,
@@ -157,15 +130,13 @@ class table_reading {
     }
   }
 
-  void judge_string(string_pool& pool, std::uint32_t entry, descriptor_field field, std::uint32_t id,
-                    std::size_t offset) {
+  void judge_string(std::uint32_t entry, descriptor_field field, std::uint32_t id, std::size_t offset) {
     if (id == process_table::no_string) {
       return note({entry, field, field_fault::null_pointer, field_address(entry, offset), {}, {}});
     }
-    const string_pool::entry& string = pool.entries()[id];
-    if (string.same_as != string_pool::none) return;
-    const string_failure& failure = failures_[string.length];
-    note({entry, field, fault_of(failure.what), decoder_.ids().addresses()[id], failure.stopped_at, {}});
+    const table_strings::failure* failure = columns_->strings.failure_of(id);
+    if (failure == nullptr) return;
+    note({entry, field, failure->fault, decoder_.ids().addresses()[id], failure->stopped_at, {}});
   }
 
   void note(const field_problem& problem) {
@@ -177,36 +148,12 @@ class table_reading {
     return base_ + std::uint64_t{entry} * d_.stride + offset;
   }
 
-  /// Takes away the numbers of addresses that share another's string or have none.
-  void renumber(string_pool& pool) {
-    column<string_pool::entry>& strings = pool.entries();
-    std::vector<std::uint32_t> number(strings.size(), process_table::no_string);
-    std::uint32_t next = 0;
-    for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      if (pool.kept_as(id) == id) number[id] = next++;
-    }
-    for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      const std::uint32_t kept = pool.kept_as(id);
-      if (kept != string_pool::none) number[id] = number[kept];
-    }
-    for (column<std::uint32_t>* ids : {&columns_->hosts, &columns_->executables}) {
-      for (std::uint32_t& id : ids->span()) id = id == process_table::no_string ? id : number[id];
-    }
-    std::uint32_t kept = 0;
-    for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      if (strings[id].same_as == id) strings[kept++] = strings[id];
-    }
-    strings.shrink(kept);
-    strings.trim();
-  }
-
   memory_reader& memory_;
   descriptor d_;
   target_address base_;
   table_limits limits_;
   std::unique_ptr<process_table::columns> columns_ = std::make_unique<process_table::columns>();
   table_decoder decoder_;
-  std::vector<string_failure> failures_;  // by the note of a pool entry that has no string
 };
 
 }  // namespace

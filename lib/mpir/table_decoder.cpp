@@ -1,25 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "table_decoder.hpp"
 
-#include <utility>
+#include "target_integer.hpp"
 
 namespace mpiacq {
-
-namespace {
-
-template <byte_order Order, std::size_t... I>
-std::uint64_t load(const std::byte* at, std::index_sequence<I...> /*indexes*/) {
-  constexpr std::size_t size = sizeof...(I);
-  return ((std::to_integer<std::uint64_t>(at[I]) << (8 * (Order == byte_order::little ? I : size - 1 - I))) | ...);
-}
-
-/// An unsigned integer of the target. Compilers make one instruction of it.
-template <byte_order Order, std::size_t Size>
-std::uint64_t load(const std::byte* at) {
-  return load<Order>(at, std::make_index_sequence<Size>());
-}
-
-}  // namespace
 
 void table_decoder::reserve(std::size_t entries) {
   into_.hosts.reserve(entries);
@@ -47,12 +31,12 @@ template <byte_order Order, std::size_t PointerSize>
 void table_decoder::decode_pointers(const std::byte* piece, std::size_t count) {
   if (d_.pid_size == 4 && d_.pid_signed) {
     return decode_entries<Order, PointerSize>(piece, count, into_.narrow_pids, [](const std::byte* at) {
-      return static_cast<std::int32_t>(load<Order, 4>(at));
+      return static_cast<std::int32_t>(load_integer<Order, 4>(at));
     });
   }
   if (d_.pid_size == 8) {
     return decode_entries<Order, PointerSize>(piece, count, into_.wide_pids, [](const std::byte* at) {
-      return static_cast<std::int64_t>(load<Order, 8>(at));
+      return static_cast<std::int64_t>(load_integer<Order, 8>(at));
     });
   }
   // Any other width, a signed bit pattern or not: slower, and never seen.
@@ -78,12 +62,12 @@ void table_decoder::decode_entries(const std::byte* piece, std::size_t count, co
   std::uint32_t host_id = host_.last_id, executable_id = executable_.last_id;
   std::size_t implausible = 0;
   for (std::size_t i = 0; i < count; ++i, piece += d.stride) {
-    const std::uint64_t this_host = load<Order, PointerSize>(piece + d.host_name);
+    const std::uint64_t this_host = load_integer<Order, PointerSize>(piece + d.host_name);
     if (this_host != host) {
       host = this_host;
       host_id = ids_.id(host_, host);
     }
-    const std::uint64_t this_executable = load<Order, PointerSize>(piece + d.executable_name);
+    const std::uint64_t this_executable = load_integer<Order, PointerSize>(piece + d.executable_name);
     if (this_executable != executable) {
       executable = this_executable;
       executable_id = ids_.id(executable_, executable);

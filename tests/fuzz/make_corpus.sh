@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the seeds of fuzz_elf_file anew: the smallest ELF files that have each of the things that are read.
+# Makes the seeds of fuzz_elf_file and fuzz_code_names anew: the smallest ELF files that have each of the things that are read.
 set -eu
 cd "$(dirname "$0")"
 source=../../fixtures/modules/tiny.c
@@ -19,4 +19,20 @@ small="-shared -nostdlib -O1 -Wl,-z,noseparate-code -Wl,--build-id=sha1 -ffile-p
 }
 objcopy --only-keep-debug "$out/dwarf5" "$out/only_debug"
 objcopy --strip-all --add-gnu-debuglink="$out/only_debug" "$out/dwarf5" "$out/debuglink"
+chmod a-x "$out"/*
+
+source=code.c
+out=corpus/code_names
+mkdir -p "$out"
+# shellcheck disable=SC2086
+{
+  gcc $small -fpic -O2 -gdwarf-5 -o "$out/dwarf5" "$source"
+  gcc $small -fpic -O2 -gdwarf-4 -ffunction-sections -o "$out/ranges" "$source"
+  gcc $small -fpic -O2 -gdwarf-5 -gz=zlib -o "$out/compressed" "$source"
+  g++ $small -fpic -O2 -gdwarf-5 -x c++ -o "$out/cpp" "$source"
+  gcc $small -fpic -O2 -o "$out/symtab" "$source"
+  gcc $small -fpic -O2 -s -Wl,-z,lazy -o "$out/dynsym" "$source"
+  gcc $small -m32 -ffreestanding -fno-pic -Wl,-z,notext -gdwarf-4 -o "$out/class32" "$source"
+  clang $small -fpic -O2 -gdwarf-5 -o "$out/clang" "$source"
+}
 chmod a-x "$out"/*

@@ -56,9 +56,17 @@ class fake_symbols final : public symbol_source {
     return layout;
   }
 
+  result<std::optional<structure_layout>> structure_named(std::string_view tag, const symbol& near) override {
+    asked_variable = tag;
+    asked_near = near.name;
+    if (layout_error) return fail(*layout_error);
+    return structure;
+  }
+
   std::shared_ptr<module> home = std::make_shared<module>(module{
       "/usr/lib/libstarter.so", target_address{0x10000}, false, {std::byte{0xab}, std::byte{0xcd}, std::byte{0xef}}});
-  std::optional<structure_layout> layout;  ///< what debug information says; empty: there is none
+  std::optional<structure_layout> layout;     ///< what debug information says; empty: there is none
+  std::optional<structure_layout> structure;  ///< the same of a structure by its tag, whichever is asked for
   std::optional<error> layout_error;
   std::optional<error> find_error;
   std::vector<symbol_scope> scopes;  ///< of each look-up

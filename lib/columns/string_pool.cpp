@@ -119,10 +119,10 @@ void string_pool::flush() {
   pending_count_ = 0;
 }
 
-std::uint32_t string_pool::kept_as(std::uint32_t id) const {
+std::uint32_t string_pool::kept_as(const column<entry>& entries, std::uint32_t id) {
   // Two steps: one like the string before it, which was like an earlier one.
-  const std::uint32_t same = entries_[id].same_as;
-  return same == none ? none : entries_[same].same_as;
+  const std::uint32_t same = entries[id].same_as;
+  return same == none ? none : entries[same].same_as;
 }
 
 /// The slot that holds `text`, or the empty one where it belongs, or null where the search became too long.

@@ -58,12 +58,13 @@ class string_pool {
   /// After the last of them, before anything below.
   void finish() { flush(); }
 
-  /// The identifier that keeps the string of `id`; none where it has none.
-  [[nodiscard]] std::uint32_t kept_as(std::uint32_t id) const;
-  /// Some identifier shares another's string, or has none.
-  [[nodiscard]] bool has_gaps() const { return kept_ != entries_.size(); }
+  /// The identifier that keeps the string of `id` among a pool's entries; none where it has none.
+  [[nodiscard]] static std::uint32_t kept_as(const column<entry>& entries, std::uint32_t id);
+  /// Some of `identifiers` shares another's string, or has none.
+  [[nodiscard]] bool has_gaps(std::size_t identifiers) const { return kept_ != identifiers; }
 
   [[nodiscard]] column<entry>& entries() { return entries_; }
+  [[nodiscard]] const column<entry>& entries() const { return entries_; }
   [[nodiscard]] text_blocks& texts() { return texts_; }
 
  private:
