@@ -5,9 +5,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
@@ -126,10 +129,30 @@ inline process_event next_event(tracer& t) {
   return **event;
 }
 
+/// The state and the kernel function of each thread of the process that an error names first: where threads do not stop
+/// in time, this tells whether the kernel kept them (D), they never got to run (R), or they stand unnoticed (t).
+inline std::string states_of_threads(const error& e) {
+  std::string text;
+  const auto number = e.message.find_first_of("0123456789");
+  if (e.code != error_code::timed_out || number == std::string::npos) return text;
+  std::error_code gone;
+  const std::string folder = "/proc/" + std::to_string(std::atoi(e.message.c_str() + number)) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(folder, gone)) {
+    std::string stat, place;
+    std::getline(std::ifstream(task.path() / "stat"), stat);
+    std::getline(std::ifstream(task.path() / "wchan"), place);
+    const auto state = stat.rfind(") ");
+    text += "\n" + task.path().filename().string() + ' ' +
+            (state == std::string::npos ? std::string("?") : stat.substr(state + 2, 1)) + ' ' + place;
+  }
+  return text;
+}
+
 template <class What>
 What next(tracer& t) {
   const process_event event = next_event(t);
-  if (const auto* problem = std::get_if<tracing_problem>(&event.what)) FAIL(problem->what.message);
+  if (const auto* problem = std::get_if<tracing_problem>(&event.what))
+    FAIL(problem->what.message << states_of_threads(problem->what));
   INFO("event number " << event.what.index());
   REQUIRE(std::holds_alternative<What>(event.what));
   return std::get<What>(event.what);
@@ -137,7 +160,7 @@ What next(tracer& t) {
 
 template <class T>
 void ok(const result<T>& r) {
-  if (!r) FAIL(r.error().message);
+  if (!r) FAIL(r.error().message << states_of_threads(r.error()));
 }
 
 /// Launched, at its entry point.
