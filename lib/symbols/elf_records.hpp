@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -79,6 +80,13 @@ inline constexpr std::size_t largest_header_size = 64;
 [[nodiscard]] segment decode_segment(std::span<const std::byte> bytes, const target_abi& abi);
 [[nodiscard]] section decode_section(std::span<const std::byte> bytes, const target_abi& abi);
 [[nodiscard]] symbol_record decode_symbol(std::span<const std::byte> bytes, const target_abi& abi);
+/// The name of the symbol alone, for who looks at all symbols of a table: the field stands first in both classes.
+[[nodiscard]] inline std::uint32_t symbol_name_offset(std::span<const std::byte> bytes, const target_abi& abi) {
+  std::array<std::uint32_t, 4> b{};
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::to_integer<std::uint32_t>(bytes[i]);
+  return abi.order == byte_order::little ? b[0] | b[1] << 8 | b[2] << 16 | b[3] << 24
+                                         : b[3] | b[2] << 8 | b[1] << 16 | b[0] << 24;
+}
 [[nodiscard]] dynamic_entry decode_dynamic(std::span<const std::byte> bytes, const target_abi& abi);
 
 }  // namespace mpiacq::elf

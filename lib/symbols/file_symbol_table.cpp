@@ -2,49 +2,68 @@
 #include "file_symbol_table.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
-#include <string>
+#include <memory>
 
 #include <elf.h>
 #include <fmt/format.h>
+
+#include "name_spellings.hpp"
 
 namespace mpiacq::elf {
 
 namespace {
 
-/// Where a wanted name stands in the string table. Linkers let names share their tails, so that one name can stand at
-/// several places.
-struct spelling {
-  std::uint64_t offset = 0;
-  std::size_t name = 0;  ///< its index
-};
+// Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
+constexpr std::size_t piece_size = std::size_t{192} << 10;
+// Of a symbol table, or of its names: tens of millions of symbols. A sparse file can claim anything.
+constexpr std::uint64_t largest_table = std::uint64_t{1} << 32;
 
-std::vector<spelling> find_spellings(std::span<const std::byte> strings, std::span<const std::string_view> names) {
-  const std::string_view text{reinterpret_cast<const char*>(strings.data()), strings.size()};
-  std::vector<spelling> spellings;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) continue;
-    std::string terminated{names[i]};
-    terminated += '\0';
-    const std::boyer_moore_horspool_searcher searcher{terminated.begin(), terminated.end()};
-    for (auto where = text.begin();; ++where) {
-      where = std::search(where, text.end(), searcher);
-      if (where == text.end()) break;
-      spellings.push_back({static_cast<std::uint64_t>(where - text.begin()), i});
-    }
+result<void> check_size(const image& file, const section& table) {
+  if (table.size <= largest_table) return {};
+  return fail(error{error_code::limit, fmt::format("{} has a symbol table of {} bytes, more than the {} that are read",
+                                                   file.file().name(), table.size, largest_table)}
+                  .on(file.file().name()));
+}
+
+result<std::vector<spelling>> find_spellings(const image& file, const section& strings,
+                                             std::span<const std::string_view> names) {
+  if (auto fits = check_size(file, strings); !fits) return fail(std::move(fits).error());
+  spelling_search search{names};
+  if (strings.type == SHT_NOBITS) return search.take();
+  const std::size_t room = search.overlap() + piece_size;
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(room);
+  std::size_t carried = 0;
+  for (std::uint64_t done = 0; done < strings.size;) {
+    const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(room - carried, strings.size - done));
+    const std::span<std::byte> next{buffer.get() + carried, now};
+    if (auto read = file.file().read_whole(strings.offset + done, next); !read) return fail(std::move(read).error());
+    const std::span<const std::byte> piece{buffer.get(), carried + now};
+    search.look(done - carried, piece, carried);
+    done += now;
+    carried = std::min(search.overlap(), piece.size());
+    std::copy(piece.end() - static_cast<std::ptrdiff_t>(carried), piece.end(), buffer.get());
   }
-  std::sort(spellings.begin(), spellings.end(),
-            [](const spelling& a, const spelling& b) { return a.offset < b.offset; });
-  return spellings;
+  return search.take();
 }
 
 /// Offers every symbol of the table to those names that are spelt where its name is.
 class table_pass {
  public:
-  table_pass(const std::vector<spelling>& spellings, std::vector<std::optional<definition>>& found)
-      : spellings_(spellings), found_(found) {}
+  table_pass(const std::vector<spelling>& spellings, const target_abi& abi,
+             std::vector<std::optional<definition>>& found)
+      : spellings_(spellings), abi_(abi), found_(found) {
+    for (const spelling& s : spellings) offsets_.add(static_cast<std::uint32_t>(s.offset));
+  }
 
+  void look(std::span<const std::byte> records) {
+    const std::size_t size = symbol_record_size(abi_);
+    for (std::size_t at = 0; at + size <= records.size(); at += size) {
+      const auto record = records.subspan(at, size);
+      if (offsets_.may_have(symbol_name_offset(record, abi_))) offer(decode_symbol(record, abi_));
+    }
+  }
+
+ private:
   void offer(const symbol_record& record) {
     auto candidate = std::lower_bound(spellings_.begin(), spellings_.end(), record.name,
                                       [](const spelling& s, std::uint64_t offset) { return s.offset < offset; });
@@ -56,9 +75,10 @@ class table_pass {
     }
   }
 
- private:
   const std::vector<spelling>& spellings_;
+  const target_abi& abi_;
   std::vector<std::optional<definition>>& found_;
+  number_filter offsets_;
 };
 
 }  // namespace
@@ -78,21 +98,22 @@ result<std::vector<std::optional<definition>>> find_in_symbol_table(image& file,
                                   file.file().name(), (*table)->entry_size, (*table)->link)}
                     .on(file.file().name()));
   }
-  const auto strings = file.contents((*sections)[(*table)->link]);
-  if (!strings) return fail(strings.error());
-  const auto spellings = find_spellings(*strings, names);
-  if (spellings.empty()) return found;  // the table itself need not be read
+  if (auto fits = check_size(file, **table); !fits) return fail(std::move(fits).error());
+  const auto spellings = find_spellings(file, (*sections)[(*table)->link], names);
+  if (!spellings) return fail(spellings.error());
+  if (spellings->empty()) return found;  // the table itself need not be read
 
-  table_pass pass{spellings, found};
-  constexpr std::size_t records_per_read = 8192;
-  const std::uint64_t count = (*table)->size / record_size;
-  for (std::uint64_t first = 0; first < count; first += records_per_read) {
-    const std::uint64_t now = std::min<std::uint64_t>(records_per_read, count - first);
-    const auto records = file.file().read((*table)->offset + first * record_size, now * record_size);
-    if (!records) return fail(records.error());
-    for (std::size_t i = 0; i < now; ++i) {
-      pass.offer(decode_symbol(std::span{*records}.subspan(i * record_size, record_size), file.abi()));
+  table_pass pass{*spellings, file.abi(), found};
+  const std::uint64_t whole = (*table)->size / record_size * record_size;
+  const std::size_t per_read = piece_size / record_size * record_size;
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(per_read);
+  for (std::uint64_t done = 0; done < whole; done += per_read) {
+    const std::span<std::byte> records{buffer.get(),
+                                       static_cast<std::size_t>(std::min<std::uint64_t>(per_read, whole - done))};
+    if (auto read = file.file().read_whole((*table)->offset + done, records); !read) {
+      return fail(std::move(read).error());
     }
+    pass.look(records);
   }
   return found;
 }

@@ -116,6 +116,21 @@ result<std::size_t> input_file::read_some(std::uint64_t offset, std::span<std::b
   return got;
 }
 
+error input_file::truncated(std::uint64_t offset, std::uint64_t size) const {
+  return error{error_code::bad_format,
+               fmt::format("{} is truncated: it should have {} bytes at {:#x}, but the file ends at {:#x}", name_, size,
+                           offset, size_)}
+      .on(name_);
+}
+
+result<void> input_file::read_whole(std::uint64_t offset, std::span<std::byte> into) const {
+  if (offset > size_ || into.size() > size_ - offset) return fail(truncated(offset, into.size()));
+  const auto got = read_some(offset, into);
+  if (!got) return fail(got.error());
+  if (*got < into.size()) return fail(truncated(offset, into.size()));
+  return {};
+}
+
 result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint64_t size) const {
   // The file's size bounds nothing where the file is sparse.
   constexpr std::uint64_t max_read = std::uint64_t{1} << 31;
@@ -125,17 +140,9 @@ result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint6
                                                      name_, size, offset, max_read)}
                     .on(name_));
   }
-  const auto too_short = [&] {
-    return fail(error{error_code::bad_format,
-                      fmt::format("{} is truncated: it should have {} bytes at {:#x}, but the file ends at {:#x}",
-                                  name_, size, offset, size_)}
-                    .on(name_));
-  };
-  if (offset > size_ || size > size_ - offset) return too_short();
+  if (offset > size_ || size > size_ - offset) return fail(truncated(offset, size));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  auto got = read_some(offset, bytes);
-  if (!got) return fail(std::move(got).error());
-  if (*got < bytes.size()) return too_short();
+  if (auto whole = read_whole(offset, bytes); !whole) return fail(std::move(whole).error());
   return bytes;
 }
 

@@ -37,12 +37,15 @@ class input_file {
 
   /// Reads from `offset` until `into` is full or the file ends; gives the number of bytes.
   [[nodiscard]] result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> into) const;
+  /// All of `into`. Errors: bad_format (the file ends before), system.
+  [[nodiscard]] result<void> read_whole(std::uint64_t offset, std::span<std::byte> into) const;
   /// Exactly `size` bytes. Errors: bad_format (the file ends before), limit (more than 2 GiB).
   [[nodiscard]] result<std::vector<std::byte>> read(std::uint64_t offset, std::uint64_t size) const;
 
  private:
   input_file(int descriptor, std::uint64_t size, std::string name)
       : descriptor_(descriptor), size_(size), name_(std::move(name)) {}
+  [[nodiscard]] error truncated(std::uint64_t offset, std::uint64_t size) const;
 
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
