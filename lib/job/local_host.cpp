@@ -72,7 +72,9 @@ local_host local_host::of_this_system() {
 }
 
 local_host::local_host(std::string_view host_name, std::set<std::string> addresses)
-    : full_name_(lower_case(host_name)), addresses_(std::move(addresses)) {
+    : name_(host_name.empty() ? "localhost" : host_name),
+      full_name_(lower_case(host_name)),
+      addresses_(std::move(addresses)) {
   short_name_ = full_name_.substr(0, full_name_.find('.'));
   addresses_.erase(std::string{});
 }

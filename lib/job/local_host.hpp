@@ -21,8 +21,11 @@ class local_host {
   /// Whether `host`, as a starter wrote it, is this host: its name with or without a domain, "localhost", or one of its
   /// addresses in any spelling. Names are not looked up in the DNS: that can hang, and this must not.
   [[nodiscard]] bool is_called(std::string_view host) const;
+  /// The name that the system gave it; "localhost" where it gave none.
+  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
+  std::string name_;
   std::string short_name_;
   std::string full_name_;
   std::set<std::string> addresses_;  ///< canonical text of each
