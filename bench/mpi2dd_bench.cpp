@@ -7,12 +7,15 @@
 // putting together, not the way to other processes. Memory is the growth of the resident set while the graph is made,
 // and what of it stays with the graph.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,15 +52,35 @@ struct entry {
   int pid;
 };
 
+/// What of this program's memory may be read as a job's. Anything else is asked for as well: which stride directory
+/// entries have is found out by trying, and with the wrong one pointers lead anywhere.
+class readable_memory {
+ public:
+  void add(const void* begin, std::size_t size) { parts_[reinterpret_cast<std::uint64_t>(begin)] = size; }
+  [[nodiscard]] std::size_t room_at(std::uint64_t address) const {
+    const auto behind = parts_.upper_bound(address);
+    if (behind == parts_.begin()) return 0;
+    const auto& [begin, size] = *std::prev(behind);
+    return address - begin < size ? size - (address - begin) : 0;
+  }
+
+ private:
+  std::map<std::uint64_t, std::size_t> parts_;
+};
+
 class own_memory final : public memory_reader {
  public:
+  explicit own_memory(const readable_memory& readable) : readable_(readable) {}
   result<void> read_ranges(std::span<memory_range> ranges) override {
     for (memory_range& r : ranges) {
-      std::memcpy(r.into.data(), reinterpret_cast<const void*>(r.address.value()), r.into.size());
-      r.got = r.into.size();
+      r.got = std::min(r.into.size(), readable_.room_at(r.address.value()));
+      if (r.got > 0) std::memcpy(r.into.data(), reinterpret_cast<const void*>(r.address.value()), r.got);
     }
     return {};
   }
+
+ private:
+  const readable_memory& readable_;
 };
 
 class own_symbols final : public symbol_source {
@@ -83,7 +106,7 @@ class own_symbols final : public symbol_source {
 
 class opened final : public mpi2dd::opened_process {
  public:
-  explicit opened(const info_block& info) : symbols_(info) {}
+  opened(const info_block& info, const readable_memory& readable) : memory_(readable), symbols_(info) {}
   target as_target() override { return {memory_, nullptr, abi_, symbols_}; }
 
  private:
@@ -92,21 +115,25 @@ class opened final : public mpi2dd::opened_process {
   target_abi abi_;
 };
 
-/// Strings stand in pages of their own, with a page behind: reads go to the end of a page.
+/// In pages of their own, since strings are read by pages.
 class strings {
  public:
-  strings() : bytes_(std::size_t{64} << 20) {}
+  explicit strings(readable_memory& readable) { readable.add(bytes_.get(), size); }
   const char* copy(const std::string& text) {
-    char* at = bytes_.data() + used_;
-    std::memcpy(at, text.c_str(), text.size() + 1);
+    char* at = bytes_.get() + used_;
     used_ += (text.size() + 16) / 16 * 16;
-    if (used_ + 65536 > bytes_.size()) std::abort();
+    if (used_ > size) std::abort();
+    std::memcpy(at, text.c_str(), text.size() + 1);
     return at;
   }
 
  private:
-  std::vector<char> bytes_;
-  std::size_t used_ = 8192;
+  static constexpr std::size_t size = std::size_t{1} << 20;
+  struct freed {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, freed> bytes_{static_cast<char*>(std::aligned_alloc(read_page_size, size))};
+  std::size_t used_ = 0;
 };
 
 struct job {
@@ -131,8 +158,12 @@ struct job {
     blocks.back().addresses[6] = entries.data();
     blocks.back().directory_size = directories;
     by_host["meta"] = &blocks.back();
+    for (const auto& table : tables) readable.add(table.data(), table.size() * sizeof table[0]);
+    readable.add(entries.data(), entries.size() * sizeof entries[0]);
+    readable.add(blocks.data(), blocks.size() * sizeof blocks[0]);
   }
-  strings text;
+  readable_memory readable;
+  strings text{readable};
   std::vector<std::vector<descriptor>> tables;
   std::vector<entry> entries;
   std::vector<info_block> blocks;
@@ -150,10 +181,11 @@ std::size_t status_kilobytes(const char* key) {
 
 void measure(int processes, unsigned threads, int rounds) {
   const job made(processes);
-  std::size_t opens = 0;
+  std::atomic<std::size_t> opens = 0;
   const auto open = [&](std::string_view host, process_id,
                         std::string_view) -> result<std::unique_ptr<mpi2dd::opened_process>> {
-    return std::make_unique<opened>(*made.by_host.find(host)->second);
+    ++opens;
+    return std::make_unique<opened>(*made.by_host.find(host)->second, made.readable);
   };
   mpi2dd::walk_options options;
   options.threads = threads;
@@ -161,13 +193,14 @@ void measure(int processes, unsigned threads, int rounds) {
   std::size_t peak = 0, kept = 0;
   for (int i = 0; i < rounds; ++i) {
     malloc_trim(0);
+    opens = 0;
     std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
     const std::size_t before = status_kilobytes("VmRSS:");
     const auto start = std::chrono::steady_clock::now();
     auto g = mpi2dd::walk({"meta", process_id{1}, ""}, open, options);
     times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     if (!g || g->process_count() != static_cast<std::size_t>(processes) + made.blocks.size()) std::abort();
-    opens = g->visits().size();
+    if (opens != made.blocks.size()) std::abort();  // directories and their metadirectory, each once, and no rank
     if (i > 0) continue;
     peak = status_kilobytes("VmHWM:") - before;
     malloc_trim(0);
@@ -176,8 +209,8 @@ void measure(int processes, unsigned threads, int rounds) {
   std::sort(times.begin(), times.end());
   const double median = times[times.size() / 2];
   std::printf("%8d processes  %2u threads  %5zu opened  %8.2f ms  %5.1f ns a process  peak +%.1f MB  kept %.1f MB\n",
-              processes, threads, opens, median * 1e3, median / processes * 1e9, static_cast<double>(peak) / 1024,
-              static_cast<double>(kept) / 1024);
+              processes, threads, opens.load(), median * 1e3, median / processes * 1e9,
+              static_cast<double>(peak) / 1024, static_cast<double>(kept) / 1024);
   std::fflush(stdout);
 }
 
@@ -195,7 +228,10 @@ int main(int argc, char** argv) {
         _exit(0);
       }
       int status = 0;
-      if (waitpid(child, &status, 0) != child || status != 0) return 1;
+      if (waitpid(child, &status, 0) != child || status != 0) {
+        std::fprintf(stderr, "the walk over %d processes failed (wait status %d)\n", processes, status);
+        return 1;
+      }
     }
   }
 }
