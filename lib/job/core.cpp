@@ -1,5 +1,4 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
 #include <utility>
 #include <variant>
 
@@ -12,22 +11,10 @@ namespace mpiacq {
 
 namespace {
 
-/// Whether a number still is the process that the table means: it may have gone to another since. The last part of the
-/// name tells them apart as far as it can be told; starters publish what they were given, with links and without a
-/// folder.
-bool runs(process_id pid, std::string_view executable) {
-  const auto name = [](std::string_view path) { return std::filesystem::path(path).filename(); };
-  const std::string now = executable_of(pid);
-  if (now.empty()) return false;
-  std::error_code ignored;
-  const auto meant = std::filesystem::canonical(executable, ignored);
-  return name(now) == name(executable) || (!meant.empty() && meant == now);
-}
-
 rank_state state_now(const process_table& table, std::size_t entry, bool is_local) {
   if (!is_local) return rank_state::remote;
   const auto executable = table.executable_name(entry);
-  if (!executable || !runs(table.pid(entry), *executable)) return rank_state::gone;
+  if (!executable || !runs_program(table.pid(entry), *executable)) return rank_state::gone;
   switch (state_of(table.pid(entry))) {
     case run_state::running:
       return rank_state::running;

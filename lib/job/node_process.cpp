@@ -121,6 +121,18 @@ std::string executable_of(process_id pid) {
   return text;
 }
 
+bool is_same_program(std::string_view a, std::string_view b) {
+  return std::filesystem::path(a).filename() == std::filesystem::path(b).filename();
+}
+
+bool runs_program(process_id pid, std::string_view executable) {
+  const std::string now = executable_of(pid);
+  if (now.empty() || executable.empty()) return false;
+  std::error_code ignored;
+  const auto meant = std::filesystem::canonical(executable, ignored);
+  return is_same_program(now, executable) || (!meant.empty() && meant == now);
+}
+
 std::optional<std::string> environment_of(process_id pid, std::string_view variable) {
   const std::string all = file_text(fmt::format("/proc/{}/environ", pid.value()), max_environment);
   std::string_view rest = all;

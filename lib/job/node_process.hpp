@@ -21,6 +21,12 @@ enum class run_state : unsigned char { running, stopped, traced, gone };
 /// The file it executes, by /proc/PID/exe; " (deleted)" is taken off. Empty where that may not be read.
 [[nodiscard]] std::string executable_of(process_id pid);
 
+/// Whether two paths end in the same name: starters publish what they were given, with links and without a folder.
+[[nodiscard]] bool is_same_program(std::string_view a, std::string_view b);
+/// Whether a number still is the process that a table means: it may have gone to another since. As far as the name of
+/// what it runs tells; false where no name is given, or what it runs may not be known.
+[[nodiscard]] bool runs_program(process_id pid, std::string_view executable);
+
 /// Its parent; empty where it has gone.
 [[nodiscard]] std::optional<process_id> parent_of(process_id pid);
 
