@@ -123,7 +123,8 @@ result<job_graph> look_at_graph(process_id named, const graph_options& options) 
   const mpi2dd::walk_start start = targets.start(named);
   auto graph = mpi2dd::walk(start, targets.opener(), targets.options(options.walk));
   if (!graph) return fail(std::move(graph).error());
-  auto made = begun_well(std::move(*graph), fmt::format("{} ({})", named.value(), start.executable));
+  auto made = begun_well(std::move(*graph),
+                         fmt::format("{} ({})", named.value(), start.executable.empty() ? "gone" : start.executable));
   if (made) made->host = targets.host();
   return made;
 }

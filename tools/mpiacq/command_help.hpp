@@ -77,4 +77,18 @@ inline constexpr auto stacks_details =
     "no\n"
     "job, or its table is not complete within --timeout; 128 + N after signal N.";
 
+inline constexpr auto graph_about = "Shows an MPI2DD job: its metadirectories, directories, worlds and spawns";
+inline constexpr auto graph_details =
+    "PID is any process of the job: its starter, a directory, a metadirectory, or a rank. The job is walked from "
+    "there, "
+    "up\n"
+    "and down, through the processes of this node; what cannot be reached or read is shown as what it is. Nothing is\n"
+    "stopped. A core file of such a process will do as well. The report goes to standard output.\n\n"
+    "Examples:\n"
+    "  mpiacq graph 4242\n"
+    "  mpiacq graph --json -o graph.json 4242\n"
+    "  mpiacq graph --dot 4242 | dot -Tsvg -o job.svg\n"
+    "  mpiacq graph core.4242\n\n"
+    "Exit status: 0; 125 where the process cannot be looked at, or has no MPI2DD.";
+
 }  // namespace mpiacq::tool

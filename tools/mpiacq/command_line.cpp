@@ -29,6 +29,7 @@ class formatter final : public CLI::Formatter {
     if (app->get_name() == "check")
       return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n       mpiacq check [OPTIONS] PID\n";
     if (app->get_name() == "stacks") return "Usage: mpiacq stacks [OPTIONS] PID\n";
+    if (app->get_name() == "graph") return "Usage: mpiacq graph [OPTIONS] PID|CORE\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
@@ -101,6 +102,9 @@ invocation parse_command_line(int argc, char** argv) {
 
   stacks_words stacks;
   CLI::App* stacks_command = add_stacks_command(app, stacks);
+
+  graph_command_options graph;
+  CLI::App* graph_command = add_graph_command(app, graph);
 
   core_report_options core;
   CLI::Option* core_option =
@@ -176,6 +180,14 @@ invocation parse_command_line(int argc, char** argv) {
     if (!process) return finished{failed("stacks: no process was given. Try: mpiacq stacks $(pgrep -n mpirun)")};
     options.process = process_id{*process};
     return options;
+  }
+  if (graph_command->parsed()) {
+    if (graph.report.json && graph.dot) return finished{failed("graph: --json and --dot are two reports: choose one")};
+    if (graph.subject.empty() && !behind_mark.empty()) graph.subject = behind_mark.front();
+    if (graph.subject.empty()) {
+      return finished{failed("graph: no process was given. Try: mpiacq graph $(pgrep -n mpirun)")};
+    }
+    return graph;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

@@ -72,6 +72,15 @@ struct stacks_options {
   double timeout = 0;   ///< seconds
 };
 
+/// `graph`.
+struct graph_command_options {
+  report_options report;
+  std::string subject;  ///< a process id, or a core file
+  bool dot = false;
+  std::string executable;  ///< of a core file: the process's program, where it is not the one that the core names
+  std::string sysroot;     ///< of a core file: a folder to find its files in
+};
+
 /// `attach --core`.
 struct core_report_options {
   report_options report;
@@ -86,7 +95,7 @@ struct finished {
 };
 
 using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
-                                inspect_options, stacks_options>;
+                                inspect_options, stacks_options, graph_command_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

@@ -51,4 +51,6 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words);
 /// As take_job_options. The process is taken by whoever knows what stands behind "--".
 [[nodiscard]] std::optional<std::string> take_stacks_options(const stacks_words& words, stacks_options& options);
 
+CLI::App* add_graph_command(CLI::App& app, graph_command_options& options);
+
 }  // namespace mpiacq::tool

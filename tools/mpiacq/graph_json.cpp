@@ -1,0 +1,191 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "graph_report.hpp"
+#include "mpi2dd_json.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+using namespace mpi2dd;
+
+json text_or_null(std::optional<std::string_view> text) {
+  return text && !text->empty() ? json(std::string(*text)) : json(nullptr);
+}
+
+json message_or_null(const std::optional<error>& what) {
+  return what ? json{{"code", name(what->code)}, {"message", what->message}} : json(nullptr);
+}
+
+template <class Number>
+json number_or_null(const std::optional<Number>& number) {
+  return number ? json(index(*number)) : json(nullptr);
+}
+
+json world_or_null(const graph& graph, std::optional<world_number> world) {
+  return world ? json(std::string(graph.worlds()[index(*world)].id)) : json(nullptr);
+}
+
+json json_of_spawn(const graph& graph, std::optional<spawn_number> number) {
+  if (!number) return nullptr;
+  const spawn& s = graph.spawns()[index(*number)];
+  return {{"world", world_or_null(graph, s.parent_world)}, {"rank", s.parent_rank}, {"sequence", s.sequence}};
+}
+
+json row_of(const graph& graph, process_number p) {
+  const auto rank = graph.rank(p);
+  return {{"process", index(p)},
+          {"host", text_or_null(graph.host(p))},
+          {"pid", graph.pid(p).value()},
+          {"executable", text_or_null(graph.executable(p))},
+          {"world", world_or_null(graph, graph.world_of(p))},
+          {"rank", rank ? json(*rank) : json(nullptr)},
+          {"spawned_by", json_of_spawn(graph, graph.spawn_of(p))},
+          {"entries", graph.mentions(p)}};
+}
+
+template <class Flag>
+json json_of_flags(flag_set<Flag> flags, std::span<const named<Flag>> known) {
+  json names = json::array();
+  for (const named<Flag>& flag : known) {
+    if (flags.has(flag.value)) names.push_back(flag.name);
+  }
+  return {{"bits", flags.bits()}, {"names", std::move(names)}};
+}
+
+json json_of_table(const listing& table) {
+  if (table.address.value() == 0 && table.claimed == 0 && !table.failure) return nullptr;
+  json entries = json::array();
+  for (const process_number p : table.entries) entries.push_back(index(p));
+  json problems = json::array();
+  for (const entry_problem& problem : table.problems) problems.push_back(problem.sentence());
+  return {{"address", fmt::format("{:#x}", table.address.value())},
+          {"claimed", table.claimed},
+          {"processes", std::move(entries)},
+          {"stride", table.stride ? json{{"bytes", table.stride->bytes},
+                                         {"source", name(table.stride->source)},
+                                         {"why", table.stride->why}}
+                                  : json(nullptr)},
+          {"lists_itself", table.lists_itself},
+          {"failure", message_or_null(table.failure)},
+          {"shortfall", message_or_null(table.shortfall)},
+          {"problems", std::move(problems)},
+          {"problem_count", table.problem_count}};
+}
+
+json json_of_visit(const graph& graph, const visit& v) {
+  json warnings = json::array();
+  for (const error& warning : v.warnings) warnings.push_back(warning.message);
+  return {{"process", index(v.process)},
+          {"state", name(v.state)},
+          {"roles", roles_of(graph, v)},
+          {"failure", message_or_null(v.failure)},
+          {"depth", v.depth},
+          {"rereads", v.rereads},
+          {"unsettled", v.unsettled},
+          {"info", v.info ? json_of(*v.info) : json(nullptr)},
+          {"metadirectory", number_or_null(v.meta)},
+          {"proctable", json_of_table(v.processes)},
+          {"directory_table", json_of_table(v.directories)},
+          {"metadirectory_table", json_of_table(v.metadirectories)},
+          {"warnings", std::move(warnings)}};
+}
+
+json json_of_worlds(const graph& graph) {
+  json all = json::array();
+  const auto ranks = ranks_of_worlds(graph);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const world& w = graph.worlds()[i];
+    all.push_back({{"id", std::string(w.id)},
+                   {"processes", w.processes},
+                   {"ranks", ranks[i].text()},
+                   {"spawned_by", json_of_spawn(graph, w.spawn)}});
+  }
+  return all;
+}
+
+json json_of_spawns(const graph& graph) {
+  json all = json::array();
+  const auto made = worlds_of_spawns(graph);
+  for (std::uint32_t i = 0; i < made.size(); ++i) {
+    json worlds = json::array();
+    for (const world_number w : made[i]) worlds.push_back(world_or_null(graph, w));
+    json row = json_of_spawn(graph, spawn_number{i});
+    row["process"] = number_or_null(graph.spawns()[i].parent);
+    row["worlds"] = std::move(worlds);
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+json json_of_disagreements(const graph& graph) {
+  json all = json::array();
+  for (const disagreement& d : graph.disagreements()) {
+    all.push_back({{"process", index(d.process)},
+                   {"table_of", index(d.table_of)},
+                   {"table", name(d.kind)},
+                   {"entry", d.entry},
+                   {"field", name(d.field)},
+                   {"stands", d.stands},
+                   {"said", d.said}});
+  }
+  return all;
+}
+
+}  // namespace
+
+json json_of(const process_info& info) {
+  const info_block& block = info.block;
+  json warnings = json::array();
+  for (const error& warning : info.warnings) warnings.push_back(warning.message);
+  return {{"address", fmt::format("{:#x}", info.address.value())},
+          {"version", block.version},
+          {"variant", block.variant},
+          {"debug_state", {{"value", static_cast<unsigned>(block.state)}, {"name", text_or_null(name(block.state))}}},
+          {"debugger_flags", json_of_flags(block.debugger_flags, debugger_flags())},
+          {"mpi_flags", json_of_flags(block.mpi_flags, mpi_flags())},
+          {"queue_library_32", or_null(info.queue_library_32)},
+          {"queue_library_64", or_null(info.queue_library_64)},
+          {"meta_host", or_null(info.meta_host)},
+          {"meta_executable", or_null(info.meta_executable)},
+          {"meta_pid", block.meta_pid},
+          {"abort_reason", or_null(info.abort_reason)},
+          {"proctable_size", block.proctable_size},
+          {"directory_size", block.directory_size},
+          {"metadirectory_size", block.metadirectory_size},
+          {"warnings", std::move(warnings)}};
+}
+
+std::string graph_json(const job_graph& job) {
+  const graph& graph = job.graph;
+  json visits = json::array();
+  for (const visit& v : graph.visits()) visits.push_back(json_of_visit(graph, v));
+  json problems = json::array();
+  for (const error& problem : job.problems) problems.push_back(problem.message);
+  const json head = {{"schema", "mpiacq.graph/1"},
+                     {"interface", "mpi2dd"},
+                     {"start", index(graph.start())},
+                     {"host", job.host},
+                     {"core", or_null(job.core)},
+                     {"worlds", json_of_worlds(graph)},
+                     {"spawns", json_of_spawns(graph)},
+                     {"visits", std::move(visits)},
+                     {"disagreements", json_of_disagreements(graph)},
+                     {"disagreement_count", graph.disagreement_count()},
+                     {"left_unopened", graph.left_unopened()},
+                     {"problems", std::move(problems)}};
+  // Row by row: a million of them as one document would be a gigabyte on its way to text.
+  std::string text = dump(head);
+  text.resize(text.rfind('}'));
+  text += ",\"processes\":[";
+  for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
+    std::string row = dump(row_of(graph, process_number{i}));
+    row.pop_back();
+    if (i != 0) text += ',';
+    text += row;
+  }
+  return text + "]}\n";
+}
+
+}  // namespace mpiacq::tool

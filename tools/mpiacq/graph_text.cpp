@@ -1,0 +1,261 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "call_chains.hpp"
+#include "graph_report.hpp"
+#include "text_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+using namespace mpi2dd;
+
+constexpr std::string_view bold = "\x1b[1m";
+constexpr std::string_view cyan = "\x1b[36m";
+constexpr std::string_view red = "\x1b[1;31m";
+constexpr std::string_view yellow = "\x1b[33m";
+constexpr std::string_view plain = "\x1b[0m";
+constexpr std::size_t places_shown = 8;
+constexpr std::size_t spawns_shown = 16;
+constexpr std::size_t problems_shown = 8;
+
+/// One line and what hangs below it.
+struct line {
+  std::string text;
+  bool is_arrow = false;
+  std::vector<line> below;
+};
+
+/// It recurses no deeper than the lines are: metadirectory, directory, world, spawn.
+void draw(const std::vector<line>& lines, const std::string& left, std::string& text) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_last = i + 1 == lines.size();
+    text += fmt::format("{}{}-{} {}\n", left, is_last ? '`' : '|', lines[i].is_arrow ? '>' : '-', lines[i].text);
+    draw(lines[i].below, left + (is_last ? "    " : "|   "), text);
+  }
+}
+
+std::string file_name(std::string_view path) {
+  return printable(std::filesystem::path(path).filename().string());
+}
+
+/// Makes the lines of a graph.
+class painter {
+ public:
+  painter(const graph& graph, bool colour)
+      : graph_(graph), colour_(colour), made_by_(worlds_of_spawns(graph)), drawn_(graph.spawns().size(), false) {
+    for (std::uint32_t i = 0; i < graph.spawns().size(); ++i) {
+      const spawn& s = graph.spawns()[i];
+      if (s.parent_world) spawns_[index(*s.parent_world)].push_back(i);
+    }
+    for (auto& [world, spawns] : spawns_) {
+      std::stable_sort(spawns.begin(), spawns.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return graph.spawns()[a].parent_rank < graph.spawns()[b].parent_rank;
+      });
+    }
+  }
+
+  [[nodiscard]] std::string draw_all() {
+    const graph_tree tree = tree_of(graph_);
+    std::string text;
+    for (const std::size_t top : tree.tops) {
+      const line whole = process_line(tree, top, std::nullopt);
+      text += "  " + whole.text + "\n";
+      draw(whole.below, "  ", text);
+    }
+    return text + spawns_of_strangers();
+  }
+
+ private:
+  [[nodiscard]] std::string in(std::string_view how, const std::string& what) const {
+    return colour_ && !what.empty() ? fmt::format("{}{}{}", how, what, plain) : what;
+  }
+
+  [[nodiscard]] std::string place_of(process_number p) const {
+    const auto host = graph_.host(p);
+    std::string text =
+        fmt::format("{} on {}", graph_.pid(p).value(), !host || host->empty() ? "an unknown host" : printable(*host));
+    if (const auto program = graph_.executable(p)) text += "  " + file_name(*program);
+    return text;
+  }
+
+  [[nodiscard]] line process_line(const graph_tree& tree, std::size_t number, std::optional<process_number> above) {
+    const graph_tree::node& node = tree.nodes[number];
+    const visit& v = graph_.visits()[node.visit];
+    auto roles = roles_of(graph_, v);
+    if (!roles.empty() && roles.back() == "rank") roles.back() += " " + printable(rank_name(graph_, v.process));
+    if (roles.empty()) roles.emplace_back("process");
+    line whole{in(bold, fmt::format("{}", fmt::join(roles, ", "))) + "  " + place_of(v.process), false, {}};
+    if (v.process == graph_.start()) whole.text += "  (walked from here)";
+    for (const std::string& problem : problems_of(graph_, v, problems_shown)) {
+      whole.below.push_back(
+          {in(v.state == visit_state::read ? yellow : red, "problem: " + printable(problem)), false, {}});
+    }
+    add_ways(whole, v, above);
+    for (const world_part& part : parts_of(graph_, v)) whole.below.push_back(world_line(part));
+    for (const std::size_t child : node.children) whole.below.push_back(process_line(tree, child, v.process));
+    return whole;
+  }
+
+  /// To other metadirectories; its place in the tree says the way to the one above it already.
+  void add_ways(line& whole, const visit& v, std::optional<process_number> above) const {
+    for (const process_number p : v.metadirectories.entries) {
+      if (p != v.process) whole.below.push_back({"knows metadirectory " + place_of(p), true, {}});
+    }
+    const auto& known = v.metadirectories.entries;
+    if (!v.meta || v.meta == above || std::find(known.begin(), known.end(), *v.meta) != known.end()) return;
+    whole.below.push_back({"its metadirectory is " + place_of(*v.meta), true, {}});
+  }
+
+  [[nodiscard]] line world_line(const world_part& part) {
+    line whole;
+    const bool is_known = part.world.has_value();
+    whole.text = is_known ? "world " + in(bold, printable(graph_.worlds()[index(*part.world)].id)) : "no known world";
+    whole.text += "  " + in(cyan, ranks_words(part.ranks));
+    const std::size_t all = is_known ? graph_.worlds()[index(*part.world)].processes : part.processes;
+    if (part.ranks.count() != part.processes) {
+      whole.text += fmt::format(" ({})", counted(part.processes, "entry", "entries"));
+    } else if (all != part.processes) {
+      whole.text += fmt::format(" of {}", all);
+    }
+    whole.text += "  " + places_text(part);
+    if (!is_known) return whole;
+    if (const auto made = graph_.worlds()[index(*part.world)].spawn) {
+      whole.text += ", spawned by " + in(yellow, printable(parent_name(graph_, graph_.spawns()[index(*made)])));
+    }
+    add_spawns(whole, part);
+    return whole;
+  }
+
+  [[nodiscard]] static std::string ranks_words(const rank_set& ranks) {
+    if (ranks.empty()) return "no ranks";
+    return (ranks.count() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
+  }
+
+  /// "n1 app", "2 on n1, 2 on n2  app", "...".
+  [[nodiscard]] std::string places_text(const world_part& part) const {
+    std::vector<std::pair<std::string_view, std::size_t>> hosts;
+    std::map<std::string_view, std::size_t> host_places;
+    std::map<std::string_view, std::size_t> programs;
+    for (const process_number p : part.members) {
+      const std::string_view host = graph_.host(p).value_or("");
+      const auto [place, is_new] = host_places.try_emplace(host, hosts.size());
+      if (is_new) hosts.emplace_back(host, 0);
+      ++hosts[place->second].second;
+      ++programs[graph_.executable(p).value_or("")];
+    }
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(hosts.size(), places_shown); ++i) {
+      const std::string host = hosts[i].first.empty() ? "an unknown host" : printable(hosts[i].first);
+      words.push_back(hosts.size() == 1 ? "on " + host : fmt::format("{} on {}", hosts[i].second, host));
+    }
+    if (hosts.size() > places_shown) words.push_back(fmt::format("{} more hosts", hosts.size() - places_shown));
+    std::string text = fmt::format("{}", fmt::join(words, ", "));
+    if (programs.size() == 1) return text + "  " + file_name(programs.begin()->first);
+    return text + fmt::format("  {} programs", programs.size());
+  }
+
+  /// The spawns of a world whose parents are in this part of it.
+  void add_spawns(line& whole, const world_part& part) {
+    const auto found = spawns_.find(index(*part.world));
+    if (found == spawns_.end()) return;
+    const std::vector<std::uint32_t>& spawns = found->second;
+    const auto is_below = [&](std::uint32_t s, std::uint32_t rank) {
+      return graph_.spawns()[s].parent_rank < static_cast<std::int64_t>(rank);
+    };
+    std::size_t count = 0;
+    for (const rank_set::range& range : part.ranks.ranges()) {
+      auto at = std::lower_bound(spawns.begin(), spawns.end(), range.first, is_below);
+      for (; at != spawns.end() && graph_.spawns()[*at].parent_rank <= static_cast<std::int64_t>(range.last); ++at) {
+        if (drawn_[*at]) continue;  // another directory lists the same rank
+        drawn_[*at] = true;
+        if (++count <= spawns_shown) whole.below.push_back({spawn_text(*at), true, {}});
+      }
+    }
+    if (count > spawns_shown)
+      whole.below.push_back({fmt::format("and {} more spawns", count - spawns_shown), true, {}});
+  }
+
+  [[nodiscard]] std::string spawn_text(std::uint32_t number) const {
+    const spawn& s = graph_.spawns()[number];
+    std::vector<std::string> worlds;
+    for (const world_number w : made_by_[number]) {
+      worlds.push_back(fmt::format("world {} ({})", in(bold, printable(graph_.worlds()[index(w)].id)),
+                                   counted(graph_.worlds()[index(w)].processes, "rank", "ranks")));
+    }
+    if (worlds.empty()) worlds.emplace_back("a world that is not known");
+    return fmt::format("{} spawned {}, sequence {}", in(yellow, fmt::format("rank {}", s.parent_rank)),
+                       fmt::join(worlds, " and "), s.sequence);
+  }
+
+  /// Spawns whose parents no directory lists.
+  [[nodiscard]] std::string spawns_of_strangers() const {
+    std::string text;
+    std::size_t count = 0;
+    for (std::uint32_t i = 0; i < drawn_.size(); ++i) {
+      if (drawn_[i] || ++count > spawns_shown) continue;
+      text += fmt::format("  {}, which no table has: {}\n", printable(parent_name(graph_, graph_.spawns()[i])),
+                          spawn_text(i));
+    }
+    if (count > spawns_shown) text += fmt::format("  and {} more spawns by others\n", count - spawns_shown);
+    return text;
+  }
+
+  const graph& graph_;
+  bool colour_;
+  std::vector<std::vector<world_number>> made_by_;
+  std::vector<bool> drawn_;                                     // by spawn
+  std::map<std::uint32_t, std::vector<std::uint32_t>> spawns_;  // by parent world, in order of the parents' ranks
+};
+
+std::string extent_text(const graph& graph) {
+  std::size_t ranks = 0, directories = 0, metadirectories = 0;
+  std::unordered_set<std::string_view> hosts;
+  for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
+    ranks += graph.is_rank(process_number{i}) ? 1U : 0U;
+    hosts.insert(graph.host(process_number{i}).value_or(""));
+  }
+  for (const visit& v : graph.visits()) {
+    directories += v.is_directory() || graph.is_listed_as_directory(v.process) ? 1U : 0U;
+    metadirectories += v.is_metadirectory() || graph.is_listed_as_metadirectory(v.process) ? 1U : 0U;
+  }
+  return fmt::format(
+      "{} in {}, {}, {}, on {}", counted(ranks, "rank", "ranks"), counted(graph.worlds().size(), "world", "worlds"),
+      counted(directories, "directory", "directories"), counted(metadirectories, "metadirectory", "metadirectories"),
+      counted(hosts.size(), "host", "hosts"));
+}
+
+std::string headline(const job_graph& job) {
+  const graph& graph = job.graph;
+  const process_number start = graph.start();
+  std::string text =
+      fmt::format("mpiacq: {} (pid {}", printable(graph.executable(start).value_or("")), graph.pid(start).value());
+  if (job.core) text += ", core file " + printable(*job.core);
+  text += "): MPI2DD, " + extent_text(graph) + "\n";
+  if (const visit& first = graph.visits().front(); !has_own_place(graph, first)) {
+    text += "  walked from rank " + printable(rank_name(graph, start)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string graph_text(const job_graph& job, bool colour) {
+  std::string text = headline(job) + painter(job.graph, colour).draw_all();
+  if (job.graph.left_unopened() != 0) {
+    text += fmt::format("  {} were not opened: there are too many\n",
+                        counted(job.graph.left_unopened(), "directory", "directories"));
+  }
+  for (const error& problem : job.problems) text += "  problem: " + printable(problem.message) + "\n";
+  return text;
+}
+
+}  // namespace mpiacq::tool
