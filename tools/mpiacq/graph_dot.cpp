@@ -58,7 +58,7 @@ class dot_writer {
   [[nodiscard]] static std::string_view shape_of(const std::vector<std::string>& roles) {
     if (roles.empty() || roles.front() == "rank") return "ellipse";
     if (roles.front() == "metadirectory") return "box3d";
-    return roles.front() == "starter" ? "house" : "folder";
+    return roles.front() == "starter" ? "component" : "folder";
   }
 
   void write_process(const visit& v) {
