@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpiacq/error.hpp"
+#include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
@@ -174,9 +175,13 @@ struct inspection {
   mpir::symbol_set symbols;
   /// From debug information, or inferred from the ABI; empty where there is no MPIR_proctable.
   std::optional<structure_layout> layout;
+  // MPI2DD: its two symbols, and the info block of a process that runs, where that is one.
+  std::optional<symbol> mpi2dd_info;
+  std::optional<symbol> mpi2dd_breakpoint;
+  std::optional<mpi2dd::process_info> mpi2dd;
   std::vector<error> problems;
   /// One sentence on what is missing, in which module, with its build id, and what to do about it; empty where
-  /// the interface is complete.
+  /// the interface is complete, and of a program that has MPI2DD and nothing of MPIR.
   std::optional<std::string> lacking;
 };
 /// A program's file, with the libraries that it would load. Errors as `file_symbols::open`.

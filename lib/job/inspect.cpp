@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "lacking.hpp"
@@ -9,6 +11,20 @@
 namespace mpiacq {
 
 namespace {
+
+result<void> look_for_mpi2dd(symbol_source& source, inspection& found) {
+  const std::array names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
+  auto symbols = source.find_symbols(names);
+  if (!symbols) return fail(std::move(symbols).error());
+  found.mpi2dd_info = std::move((*symbols)[0]);
+  found.mpi2dd_breakpoint = std::move((*symbols)[1]);
+  return {};
+}
+
+bool has_anything_of_mpir(const mpir::symbol_set& symbols) {
+  const auto known = mpir::known_symbols();
+  return std::any_of(known.begin(), known.end(), [&](const mpir::known_symbol& k) { return symbols.has(k.id); });
+}
 
 /// The part that files and processes share: both give modules, symbols and types in the same way.
 template <class Source>
@@ -36,7 +52,9 @@ result<inspection> inspect(Source& source, std::string what) {
   }
   found.modules.assign(source.modules().begin(), source.modules().end());
   found.problems.insert(found.problems.end(), source.problems().begin(), source.problems().end());
-  if (!found.symbols.complete()) {
+  if (auto looked = look_for_mpi2dd(source, found); !looked) return fail(std::move(looked).error());
+  const bool speaks_only_mpi2dd = found.mpi2dd_info && !has_anything_of_mpir(found.symbols);
+  if (!found.symbols.complete() && !speaks_only_mpi2dd) {
     found.lacking = lacking_sentence(found.symbols, source.modules(), source.executable_is_stripped());
   }
   return found;
@@ -56,7 +74,15 @@ result<inspection> inspect_process(process_id pid, const debug_file_search& sear
   auto source = process_symbols::open(pid, cache, search);
   if (!source) return fail(std::move(source).error());
   auto found = inspect(**source, executable_of(pid));
-  if (found) found->pid = pid;
+  if (!found) return found;
+  found->pid = pid;
+  if (!found->mpi2dd_info) return found;
+  auto info = mpi2dd::read_info(target{cache, nullptr, (*source)->abi(), **source}, *found->mpi2dd_info);
+  if (info) {
+    found->mpi2dd = std::move(*info);
+  } else {
+    found->problems.push_back(std::move(info).error());
+  }
   return found;
 }
 

@@ -1,10 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "inspect_report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "json_parts.hpp"
+#include "mpi2dd_json.hpp"
 #include "text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -24,6 +26,49 @@ std::string headline(const inspection& found) {
   return text + "\n";
 }
 
+std::string mpi2dd_text(const mpi2dd::process_info& info) {
+  const mpi2dd::info_block& block = info.block;
+  std::string text = fmt::format("  MPI2DD: version {}, variant {}; ", block.version, block.variant);
+  const std::string_view state = mpi2dd::name(block.state);
+  text += state.empty() ? fmt::format("debug_state {}", static_cast<unsigned>(block.state)) : std::string(state);
+  text += fmt::format(
+      "; {} in its proctable, {} and {} listed\n",
+      counted(static_cast<std::size_t>(std::max(block.proctable_size, 0)), "process", "processes"),
+      counted(static_cast<std::size_t>(std::max(block.directory_size, 0)), "directory", "directories"),
+      counted(static_cast<std::size_t>(std::max(block.metadirectory_size, 0)), "metadirectory", "metadirectories"));
+  text += fmt::format("    mpi_flags: {}\n    debugger_flags: {}\n", mpi2dd::text(block.mpi_flags),
+                      mpi2dd::text(block.debugger_flags));
+  if (info.has_metadirectory()) {
+    text += fmt::format("    metadirectory: {} on {}  {}\n", block.meta_pid, printable(*info.meta_host),
+                        printable(info.meta_executable.value_or("")));
+  }
+  if (info.queue_library_32) text += "    dll_name_32: " + printable(*info.queue_library_32) + "\n";
+  if (info.queue_library_64) text += "    dll_name_64: " + printable(*info.queue_library_64) + "\n";
+  if (info.abort_reason) text += "    abort_string: " + printable(*info.abort_reason) + "\n";
+  for (const error& warning : info.warnings) text += "    problem: " + printable(warning.message) + "\n";
+  return text;
+}
+
+/// The symbols of MPI2DD as rows; the draft has no numbers for its sections.
+void add_mpi2dd_rows(const inspection& found, std::vector<std::vector<std::string>>& rows) {
+  for (const auto& symbol : {found.mpi2dd_info, found.mpi2dd_breakpoint}) {
+    if (!symbol) continue;
+    rows.push_back(
+        {symbol->name, "MPI2DD", fmt::format("{:#x}", symbol->address().value()), printable(symbol->home->path)});
+  }
+}
+
+json mpi2dd_json(const inspection& found) {
+  if (!found.mpi2dd_info && !found.mpi2dd_breakpoint) return nullptr;
+  json symbols = json::object();
+  for (const auto& symbol : {found.mpi2dd_info, found.mpi2dd_breakpoint}) {
+    if (!symbol) continue;
+    symbols[symbol->name] = {{"module", symbol->home->path},
+                             {"address", fmt::format("{:#x}", symbol->address().value())}};
+  }
+  return {{"symbols", std::move(symbols)}, {"info", found.mpi2dd ? json_of(*found.mpi2dd) : json(nullptr)}};
+}
+
 }  // namespace
 
 std::string inspect_text(const inspection& found) {
@@ -38,11 +83,19 @@ std::string inspect_text(const inspection& found) {
       absent.push_back(known.name);
     }
   }
+  const bool has_mpir = rows.size() > 1;
+  add_mpi2dd_rows(found, rows);
   if (rows.size() > 1) text += columns(rows);
-  if (!absent.empty()) text += fmt::format("  not there: {}\n", fmt::join(absent, ", "));
+  // Who speaks only MPI2DD need not be told each name of MPIR.
+  if (!has_mpir && found.mpi2dd_info) {
+    text += "  not there: anything of MPIR\n";
+  } else if (!absent.empty()) {
+    text += fmt::format("  not there: {}\n", fmt::join(absent, ", "));
+  }
   if (found.layout) {
     text += fmt::format("  descriptor: {}; {}\n", layout_text(*found.layout), layout_source_text(*found.layout, false));
   }
+  if (found.mpi2dd) text += mpi2dd_text(*found.mpi2dd);
   for (const error& problem : found.problems) text += "  problem: " + printable(problem.message) + "\n";
   if (found.lacking) text += "  lacking: " + printable(*found.lacking) + "\n";
   return text;
@@ -68,6 +121,7 @@ std::string inspect_json(const inspection& found) {
                {"modules", std::move(modules)},
                {"symbols", json_of(found.symbols)},
                {"layout", json_of(found.layout ? &*found.layout : nullptr)},
+               {"mpi2dd", mpi2dd_json(found)},
                {"lacking", or_null(found.lacking)},
                {"problems", std::move(problems)}});
 }
