@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "mpiacq/abi.hpp"
+#include "mpiacq/job_graph.hpp"
+#include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/symbols.hpp"
@@ -141,6 +143,34 @@ struct daemon_seen {
   std::size_t with_arguments = 0;  ///< those of them that were given just these arguments
 };
 
+/// A call of MPI2DD_breakpoint in the starter.
+struct mpi2dd_event_seen {
+  mpi2dd::debug_state state = mpi2dd::debug_state::none;
+  std::optional<std::string> abort_string;  ///< at an abort; empty where the pointer is null
+  std::string abort_problem;                ///< it cannot be read
+};
+
+/// A rank of this node as its own MPI2DD_info shows it.
+struct mpi2dd_rank_seen {
+  std::string name;  ///< "world:rank"
+  process_id pid;
+  bool alive = false;
+  std::optional<mpi2dd::process_info> info;
+  std::string problem;  ///< why there is none
+};
+
+/// What there is of MPI2DD. Nothing is written for it: neither flags nor gates.
+struct mpi2dd_seen {
+  std::optional<seen_symbol> info;
+  std::optional<seen_symbol> breakpoint;
+  std::optional<mpi2dd::info_block> initially;  ///< of a starter that was launched, before it had run
+  std::vector<mpi2dd_event_seen> events;
+  /// At the last event, or a little later where it had grown by then, or at the attach; null where there was none.
+  std::shared_ptr<const job_graph> job;
+  std::string job_problem;              ///< why there is none
+  std::vector<mpi2dd_rank_seen> ranks;  ///< of this node, at the first event or the attach; up to a bound
+};
+
 struct observations {
   mode how = mode::launch;
   process_id starter;
@@ -160,6 +190,7 @@ struct observations {
   std::vector<host_seen> hosts;
   std::optional<fifo_seen> fifo;  ///< empty: no name was published
   std::optional<daemon_seen> daemon;
+  mpi2dd_seen mpi2dd;
 
   std::optional<exit_status> ended;  ///< empty: it still ran when it was last looked at
   bool end_known = true;

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <utility>
 
+#include "clauses_mpi2dd.hpp"
 #include "definition.hpp"
 #include "judges.hpp"
 #include "judging.hpp"
@@ -23,7 +25,7 @@ constexpr auto both = applies::both;
 constexpr auto launch = applies::launch;
 
 // Ids are for people's scripts: a new clause gets a new one, and none is used again.
-constexpr std::array table = {
+constexpr std::array mpir_clauses = {
     clause{"3.2", "3.2", "the starter defines the interface",
            "By definition, the starter process contains functions, data structures, and symbol table information for "
            "the MPIR Process Acquisition Interface.",
@@ -239,6 +241,13 @@ constexpr std::array table = {
         "(1).",
         must, both, judges::mpi2dd},
 };
+
+template <std::size_t... Nth, std::size_t... More>
+constexpr auto joined(std::index_sequence<Nth...>, std::index_sequence<More...>) {
+  return std::array{mpir_clauses[Nth]..., mpi2dd_clauses[More]...};
+}
+constexpr auto table =
+    joined(std::make_index_sequence<mpir_clauses.size()>(), std::make_index_sequence<mpi2dd_clauses.size()>());
 
 }  // namespace
 

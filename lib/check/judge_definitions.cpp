@@ -46,6 +46,7 @@ const structure_member* member(const observations& o, std::string_view name) {
 finding defines_interface(const observations& o) {
   if (!o.looked) return not_applicable("the starter's entry point was not reached");
   if (o.defined.any_required()) return passed("in {}", o.defined.home);
+  if (o.mpi2dd.info) return not_applicable("{} speaks MPI2DD, and nothing of MPIR", o.mpi2dd.info->module);
   if (!o.defined.home_has_symbol_table) {
     return not_applicable("{} has no symbol table that could hold it (4.1c)", module_title(o.defined));
   }

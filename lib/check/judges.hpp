@@ -64,4 +64,28 @@ finding ignore_queues(const observations& o);              // 9.14
 finding fifo_usable(const observations& o);                // 9.17b
 finding mpi2dd(const observations& o);                     // MPI2DD
 
+// judge_mpi2dd.cpp, by the headings of the draft: Process Info, Breakpoint address symbol
+finding mpi2dd_breakpoint(const observations& o);
+finding mpi2dd_initial_flags(const observations& o);
+finding mpi2dd_states(const observations& o);
+finding mpi2dd_start(const observations& o);
+finding mpi2dd_starter_flag(const observations& o);
+finding mpi2dd_directory_flag(const observations& o);
+finding mpi2dd_metadirectory_flag(const observations& o);
+finding mpi2dd_abort_string(const observations& o);
+finding mpi2dd_rank_info(const observations& o);
+finding mpi2dd_way_up(const observations& o);
+// judge_mpi2dd_tables.cpp: Proctable, Directory and MetaDirectory Tables
+finding mpi2dd_sizes(const observations& o);
+finding mpi2dd_packed(const observations& o);
+finding mpi2dd_not_itself(const observations& o);
+finding mpi2dd_hosts(const observations& o);
+finding mpi2dd_executables(const observations& o);
+finding mpi2dd_worlds(const observations& o);
+finding mpi2dd_pids(const observations& o);
+finding mpi2dd_ranks(const observations& o);
+finding mpi2dd_spawns(const observations& o);
+finding mpi2dd_sequences(const observations& o);
+finding mpi2dd_agreement(const observations& o);
+
 }  // namespace mpiacq::check::judges

@@ -120,6 +120,9 @@ result<void> run::state::let_go() {
   const result<void> held = hold();
   if (ended) return {};
   if (held && symbols) carry_out(acquisition.before_detach(view()));
+  if (const auto where = std::exchange(mpi2dd_breakpoint, std::nullopt); where && held) {
+    notice_failure(control->remove_breakpoint(pid, *where));
+  }
   stopped = false;
   detached = true;
   look_at = no_deadline;

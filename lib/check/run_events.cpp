@@ -74,6 +74,8 @@ void run::state::at_entry() {
   seen.starter = pid;
   seen.executable = executable_of(pid);
   ranks.clear();
+  mpi2dd_breakpoint.reset();
+  mpi2dd_look_at = no_deadline;
   spawned_at = no_deadline;
   looks_at_unannounced_spawn = 0;
   symbols.reset();
@@ -85,6 +87,7 @@ void run::state::at_entry() {
     seen.looked = true;
     auto actions = acquisition.at_entry(view());
     look_at_symbols();
+    watch_mpi2dd();
     carry_out(std::move(actions));
   } else {
     notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
@@ -106,6 +109,7 @@ void run::state::at_breakpoint(target_address where) {
   if (where == link_map_watch) {
     const auto changed = symbols->refresh();
     if (!changed) notice_failure(fail(changed.error()));
+    if (changed && *changed) watch_mpi2dd();
     if (changed && *changed && !acquisition.symbols()->complete()) {
       auto actions = acquisition.modules_changed(view());
       look_at_symbols();
@@ -113,6 +117,8 @@ void run::state::at_breakpoint(target_address where) {
     }
   } else if (where == acquisition.breakpoint()) {
     at_mpir_breakpoint();
+  } else if (where == mpi2dd_breakpoint) {
+    at_mpi2dd_breakpoint();
   }
   run_on();
 }
@@ -153,6 +159,7 @@ void run::state::look_at_attached() {
     auto actions = acquisition.at_attach(view());
     look_at_symbols();
     take_table_at_attach();
+    look_at_mpi2dd_attached();
     carry_out(std::move(actions));
   } else {
     notice_failure(fail(std::move(opened).error().while_doing("looking for the starter's symbols")));
@@ -228,6 +235,12 @@ void run::state::run_on() {
 }
 
 void run::state::on_time() {
+  look_at_mpi2dd_again();
+  look_at_all_else();
+  if (!detached && !ended) look_at = std::min(look_at, mpi2dd_look_at);
+}
+
+void run::state::look_at_all_else() {
   const bool daemon_seen = seen.daemon && seen.daemon->with_arguments != 0;
   if (clock::now() >= let_go_at || (seen.how == mode::attach && daemon_seen)) {
     if (seen.at_attach && symbols) {

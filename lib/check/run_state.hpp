@@ -33,6 +33,9 @@ struct run::state {
   observations seen;
   rank_set ranks;
   std::deque<job_event> coming;
+  std::optional<target_address> mpi2dd_breakpoint;  ///< where it is planted
+  deadline mpi2dd_look_at = no_deadline;            ///< when the job may have grown
+  deadline mpi2dd_look_until = no_deadline;
   bool stopped = false;
   bool detached = false;
   bool ended = false;
@@ -55,7 +58,12 @@ struct run::state {
   void keep_link_map_watch(bool wanted);
   void run_on();
 
+  void watch_mpi2dd();
+  void at_mpi2dd_breakpoint();
+  void look_at_mpi2dd_again();
+  void look_at_mpi2dd_attached();
   void on_time();
+  void look_at_all_else();
   void look_for_unannounced_spawn();
   void look_at_fifo_name();
   void look_at_fifo_again();

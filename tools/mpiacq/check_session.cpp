@@ -121,7 +121,7 @@ int check_session::judge_and_report() {
     return status_tool_failed;
   }
   if (any_failed(verdicts)) return status_clause_failed;
-  if (seen.spawn() == nullptr) {
+  if (seen.spawn() == nullptr && !seen.mpi2dd.job) {
     complain(fmt::format("{} has not started a job that could be checked", seen.executable));
     return status_tool_failed;
   }

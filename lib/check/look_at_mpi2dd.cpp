@@ -1,0 +1,108 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "look_at_mpi2dd.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "look_at_starter.hpp"
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq::check {
+
+namespace {
+
+constexpr std::size_t most_ranks = 64;
+
+bool is_whole(const mpi2dd::graph& graph) {
+  return std::all_of(graph.visits().begin(), graph.visits().end(),
+                     [](const mpi2dd::visit& v) { return v.state == mpi2dd::visit_state::read && !v.failure; });
+}
+
+mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search search) {
+  mpi2dd_rank_seen seen;
+  seen.name = std::move(name);
+  seen.pid = pid;
+  search.debuginfod = false;
+  process_memory memory(pid);
+  page_cache cache(memory);
+  auto symbols = process_symbols::open(pid, cache, std::move(search));
+  seen.alive = symbols.has_value() || symbols.error().code != error_code::process_gone;
+  if (!symbols) {
+    seen.problem = symbols.error().message;
+    return seen;
+  }
+  auto info = mpi2dd::read_info(target{memory, nullptr, (*symbols)->abi(), **symbols});
+  if (!info) {
+    seen.problem = info.error().message;
+  } else if (!*info) {
+    seen.problem = "MPI2DD_info is not defined";
+  } else {
+    seen.info = std::move(**info);
+  }
+  return seen;
+}
+
+void look_at_ranks(const job_graph& job, const debug_file_search& search, mpi2dd_seen& seen) {
+  const mpi2dd::graph& graph = job.graph;
+  for (std::uint32_t i = 0; i < graph.process_count() && seen.ranks.size() < most_ranks; ++i) {
+    const mpi2dd::process_number p{i};
+    if (!graph.is_rank(p) || !graph.is_identified(p) || graph.host(p) != job.host) continue;
+    const auto world = graph.world_of(p);
+    seen.ranks.push_back(look_at(
+        graph.pid(p), fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)), search));
+  }
+}
+
+}  // namespace
+
+std::optional<target_address> look_for_mpi2dd(const target& starter, const module* home, mode how, mpi2dd_seen& seen) {
+  constexpr std::array names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
+  auto found = starter.symbols.look_up(names, {.loaded_only = true});
+  if (found && !found->front()) found = starter.symbols.look_up(names, {.only_in = home});
+  if (!found || !(*found)[0]) return std::nullopt;
+  // What is not exported may stand beside what is.
+  if (!(*found)[1]) {
+    if (auto more = starter.symbols.look_up(names, {.only_in = (*found)[0]->home.get()})) {
+      (*found)[1] = std::move((*more)[1]);
+    }
+  }
+  seen.info = as_seen(starter.symbols, *(*found)[0], nullptr);
+  if (how == mode::launch) {
+    if (auto block = mpi2dd::read_info_block(starter, (*found)[0]->address())) seen.initially = *block;
+  }
+  if (!(*found)[1]) return std::nullopt;
+  seen.breakpoint = as_seen(starter.symbols, *(*found)[1], nullptr);
+  return (*found)[1]->address();
+}
+
+void look_at_mpi2dd_event(const target& starter, mpi2dd_seen& seen) {
+  const auto info = mpi2dd::read_info(starter);
+  if (!info || !*info) return;  // the clause on its first bytes says what is wrong with it
+  const mpi2dd::process_info& now = **info;
+  mpi2dd_event_seen event;
+  event.state = now.block.state;
+  if (event.state == mpi2dd::debug_state::abort) {
+    event.abort_string = now.abort_reason;
+    if (!event.abort_string && !now.block.abort_string.is_null()) event.abort_problem = "abort_string cannot be read";
+  }
+  seen.events.push_back(std::move(event));
+}
+
+void look_at_mpi2dd_job(process_id starter, const debug_file_search& search, mpi2dd_seen& seen) {
+  graph_options options;
+  options.debug_files = search;
+  auto job = look_at_graph(starter, options);
+  if (!job) {
+    if (!seen.job) seen.job_problem = job.error().message;
+    return;
+  }
+  const bool is_first = seen.job == nullptr;
+  if (!is_first && (!is_whole(job->graph) || job->graph.process_count() <= seen.job->graph.process_count())) return;
+  seen.job = std::make_shared<const job_graph>(std::move(*job));
+  if (is_first) look_at_ranks(*seen.job, search, seen);
+}
+
+}  // namespace mpiacq::check
