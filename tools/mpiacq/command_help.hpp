@@ -48,13 +48,11 @@ inline constexpr auto inspect_details =
 
 inline constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
 inline constexpr auto check_details =
-    "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of "
-    "the\n"
-    "MPIR Process Acquisition Interface 1.1 that binds an implementation. The job is not disturbed. The report goes "
-    "to\n"
-    "standard error, so that the job's output stays its own. A running starter, given by its number, is attached to "
-    "for a\n"
-    "moment; the report then goes to standard output.\n\n"
+    "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of\n"
+    "the MPIR Process Acquisition Interface 1.1, and of the MPI2DD draft where that is there, that binds an\n"
+    "implementation. The job is not disturbed. The report goes to standard error, so that the job's output stays its\n"
+    "own. A running starter, given by its number, is attached to for a moment; the report then goes to standard "
+    "output.\n\n"
     "Examples:\n"
     "  mpiacq check -- mpirun -n 4 ./app\n"
     "  mpiacq check 4242\n"
