@@ -78,6 +78,9 @@ finding calls_not_optimised(const observations& o) {
 
 finding not_stripped(const observations& o) {
   if (!o.looked) return not_applicable("the starter's entry point was not reached");
+  if (!o.defined.any_required() && o.mpi2dd.info) {
+    return not_applicable("{} speaks MPI2DD, which needs no symbol table but the loaded one", o.mpi2dd.info->module);
+  }
   if (!o.defined.home_has_symbol_table) {
     return failed("{} has been stripped of its symbol table and its debug information", module_title(o.defined));
   }
