@@ -57,6 +57,7 @@ finding mpi2dd_start(const observations& o) {
                   [](const mpi2dd_event_seen& event) { return mpi2dd::name(event.state).empty(); })) {
     return not_applicable("it was called, and did not say why (MPI2DD.states)");
   }
+  if (mpi2dd(o).what == verdict::fail) return not_applicable("its MPI2DD_info is not the draft's (MPI2DD)");
   if (!o.ended) return not_applicable("the starter had not ended when we stopped looking");
   return failed("the starter has ended without having announced its job");
 }

@@ -74,7 +74,6 @@ inline const std::vector<broken_starter>& broken_starters() {
       {"9.17a", {"checked_breaks_9_17a"}},
       {"9.17b", {"checked", "--break", "9.17b"}},
       {"dll", {"checked", "--rank", "checked_rank_dll_pointer"}},
-      {"MPI2DD", {"checked_breaks_MPI2DD"}},
   };
   return all;
 }
