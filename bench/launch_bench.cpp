@@ -1,8 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a launch under mpiacq costs a job of four ranks: against the starter's own MPIR mode without any tool (the
+// What a launch under mpiacq costs a job: against the starter's own MPIR mode without any tool (the
 // floor), against a plain run, and against gdb doing the same. All four in turn, medians of pairs.
-//   launch_bench [ROUNDS]
-#include <chrono>
+//   launch_bench [RANKS...]
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -13,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "paired_runs.hpp"
+#include "bench_sizes.hpp"
+#include "measurement.hpp"
 
 using namespace mpiacq::bench;
 
@@ -43,48 +43,57 @@ double run_once(const work& what) {
   ::posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
   pid_t child = -1;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = steady::now();
   const int failed = ::posix_spawnp(&child, argv[0], &quiet, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&quiet);
   int status = -1;
   if (failed != 0 || ::waitpid(child, &status, 0) != child || status != 0) return -1;
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+  return milliseconds_since(begun);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 15;
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  ::setenv("OMPI_MPIR_DO_NOT_WARN", "1", 1);
-  const std::vector<std::string> job = {"mpirun.openmpi", "--oversubscribe", "-n", "4", MPIACQ_RANK_PROGRAM};
+/// False where one of them did not end as it should.
+bool measure(std::size_t ranks, int rounds) {
+  const std::vector<std::string> job = {"mpirun.openmpi", "--oversubscribe", "-n", std::to_string(ranks),
+                                        MPIACQ_RANK_PROGRAM};
   const auto under = [&](std::vector<std::string> tool) {
     tool.insert(tool.end(), job.begin(), job.end());
     return tool;
   };
   std::vector<work> works = {
-      {"floor: MPIR_being_debugged preset, no tool", job, MPIACQ_PRESET},
-      {"mpiacq launch", under({MPIACQ_COMMAND, "launch", "--json", "-o", "/dev/null", "--"}), {}},
+      {"floor", job, MPIACQ_PRESET},
+      {"mpiacq", under({MPIACQ_COMMAND, "launch", "--json", "-o", "/dev/null", "--"}), {}},
       {"plain", job, {}},
-      {"rival: gdb with a Python script", under({"gdb", "-q", "-batch", "-x", MPIACQ_GDB_SCRIPT, "--args"}), {}},
+      {"gdb", under({"gdb", "-q", "-batch", "-x", MPIACQ_GDB_SCRIPT, "--args"}), {}},
   };
   for (int round = -1; round < rounds; ++round) {
     for (work& what : works) {
       const double milliseconds = run_once(what);
       if (milliseconds < 0) {
         fmt::print(stderr, "launch_bench: '{}' did not run to a good end\n", what.name);
-        return 1;
+        return false;
       }
       // The first round only warms the caches.
       if (round >= 0) what.milliseconds.push_back(milliseconds);
     }
   }
-  fmt::print("mpirun -n 4, {} rounds in turn\n", rounds);
-  fmt::print("{:<46} {:>12} {:>30}\n", "", "median", "ratio to the floor (quartiles)");
-  for (const work& what : works) {
-    const quartiles ratio = ratio_of_pairs(what.milliseconds, works.front().milliseconds);
-    fmt::print("{:<46} {:>9.1f} ms {:>11.3f} ({:.3f} - {:.3f})\n", what.name, quartiles_of(what.milliseconds).median,
-               ratio.median, ratio.low, ratio.high);
-  }
+  const work &floor = works[0], &ours = works[1], &plain = works[2], &gdb = works[3];
+  measurement("launch, mpirun", ranks, "ranks")
+      .ours(ours.milliseconds)
+      .floor("the same with MPIR_being_debugged preset by a preloaded library, and no tool", floor.milliseconds)
+      .rival("gdb with a Python script", gdb.milliseconds)
+      .figure("plain_ms", median_of(plain.milliseconds))
+      .print();
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr int rounds = 15;
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  ::setenv("OMPI_MPIR_DO_NOT_WARN", "1", 1);
+  bool fine = true;
+  for (const std::size_t ranks : sizes(argc, argv, {4})) fine = measure(ranks, rounds) && fine;
+  return fine ? 0 : 1;
 }

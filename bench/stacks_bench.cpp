@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The stacks of many ranks of one program: by the library, by eu-stack on each, by gdb on each; in turn, in one run.
 // Then what sampling costs a job.
-//   stacks_bench [RANKS] [ROUNDS]
+//   stacks_bench [RANKS...]
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,18 +14,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench_sizes.hpp"
+#include "floor/bare_stacks.hpp"
+#include "measurement.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/node_ranks.hpp"
-#include "paired_runs.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
 
 namespace {
 
-/// It takes so long for each that only a few are asked; the time is scaled to all.
-constexpr std::size_t ranks_for_gdb = 4;
-constexpr int frames_expected = 22;  // solve 21 times, and what waits
+// They take so long for each that only some are asked; the time is scaled to all.
+constexpr std::size_t ranks_for_eu_stack = 64;
+constexpr std::size_t ranks_for_gdb = 2;
+constexpr std::size_t bytes_of_a_stack = 65536;  // as the library copies at first
+constexpr int frames_expected = 22;              // solve 21 times, and what waits
 
 /// Copies of the program, each waiting at the end of its calls.
 class job_of_copies {
@@ -57,13 +61,6 @@ class job_of_copies {
   std::vector<process_id> pids_;
 };
 
-template <class Work>
-double seconds_of(Work work) {
-  const auto begin = clock::now();
-  work();
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
-
 /// All that a tool does that is started for this one question, its tracing process included.
 void ours(const job_of_copies& job) {
   auto ranks = node_ranks::of_processes(job.pids());
@@ -84,34 +81,35 @@ void each(const job_of_copies& job, std::size_t count, const std::string& comman
   for (std::size_t i = 0; i < count; ++i) (void)runs(command + std::to_string(job.pids()[i].value()));
 }
 
-void print(const char* name, const std::vector<double>& times, const std::vector<double>& against) {
-  const quartiles took = quartiles_of(times);
-  fmt::print("{:<28} {:>9.1f} ms", name, 1000 * took.median);
-  if (!against.empty()) fmt::print("   {:>7.1f} times ours", ratio_of_pairs(times, against).median);
-  fmt::print("\n");
-}
-
 void compare(const job_of_copies& job, int rounds) {
+  const std::size_t count = job.pids().size();
+  const std::size_t for_eu_stack = std::min(ranks_for_eu_stack, count), for_gdb = std::min(ranks_for_gdb, count);
   const bool have_eu_stack = runs("command -v eu-stack"), have_gdb = runs("command -v gdb");
-  const std::size_t for_gdb = std::min(ranks_for_gdb, job.pids().size());
-  std::vector<double> own, eu_stack, gdb;
+  std::vector<pid_t> numbers;
+  for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
+  std::vector<char> buffer(bytes_of_a_stack, 'x');
+  std::vector<double> own, again, floor, eu_stack, gdb;
+  auto kept = node_ranks::of_processes(job.pids());
+  must_be(kept.has_value(), "node_ranks");
+  (void)(*kept)->stacks();
   for (int round = 0; round < rounds; ++round) {
-    own.push_back(seconds_of([&] { ours(job); }));
-    if (have_eu_stack) {
-      // As we do: with inlined functions and source lines.
-      eu_stack.push_back(seconds_of([&] { each(job, job.pids().size(), "eu-stack -i -s -p "); }));
-    }
-    if (have_gdb) {
-      const double scale = static_cast<double>(job.pids().size()) / static_cast<double>(for_gdb);
-      gdb.push_back(scale * seconds_of([&] { each(job, for_gdb, "gdb -nx -batch -ex bt -p "); }));
-    }
+    floor.push_back(milliseconds_of([&] { bare_stacks(numbers, buffer); }));
+    own.push_back(milliseconds_of([&] { ours(job); }));
+    again.push_back(milliseconds_of([&] { (void)(*kept)->stacks(); }));
+    // As we do: with inlined functions and source lines.
+    if (have_eu_stack) eu_stack.push_back(milliseconds_of([&] { each(job, for_eu_stack, "eu-stack -i -s -p "); }));
   }
-  fmt::print("stacks of {} ranks of one program, {} rounds, medians:\n", job.pids().size(), rounds);
-  print("mpiacq, all together", own, {});
-  if (have_eu_stack) print("eu-stack -i -s on each", eu_stack, own);
-  if (have_gdb) print(fmt::format("gdb on each (of {}, scaled)", for_gdb).c_str(), gdb, own);
-  if (!have_eu_stack) fmt::print("eu-stack is not installed (elfutils)\n");
-  if (!have_gdb) fmt::print("gdb is not installed\n");
+  if (have_gdb) gdb.push_back(milliseconds_of([&] { each(job, for_gdb, "gdb -nx -batch -ex bt -p "); }));
+  constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";
+  measurement row("stacks", count, "ranks");
+  row.ours(own).floor(floor_is, floor);
+  if (have_eu_stack) {
+    row.rival("eu-stack -i -s on each", eu_stack, static_cast<double>(for_eu_stack) / static_cast<double>(count));
+  }
+  if (have_gdb)
+    row.figure("gdb_bt_on_each_ms", gdb.front() * static_cast<double>(count) / static_cast<double>(for_gdb));
+  row.print();
+  measurement("stacks, once more", count, "ranks").ours(again).floor(floor_is, floor).print();
 }
 
 void sample(const job_of_copies& job, std::size_t count) {
@@ -119,32 +117,30 @@ void sample(const job_of_copies& job, std::size_t count) {
   auto ranks = node_ranks::of_processes(std::span(job.pids()).first(count));
   if (!ranks) std::abort();
   (void)(*ranks)->stacks();  // what is read once for all samples
-  clock::duration held{};
-  std::vector<double> each_held;
+  std::vector<double> held;
   const auto begin = clock::now();
   int taken = 0;
   for (; taken < static_cast<int>(rate * seconds); ++taken) {
     const std::chrono::duration<double> since(taken / rate);
     std::this_thread::sleep_until(begin + std::chrono::duration_cast<clock::duration>(since));
-    const auto held_for = (*ranks)->stacks().held_for;
-    held += held_for;
-    each_held.push_back(std::chrono::duration<double>(held_for).count());
+    held.push_back(std::chrono::duration<double, std::milli>((*ranks)->stacks().held_for).count());
   }
-  const double took = std::chrono::duration<double>(clock::now() - begin).count();
-  fmt::print(
-      "sampling {:>3} ranks at {:.0f} Hz: stopped for {:.2f} % of the time ({:.0f} us a sample, {:.0f} Hz reached)\n",
-      count, rate, 100 * std::chrono::duration<double>(held).count() / took, 1e6 * quartiles_of(each_held).median,
-      taken / took);
+  const double took = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
+  const double all = std::accumulate(held.begin(), held.end(), 0.0);
+  measurement("sampling at 100 Hz", count, "ranks")
+      .ours(held)
+      .figure("stopped_percent", 100 * all / took)
+      .figure("hertz_reached", 1000 * taken / took)
+      .print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int ranks = argc > 1 ? std::atoi(argv[1]) : 64;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 3;
-  const job_of_copies job(ranks);
-  compare(job, rounds);
-  for (const std::size_t count : {1U, 4U, 16U, 64U}) {
-    if (count <= job.pids().size()) sample(job, count);
+  constexpr int rounds = 3;
+  for (const std::size_t ranks : sizes(argc, argv, {4, 16, 64, 1000})) {
+    const job_of_copies job(static_cast<int>(ranks));
+    compare(job, rounds);
+    if (ranks <= 64) sample(job, ranks);
   }
 }

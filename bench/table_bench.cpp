@@ -1,34 +1,45 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What reading a table of a million entries out of a live process costs beside the bytes alone.
+// What reading a process table costs beside the bytes alone, live and out of a core file, for tables of growing size.
+//   table_bench [ENTRIES...]
 //
-//   table_bench [ENTRIES [PAIRS]]
-//
-// The floor is process_vm_readv of the same bytes (the table and the pages that its strings stand on), in pieces of
-// 2 GiB at most, into one buffer that was written to before, so that no page of it is faulted in while the clock runs.
-// Ours starts with nothing: its columns and strings are fresh memory each time. Floor and ours take turns.
-#include <algorithm>
-#include <chrono>
+// The floor is process_vm_readv (or pread) of the same bytes, the table and the strings, into one buffer that was
+// written to before, so that no page of it is faulted in while the clock runs. Ours starts with nothing: its columns
+// and strings are fresh memory each time. Floor and ours take turns.
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench_sizes.hpp"
+#include "core_writer.hpp"
+#include "floor/bare_reads.hpp"
+#include "measurement.hpp"
+#include "mpiacq/core_file.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/tracer.hpp"
+#include "peak_memory.hpp"
+#include "rival/peek_words.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::bench;
 
 namespace {
+
+// The rivals take so long for an entry that only the first of a large table are given to them.
+constexpr std::size_t entries_for_rivals = 20'000;
 
 /// A starter's table as its C code has it. It is built before the fork, so that the child has it at the same addresses.
 struct descriptor {
@@ -38,7 +49,7 @@ struct descriptor {
 };
 
 struct shape {
-  const char* title;
+  const char* work;
   bool own_executables;  // a string for each rank, as against one for all
   bool own_hosts;
   bool by_node;  // ranks dealt out over the hosts, as against 64 neighbours on each
@@ -118,27 +129,7 @@ class live_table {
   pid_t child_ = -1;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double floor_once(const live_table& live, std::vector<char>& buffer) {
-  const auto start = std::chrono::steady_clock::now();
-  const iovec there[] = {{live.table().begin(), live.table().used()}, {live.strings().begin(), live.strings().used()}};
-  const iovec here{buffer.data(), buffer.size()};
-  const ssize_t moved = process_vm_readv(live.process(), &here, 1, there, 2, 0);
-  const double took = seconds_since(start);
-  if (moved != static_cast<ssize_t>(buffer.size())) std::abort();
-  return took;
-}
-
-struct cost {
-  double seconds = 0;
-  std::size_t calls = 0;
-  std::size_t strings = 0;
-};
-
-/// Counts how often the library asks for memory.
+/// Counts how often the library asks for memory, which is how many system calls it makes.
 class counting_reader final : public memory_reader {
  public:
   explicit counting_reader(memory_reader& behind) : behind_(behind) {}
@@ -152,85 +143,156 @@ class counting_reader final : public memory_reader {
   memory_reader& behind_;
 };
 
-cost ours_once(const live_table& live, std::size_t entries) {
-  process_memory process(process_id{live.process()});
-  counting_reader memory(process);
+/// How many reads it took.
+std::size_t read_table(memory_reader& memory, const live_table& live, std::size_t entries) {
+  counting_reader counted(memory);
   const target_abi abi;
-  const structure_layout layout = inferred_descriptor_layout(abi);
-  const auto start = std::chrono::steady_clock::now();
-  const auto table = read_process_table(memory, abi, layout,
-                                        target_address{reinterpret_cast<std::uint64_t>(live.table().begin())}, entries);
-  const double took = seconds_since(start);
-  if (!table || table->size() != entries || table->problem_count() != 0) std::abort();
-  return {took, memory.calls, table->string_count()};
+  const target_address base{reinterpret_cast<std::uint64_t>(live.table().begin())};
+  const auto table = read_process_table(counted, abi, inferred_descriptor_layout(abi), base, entries);
+  must_be(table && table->size() == entries && table->problem_count() == 0, "reading the table");
+  return counted.calls;
 }
 
-std::size_t memory_now() {
-  std::size_t total = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+std::vector<iovec> pieces_of(const live_table& live) {
+  return {{live.table().begin(), live.table().used()}, {live.strings().begin(), live.strings().used()}};
 }
 
-/// How much resident memory grows at the most while one table is read. Only the first reading of a process tells:
-/// later ones find memory that earlier ones gave back to malloc.
-std::size_t peak_extra_memory(const live_table& live, std::size_t entries) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
-  const std::size_t before = memory_now();
-  (void)ours_once(live, entries);
-  std::ifstream status("/proc/self/status");
-  std::size_t peak = 0;
-  for (std::string word; status >> word;) {
-    if (word == "VmHWM:") status >> peak;
+/// Word by word, as PTRACE_PEEKDATA gives them; each string again for each entry.
+double peek_all(const live_table& live, std::size_t entries) {
+  bare_hold({live.process()});
+  const double took = milliseconds_of([&] {
+    const auto base = reinterpret_cast<std::uint64_t>(live.table().begin());
+    for (std::size_t i = 0; i < entries; ++i) {
+      const std::uint64_t at = base + i * sizeof(descriptor);
+      const std::string host = peek_string(live.process(), peek_word(live.process(), at));
+      const std::string executable = peek_string(live.process(), peek_word(live.process(), at + 8));
+      must_be(!host.empty() && !executable.empty() && peek_word(live.process(), at + 16) != 0, "peeking");
+    }
+  });
+  bare_release({live.process()});
+  return took;
+}
+
+/// gdb's Python, without the start of gdb; empty where there is no gdb.
+std::vector<double> gdb_all(const live_table& live, std::size_t entries, int rounds) {
+  const std::string command = fmt::format("TABLE={} ENTRIES={} ROUNDS={} gdb -q -nx -batch -p {} -x {} 2>/dev/null",
+                                          static_cast<const void*>(live.table().begin()), entries, rounds,
+                                          live.process(), MPIACQ_GDB_READ_TABLE);
+  std::vector<double> took;
+  std::FILE* out = ::popen(command.c_str(), "r");
+  must_be(out != nullptr, "popen");
+  char line[256];
+  while (std::fgets(line, sizeof line, out) != nullptr) {
+    if (std::string_view(line).starts_with("took ")) took.push_back(std::strtod(line + 5, nullptr));
   }
-  return peak * 1024 - before;
+  ::pclose(out);
+  return took;
 }
 
-double at(std::vector<double> values, double fraction) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1) + 0.5)];
+int rounds_for(std::size_t entries) {
+  return entries >= 5'000'000 ? 5 : entries >= 500'000 ? 15 : 31;
 }
 
-void measure(const shape& s, std::size_t entries, std::size_t pairs) {
+void measure_live(const shape& s, std::size_t entries) {
   const live_table live(s, entries);
-  const std::size_t extra = peak_extra_memory(live, entries);
-  std::vector<char> buffer(live.table().used() + live.strings().used(), 'x');
-  std::vector<double> floors, ours, ratios;
-  cost last;
-  (void)floor_once(live, buffer);
-  for (std::size_t i = 0; i < pairs; ++i) {
-    floors.push_back(floor_once(live, buffer));
-    last = ours_once(live, entries);
-    ours.push_back(last.seconds);
-    ratios.push_back(ours.back() / floors.back());
+  process_memory memory(process_id{live.process()});
+  const std::uint64_t data = live.table().used() + live.strings().used();
+  const std::uint64_t peak = peak_growth([&] { (void)read_table(memory, live, entries); });
+  std::vector<char> buffer(data, 'x');
+  std::vector<double> floor, ours, rival;
+  std::size_t calls = 0, floor_calls = bare_reads(live.process(), pieces_of(live), buffer);
+  for (int i = 0; i < rounds_for(entries); ++i) {
+    floor.push_back(milliseconds_of([&] { floor_calls = bare_reads(live.process(), pieces_of(live), buffer); }));
+    ours.push_back(milliseconds_of([&] { calls = read_table(memory, live, entries); }));
   }
-  std::printf(
-      "%-44s %6.1f MB  floor %7.2f ms  ours %7.2f ms  ratio %.2f (%.2f to %.2f)  %zu reads  %zu strings  peak +%.1f "
-      "MB\n",
-      s.title, static_cast<double>(buffer.size()) / 1e6, at(floors, 0.5) * 1e3, at(ours, 0.5) * 1e3, at(ratios, 0.5),
-      at(ratios, 0.1), at(ratios, 0.9), last.calls, last.strings, static_cast<double>(extra) / 1e6);
-  std::fflush(stdout);
+  constexpr int rival_rounds = 3;
+  const std::size_t part = std::min(entries, entries_for_rivals);
+  if (s.own_executables) {
+    for (int i = 0; i < rival_rounds; ++i) rival.push_back(peek_all(live, part));
+  } else {
+    rival = gdb_all(live, part, rival_rounds);
+  }
+  measurement row(s.work, entries, "entries");
+  row.ours(ours).floor("process_vm_readv of the same bytes into touched memory", floor);
+  row.memory(peak, data).calls(calls, floor_calls);
+  if (!rival.empty()) {
+    row.rival(s.own_executables ? "PTRACE_PEEKDATA, a word at a time" : "gdb's Python, without gdb's start", rival,
+              static_cast<double>(part) / static_cast<double>(entries));
+  }
+  row.print();
+}
+
+std::vector<std::byte> bytes_of(const arena& memory) {
+  const auto* begin = reinterpret_cast<const std::byte*>(memory.begin());
+  const std::size_t pages = (memory.used() + 4095) / 4096 * 4096;
+  return {begin, begin + pages};
+}
+
+void measure_core(const shape& s, std::size_t entries) {
+  const live_table live(s, entries);
+  const std::string path =
+      fmt::format("{}/mpiacq-bench-core.{}", std::filesystem::temp_directory_path().string(), ::getpid());
+  {
+    test::core_writer core(target_abi{});
+    core.process(live.process(), "starter").thread(live.process(), 6);
+    core.map(reinterpret_cast<std::uint64_t>(live.table().begin()), bytes_of(live.table()));
+    core.map(reinterpret_cast<std::uint64_t>(live.strings().begin()), bytes_of(live.strings()));
+    core.write_to(path);
+  }
+  auto core = core_file::open(path);
+  must_be(core.has_value(), "opening the core");
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const std::uint64_t data = live.table().used() + live.strings().used();
+  std::vector<char> buffer(data, 'x');
+  std::vector<double> floor, ours;
+  std::size_t calls = 0;
+  const auto read_file = [&] {
+    must_be(::pread(file, buffer.data(), buffer.size(), 4096) == static_cast<ssize_t>(buffer.size()), "pread");
+  };
+  read_file();
+  for (int i = 0; i < rounds_for(entries); ++i) {
+    floor.push_back(milliseconds_of(read_file));
+    ours.push_back(milliseconds_of([&] { calls = read_table(**core, live, entries); }));
+  }
+  ::close(file);
+  std::filesystem::remove(path);
+  measurement(std::string(s.work) + ", core", entries, "entries")
+      .ours(ours)
+      .floor("pread of as many bytes of the core into touched memory", floor)
+      .calls(calls, 1)
+      .print();
+}
+
+/// In a process of its own, so that none finds memory that another has given back.
+template <class Measure>
+bool apart(Measure measure) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    measure();
+    ::_exit(0);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && status == 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t entries = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1000000;
-  const std::size_t pairs = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 31;
-  std::printf("%zu entries, medians of %zu pairs; ratio with its 10th and 90th percentile\n", entries, pairs);
-  std::fflush(stdout);  // not once more by each child
-  const shape shapes[] = {
-      {"one executable, a host for 64 neighbours", false, false, false},
-      {"one executable, ranks dealt out over hosts", false, false, true},
-      {"an executable string for each rank", true, false, false},
-      {"two strings for each rank, hosts repeated", true, true, false},
+  constexpr shape shapes[] = {
+      {"table, shared strings", false, false, false},
+      {"table, shared strings dealt out", false, false, true},
+      {"table, own strings", true, false, false},
+      {"table, two own strings", true, true, false},
   };
-  for (const shape& s : shapes) {  // each in a process of its own
-    const pid_t child = fork();
-    if (child == 0) {
-      measure(s, entries, pairs);
-      _exit(0);
+  constexpr std::size_t most_in_core = 1'000'000, most_of_two = 1'000'000;
+  bool fine = true;
+  for (const std::size_t entries : sizes(argc, argv, {1'000, 10'000, 100'000, 1'000'000, 10'000'000})) {
+    for (const shape& s : shapes) {
+      if (s.own_hosts && entries > most_of_two) continue;
+      fine = apart([&] { measure_live(s, entries); }) && fine;
+      const bool in_core = entries <= most_in_core && !s.by_node && !s.own_hosts;
+      if (in_core) fine = apart([&] { measure_core(s, entries); }) && fine;
     }
-    int status = 0;
-    if (waitpid(child, &status, 0) != child || status != 0) return 1;
   }
+  return fine ? 0 : 1;
 }
