@@ -1,31 +1,32 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What a walk over an MPI2DD job costs, for 10^4, 10^5 and 10^6 processes in directories of a thousand.
-//
-//   mpi2dd_bench [ROUNDS]
+//   mpi2dd_bench [PROCESSES...]
 //
 // Every directory is this program's own memory, seen through a reader that copies: what is measured is reading and
 // putting together, not the way to other processes. Memory is the growth of the resident set while the graph is made,
-// and what of it stays with the graph.
+// and what of it stays with the graph. The floor is to copy the same tables, strings and blocks.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
-#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench_sizes.hpp"
+#include "floor/bare_hold.hpp"
+#include "measurement.hpp"
 #include "mpiacq/mpi2dd_graph.hpp"
+#include "peak_memory.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::bench;
 
 namespace {
 
@@ -62,6 +63,16 @@ class readable_memory {
     if (behind == parts_.begin()) return 0;
     const auto& [begin, size] = *std::prev(behind);
     return address - begin < size ? size - (address - begin) : 0;
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return std::accumulate(parts_.begin(), parts_.end(), std::size_t{0},
+                           [](std::size_t sum, const auto& part) { return sum + part.second; });
+  }
+  void copy_all(char* into) const {
+    for (const auto& [begin, size] : parts_) {
+      std::memcpy(into, reinterpret_cast<const void*>(begin), size);
+      into += size;
+    }
   }
 
  private:
@@ -170,17 +181,8 @@ struct job {
   std::map<std::string, info_block*, std::less<>> by_host;
 };
 
-std::size_t status_kilobytes(const char* key) {
-  std::ifstream status("/proc/self/status");
-  std::size_t value = 0;
-  for (std::string word; status >> word;) {
-    if (word == key) status >> value;
-  }
-  return value;
-}
-
-void measure(int processes, unsigned threads, int rounds) {
-  const job made(processes);
+void measure(std::size_t processes, unsigned threads, int rounds) {
+  const job made(static_cast<int>(processes));
   std::atomic<std::size_t> opens = 0;
   const auto open = [&](std::string_view host, process_id,
                         std::string_view) -> result<std::unique_ptr<mpi2dd::opened_process>> {
@@ -189,49 +191,42 @@ void measure(int processes, unsigned threads, int rounds) {
   };
   mpi2dd::walk_options options;
   options.threads = threads;
-  std::vector<double> times;
-  std::size_t peak = 0, kept = 0;
-  for (int i = 0; i < rounds; ++i) {
-    malloc_trim(0);
+  const auto walk = [&] {
     opens = 0;
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
-    const std::size_t before = status_kilobytes("VmRSS:");
-    const auto start = std::chrono::steady_clock::now();
-    auto g = mpi2dd::walk({"meta", process_id{1}, ""}, open, options);
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    if (!g || g->process_count() != static_cast<std::size_t>(processes) + made.blocks.size()) std::abort();
-    if (opens != made.blocks.size()) std::abort();  // directories and their metadirectory, each once, and no rank
-    if (i > 0) continue;
-    peak = status_kilobytes("VmHWM:") - before;
-    malloc_trim(0);
-    kept = status_kilobytes("VmRSS:") - before;
+    const auto g = mpi2dd::walk({"meta", process_id{1}, ""}, open, options);
+    must_be(g && g->process_count() == processes + made.blocks.size(), "the walk");
+    must_be(opens == made.blocks.size(), "each directory opened once, and no rank");
+  };
+  const std::uint64_t peak = peak_growth(walk);
+  std::vector<char> buffer(made.readable.bytes(), 'x');
+  std::vector<double> ours, floor, beside_reads;
+  for (int i = 0; i < rounds; ++i) {
+    floor.push_back(milliseconds_of([&] { made.readable.copy_all(buffer.data()); }));
+    ours.push_back(milliseconds_of(walk));
+    beside_reads.push_back((ours.back() - floor.back()) * 1000 / static_cast<double>(processes));
   }
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2];
-  std::printf("%8d processes  %2u threads  %5zu opened  %8.2f ms  %5.1f ns a process  peak +%.1f MB  kept %.1f MB\n",
-              processes, threads, opens.load(), median * 1e3, median / processes * 1e9,
-              static_cast<double>(peak) / 1024, static_cast<double>(kept) / 1024);
-  std::fflush(stdout);
+  measurement(threads == 1 ? "MPI2DD graph" : "MPI2DD graph, 8 threads", processes, "processes")
+      .ours(ours)
+      .floor("a copy of the same tables, strings and info blocks", floor)
+      .memory(peak, made.readable.bytes())
+      .figure("us_each_beside_reads", median_of(beside_reads))
+      .figure("opened", static_cast<double>(made.blocks.size()))
+      .print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 11;
-  std::printf("medians of %d rounds\n", rounds);
-  std::fflush(stdout);  // not once more by each child
-  for (const int processes : {10000, 100000, 1000000}) {
+  constexpr int rounds = 11;
+  for (const std::size_t processes : sizes(argc, argv, {10'000, 100'000, 1'000'000})) {
     for (const unsigned threads : {1U, 8U}) {
-      const pid_t child = fork();  // each in a process of its own
+      const pid_t child = ::fork();  // each in a process of its own
       if (child == 0) {
-        measure(processes, threads, std::max(rounds, 1));
-        _exit(0);
+        measure(processes, threads, rounds);
+        ::_exit(0);
       }
       int status = 0;
-      if (waitpid(child, &status, 0) != child || status != 0) {
-        std::fprintf(stderr, "the walk over %d processes failed (wait status %d)\n", processes, status);
-        return 1;
-      }
+      must_be(::waitpid(child, &status, 0) == child && status == 0, "the walk");
     }
   }
 }
