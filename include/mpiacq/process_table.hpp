@@ -13,6 +13,7 @@
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/rank_names.hpp"
 #include "mpiacq/symbols.hpp"
 
 namespace mpiacq {
@@ -42,8 +43,23 @@ struct field_problem {
   [[nodiscard]] std::string sentence() const;
 };
 
-/// A job's process table in columns: entry i is rank i in MPI_COMM_WORLD (MPIR 1.1, 9.4). Each distinct string is kept
-/// once. 12 bytes an entry beside the strings (16 where pids have more than 32 bits).
+/// An MPI_COMM_WORLD of an MPI2DD job.
+struct job_world {
+  std::string id;  ///< the bytes of its comm_world_id
+  /// What spawned it (MPI2DD_SPAWNDESC).
+  struct origin {
+    std::string world;  ///< comm_world_id of the parent; empty where that could not be read
+    std::int32_t rank = 0;
+    std::int32_t sequence = 0;
+    friend bool operator==(const origin&, const origin&) = default;
+  };
+  std::optional<origin> spawned_by;  ///< empty: a starter made it
+  friend bool operator==(const job_world&, const job_world&) = default;
+};
+
+/// A job's process table in columns: entry i is rank i in MPI_COMM_WORLD (MPIR 1.1, 9.4), or, in a table that was made
+/// of an MPI2DD graph, the rank that `names` says; there entries are in order of worlds and ranks. Each distinct string
+/// is kept once. 12 bytes an entry beside the strings (16 where pids have more than 32 bits; 8 more with worlds).
 class process_table {
  public:
   process_table();
@@ -60,6 +76,11 @@ class process_table {
   /// As published, also where it is implausible (a problem says so).
   [[nodiscard]] process_id pid(std::size_t entry) const;
 
+  /// Which rank an entry is, and of which world.
+  [[nodiscard]] const rank_names& names() const;
+  /// The worlds by their numbers in `names`; none with MPIR, whose job is one.
+  [[nodiscard]] std::span<const job_world> worlds() const;
+
   /// Strings by number: entries with equal numbers share the string. `no_string` where there is none.
   static constexpr std::uint32_t no_string = UINT32_MAX;
   [[nodiscard]] std::span<const std::uint32_t> host_numbers() const;
@@ -67,7 +88,7 @@ class process_table {
   [[nodiscard]] std::string_view string(std::uint32_t number) const;
   [[nodiscard]] std::size_t string_count() const;
 
-  /// The same processes by the same names, wherever in the starter either table stood.
+  /// The same processes by the same names and of the same worlds, wherever in the starter either table stood.
   [[nodiscard]] bool same_processes(const process_table& other) const;
 
   /// In order of entries. At most `table_limits::max_problems`; `problem_count()` counts all.
@@ -98,6 +119,18 @@ struct table_limits {
   std::uint64_t max_string_bytes_in_all = std::uint64_t{1} << 30;  ///< of the strings at all distinct addresses
   std::size_t max_problems = 65536;                                ///< kept one by one; all are counted
 };
+
+/// A process for a table that is made and not read.
+struct table_row {
+  std::optional<std::string_view> host;
+  std::optional<std::string_view> executable;
+  process_id pid;
+  std::uint32_t world = 0;  ///< a number in `worlds`, or rank_names::no_world
+  std::int32_t rank = 0;
+};
+/// A table of these, in this order; what a row lacks is a problem of that entry, as in one that was read.
+[[nodiscard]] process_table make_process_table(std::span<const table_row> rows, std::vector<job_world> worlds,
+                                               structure_layout layout);
 
 /// Reads `entries` process descriptors at `base`: the table in large pieces into columns, then every distinct string
 /// once, many in a call (MPIR 1.1, chapter 8, steps 10 to 14).

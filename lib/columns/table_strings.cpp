@@ -36,6 +36,12 @@ result<void> table_strings::read(memory_reader& memory, std::span<const target_a
   return {};
 }
 
+void table_strings::take(std::span<const std::string_view> texts) {
+  pool_ = string_pool(texts.size());
+  for (std::uint32_t id = 0; id < texts.size(); ++id) pool_.add(id, texts[id]);
+  pool_.finish();
+}
+
 const table_strings::failure* table_strings::failure_of(std::uint32_t id) {
   const string_pool::entry& string = pool_.entries()[id];
   return string.same_as != string_pool::none ? nullptr : &failures_[string.length];

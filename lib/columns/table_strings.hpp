@@ -28,6 +28,8 @@ class table_strings {
   /// Errors: only those of `read_ranges`.
   [[nodiscard]] result<void> read(memory_reader& memory, std::span<const target_address> addresses,
                                   const string_limits& limits);
+  /// The same for strings that are here already: the number of each is its place.
+  void take(std::span<const std::string_view> texts);
   /// Some address has no string.
   [[nodiscard]] bool has_failures() const { return !failures_.empty(); }
   /// Why the address of this number has no string; null where it has one. Before `renumber`.

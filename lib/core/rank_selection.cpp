@@ -11,11 +11,14 @@ namespace mpiacq {
 
 namespace {
 
+// One less than the type holds: the rank after the last can be named.
+constexpr std::uint32_t last_rank = UINT32_MAX - 1;
+
 std::optional<std::uint32_t> number(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   // One less than the type holds: the rank after the last can be named.
-  if (problem != std::errc{} || end != text.data() + text.size() || value == UINT32_MAX) return std::nullopt;
+  if (problem != std::errc{} || end != text.data() + text.size() || value > last_rank) return std::nullopt;
   return value;
 }
 
@@ -27,20 +30,24 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
-    const auto dash = part.find('-');
-    const auto first = number(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : number(part.substr(dash + 1));
-    if (!first || !last || *last < *first) {
+    const auto colon = part.find(':');
+    const auto world = colon == std::string_view::npos ? std::nullopt : number(part.substr(0, colon));
+    const std::string_view ranks = part.substr(colon == std::string_view::npos ? 0 : colon + 1);
+    const auto dash = ranks.find('-');
+    auto first = number(ranks.substr(0, dash));
+    auto last = dash == std::string_view::npos ? first : number(ranks.substr(dash + 1));
+    if (world && ranks == "all") first = 0, last = last_rank;
+    if (!first || !last || *last < *first || (colon != std::string_view::npos && !world)) {
       return fail(error_code::invalid_argument,
                   fmt::format("'{}' in the selection '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));
     }
-    selection.ranges_.push_back({*first, *last});
+    selection.ranges_.push_back({world ? std::int64_t{*world} : each_world, *first, *last});
   }
   auto& ranges = selection.ranges_;
-  std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) { return a.first < b.first; });
+  std::sort(ranges.begin(), ranges.end());
   std::size_t kept = 0;
   for (const range& next : ranges) {
-    if (kept > 0 && next.first <= ranges[kept - 1].last + 1) {
+    if (kept > 0 && next.world == ranges[kept - 1].world && next.first <= ranges[kept - 1].last + 1) {
       ranges[kept - 1].last = std::max(ranges[kept - 1].last, next.last);
     } else {
       ranges[kept++] = next;
@@ -50,11 +57,19 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
   return selection;
 }
 
-bool rank_selection::contains(std::uint32_t rank) const {
-  if (ranges_.empty()) return true;
-  const auto after =
-      std::upper_bound(ranges_.begin(), ranges_.end(), rank, [](auto r, const range& have) { return r < have.first; });
-  return after != ranges_.begin() && rank <= std::prev(after)->last;
+bool rank_selection::contains(std::uint32_t world, std::uint32_t rank) const {
+  return ranges_.empty() || holds(each_world, rank) || holds(world, rank);
+}
+
+bool rank_selection::holds(std::int64_t world, std::uint32_t rank) const {
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), range{world, rank, UINT32_MAX});
+  return after != ranges_.begin() && std::prev(after)->world == world && rank <= std::prev(after)->last;
+}
+
+std::uint32_t rank_selection::highest() const {
+  std::uint32_t highest = 0;
+  for (const range& r : ranges_) highest = std::max(highest, r.last);
+  return highest;
 }
 
 std::vector<std::uint32_t> rank_selection::among(std::uint32_t count) const {
@@ -70,6 +85,11 @@ std::string rank_selection::text() const {
   std::string text;
   for (const range& r : ranges_) {
     if (!text.empty()) text += ",";
+    if (r.world != each_world) text += fmt::format("{}:", r.world);
+    if (r.world != each_world && r.first == 0 && r.last == last_rank) {
+      text += "all";
+      continue;
+    }
     text += r.first == r.last ? fmt::format("{}", r.first) : fmt::format("{}-{}", r.first, r.last);
   }
   return text;

@@ -21,6 +21,8 @@ struct process_table::columns {
   std::optional<error> shortfall;
   std::uint64_t claimed = 0;
   structure_layout layout;
+  rank_names names;
+  std::vector<job_world> worlds;
 };
 
 }  // namespace mpiacq

@@ -93,6 +93,13 @@ std::vector<field_problem> process_table::problems_of(std::size_t entry) const {
   return {first, last};
 }
 
+const rank_names& process_table::names() const {
+  return columns_->names;
+}
+std::span<const job_world> process_table::worlds() const {
+  return columns_->worlds;
+}
+
 const std::optional<error>& process_table::shortfall() const {
   return columns_->shortfall;
 }
@@ -104,7 +111,7 @@ const structure_layout& process_table::layout() const {
 }
 
 bool process_table::same_processes(const process_table& other) const {
-  if (size() != other.size()) return false;
+  if (size() != other.size() || columns_->worlds != other.columns_->worlds) return false;
   // Which of the other's strings each of ours is known to equal, so that shared strings are compared once.
   std::vector<std::uint32_t> equal_to(string_count(), no_string);
   const auto same = [&](std::uint32_t mine, std::uint32_t its) {
@@ -116,6 +123,7 @@ bool process_table::same_processes(const process_table& other) const {
   };
   for (std::size_t i = 0; i < size(); ++i) {
     if (pid(i) != other.pid(i)) return false;
+    if (names().world(i) != other.names().world(i) || names().rank(i) != other.names().rank(i)) return false;
     if (!same(columns_->hosts[i], other.columns_->hosts[i])) return false;
     if (!same(columns_->executables[i], other.columns_->executables[i])) return false;
   }
