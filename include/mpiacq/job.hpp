@@ -18,6 +18,13 @@
 
 namespace mpiacq {
 
+/// How a job tells a debugger of its processes.
+enum class interface_kind : std::uint8_t {
+  mpir,    ///< MPIR 1.1: one starter has one table
+  mpi2dd,  ///< MPI2DD (docs/mpi2dd.md): many processes have tables, and ranks tell of what they spawn and meet
+};
+[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd"
+
 /// What a rank is doing, as far as this node can tell.
 enum class rank_state : std::uint8_t {
   held,     ///< stopped by us
@@ -44,20 +51,39 @@ struct starter_facts {
   std::string executable;  ///< from /proc/PID/exe: the program that defines the interface, not a wrapper before it
   bool launched = true;    ///< by us (MPIR's launch mode), as against attached to
   std::string found_how;   ///< attached to in place of another process that was named: how it was found, one sentence
-  bool is_rank = false;    ///< it is rank 0 itself (MPIR 1.1, 9.10)
+  bool is_rank = false;    ///< it is rank 0 itself (MPIR 1.1, 9.10), or stands in a process table (MPI2DD)
+  bool has_both = false;   ///< it has MPIR as well as MPI2DD
 };
 
-/// The processes were spawned, or more of them have appeared. The starter is stopped at MPIR_Breakpoint.
-struct job_spawned {};
+/// What an MPI2DD event was, and what it has changed.
+struct job_change {
+  mpi2dd::debug_state state = mpi2dd::debug_state::none;
+  process_id raised_by;
+  std::vector<std::uint32_t> came;  ///< entries of `job::processes` that were in no table at the event before
+  std::size_t left = 0;             ///< so many are in none any more
+};
+
+/// The processes were spawned, or more of them have appeared. The starter is stopped at MPIR_Breakpoint; with MPI2DD
+/// the starter (START), or the rank that spawned a new world (SPAWN), at MPI2DD_breakpoint.
+struct job_spawned {
+  std::optional<job_change> change = {};  ///< MPI2DD
+};
 /// Attached to a starter whose table is there. The starter is stopped where it was.
 struct job_attached {};
 /// The starter has started the tool's daemons on the job's nodes (MPIR 1.1, 7.1): it has said so, or, in attach mode, a
 /// new child of the starter was seen; a starter says it once in its life. It comes once, and needs no resume. What a
 /// starter launches in attach mode it launches after `resume`: whoever detaches before takes the request back.
 struct daemons_launched {};
-/// The job aborts. The starter is stopped at MPIR_Breakpoint.
+/// The job aborts. The starter is stopped at MPIR_Breakpoint, or the process that raises ABORT at MPI2DD_breakpoint:
+/// the rank first, then the starter.
 struct job_aborting {
   std::optional<std::string> reason;
+  std::optional<job_change> change = {};  ///< MPI2DD
+};
+/// Any other event of MPI2DD: worlds have met (CONNECT, ACCEPT, JOIN), or a table has changed. The process that raised
+/// it is stopped at MPI2DD_breakpoint.
+struct job_changed {
+  job_change change;
 };
 /// Nothing was lost but the user should know: symbols that are not there, a field that the starter filled wrongly.
 /// The starter is running or will be; no resume is needed.
@@ -73,8 +99,8 @@ struct starter_continued {};
 struct starter_ended {
   exit_status status;
 };
-using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_notice, starter_stopped,
-                               starter_continued, starter_ended>;
+using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_changed, job_notice,
+                               starter_stopped, starter_continued, starter_ended>;
 
 struct job_options {
   table_limits limits;
@@ -88,11 +114,16 @@ struct job_options {
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` takes hold of.
   rank_selection ranks;
+  /// The interface to use; empty: MPI2DD where it is there, else MPIR.
+  std::optional<interface_kind> interface;
+  /// MPI2DD: stay with the ranks and directories of this node after `resume`, and report what they raise. A process can
+  /// have one tracer: where somebody else is to look at the ranks, let them be. Then the starter's events come alone.
+  bool follow_ranks = true;
 };
 
 /// What became of one rank that was to be held.
 struct rank_outcome {
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;  ///< the entry of the table
   process_id pid;
   result<void> held;  ///< else why not: gone, on another node, not permitted, held by somebody else
 };
@@ -117,8 +148,8 @@ class job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// The next thing that the job does; empty where `until` passed first. After job_spawned, job_attached and
-  /// job_aborting the starter is stopped until one of the verbs below.
+  /// The next thing that the job does; empty where `until` passed first. After job_spawned, job_attached, job_changed
+  /// and job_aborting the starter, or the process that raised it, is stopped until one of the verbs below.
   [[nodiscard]] result<std::optional<job_event>> next(deadline until = no_deadline);
   /// A descriptor to poll for reading: readable while `next` may have something. Poll no longer than until `wake_at`.
   [[nodiscard]] int event_descriptor() const;
@@ -128,7 +159,8 @@ class job {
 
   /// Lets the starter and the ranks that are held run on, and stays with the starter. Where the starter alone does not
   /// release the ranks (no MPIR_partial_attach_ok), the gate of every rank of this node is opened, also of those that
-  /// were not selected (MPIR 1.1, chapter 8, step 18).
+  /// were not selected (MPIR 1.1, chapter 8, step 18). With MPI2DD it first takes hold of what is new of the job on
+  /// this node, for its events.
   [[nodiscard]] result<void> resume();
   /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
   /// starter's own entry is held with the starter. One outcome for each selected rank, in order.
@@ -151,13 +183,18 @@ class job {
   /// One for each entry of the table, looked at when this is called.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
   [[nodiscard]] bool is_local(std::size_t entry) const;
-  /// Null before the starter's entry point.
+  /// The one that the job is acquired by; before its symbols are found, the one that is missed.
+  [[nodiscard]] interface_kind interface() const;
+  /// MPIR's. Null before the starter's entry point, and with MPI2DD.
   [[nodiscard]] const mpir::symbol_set* symbols() const;
+  /// The starter's symbols of the interface, whichever it is: those that are there.
+  [[nodiscard]] std::vector<symbol> interface_symbols() const;
   /// While the interface's symbols have not all been found: which are missing, where they were looked for, and what to
   /// do about it, in one sentence. Empty once they are there. A wrapper lacks them until it has exec'ed the real
   /// starter, so this is news only to somebody who has waited for a while.
   [[nodiscard]] std::optional<std::string> lacking() const;
-  /// Where the message-queue library of the ranks is, as a local rank's MPIR_dll_name says; empty where none does.
+  /// Where the message-queue library of the ranks is, as a local rank's MPIR_dll_name says, or its MPI2DD_info for
+  /// debuggers of our width, else the starter's; empty where none does.
   [[nodiscard]] std::optional<std::string> queue_library() const;
 
  private:

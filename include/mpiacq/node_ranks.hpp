@@ -25,7 +25,12 @@ struct rank_process {
   std::uint32_t rank = 0;
   process_id pid;
   std::string executable;  ///< empty where nothing names one: then it is not compared
+  /// What a launcher's variables say of it, where that is another number: with several worlds, its rank in its own.
+  std::optional<std::int64_t> told = {};
+  std::string name = {};  ///< as a person calls it; empty: by its number
 };
+/// "3", "1:3"
+[[nodiscard]] std::string name_of(const rank_process& rank);
 
 /// What became of a rank that was to be held.
 enum class hold_state : std::uint8_t {

@@ -40,7 +40,7 @@ struct field_problem {
   process_id pid;             ///< implausible_pid: as published
 
   /// "host_name of rank 3: the pointer 0x10 cannot be read"
-  [[nodiscard]] std::string sentence() const;
+  [[nodiscard]] std::string sentence(const rank_names& names = {}) const;
 };
 
 /// An MPI_COMM_WORLD of an MPI2DD job.

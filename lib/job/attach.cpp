@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "find_starter.hpp"
+#include "held_ranks.hpp"
 #include "job_state.hpp"
 #include "node_process.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::chrono::seconds hold_again_interval{1};
 }  // namespace
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
-  auto found = find_starter(named, options.debug_files);
+  auto found = find_starter(named, options.debug_files, options.interface);
   if (!found) return fail(std::move(found).error());
   auto control = tracer::create();
   if (!control) return fail(std::move(control).error());
@@ -24,6 +25,7 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
   auto s = std::make_unique<state>();
   s->control = std::move(*control);
   s->options = std::move(options);
+  s->options.interface = found->interface;
   s->root = s->facts.pid = found->pid;
   s->facts.launched = false;
   s->facts.found_how = std::move(found->how);
@@ -31,7 +33,7 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
   s->root_descriptor = open_process(found->pid);
   if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
   s->facts.executable = executable_of(found->pid);
-  s->ranks.emplace(*s->control, s->options.debug_files);
+  s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
   s->starter = &s->add_candidate(found->pid);
   s->starter->executable = s->facts.executable;
   s->starter->stopped = s->attaching = true;
@@ -41,7 +43,7 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
   if (auto opened = starter.program.open(); !opened) {
     return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
   }
-  const bool stays = own.carry_out(starter, starter.acquisition.at_attach(starter.program.view()));
+  const bool stays = own.carry_out(starter, starter.interface->at_attach(starter.program.view()));
   own.expect_daemons();
   if (!stays) own.run_on(starter);
   return attached;
@@ -56,11 +58,11 @@ void job::state::look_again() {
   }
   // What stopped it may have been the table's announcement.
   if (ended || starter->ended || for_caller) return;
-  if (!carry_out(*starter, starter->acquisition.look_again(starter->program.view()))) run_on(*starter);
+  if (!carry_out(*starter, starter->interface->look_again(starter->program.view()))) run_on(*starter);
 }
 
 void job::state::expect_daemons() {
-  const auto how = starter->acquisition.facts().daemons;
+  const auto how = starter->interface->facts().daemons;
   if (how != mpir::daemon_launch::by_fifo && how != mpir::daemon_launch::by_polling) return;
   const auto children = children_of(facts.pid);
   children_before = {children.begin(), children.end()};

@@ -1,33 +1,35 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "mpiacq/mpir.hpp"
+#include "process_interface.hpp"
 #include "traced_program.hpp"
 
 namespace mpiacq {
 
-/// A process that may turn out to be the starter: what was launched, and what that has started in turn as long as
-/// none of them has spawned the job.
+/// A process with the debugger's half of an interface in it. It may turn out to be the starter: what was launched, and
+/// what that has started in turn as long as none of them has spawned the job. Or it is a rank or directory of an
+/// MPI2DD job, which raise events as the starter does.
 struct candidate {
-  candidate(tracer& control, process_id process, debug_file_search search, mpir::acquisition_options options)
-      : pid(process), program(control, process, std::move(search)), acquisition(std::move(options)) {}
+  candidate(tracer& control, process_id process, debug_file_search search, std::unique_ptr<process_interface> half)
+      : pid(process), program(control, process, std::move(search)), interface(std::move(half)) {}
 
   process_id pid;
   std::string executable;
   traced_program program;
-  mpir::acquisition acquisition;
-  bool stopped = false;  ///< all its threads are held by the tracer
+  std::unique_ptr<process_interface> interface;  ///< never null
+  bool is_member = false;                        ///< it is in the job, and not its starter
+  bool stopped = false;                          ///< all its threads are held by the tracer
+  bool stays = false;                            ///< a person wants it held: whatever stops it leaves it stopped
   bool ended = false;
   /// Launched: MPIR_being_debugged as it was written, until the table has been reported.
-  std::optional<mpir::write_memory> announced;
+  std::optional<write_bytes> announced;
 
-  [[nodiscard]] bool has_interface() const {
-    return acquisition.symbols() != nullptr && acquisition.symbols()->complete();
-  }
+  [[nodiscard]] bool has_interface() const { return interface->is_there(); }
 };
 
 }  // namespace mpiacq

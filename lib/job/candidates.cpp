@@ -20,9 +20,8 @@ constexpr std::chrono::milliseconds birth_delay{100};
 
 candidate& job::state::add_candidate(process_id pid) {
   candidates.erase(pid);
-  const auto [at, added] = candidates.try_emplace(pid, *control, pid, options.debug_files,
-                                                  mpir::acquisition_options{options.limits, options.daemons, true});
-  return at->second;
+  auto half = make_interface({options.interface, {options.limits, options.daemons, true}, {}});
+  return candidates.try_emplace(pid, *control, pid, options.debug_files, std::move(half)).first->second;
 }
 
 void job::state::favour(candidate& process) {
@@ -48,9 +47,9 @@ void job::state::let_go_of_others() {
     if (&other == starter || other.ended) continue;
     // What was told that a tool is there is told that it has gone.
     if (other.program.symbols() != nullptr) {
-      auto actions = other.acquisition.before_detach(other.program.view());
-      for (const mpir::action& action : actions.value_or(std::vector<mpir::action>{})) {
-        if (const auto* write = std::get_if<mpir::write_memory>(&action)) {
+      auto steps = other.interface->before_detach(other.program.view());
+      for (const step& next : steps.value_or(std::vector<step>{})) {
+        if (const auto* write = std::get_if<write_bytes>(&next)) {
           static_cast<void>(other.program.write(write->address, write->bytes));
         }
       }

@@ -13,6 +13,7 @@
 
 #include "lacking.hpp"
 #include "local_host.hpp"
+#include "mpi2dd_starter.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/tracer.hpp"
@@ -21,8 +22,33 @@
 namespace mpiacq {
 
 namespace {
-
 constexpr std::size_t most_generations = 64;
+}  // namespace
+
+std::string with_executable(process_id pid) {
+  const std::string executable = executable_of(pid);
+  return executable.empty() ? fmt::format("{}", pid.value()) : fmt::format("{} ({})", pid.value(), executable);
+}
+
+std::vector<process_id> processes_of_this_node() {
+  std::vector<process_id> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
+    if (const auto pid = process_id{std::atoll(entry->d_name)}; pid.value() > 0) all.push_back(pid);
+  }
+  return all;
+}
+
+std::vector<process_id> ancestors_of(process_id pid) {
+  std::vector<process_id> all;
+  for (auto parent = parent_of(pid); parent && parent->value() > 1 && all.size() < most_generations;
+       parent = parent_of(*parent)) {
+    all.push_back(*parent);
+  }
+  return all;
+}
+
+namespace {
 
 /// What a process offers, seen from outside while it runs.
 struct sight {
@@ -84,29 +110,6 @@ std::string whereabouts(process_id pid) {
   return text;
 }
 
-std::string named(process_id pid) {
-  const std::string executable = executable_of(pid);
-  return executable.empty() ? fmt::format("{}", pid.value()) : fmt::format("{} ({})", pid.value(), executable);
-}
-
-std::vector<process_id> processes_of_this_node() {
-  std::vector<process_id> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
-    if (const auto pid = process_id{std::atoll(entry->d_name)}; pid.value() > 0) all.push_back(pid);
-  }
-  return all;
-}
-
-std::vector<process_id> ancestors_of(process_id pid) {
-  std::vector<process_id> all;
-  for (auto parent = parent_of(pid); parent && parent->value() > 1 && all.size() < most_generations;
-       parent = parent_of(*parent)) {
-    all.push_back(*parent);
-  }
-  return all;
-}
-
 std::optional<found_starter> starter_listing(process_id rank, const debug_file_search& search) {
   std::vector<process_id> candidates = ancestors_of(rank);
   const std::size_t ancestors = candidates.size();
@@ -118,9 +121,10 @@ std::optional<found_starter> starter_listing(process_id rank, const debug_file_s
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, rank);
     if (!entry) continue;
-    return found_starter{candidates[i],
-                         fmt::format("{} is no starter: attached to {}{}, whose table lists it as rank {}", named(rank),
-                                     i < ancestors ? "its ancestor " : "", named(candidates[i]), *entry)};
+    return found_starter{
+        candidates[i],
+        fmt::format("{} is no starter: attached to {}{}, whose table lists it as rank {}", with_executable(rank),
+                    i < ancestors ? "its ancestor " : "", with_executable(candidates[i]), *entry)};
   }
   return std::nullopt;
 }
@@ -135,11 +139,11 @@ std::optional<found_starter> starter_copied_to(process_id copy, const debug_file
     const auto seen = look_at(above, search);
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, copy);
-    original =
-        found_starter{above, fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: "
-                                         "attached to that",
-                                         named(copy), parent_of(copy) == above ? "parent" : "ancestor", named(above),
-                                         entry ? fmt::format(" and lists it as rank {}", *entry) : "")};
+    original = found_starter{
+        above, fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: "
+                           "attached to that",
+                           with_executable(copy), parent_of(copy) == above ? "parent" : "ancestor",
+                           with_executable(above), entry ? fmt::format(" and lists it as rank {}", *entry) : "")};
   }
   return original;
 }
@@ -152,8 +156,8 @@ std::optional<found_starter> starter_below(process_id wrapper, const debug_file_
     const auto seen = look_at(pid, search);
     if (!seen || !seen->has_interface) continue;
     if (!best || seen->table) {
-      best = found_starter{
-          pid, fmt::format("{} is no starter: attached to {}, which it has started", named(wrapper), named(pid))};
+      best = found_starter{pid, fmt::format("{} is no starter: attached to {}, which it has started",
+                                            with_executable(wrapper), with_executable(pid))};
     }
     if (seen->table) break;
   }
@@ -165,18 +169,38 @@ error no_starter(process_id pid, const sight& seen) {
     return error{error_code::not_found,
                  fmt::format("{} is a rank ({}={}), and no process of this node that may be looked at has a table that "
                              "lists it: attach where the starter runs, or as its user{}",
-                             named(pid), sign->variable, sign->value, whereabouts(pid))};
+                             with_executable(pid), sign->variable, sign->value, whereabouts(pid))};
   }
-  std::string message = fmt::format("{} is no starter, and no starter's table on this node lists it", named(pid));
+  std::string message =
+      fmt::format("{} is no starter, and no starter's table on this node lists it", with_executable(pid));
   if (!seen.lacks.empty()) message += ": " + seen.lacks;
   return error{error_code::not_found, std::move(message)};
 }
 
+/// As for MPIR, the attach knows better why a process cannot be looked at.
+result<found_starter> no_mpi2dd_at(process_id pid, const debug_file_search& search) {
+  error why = no_mpi2dd(pid, search);
+  if (why.code == error_code::permission || why.code == error_code::process_gone) {
+    return found_starter{pid, {}, interface_kind::mpi2dd};
+  }
+  return fail(std::move(why));
+}
+
 }  // namespace
 
-result<found_starter> find_starter(process_id asked_for, const debug_file_search& search) {
+result<found_starter> find_starter(process_id asked_for, const debug_file_search& search,
+                                   std::optional<interface_kind> choice) {
   // The attach says it better: no such process, or one that nobody has waited for.
   if (state_of(asked_for) == run_state::gone) return found_starter{asked_for, {}};
+  if (choice != interface_kind::mpir) {
+    auto found = find_mpi2dd_starter(asked_for, search);
+    if (!found) return fail(std::move(found).error());
+    if (*found) return std::move(**found);
+  }
+  if (choice == interface_kind::mpi2dd) {
+    if (auto below = mpi2dd_starter_below(asked_for, search)) return std::move(*below);
+    return no_mpi2dd_at(asked_for, search);
+  }
   auto seen = look_at(asked_for, search);
   if (!seen) {
     // So does it know which of the kernel's reasons it is.
@@ -192,6 +216,9 @@ result<found_starter> find_starter(process_id asked_for, const debug_file_search
   debug_file_search here = search;
   here.debuginfod = false;
   if (auto above = starter_listing(asked_for, here)) return std::move(*above);
+  if (!choice) {
+    if (auto below = mpi2dd_starter_below(asked_for, here)) return std::move(*below);
+  }
   if (auto below = starter_below(asked_for, here)) return std::move(*below);
   return fail(no_starter(asked_for, *seen));
 }

@@ -1,10 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/job.hpp"
 #include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq {
@@ -13,6 +16,7 @@ namespace mpiacq {
 struct found_starter {
   process_id pid;
   std::string how;  ///< one sentence where it is another process than the one named; empty where it is that one
+  interface_kind interface = interface_kind::mpir;
 };
 
 /// `named` itself where it defines the interface and is no rank by its environment, or has a table; where it is a
@@ -21,6 +25,16 @@ struct found_starter {
 /// stopped. Debug files are looked for as `search` says, from a server only those of `named`. Errors: not_found (no
 /// such process; no starter: what it is and where its starter may be). A process that has gone is given
 /// back, for the attach to say so.
-[[nodiscard]] result<found_starter> find_starter(process_id named, const debug_file_search& search);
+///
+/// That is MPIR. A process with MPI2DD leads to all of its job (mpi2dd_starter.hpp), and is taken for that first,
+/// unless `choice` is another.
+[[nodiscard]] result<found_starter> find_starter(process_id named, const debug_file_search& search,
+                                                 std::optional<interface_kind> choice = {});
+
+/// "4242 (/usr/bin/app)"
+[[nodiscard]] std::string with_executable(process_id pid);
+/// Its parent, that one's parent, and so on.
+[[nodiscard]] std::vector<process_id> ancestors_of(process_id pid);
+[[nodiscard]] std::vector<process_id> processes_of_this_node();
 
 }  // namespace mpiacq

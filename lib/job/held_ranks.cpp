@@ -75,10 +75,16 @@ result<void> held_ranks::tell(process_id rank) {
   return write_all(view, actions);
 }
 
+result<void> held_ranks::let_go(leave how) {
+  result<void> outcome;
+  for (const process_id rank : std::exchange(held_, {})) {
+    auto left = let_go(rank, how);
+    if (!left && left.error().code != error_code::process_gone) outcome = std::move(left);
+  }
+  return outcome;
+}
+
 result<void> held_ranks::let_go(process_id rank, leave how) {
-  const auto held = held_.find(rank);
-  if (held == held_.end()) return {};
-  held_.erase(held);
   rank_view view(rank);
   result<void> told;
   if (look(view, rank, search_)) told = write_all(view, mpir::rank_before_detach(view.symbols->abi(), view.known));
@@ -86,10 +92,8 @@ result<void> held_ranks::let_go(process_id rank, leave how) {
   return left ? told : left;
 }
 
-bool held_ranks::handle(const process_event& event) {
-  if (!holds(event.process)) return false;
+void held_ranks::handle(const process_event& event) {
   if (std::holds_alternative<process_ended>(event.what)) held_.erase(event.process);
-  return true;
 }
 
 result<bool> held_ranks::open_gate(process_id rank) {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "held_ranks.hpp"
 #include "job_state.hpp"
-#include "lacking.hpp"
 #include "node_process.hpp"
 #include "queue_library.hpp"
 
@@ -19,6 +19,10 @@ namespace {
 /// How long all threads of a starter may take to stop for a detach.
 constexpr std::chrono::seconds hold_limit{10};
 }  // namespace
+
+std::string_view name(interface_kind kind) {
+  return kind == interface_kind::mpi2dd ? "mpi2dd" : "mpir";
+}
 
 std::string_view name(rank_state state) {
   constexpr std::array<std::string_view, 5> names = {"held", "running", "stopped", "gone", "remote"};
@@ -50,7 +54,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
   s->starter = &s->add_candidate(*pid);
   s->starter_descriptor = open_process(*pid);
   s->root_descriptor = open_process(*pid);
-  s->ranks.emplace(*s->control, s->options.debug_files);
+  s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
   return std::unique_ptr<job>(new job(std::move(s)));
 }
 
@@ -92,11 +96,12 @@ void job::state::on_time() {
 
 result<void> job::resume() {
   state& s = *state_;
+  if (!s.detached && !s.ended) s.ranks->take_in();
   s.open_gates(true);
-  const auto ranks = s.let_go_of_ranks(leave::running);
+  const auto ranks = s.ranks->run_on();
   if (!s.starter->stopped) return ranks;
   s.starter->program.about_to_run();
-  s.starter->stopped = s.for_caller = false;
+  s.starter->stopped = s.starter->stays = s.for_caller = false;
   auto resumed = s.control->resume(s.facts.pid);
   return resumed ? ranks : resumed;
 }
@@ -129,18 +134,20 @@ result<void> job::state::withdraw(leave how) {
   if (ended) return {};
   look_at = daemons_at = no_deadline;
   open_gates(how == leave::running);
-  auto ranks_left = let_go_of_ranks(how);
+  withdrawing = true;
+  auto ranks_left = ranks->let_go(how);
+  withdrawing = false;
   if (!decided) let_go_of_others();
   if (held && !starter->ended && starter->program.symbols() != nullptr) {
-    auto actions = starter->acquisition.before_detach(starter->program.view());
-    if (actions && starter->announced) {
-      std::erase_if(*actions, [](const mpir::action& action) {
-        const auto* write = std::get_if<mpir::write_memory>(&action);
-        return write != nullptr && write->what == mpir::known::being_debugged;
+    auto steps = starter->interface->before_detach(starter->program.view());
+    if (steps && starter->announced) {
+      std::erase_if(*steps, [](const step& next) {
+        const auto* write = std::get_if<write_bytes>(&next);
+        return write != nullptr && write->until_the_table;
       });
     }
     withdrawing = true;
-    (void)carry_out(*starter, std::move(actions));
+    (void)carry_out(*starter, std::move(steps));
     withdrawing = false;
     notice_failure(starter->program.stop_watching_link_map());
   }
@@ -201,20 +208,36 @@ const starter_facts& job::starter() const {
   return state_->facts;
 }
 const mpir::job_facts& job::facts() const {
-  return state_->starter->acquisition.facts();
+  return state_->starter->interface->facts();
 }
 std::shared_ptr<const process_table> job::processes() const {
-  return state_->starter->acquisition.table();
+  return state_->processes;
+}
+interface_kind job::interface() const {
+  return state_->starter->interface->kind();
 }
 const mpir::symbol_set* job::symbols() const {
-  return state_->starter->acquisition.symbols();
+  return state_->starter->interface->symbols();
+}
+
+std::vector<symbol> job::interface_symbols() const {
+  std::vector<symbol> all;
+  const auto add = [&](const std::optional<symbol>& one) {
+    if (one) all.push_back(*one);
+  };
+  if (const mpir::symbol_set* found = symbols()) {
+    for (const mpir::known_symbol& known : mpir::known_symbols()) add((*found)[known.id]);
+  } else if (process_symbols* searched = state_->starter->program.symbols()) {
+    constexpr std::array<std::string_view, 2> names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
+    const auto of_mpi2dd = searched->find_symbols(names);
+    if (of_mpi2dd) std::for_each(of_mpi2dd->begin(), of_mpi2dd->end(), add);
+  }
+  return all;
 }
 
 std::optional<std::string> job::lacking() const {
-  const mpir::symbol_set* found = symbols();
-  if (found == nullptr || state_->starter->program.symbols() == nullptr) return std::nullopt;
-  const process_symbols& searched = *state_->starter->program.symbols();
-  return lacking_sentence(*found, searched.modules(), searched.executable_is_stripped());
+  const process_symbols* searched = state_->starter->program.symbols();
+  return searched == nullptr ? std::nullopt : state_->starter->interface->lacking(*searched);
 }
 
 bool job::state::is_local(const process_table& table, std::size_t entry) const {
@@ -258,7 +281,9 @@ std::optional<std::string> job::queue_library() const {
   // One rank speaks for all: they run the same MPI library. The first that lives on this node is asked.
   for (std::size_t i = 0; i < table->size(); ++i) {
     const rank_state what = state_->state_of_rank(*table, i);
-    if (what != rank_state::remote && what != rank_state::gone) return queue_library_of(table->pid(i));
+    if (what == rank_state::remote || what == rank_state::gone) continue;
+    if (interface() == interface_kind::mpir) return queue_library_of(table->pid(i));
+    return mpi2dd_queue_library_of(table->pid(i), state_->facts.pid);
   }
   return std::nullopt;
 }

@@ -30,12 +30,9 @@ bool needs_no_answer(const job_event& event) {
 
 void job::state::handle(const process_event& event) {
   if (const auto* birth = std::get_if<process_born>(&event.what)) return at_birth(event.process, birth->parent);
-  const auto found = candidates.find(event.process);
-  if (found == candidates.end()) {
-    static_cast<void>(ranks->handle(event));
-    return;
-  }
-  candidate& process = found->second;
+  candidate* const found = find(event.process);
+  if (found == nullptr) return ranks->handle(event);
+  candidate& process = *found;
   const bool is_starter = &process == starter;
   std::visit(overloaded{
                  [&](const entry_reached&) { at_entry(process); },
@@ -54,9 +51,18 @@ void job::state::handle(const process_event& event) {
                    if (is_starter) coming.emplace_back(starter_continued{});
                  },
                  [&](const tracing_problem& problem) { notice(problem.what); },
-                 [&](const process_ended& end) { at_end(process, end.status); },
+                 [&](const process_ended& end) {
+                   process.is_member ? at_member_end(process, end.status) : at_end(process, end.status);
+                 },
              },
              event.what);
+}
+
+candidate* job::state::find(process_id pid) {
+  for (auto* all : {&candidates, &members}) {
+    if (const auto found = all->find(pid); found != all->end()) return &found->second;
+  }
+  return nullptr;
 }
 
 /// A wrapper has made a process: it may exec the starter.
@@ -79,7 +85,7 @@ void job::state::at_entry(candidate& process) {
     run_on(process);
     return;
   }
-  const bool stay = carry_out(process, process.acquisition.at_entry(process.program.view()));
+  const bool stay = carry_out(process, process.interface->at_entry(process.program.view()));
   if (facts.launched && !decided) {
     notice_failure(control->follow_children(process.pid, !process.has_interface()));
   }
@@ -94,11 +100,11 @@ void job::state::at_breakpoint(candidate& process, target_address where) {
     const auto changed = process.program.symbols()->refresh();
     if (!changed) notice_failure(fail(changed.error()));
     if (changed && *changed) {
-      stay = carry_out(process, process.acquisition.modules_changed(process.program.view()));
-      if (process.has_interface()) notice_failure(control->follow_children(process.pid, false));
+      stay = carry_out(process, process.interface->modules_changed(process.program.view()));
+      if (!process.is_member && process.has_interface()) notice_failure(control->follow_children(process.pid, false));
     }
-  } else if (where == process.acquisition.breakpoint()) {
-    stay = carry_out(process, process.acquisition.at_breakpoint(process.program.view()));
+  } else if (where == process.interface->breakpoint()) {
+    stay = carry_out(process, process.interface->at_breakpoint(process.program.view()));
   }
   if (!stay) run_on(process);
 }
@@ -107,22 +113,22 @@ void job::state::at_breakpoint(candidate& process, target_address where) {
 void job::state::at_state_written(candidate& process) {
   process.stopped = true;
   if (detached) return run_on(process);
-  if (!carry_out(process, process.acquisition.at_state_written(process.program.view()))) run_on(process);
+  if (!carry_out(process, process.interface->at_state_written(process.program.view()))) run_on(process);
 }
 
-bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>> actions) {
-  if (!actions) {
-    notice_failure(fail(std::move(actions).error()));
+bool job::state::carry_out(candidate& process, process_interface::steps steps) {
+  if (!steps) {
+    notice_failure(fail(std::move(steps).error()));
     return false;
   }
   bool stay = false;
   bool watch = false;
   bool looked_for_symbols = false;
   const auto before = static_cast<std::ptrdiff_t>(coming.size());
-  for (mpir::action& action : *actions) {
-    watch = watch || std::holds_alternative<mpir::watch_modules>(action);
-    looked_for_symbols = looked_for_symbols || std::holds_alternative<mpir::plant_breakpoint>(action);
-    stay = carry_out_one(process, action) || stay;
+  for (step& next : *steps) {
+    watch = watch || std::holds_alternative<mpir::watch_modules>(next);
+    looked_for_symbols = looked_for_symbols || std::holds_alternative<mpir::plant_breakpoint>(next);
+    stay = carry_out_one(process, next) || stay;
   }
   // What went wrong is known before the caller decides what to do with a starter that stays stopped.
   std::stable_partition(coming.begin() + before, coming.end(), needs_no_answer);
@@ -131,13 +137,13 @@ bool job::state::carry_out(candidate& process, result<std::vector<mpir::action>>
   }
   if (!decided && process.has_interface()) favour(process);
   if (&process == starter) {
-    facts.is_rank = process.acquisition.facts().starter_is_rank;
+    facts.is_rank = process.interface->facts().starter_is_rank || (graph && graph->is_rank(process.pid));
     for_caller = for_caller || stay;
   }
   return stay;
 }
 
-bool job::state::carry_out_one(candidate& process, mpir::action& action) {
+bool job::state::carry_out_one(candidate& process, step& next) {
   return std::visit(overloaded{
                         [&](const mpir::plant_breakpoint& plant) {
                           const auto planted =
@@ -149,7 +155,7 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                           notice_failure(control->remove_breakpoint(process.pid, lift.address));
                           return false;
                         },
-                        [&](const mpir::write_memory& write) {
+                        [&](const write_bytes& write) {
                           notice_failure(this->write(process, write));
                           return false;
                         },
@@ -177,23 +183,12 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                           report_daemons();
                           return false;
                         },
-                        [&](const mpir::report_processes& report) {
-                          decide(process);
-                          withdraw_at_our_end(process);
-                          host_is_local = local_hosts_of(*report.table, local_host::of_this_system());
-                          if (attaching) {
-                            coming.emplace_back(job_attached{});
-                          } else {
-                            coming.emplace_back(job_spawned{});
-                          }
-                          attaching = false;
-                          gates_opened = false;
-                          look_at = no_deadline;
-                          return true;
-                        },
+                        [&](const mpir::report_processes& table) { return report(process, table); },
+                        [&](const look_for_job&) { return look_for_job_from(process); },
+                        [&](mpi2dd::report_event& event) { return report(process, event); },
                         [&](mpir::report_abort& report) {
                           decide(process);
-                          coming.emplace_back(job_aborting{std::move(report.reason)});
+                          coming.emplace_back(job_aborting{std::move(report.reason), {}});
                           return true;
                         },
                         [&](mpir::report_problem& problem) {
@@ -201,18 +196,39 @@ bool job::state::carry_out_one(candidate& process, mpir::action& action) {
                           return false;
                         },
                     },
-                    action);
+                    next);
+}
+
+bool job::state::report(candidate& process, const mpir::report_processes& told) {
+  decide(process);
+  withdraw_at_our_end(process);
+  processes = told.table;
+  host_is_local = local_hosts_of(*processes, local_host::of_this_system());
+  if (std::exchange(attaching, false)) {
+    coming.emplace_back(job_attached{});
+  } else {
+    coming.emplace_back(job_spawned{});
+  }
+  gates_opened = false;
+  look_at = no_deadline;
+  return true;
 }
 
 /// Open MPI's ranks wait in MPI_Init for a message that mpirun sends only while MPIR_being_debugged is 1: from the
 /// launch until the table is there, it has to stay, whatever becomes of us.
-result<void> job::state::write(candidate& process, const mpir::write_memory& what) {
+result<void> job::state::write(candidate& process, const write_bytes& what) {
   if (withdrawing) {
     if (auto kept = control->write_at_our_end(process.pid, what.address, {}); !kept) return kept;
     return process.program.write(what.address, what.bytes);
   }
+  if (what.at_our_end) {
+    if (auto promised = control->write_at_our_end(process.pid, what.address, *what.at_our_end); !promised) {
+      return promised;
+    }
+    return process.program.write(what.address, what.bytes);
+  }
   if (!facts.launched) return process.program.write_while_here(what.address, what.bytes);
-  if (what.what == mpir::known::being_debugged) process.announced = what;
+  if (what.until_the_table) process.announced = what;
   return process.program.write(what.address, what.bytes);
 }
 
@@ -224,7 +240,7 @@ void job::state::withdraw_at_our_end(candidate& process) {
 }
 
 void job::state::run_on(candidate& process) {
-  if (holding && &process == starter) return;
+  if (process.stays || (holding && &process == starter)) return;
   process.program.about_to_run();
   process.stopped = false;
   notice_failure(control->resume(process.pid));

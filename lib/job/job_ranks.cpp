@@ -28,12 +28,13 @@ std::vector<rank_outcome> job::hold_ranks() {
   std::vector<std::size_t> places;
   const auto table = processes();
   if (!table) return outcomes;
-  for (const std::uint32_t rank : state_->options.ranks.among(static_cast<std::uint32_t>(table->size()))) {
+  for (const std::uint32_t rank : table->names().selected(state_->options.ranks, table->size())) {
     const process_id pid = table->pid(rank);
     rank_outcome outcome{rank, pid, {}};
     if (!state_->is_local(*table, rank)) {
-      outcome.held = fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", rank,
-                                                               table->host_name(rank).value_or("of no known name")));
+      outcome.held =
+          fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", table->names().of(rank),
+                                                    table->host_name(rank).value_or("of no known name")));
     } else if (pid != state_->facts.pid) {
       local.push_back(pid);
       places.push_back(outcomes.size());
@@ -45,26 +46,15 @@ std::vector<rank_outcome> job::hold_ranks() {
   return outcomes;
 }
 
-result<void> job::state::let_go_of_ranks(leave how) {
-  result<void> outcome;
-  const auto table = starter->acquisition.table();
-  for (std::size_t i = 0; table && i < table->size(); ++i) {
-    auto left = ranks->let_go(table->pid(i), how);
-    if (!left && left.error().code != error_code::process_gone) outcome = std::move(left);
-  }
-  return outcome;
-}
-
 void job::state::open_gates(bool held_ones_too) {
-  const auto table = starter->acquisition.table();
-  if (!table || gates_opened) return;
-  const auto plan = mpir::plan_release(starter->acquisition.facts(), table->size(), {});
+  if (!processes || gates_opened) return;
+  const auto plan = mpir::plan_release(starter->interface->facts(), processes->size(), {});
   if (!plan || plan->starter_alone) return;
   gates_opened = true;
   closed_gates.clear();
   for (const std::uint32_t rank : plan->gates) {
-    const process_id pid = table->pid(rank);
-    if (!is_local(*table, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
+    const process_id pid = processes->pid(rank);
+    if (!is_local(*processes, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
     closed_gates.push_back({pid, open_process(pid), {}});
   }
   gate_interval = first_gate_interval;

@@ -10,8 +10,9 @@
 
 #include "candidate.hpp"
 #include "descriptor.hpp"
-#include "held_ranks.hpp"
+#include "living_graph.hpp"
 #include "mpiacq/job.hpp"
+#include "rank_keeper.hpp"
 
 namespace mpiacq {
 
@@ -24,6 +25,8 @@ struct closed_gate {
 
 /// A job in motion: what the tracer reports is told to the interface's state machine, and what that answers is done.
 struct job::state {
+  class followed_ranks;
+
   job_options options;
   std::unique_ptr<tracer> control;
   std::map<process_id, candidate> candidates;
@@ -35,7 +38,11 @@ struct job::state {
   deadline finish_at = no_deadline;  ///< when all have ended, unless a birth is told of before
   descriptor starter_descriptor;     ///< pidfds: signals go to our processes or to nobody
   descriptor root_descriptor;
-  std::optional<held_ranks> ranks;  ///< from the launch on
+  std::unique_ptr<rank_keeper> ranks;  ///< from the launch on
+
+  std::shared_ptr<const process_table> processes;  ///< as it was last reported; null before
+  std::optional<living_graph> graph;               ///< MPI2DD: from the first look at the job on
+  std::map<process_id, candidate> members;         ///< MPI2DD: ranks and directories that are followed
 
   starter_facts facts;
   std::deque<job_event> coming;
@@ -73,9 +80,18 @@ struct job::state {
   void at_state_written(candidate& process);
   void at_end(candidate& process, const exit_status& status);
   void finish();
+  void at_member_end(candidate& process, const exit_status& status);
+  /// Null for a process that is none of ours.
+  [[nodiscard]] candidate* find(process_id pid);
   /// Does what the state machine asks for. True where the process has to stay stopped for the caller.
-  [[nodiscard]] bool carry_out(candidate& process, result<std::vector<mpir::action>> actions);
-  [[nodiscard]] bool carry_out_one(candidate& process, mpir::action& action);
+  [[nodiscard]] bool carry_out(candidate& process, process_interface::steps steps);
+  [[nodiscard]] bool carry_out_one(candidate& process, step& next);
+  [[nodiscard]] bool report(candidate& process, const mpir::report_processes& report);
+  // MPI2DD (mpi2dd_events.cpp).
+  [[nodiscard]] bool look_for_job_from(candidate& process);
+  [[nodiscard]] bool report(candidate& process, mpi2dd::report_event& event);
+  [[nodiscard]] living_graph& graph_from(const candidate& process);
+  void take_table();
   /// Takes up what has become due by itself.
   void on_time();
   void look_again();
@@ -84,7 +100,7 @@ struct job::state {
   void report_daemons();
   void run_on(candidate& process);
   /// What the interface has us write. It goes back by itself if this program dies, as soon as that does no harm.
-  [[nodiscard]] result<void> write(candidate& process, const mpir::write_memory& what);
+  [[nodiscard]] result<void> write(candidate& process, const write_bytes& what);
   /// From now on MPIR_being_debugged of a launched starter goes back to 0 with us.
   void withdraw_at_our_end(candidate& process);
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
@@ -101,7 +117,6 @@ struct job::state {
   void try_gates();
   /// True where it is open, or need not be.
   [[nodiscard]] bool open_one(closed_gate& gate);
-  [[nodiscard]] result<void> let_go_of_ranks(leave how);
   void force_end();
   [[nodiscard]] bool is_local(const process_table& table, std::size_t entry) const;
   [[nodiscard]] rank_state state_of_rank(const process_table& table, std::size_t entry) const;

@@ -8,6 +8,7 @@
 
 #include "find_starter.hpp"
 #include "lacking.hpp"
+#include "mpi2dd_view.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "node_process.hpp"
 
@@ -78,6 +79,7 @@ error no_table_yet(process_id starter, const look& seen) {
 result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
   auto found = find_starter(named, options.debug_files);
   if (!found) return fail(std::move(found).error());
+  if (found->interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(*found), options, until);
   std::shared_ptr<const process_table> before;
   int confirmations = 0;
   for (;;) {

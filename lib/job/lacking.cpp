@@ -6,27 +6,42 @@
 
 namespace mpiacq {
 
-std::optional<std::string> lacking_sentence(const mpir::symbol_set& symbols,
-                                            std::span<const std::shared_ptr<const module>> modules,
-                                            bool executable_is_stripped) {
-  if (symbols.complete() || modules.empty()) return std::nullopt;
+namespace {
+
+/// Where was looked for the names, and why they may not have been seen there.
+std::string not_defined(const std::string& names, std::span<const std::shared_ptr<const module>> modules,
+                        bool executable_is_stripped, const std::string& what_it_is) {
   const module& executable = *modules.front();
   const std::string id = build_id_text(executable);
   const std::string build = id.empty() ? "no build id" : "build id " + id;
   const std::size_t libraries = modules.size() - 1;
 
-  std::string sentence =
-      fmt::format("{} ({}) does not define {}", executable.path, build, fmt::join(symbols.missing(), ", "));
+  std::string sentence = fmt::format("{} ({}) does not define {}", executable.path, build, names);
   if (libraries != 0)
     sentence += fmt::format(", nor does any of its {} {}", libraries, libraries == 1 ? "library" : "libraries");
   if (executable_is_stripped) {
-    sentence +=
-        "; it is stripped of its symbol table, and no debug file for it was found: install the package with its debug "
-        "symbols, name their folder with --debug-dir, or use a starter that was built with them";
-  } else {
-    sentence += "; it is no MPIR starter: name the program that starts the processes itself";
+    return sentence +
+           "; it is stripped of its symbol table, and no debug file for it was found: install the package with its "
+           "debug symbols, name their folder with --debug-dir, or use a starter that was built with them";
   }
-  return sentence;
+  return sentence + "; " + what_it_is;
+}
+
+}  // namespace
+
+std::optional<std::string> lacking_sentence(const mpir::symbol_set& symbols,
+                                            std::span<const std::shared_ptr<const module>> modules,
+                                            bool executable_is_stripped) {
+  if (symbols.complete() || modules.empty()) return std::nullopt;
+  return not_defined(fmt::format("{}", fmt::join(symbols.missing(), ", ")), modules, executable_is_stripped,
+                     "it is no MPIR starter: name the program that starts the processes itself");
+}
+
+std::string mpi2dd_lacking_sentence(std::span<const std::shared_ptr<const module>> modules,
+                                    bool executable_is_stripped) {
+  if (modules.empty()) return "it has no modules to look for MPI2DD_info in";
+  return not_defined("MPI2DD_info and MPI2DD_breakpoint", modules, executable_is_stripped,
+                     "it has no MPI2DD: leave out --interface mpi2dd for one that has MPIR");
 }
 
 }  // namespace mpiacq

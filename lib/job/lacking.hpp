@@ -18,4 +18,8 @@ namespace mpiacq {
                                                           std::span<const std::shared_ptr<const module>> modules,
                                                           bool executable_is_stripped);
 
+/// The same for MPI2DD, of which a program has both symbols or is nobody's starter.
+[[nodiscard]] std::string mpi2dd_lacking_sentence(std::span<const std::shared_ptr<const module>> modules,
+                                                  bool executable_is_stripped);
+
 }  // namespace mpiacq

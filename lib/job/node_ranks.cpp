@@ -32,14 +32,19 @@ std::vector<rank_process> local_ones(const process_table& table, const rank_sele
   const std::vector<bool> is_local = hosts_on_this_node(table);
   const auto hosts = table.host_numbers();
   std::vector<rank_process> ranks;
-  for (const std::uint32_t rank : selection.among(static_cast<std::uint32_t>(table.size()))) {
-    if (hosts[rank] == process_table::no_string || !is_local[hosts[rank]]) continue;
-    ranks.push_back({rank, table.pid(rank), std::string(table.executable_name(rank).value_or(""))});
+  for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
+    if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
+    ranks.push_back({entry, table.pid(entry), std::string(table.executable_name(entry).value_or("")),
+                     table.names().rank(entry), table.names().of(entry)});
   }
   return ranks;
 }
 
 }  // namespace
+
+std::string name_of(const rank_process& rank) {
+  return rank.name.empty() ? std::to_string(rank.rank) : rank.name;
+}
 
 std::string_view name(hold_state state) {
   switch (state) {
@@ -132,7 +137,7 @@ std::vector<result<std::vector<thread_registers>>> node_ranks::registers(which_t
     if (std::exchange(state_->here[i].asked, false)) {
       all.push_back(std::move(*answer++));
     } else {
-      all.push_back(fail(error_code::invalid_argument, fmt::format("rank {} is not held", state_->ranks[i].rank)));
+      all.push_back(fail(error_code::invalid_argument, fmt::format("rank {} is not held", name_of(state_->ranks[i]))));
     }
   }
   return all;
@@ -163,8 +168,8 @@ void node_ranks::state::look_for_ends() {
     if (ends[i].revents == 0) continue;
     here[i].held = false;
     here[i].identity.state = hold_state::gone;
-    here[i].identity.why = error{error_code::process_gone,
-                                 fmt::format("rank {} (process {}) has ended", ranks[i].rank, ranks[i].pid.value())};
+    here[i].identity.why = error{error_code::process_gone, fmt::format("rank {} (process {}) has ended",
+                                                                       name_of(ranks[i]), ranks[i].pid.value())};
     here[i].hold.state = here[i].identity.state;
     here[i].hold.why = here[i].identity.why;
   }

@@ -1,11 +1,34 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "queue_library.hpp"
 
+#include "local_targets.hpp"
+#include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
+
+namespace {
+std::optional<mpi2dd::process_info> info_of(const local_targets& targets, process_id pid) {
+  const auto opened = targets.open(targets.host(), pid, {});
+  if (!opened) return std::nullopt;
+  auto read = mpi2dd::read_info((*opened)->as_target());
+  return read ? std::move(*read) : std::nullopt;
+}
+}  // namespace
+
+std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id starter) {
+  const local_targets targets;
+  for (const process_id pid : {rank, starter}) {
+    const auto info = info_of(targets, pid);
+    if (!info) continue;
+    if (info->block.mpi_flags.has(mpi2dd::mpi_flag::ignore_queue)) return std::nullopt;
+    const auto& library = sizeof(void*) == 4 ? info->queue_library_32 : info->queue_library_64;
+    if (library && !library->empty()) return library;
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> queue_library_of(process_id pid) {
   constexpr std::size_t max_path = 4096;

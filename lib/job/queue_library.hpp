@@ -11,5 +11,8 @@ namespace mpiacq {
 /// The message-queue library that a rank of this node asks for (MPIR_dll_name, an array or, in one launcher, a
 /// pointer). Empty where the rank has none, has not come so far, or may not be read. The rank is not stopped.
 [[nodiscard]] std::optional<std::string> queue_library_of(process_id pid);
+/// The same with MPI2DD: the rank's own name for it, in the info block, for debuggers of our width; else its starter's.
+/// Empty too where either says that there are no queues to look at.
+[[nodiscard]] std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id starter);
 
 }  // namespace mpiacq

@@ -114,7 +114,7 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
                            const auto value = told_rank(entry);
                            if (!value) return false;
                            told = true;
-                           if (*value == std::to_string(rank.rank)) return true;
+                           if (*value == std::to_string(rank.told.value_or(rank.rank))) return true;
                            others = std::string(entry);
                            return false;
                          });
@@ -133,7 +133,7 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
 rank_identity identify(const rank_process& rank, bool compare) {
   const auto gone = [&] {
     return not_it(hold_state::gone, error_code::process_gone,
-                  fmt::format("rank {}: there is no process {}", rank.rank, rank.pid.value()));
+                  fmt::format("rank {}: there is no process {}", name_of(rank), rank.pid.value()));
   };
   if (rank.pid.value() <= 0 || rank.pid.value() > INT_MAX) return gone();
   // All is read below one folder, which stays that of one process whoever gets its number.
@@ -145,8 +145,9 @@ rank_identity identify(const rank_process& rank, bool compare) {
     const rank_evidence evidence{link_below(folder, "exe"), read_below(folder, "environ"),
                                  read_below(folder, "cmdline").value_or("")};
     if (const auto why = why_not_rank(rank, evidence)) {
-      return not_it(hold_state::replaced, error_code::process_gone,
-                    fmt::format("process {} is not rank {}: {}; it is left alone", rank.pid.value(), rank.rank, *why));
+      return not_it(
+          hold_state::replaced, error_code::process_gone,
+          fmt::format("process {} is not rank {}: {}; it is left alone", rank.pid.value(), name_of(rank), *why));
     }
   }
   // Last, so that it lived when the pidfd was opened, and that is its own.

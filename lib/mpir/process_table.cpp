@@ -15,8 +15,8 @@ std::string_view name(descriptor_field field) {
   return names[static_cast<std::size_t>(field)];
 }
 
-std::string field_problem::sentence() const {
-  const std::string what = fmt::format("{} of rank {}", name(field), entry);
+std::string field_problem::sentence(const rank_names& names) const {
+  const std::string what = fmt::format("{} of rank {}", name(field), names.of(entry));
   switch (fault) {
     case field_fault::null_pointer:
       return fmt::format("{}: the pointer is null", what);

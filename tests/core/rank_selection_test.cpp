@@ -34,3 +34,20 @@ TEST_CASE("what is no selection is refused with the part that is none") {
   }
   CHECK_THAT(rank_selection::parse("0-3,x").error().message, ContainsSubstring("'x' in the selection '0-3,x'"));
 }
+
+TEST_CASE("ranks of one world are selected behind its number, others in each world") {
+  const auto some = rank_selection::parse("1:4-5,0-1,1:all,2:3");
+  REQUIRE(some.has_value());
+  CHECK(some->text() == "0-1,1:all,2:3");
+  CHECK(some->contains(0, 1));
+  CHECK(some->contains(7, 0));
+  CHECK_FALSE(some->contains(0, 3));
+  CHECK(some->contains(1, 99));
+  CHECK(some->contains(2, 3));
+  CHECK_FALSE(some->contains(2, 4));
+  CHECK(rank_selection::parse("0:2")->contains(2));
+  for (const char* wrong : {":1", "1:", "a:1", "1:2:3", "-1:0", "1:x", "1:all-3", "all,1:1"}) {
+    INFO(wrong);
+    CHECK_FALSE(rank_selection::parse(wrong).has_value());
+  }
+}

@@ -46,10 +46,15 @@ int attach_session::run() {
 }
 
 std::optional<int> attach_session::handle(const job_event& event) {
-  if (std::holds_alternative<job_attached>(event)) return on_table(job_snapshot::event::attached);
-  if (std::holds_alternative<job_spawned>(event)) return on_table(job_snapshot::event::spawned);
+  if (std::holds_alternative<job_attached>(event)) return on_table(job_snapshot::event::attached, nullptr);
+  if (const auto* spawn = std::get_if<job_spawned>(&event)) {
+    return on_table(job_snapshot::event::spawned, change_in(spawn->change));
+  }
   if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    reporter_.report(job_snapshot::event::aborting, abort->reason);
+    reporter_.report(job_snapshot::event::aborting, change_in(abort->change), abort->reason);
+    reporter_.note_failure(job_.resume());
+  } else if (const auto* changed = std::get_if<job_changed>(&event)) {
+    reporter_.report(job_snapshot::event::changed, &changed->change);
     reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
     reporter_.problem(notice->what);
@@ -66,10 +71,10 @@ std::optional<int> attach_session::handle(const job_event& event) {
   return std::nullopt;
 }
 
-std::optional<int> attach_session::on_table(job_snapshot::event what) {
+std::optional<int> attach_session::on_table(job_snapshot::event what, const job_change* change) {
   if (options_.stacks) reporter_.take_stacks(job_, options_);
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
-  reporter_.report(what);
+  reporter_.report(what, change);
   reported_ = true;
   const auto asked = job_.facts().daemons;
   const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;

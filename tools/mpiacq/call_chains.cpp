@@ -100,8 +100,8 @@ std::string frame_text(const call_tree::node& node) {
   return text;
 }
 
-std::string ranks_text(const rank_set& ranks) {
-  std::string text = ranks.text();
+std::string ranks_text(const rank_set& ranks, const rank_names& names) {
+  std::string text = names.text(ranks);
   if (text.size() <= longest_ranks_text) return text;
   text.resize(text.rfind(',', longest_ranks_text) + 1);
   return fmt::format("{}... ({} ranks)", text, ranks.count());

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "mpiacq/job.hpp"
 #include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
@@ -29,6 +30,7 @@ struct job_command_options {
   then after = then::go_on;
   std::optional<double> timeout;  ///< seconds
   rank_selection ranks;
+  std::optional<interface_kind> interface;  ///< empty: whichever is there
   std::optional<mpir::daemon_request> daemons;
   std::string each;  ///< a command for each rank; empty: none
   std::size_t jobs = 1;

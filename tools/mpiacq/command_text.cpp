@@ -28,8 +28,9 @@ std::string quoted(std::string_view value) {
 }  // namespace
 
 std::string command_for(std::string_view text, const command_subject& subject) {
-  const std::array<std::pair<std::string_view, std::string>, 4> values = {
-      {{"{rank}", std::to_string(subject.rank)},
+  const std::array<std::pair<std::string_view, std::string>, 5> values = {
+      {{"{rank}", subject.rank},
+       {"{world}", quoted(subject.world)},
        {"{pid}", std::to_string(subject.pid.value())},
        {"{host}", quoted(subject.host)},
        {"{exe}", quoted(subject.executable)}}};
@@ -52,13 +53,15 @@ command_subjects subjects_of(const process_table& table, const std::vector<rank_
                              const rank_selection& selected) {
   command_subjects found;
   rank_set remote, gone;
-  for (const std::uint32_t rank : selected.among(static_cast<std::uint32_t>(table.size()))) {
+  for (const std::uint32_t rank : table.names().selected(selected, table.size())) {
     if (states[rank] == rank_state::remote) {
       remote.add(rank);
     } else if (states[rank] == rank_state::gone) {
       gone.add(rank);
     } else {
-      found.subjects.push_back({rank, table.pid(rank), std::string(table.host_name(rank).value_or("")),
+      const std::uint32_t world = table.names().world(rank);
+      found.subjects.push_back({table.names().of(rank), world < table.worlds().size() ? table.worlds()[world].id : "",
+                                table.pid(rank), std::string(table.host_name(rank).value_or("")),
                                 std::string(table.executable_name(rank).value_or(""))});
     }
   }
@@ -66,7 +69,7 @@ command_subjects subjects_of(const process_table& table, const std::vector<rank_
     if (ranks.empty()) return;
     if (!found.left_out.empty()) found.left_out += "; ";
     found.left_out += fmt::format("the command is not run for {} {}, {}", ranks.count() == 1 ? "rank" : "ranks",
-                                  ranks_text(ranks), why);
+                                  ranks_text(ranks, table.names()), why);
   };
   add(remote, "on other nodes");
   add(gone, "gone");

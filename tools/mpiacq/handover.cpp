@@ -29,7 +29,7 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
   const auto table = subject.processes();
   if (!table) return ranks;
   const auto states = subject.rank_states();
-  for (const std::uint32_t rank : selected.among(static_cast<std::uint32_t>(table->size()))) {
+  for (const std::uint32_t rank : table->names().selected(selected, table->size())) {
     if (states[rank] != rank_state::remote && states[rank] != rank_state::gone) ranks.push_back(table->pid(rank));
   }
   return ranks;
@@ -40,7 +40,9 @@ std::string left_stopped(const job& subject, const std::vector<process_id>& rank
       "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
       "'kill -CONT {0}' and the same for each rank lets the job go on{1}",
       subject.starter().pid.value(),
-      subject.facts().partial_attach_ok ? "" : "; ranks that wait at MPIR_debug_gate need the attach first");
+      subject.facts().partial_attach_ok               ? ""
+      : subject.interface() == interface_kind::mpi2dd ? "; ranks that wait at their gates need the attach first"
+                                                      : "; ranks that wait at MPIR_debug_gate need the attach first");
   if (ranks.empty()) return text;
   return text +
          fmt::format("\n  all ranks in one gdb:   {}\n  all ranks in one lldb:  {}", gdb_line(ranks), lldb_line(ranks));

@@ -54,9 +54,14 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
   words.timeout_given = add_timeout(command, words.timeout, timeout_about);
   command
       .add_option("--ranks", words.ranks,
-                  "The ranks that --then stop leaves stopped, and that --stacks and --each are for, as in 0-3,8; "
-                  "default: all")
+                  "The ranks that --then stop leaves stopped, and that --stacks and --each are for, as in 0-3,8, or "
+                  "1:0-3 where the job has several worlds; default: all")
       ->type_name("RANKS");
+  command
+      .add_option("--interface", words.interface,
+                  "How the starter tells of its processes. Default: MPI2DD where it is there, else MPIR")
+      ->type_name("mpir|mpi2dd")
+      ->check(CLI::IsMember({"mpir", "mpi2dd"}).description(""));
   command
       .add_option("--daemon", words.daemon,
                   "A program that the starter is to run once on each node of the job, with the rights to look at it")
@@ -69,8 +74,8 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
   command.add_flag("--daemon-output", words.daemon_output, "The daemons' output comes out with the job's");
   command
       .add_option("--each", words.each,
-                  "A shell command to run for each rank of this node, with {rank}, {pid}, {host} and {exe} replaced. "
-                  "What it prints comes out line by line, behind the rank")
+                  "A shell command to run for each rank of this node, with {rank}, {world}, {pid}, {host} and {exe} "
+                  "replaced. What it prints comes out line by line, behind the rank")
       ->type_name("CMD");
   command
       .add_option("--jobs", words.jobs, "How many commands of --each run at a time; default: a processor each, up to 8")
@@ -89,6 +94,8 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   auto ranks = rank_selection::parse(words.ranks);
   if (!ranks) return "--ranks: " + ranks.error().message;
   options.ranks = std::move(*ranks);
+  if (words.interface == "mpir") options.interface = interface_kind::mpir;
+  if (words.interface == "mpi2dd") options.interface = interface_kind::mpi2dd;
   options.each = words.each;
   options.jobs = words.jobs != 0 ? words.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, most_jobs);
   options.stacks = words.stacks;
@@ -111,7 +118,8 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
   words.process_given =
       command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
   add_threads(*command, words.threads);
-  command->add_option("--ranks", words.ranks, "The ranks to look at, as in 0-3,8; default: all")->type_name("RANKS");
+  command->add_option("--ranks", words.ranks, "The ranks to look at, as in 0-3,8 or 1:0-3; default: all")
+      ->type_name("RANKS");
   command->add_flag("--folded", words.folded, "A line for each different stack with its count, for flame graphs");
   command->add_flag("--dot", words.dot, "The tree for Graphviz");
   command

@@ -22,6 +22,7 @@ struct job_words {
   double timeout = 0;
   CLI::Option* timeout_given = nullptr;
   std::string ranks = "all";
+  std::string interface = "auto";
   std::string daemon;
   std::vector<std::string> daemon_arguments;
   bool daemon_output = false;

@@ -12,9 +12,10 @@ namespace mpiacq::tool {
 
 /// What there is to say of a job at one event.
 struct job_snapshot {
-  enum class event : unsigned char { spawned, attached, aborting };
+  enum class event : unsigned char { spawned, attached, aborting, changed };
   event what = event::spawned;
   std::optional<std::string> abort_reason;
+  const job_change* change = nullptr;  ///< what an event of MPI2DD was; always there for `changed`
   const job& subject;
   const std::vector<error>& problems;       ///< of the job as a whole, so far
   const stacks_snapshot* stacks = nullptr;  ///< --stacks

@@ -8,9 +8,9 @@
 
 namespace mpiacq::tool {
 
-void job_reporter::report(job_snapshot::event what, std::optional<std::string> reason) {
+void job_reporter::report(job_snapshot::event what, const job_change* change, std::optional<std::string> reason) {
   const job_snapshot snapshot{
-      what, std::move(reason), job_, problems_, stacks_ ? &*stacks_ : nullptr, report_.wants_colour()};
+      what, std::move(reason), change, job_, problems_, stacks_ ? &*stacks_ : nullptr, report_.wants_colour()};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
 }
 
@@ -47,7 +47,8 @@ void job_reporter::hold_ranks(job& subject) {
   for (const rank_outcome& outcome : subject.hold_ranks()) {
     // What is on another node is told by its state.
     if (outcome.held || outcome.held.error().code == error_code::unsupported) continue;
-    problem(error{outcome.held.error()}.while_doing(fmt::format("holding rank {}", outcome.rank)));
+    problem(error{outcome.held.error()}.while_doing(
+        fmt::format("holding rank {}", subject.processes()->names().of(outcome.rank))));
   }
 }
 

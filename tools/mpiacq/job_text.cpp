@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "job_report.hpp"
+#include "table_json.hpp"
 #include "table_text.hpp"
 #include "text_parts.hpp"
 
@@ -9,16 +10,61 @@ namespace mpiacq::tool {
 
 namespace {
 
+std::string_view what_happened(mpi2dd::debug_state state) {
+  switch (state) {
+    case mpi2dd::debug_state::spawn:
+      return "has spawned a world";
+    case mpi2dd::debug_state::connect:
+      return "has connected to another world";
+    case mpi2dd::debug_state::accept:
+      return "has accepted a connection of another world";
+    case mpi2dd::debug_state::join:
+      return "has joined another process";
+    case mpi2dd::debug_state::directory_changed:
+      return "has changed its table of processes";
+    default:
+      return "has changed its tables of directories";
+  }
+}
+
+std::string who_raised(const job_snapshot& snapshot) {
+  const process_id pid = snapshot.change->raised_by;
+  const auto table = snapshot.subject.processes();
+  const auto entry = entry_of(table.get(), pid);
+  return entry ? fmt::format("rank {} (pid {})", table->names().of(*entry), pid.value())
+               : fmt::format("process {}", pid.value());
+}
+
+std::string change_headline(const job_snapshot& snapshot, const process_table& table) {
+  const job_change& change = *snapshot.change;
+  std::string text = fmt::format("mpiacq: {} {}: ", who_raised(snapshot), what_happened(change.state));
+  if (!change.came.empty()) text += fmt::format("{} more, ", change.came.size());
+  if (change.left != 0) text += fmt::format("{} gone, ", change.left);
+  return text + extent_text(table, snapshot.subject.facts()) + "\n";
+}
+
 std::string headline(const job_snapshot& snapshot, const process_table* table) {
   const starter_facts& starter = snapshot.subject.starter();
   std::string text = fmt::format("mpiacq: {} (pid {})", printable(starter.executable), starter.pid.value());
   if (snapshot.what == job_snapshot::event::aborting) {
+    const bool by_rank = snapshot.change != nullptr && snapshot.change->raised_by != starter.pid;
+    if (by_rank) text = "mpiacq: " + who_raised(snapshot);
     text += " aborts the job: ";
     text += snapshot.abort_reason ? printable(*snapshot.abort_reason) : "it gives no reason";
     return text + "\n";
   }
+  if (snapshot.change != nullptr && snapshot.change->state != mpi2dd::debug_state::start) {
+    return change_headline(snapshot, *table);
+  }
   const bool attached = snapshot.what == job_snapshot::event::attached;
   return text + (attached ? " has " : " has spawned ") + extent_text(*table, snapshot.subject.facts()) + "\n";
+}
+
+/// What a table's change is for (a spawn, a connection) is reported right after it, with all processes.
+bool is_small(const job_snapshot& snapshot) {
+  if (snapshot.what == job_snapshot::event::aborting) return true;
+  return snapshot.change != nullptr && (snapshot.change->state == mpi2dd::debug_state::directory_changed ||
+                                        snapshot.change->state == mpi2dd::debug_state::metadirectory_changed);
 }
 
 }  // namespace
@@ -26,9 +72,12 @@ std::string headline(const job_snapshot& snapshot, const process_table* table) {
 std::string job_text(const job_snapshot& snapshot) {
   const auto table = snapshot.subject.processes();
   const std::string& how = snapshot.subject.starter().found_how;
-  if (snapshot.what == job_snapshot::event::aborting || !table) return headline(snapshot, nullptr);
+  if (!table || is_small(snapshot)) return headline(snapshot, table.get());
   std::string text = headline(snapshot, table.get());
   if (!how.empty()) text += "  " + printable(how) + "\n";
+  if (snapshot.subject.starter().has_both) {
+    text += "  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n";
+  }
   text += table_text(*table, snapshot.subject.rank_states());
   text += problem_text(snapshot.problems, table.get());
   if (snapshot.stacks != nullptr) text += stacks_body(*snapshot.stacks, snapshot.colour);

@@ -69,16 +69,19 @@ void launch_session::stop_with_the_starter() {
 }
 
 void launch_session::handle(const job_event& event) {
-  if (std::holds_alternative<job_spawned>(event)) {
+  if (const auto* spawn = std::get_if<job_spawned>(&event)) {
     if (options_.stacks) reporter_.take_stacks(job_, options_);
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
-    reporter_.report(job_snapshot::event::spawned);
+    reporter_.report(job_snapshot::event::spawned, change_in(spawn->change));
     spawned_ = true;
     if (job_.facts().daemons == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
     after_report();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    reporter_.report(job_snapshot::event::aborting, abort->reason);
+    reporter_.report(job_snapshot::event::aborting, change_in(abort->change), abort->reason);
+    reporter_.note_failure(job_.resume());
+  } else if (const auto* changed = std::get_if<job_changed>(&event)) {
+    reporter_.report(job_snapshot::event::changed, &changed->change);
     reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
     reporter_.problem(notice->what);
@@ -134,12 +137,14 @@ int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
   if (!spawned_) {
     const auto lacking = job_.lacking();
-    complain(fmt::format(
-        "{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
-        starter.signaled ? "signal" : "exit status", starter.value,
-        lacking ? ": " + *lacking
-                : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 (what it ran may be no MPI program, "
-                  "or link-time optimisation has inlined the call)"));
+    complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
+                         starter.signaled ? "signal" : "exit status", starter.value,
+                         lacking ? ": " + *lacking
+                         : job_.interface() == interface_kind::mpi2dd
+                             ? "; it never raised MPI2DD_DEBUG_START"
+                             : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 "
+                               "(what it ran may be no MPI program, or link-time optimisation "
+                               "has inlined the call)"));
     reporter_.note_failure();
   }
   // A starter that failed has more to say than we have.

@@ -16,15 +16,16 @@
 
 namespace mpiacq::tool {
 
-/// What {rank}, {pid}, {host} and {exe} stand for.
+/// What {rank}, {world}, {pid}, {host} and {exe} stand for.
 struct command_subject {
-  std::uint32_t rank = 0;
+  std::string rank;   ///< its name: "3", "1:3"
+  std::string world;  ///< comm_world_id; empty with MPIR
   process_id pid;
   std::string host;
   std::string executable;
 };
 
-/// `text` with each of the four replaced by its value, quoted for a shell. Other braces stay as they are.
+/// `text` with each of the five replaced by its value, quoted for a shell. Other braces stay as they are.
 [[nodiscard]] std::string command_for(std::string_view text, const command_subject& subject);
 
 /// The selected ranks of this node that have not gone, and a sentence for those that no command can be run on.
@@ -60,7 +61,7 @@ class rank_commands {
 
  private:
   struct running {
-    std::uint32_t rank = 0;
+    std::string rank;
     pid_t pid = -1;
     int process = -1;  ///< a pidfd: readable when it has ended
     int output = -1;   ///< a pipe's end; -1 when it has come to its end

@@ -71,7 +71,7 @@ std::string report_of(const stacks_snapshot& snapshot, const stacks_options& opt
     case stacks_form::folded:
       return stacks_folded(snapshot.tree);
     case stacks_form::dot:
-      return stacks_dot(snapshot.tree);
+      return stacks_dot(snapshot);
     case stacks_form::tree:
       break;
   }
@@ -83,9 +83,10 @@ void complain_of_ranks(const stacks_snapshot& snapshot) {
   rank_set remote;
   for (const stacked_rank& row : snapshot.ranks) {
     if (!row.is_local) remote.add(row.rank);
-    for (const error& problem : row.problems) complain(fmt::format("rank {}: {}", row.rank, problem.message));
+    for (const error& problem : row.problems)
+      complain(fmt::format("rank {}: {}", snapshot.names.of(row.rank), problem.message));
   }
-  if (!remote.empty()) complain("on other nodes, and not looked at: ranks " + remote.text());
+  if (!remote.empty()) complain("on other nodes, and not looked at: ranks " + snapshot.names.text(remote));
 }
 
 }  // namespace

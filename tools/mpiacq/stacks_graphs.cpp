@@ -49,7 +49,8 @@ std::string stacks_folded(const call_tree& tree) {
   return text;
 }
 
-std::string stacks_dot(const call_tree& tree) {
+std::string stacks_dot(const stacks_snapshot& snapshot) {
+  const call_tree& tree = snapshot.tree;
   std::string text = "digraph stacks {\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n";
   const auto chains = chains_of(tree);
   for (std::size_t i = 0; i < chains.size(); ++i) {
@@ -65,7 +66,7 @@ std::string stacks_dot(const call_tree& tree) {
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const call_tree::node& node = tree[chains[i].last];
     const std::string from = chains[i].parent ? fmt::format("c{}", *chains[i].parent) : "top";
-    text += fmt::format("  {} -> c{} [label=\"{}\"{}];\n", from, i, ranks_text(node.ranks),
+    text += fmt::format("  {} -> c{} [label=\"{}\"{}];\n", from, i, ranks_text(node.ranks, snapshot.names),
                         node.moved() ? ", style=dashed" : "");
   }
   return text + "}\n";

@@ -7,12 +7,20 @@ namespace mpiacq::tool {
 
 namespace {
 
-json json_of_ranks(const std::vector<stacked_rank>& ranks) {
+/// By its number, as in the tree's sets of ranks; null where the job has but one.
+json world_of(const stacks_snapshot& snapshot, std::uint32_t entry) {
+  const std::uint32_t world = snapshot.names.world(entry);
+  const bool is_known = snapshot.names.has_worlds() && world != rank_names::no_world;
+  return is_known ? json(world) : json(nullptr);
+}
+
+json json_of_ranks(const stacks_snapshot& snapshot) {
   json all = json::array();
-  for (const stacked_rank& rank : ranks) {
+  for (const stacked_rank& rank : snapshot.ranks) {
     json problems = json::array();
     for (const error& problem : rank.problems) problems.push_back(problem.message);
-    all.push_back({{"rank", rank.rank},
+    all.push_back({{"rank", snapshot.names.rank(rank.rank)},
+                   {"world", world_of(snapshot, rank.rank)},
                    {"pid", rank.pid.value()},
                    {"host", or_null(rank.host)},
                    {"outcome", outcome_of(rank)},
@@ -22,7 +30,7 @@ json json_of_ranks(const std::vector<stacked_rank>& ranks) {
   return all;
 }
 
-json json_of_node(const call_tree::node& node) {
+json json_of_node(const call_tree::node& node, const rank_names& names) {
   const bool is_frame = node.place != nullptr;
   const code_place place = is_frame ? *node.place : code_place{};
   const bool named = !is_frame || !place.function.empty();
@@ -34,15 +42,15 @@ json json_of_node(const call_tree::node& node) {
           {"inlined", node.inlined},
           {"end", node.is_cut() ? json(name(node.end)) : json(nullptr)},
           {"why", or_null(node.why)},
-          {"ranks", node.ranks.text()},
-          {"standing", node.standing.text()},
-          {"moved", node.ranks.without(node.steady).text()},
+          {"ranks", names.text(node.ranks)},
+          {"standing", names.text(node.standing)},
+          {"moved", names.text(node.ranks.without(node.steady))},
           {"threads", node.threads},
           {"count", node.stacks}};
 }
 
 /// A flat list: nested as deep as the calls, it would be more than many a reader of JSON takes.
-json json_of_tree(const call_tree& tree) {
+json json_of_tree(const call_tree& tree, const rank_names& names) {
   json nodes = json::array();
   std::vector<std::size_t> ids(tree.size(), 0);
   for (const auto number : tree.in_order()) {
@@ -51,7 +59,7 @@ json json_of_tree(const call_tree& tree) {
     ids[number] = nodes.size();
     json frame = {{"id", ids[number]},
                   {"parent", node.parent == call_tree::root ? json(nullptr) : json(ids[node.parent])}};
-    frame.update(json_of_node(node));
+    frame.update(json_of_node(node, names));
     nodes.push_back(std::move(frame));
   }
   return nodes;
@@ -70,8 +78,8 @@ json json_of_stacks(const stacks_snapshot& snapshot) {
           {"samples", snapshot.samples},
           {"interval_seconds", snapshot.interval.count()},
           {"held_seconds", snapshot.held.count()},
-          {"ranks", json_of_ranks(snapshot.ranks)},
-          {"tree", json_of_tree(snapshot.tree)},
+          {"ranks", json_of_ranks(snapshot)},
+          {"tree", json_of_tree(snapshot.tree, snapshot.names)},
           {"problems", std::move(problems)}};
 }
 

@@ -28,6 +28,7 @@ struct stacked_rank {
 /// The stacks of a job, for one of the reports below.
 struct stacks_snapshot {
   starter_facts starter;
+  rank_names names;  ///< of what the tree and the rows below have for ranks
   call_tree tree;
   std::vector<stacked_rank> ranks;  ///< those that were selected, in order
   std::size_t samples = 1;
@@ -45,6 +46,6 @@ struct stacks_snapshot {
 /// "main;solve;PMPI_Barrier 3" for each different stack, as flame graph tools read it.
 [[nodiscard]] std::string stacks_folded(const call_tree& tree);
 /// For Graphviz.
-[[nodiscard]] std::string stacks_dot(const call_tree& tree);
+[[nodiscard]] std::string stacks_dot(const stacks_snapshot& snapshot);
 
 }  // namespace mpiacq::tool

@@ -34,7 +34,8 @@ result<stacks_session> stacks_session::open(starter_facts starter, const process
   session.how_.threads = request.all_threads ? which_threads::all : which_threads::first;
   session.snapshot_.starter = std::move(starter);
   session.snapshot_.samples = 0;
-  for (const std::uint32_t rank : request.ranks.among(static_cast<std::uint32_t>(table.size()))) {
+  session.snapshot_.names = table.names();
+  for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
     session.snapshot_.ranks.push_back(
         {rank, table.pid(rank), std::string(table.host_name(rank).value_or("")), is_local[rank], 0, {}});
   }

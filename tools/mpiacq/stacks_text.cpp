@@ -22,8 +22,8 @@ constexpr std::size_t branches_shown = 4;
 /// Draws a tree, chain after chain: what stands left of a chain's frames is its parents' affair.
 class painter {
  public:
-  painter(const call_tree& tree, bool colour)
-      : tree_(tree), chains_(chains_of(tree)), parted_(partings_of(tree)), colour_(colour) {}
+  painter(const call_tree& tree, const rank_names& names, bool colour)
+      : tree_(tree), names_(names), chains_(chains_of(tree)), parted_(partings_of(tree)), colour_(colour) {}
 
   [[nodiscard]] std::string draw() {
     std::vector<std::size_t> tops;
@@ -55,7 +55,7 @@ class painter {
 
   /// The ranks, and what there is to say of how many threads and how often.
   [[nodiscard]] std::string label_of(const call_tree::node& node, std::string& shown) const {
-    std::string ranks = ranks_text(node.ranks);
+    std::string ranks = ranks_text(node.ranks, names_);
     std::string rest;
     if (node.threads > node.ranks.count()) rest += fmt::format(" ({} threads)", node.threads);
     const std::uint64_t all = tree_[call_tree::root].stacks;
@@ -96,7 +96,7 @@ class painter {
   void draw_standing(call_tree::node_number number, const std::string& left) {
     const call_tree::node& node = tree_[number];
     const bool at_deepest = parted_.deepest == number;
-    text_ += left + in(at_deepest ? red : cyan, ranks_text(node.standing)) + "  (no further)\n";
+    text_ += left + in(at_deepest ? red : cyan, ranks_text(node.standing, names_)) + "  (no further)\n";
   }
 
   [[nodiscard]] std::string frame_line(const call_chain::frame& frame) const {
@@ -110,6 +110,7 @@ class painter {
   }
 
   const call_tree& tree_;
+  const rank_names& names_;
   std::vector<call_chain> chains_;
   partings parted_;
   bool colour_;
@@ -118,19 +119,19 @@ class painter {
 };
 
 /// "0 in exchange at waits.c:35 | 1-3 in settle at waits.c:39": who went where below a frame.
-std::string branches_text(const call_tree& tree, call_tree::node_number below) {
+std::string branches_text(const call_tree& tree, const rank_names& names, call_tree::node_number below) {
   std::string text;
-  if (!tree[below].standing.empty()) text = ranks_text(tree[below].standing) + " no further";
+  if (!tree[below].standing.empty()) text = ranks_text(tree[below].standing, names) + " no further";
   std::size_t shown = 0;
   for (const auto child : tree.children(below)) {
     if (!text.empty()) text += " | ";
     if (++shown > branches_shown) return text + "...";
-    text += fmt::format("{} in {}", ranks_text(tree[child].ranks), frame_text(tree[child]));
+    text += fmt::format("{} in {}", ranks_text(tree[child].ranks, names), frame_text(tree[child]));
   }
   return text;
 }
 
-std::string partings_text(const call_tree& tree) {
+std::string partings_text(const call_tree& tree, const rank_names& names) {
   if (tree[call_tree::root].ranks.count() < 2) return {};
   const partings parted = partings_of(tree);
   std::string text;
@@ -139,12 +140,12 @@ std::string partings_text(const call_tree& tree) {
         fmt::format("  all {} ranks are in {}", tree[call_tree::root].ranks.count(), frame_text(tree[*parted.common]));
     if (!parted.deepest) return text + ", and agree in all their calls\n";
     if (*parted.common == *parted.deepest)
-      return text + ", and part there: " + branches_text(tree, *parted.common) + "\n";
+      return text + ", and part there: " + branches_text(tree, names, *parted.common) + "\n";
     text += "\n";
   }
   if (parted.deepest) {
     text += fmt::format("  the deepest parting is in {}: {}\n", frame_text(tree[*parted.deepest]),
-                        branches_text(tree, *parted.deepest));
+                        branches_text(tree, names, *parted.deepest));
   }
   return text;
 }
@@ -160,7 +161,7 @@ std::string headline(const stacks_snapshot& snapshot) {
   return text + fmt::format(", stopped for {:.1f} ms\n", 1000 * snapshot.held.count());
 }
 
-std::string not_taken_text(const std::vector<stacked_rank>& ranks) {
+std::string not_taken_text(const std::vector<stacked_rank>& ranks, const rank_names& names) {
   std::string text;
   rank_set remote;
   std::size_t shown = 0, more = 0;
@@ -168,7 +169,7 @@ std::string not_taken_text(const std::vector<stacked_rank>& ranks) {
     if (!rank.is_local) {
       remote.add(rank.rank);
     } else if (!rank.problems.empty() && ++shown <= ranks_not_taken_shown) {
-      text += fmt::format("  rank {}: {}\n", rank.rank, printable(rank.problems.back().message));
+      text += fmt::format("  rank {}: {}\n", names.of(rank.rank), printable(rank.problems.back().message));
     } else if (!rank.problems.empty()) {
       ++more;
     }
@@ -176,7 +177,7 @@ std::string not_taken_text(const std::vector<stacked_rank>& ranks) {
   if (more != 0) text += fmt::format("  and {} more ranks with problems: see --json\n", more);
   if (!remote.empty()) {
     text += fmt::format("  on other nodes, and not looked at: {} {}\n", remote.count() == 1 ? "rank" : "ranks",
-                        ranks_text(remote));
+                        ranks_text(remote, names));
   }
   return text;
 }
@@ -202,11 +203,11 @@ std::string_view outcome_of(const stacked_rank& rank) {
 
 std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  std::string text = painter(tree, colour).draw();
+  std::string text = painter(tree, snapshot.names, colour).draw();
   if (tree.samples() > 1 && text.find(" ~") != std::string::npos) {
     text += "  ~ a rank was there in some of the samples only; % of all stacks\n";
   }
-  text += partings_text(tree) + not_taken_text(snapshot.ranks);
+  text += partings_text(tree, snapshot.names) + not_taken_text(snapshot.ranks, snapshot.names);
   for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
   return text;
 }

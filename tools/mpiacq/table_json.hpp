@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "json_parts.hpp"
@@ -14,6 +16,13 @@ struct seen_table {
   std::vector<rank_state> states;
   std::vector<bool> is_local;
 };
+
+/// The comm_world_id of an entry; null with MPIR, and where no known world has it.
+[[nodiscard]] json world_id(const process_table& table, std::size_t entry);
+/// The `worlds` of a `mpiacq.job/1` document, by number.
+[[nodiscard]] json json_of_worlds(const process_table& table);
+/// The entry of a process of this node; empty where none lists it.
+[[nodiscard]] std::optional<std::size_t> entry_of(const process_table* table, process_id process);
 
 /// The `processes` of a `mpiacq.job/1` document.
 [[nodiscard]] json json_of_processes(const seen_table& seen);

@@ -22,10 +22,24 @@ std::string text_or_unknown(std::optional<std::string_view> text) {
 std::string process_rows(const process_table& table, const std::vector<rank_state>& states) {
   std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "PID", "STATE", "EXECUTABLE"}};
   for (std::size_t i = 0; i < table.size(); ++i) {
-    rows.push_back({std::to_string(i), text_or_unknown(table.host_name(i)), std::to_string(table.pid(i).value()),
+    rows.push_back({table.names().of(i), text_or_unknown(table.host_name(i)), std::to_string(table.pid(i).value()),
                     std::string(name(states[i])), text_or_unknown(table.executable_name(i))});
   }
   return columns(rows);
+}
+
+std::string parent_text(const process_table& table, const job_world::origin& origin) {
+  const auto worlds = table.worlds();
+  const auto parent =
+      std::find_if(worlds.begin(), worlds.end(), [&](const job_world& w) { return w.id == origin.world; });
+  if (parent != worlds.end()) return fmt::format("world {}", parent - worlds.begin());
+  return origin.world.empty() ? "a world of no known name" : "world " + printable(origin.world);
+}
+
+std::string run_text(const process_table& table, std::size_t first, std::size_t last) {
+  rank_set run;
+  for (std::size_t i = first; i <= last; ++i) run.add(static_cast<std::uint32_t>(i));
+  return table.names().text(run);
 }
 
 /// One row for each run of ranks with the same host and executable.
@@ -35,16 +49,33 @@ std::string run_rows(const process_table& table) {
   const auto executables = table.executable_numbers();
   std::size_t first = 0;
   for (std::size_t i = 1; i <= table.size(); ++i) {
-    if (i < table.size() && hosts[i] == hosts[first] && executables[i] == executables[first]) continue;
+    const bool goes_on = i < table.size() && hosts[i] == hosts[first] && executables[i] == executables[first] &&
+                         table.names().world(i) == table.names().world(first);
+    if (goes_on) continue;
     if (rows.size() > rows_shown_one_by_one) {
-      rows.push_back({fmt::format("{}-{}", first, table.size() - 1), "...", "the rest: see --json"});
+      rows.push_back({run_text(table, first, table.size() - 1), "...", "the rest: see --json"});
       break;
     }
-    rows.push_back({i - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, i - 1),
-                    text_or_unknown(table.host_name(first)), text_or_unknown(table.executable_name(first))});
+    rows.push_back({run_text(table, first, i - 1), text_or_unknown(table.host_name(first)),
+                    text_or_unknown(table.executable_name(first))});
     first = i;
   }
   return columns(rows);
+}
+
+/// What the numbers before the colons are.
+std::string world_lines(const process_table& table) {
+  std::string text;
+  for (std::size_t i = 0; i < table.worlds().size(); ++i) {
+    const job_world& world = table.worlds()[i];
+    text += fmt::format("  world {}: {}", i, printable(world.id));
+    if (world.spawned_by) {
+      text += fmt::format(", spawn {} of rank {} of {}", world.spawned_by->sequence, world.spawned_by->rank,
+                          parent_text(table, *world.spawned_by));
+    }
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -55,6 +86,7 @@ std::string extent_text(const process_table& table, const mpir::job_facts& facts
   const auto host_count = static_cast<std::size_t>(std::unique(hosts.begin(), hosts.end()) - hosts.begin());
   std::string text =
       fmt::format("{} on {}", counted(table.size(), "process", "processes"), counted(host_count, "host", "hosts"));
+  if (table.worlds().size() > 1) text += fmt::format(" in {} worlds", table.worlds().size());
   if (facts.job_id) text += fmt::format(", job {}", printable(*facts.job_id));
   if (facts.step_id) text += fmt::format(" step {}", printable(*facts.step_id));
   return text;
@@ -62,6 +94,7 @@ std::string extent_text(const process_table& table, const mpir::job_facts& facts
 
 std::string table_text(const process_table& table, const std::vector<rank_state>& states) {
   std::string text = table.size() <= rows_shown_one_by_one ? process_rows(table, states) : run_rows(table);
+  if (table.names().has_worlds()) text += world_lines(table);
   if (!table.empty()) text += "  layout: " + layout_source_text(table.layout(), true) + "\n";
   return text;
 }
@@ -72,7 +105,7 @@ std::string problem_text(std::span<const error> problems, const process_table* t
   if (table == nullptr) return text;
   const auto of_table = table->problems();
   for (std::size_t i = 0; i < std::min(of_table.size(), problems_shown); ++i) {
-    text += "  problem: " + printable(of_table[i].sentence()) + "\n";
+    text += "  problem: " + printable(of_table[i].sentence(table->names())) + "\n";
   }
   if (table->problem_count() > problems_shown) {
     text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_shown);

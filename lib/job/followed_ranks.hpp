@@ -1,0 +1,38 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <span>
+#include <vector>
+
+#include "job_state.hpp"
+
+namespace mpiacq {
+
+/// MPI2DD: the ranks, directories and metadirectories of this node, each with a breakpoint and flags of its own. They
+/// are taken hold of when the job is let run after an event, and run on at once, followed; unless the caller wants
+/// the ranks left alone (job_options::follow_ranks).
+class job::state::followed_ranks final : public rank_keeper {
+ public:
+  explicit followed_ranks(state& job) : job_(job) {}
+
+  void take_in() override;
+  [[nodiscard]] std::vector<result<void>> hold(std::span<const process_id> ranks) override;
+  [[nodiscard]] bool holds(process_id rank) const override;
+  [[nodiscard]] result<void> run_on() override;
+  [[nodiscard]] result<void> let_go(leave how) override;
+  void handle(const process_event&) override {}
+  [[nodiscard]] result<bool> open_gate(process_id rank) override;
+
+ private:
+  /// One outcome for each. A process that is followed or was refused already is not asked for again.
+  std::vector<result<void>> follow(std::span<const living_graph::member> wanted);
+  void begin(candidate& member);
+  void wait_until_stopped(std::span<const process_id> ranks);
+  void take_back_flags(candidate& member, bool opens_gate);
+
+  state& job_;
+  std::set<process_id> refused_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,35 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq {
+
+/// What a job does to its ranks on this node beside the starter. With MPIR they are left alone until somebody wants
+/// them held; with MPI2DD they are followed, since they raise events.
+class rank_keeper {
+ public:
+  virtual ~rank_keeper() = default;
+
+  /// Before the job is let run: takes hold of what is to be followed.
+  virtual void take_in() {}
+  /// All threads of all of them stopped, and each told that it is being debugged. One outcome for each, in order;
+  /// errors as `tracer::attach_all`.
+  [[nodiscard]] virtual std::vector<result<void>> hold(std::span<const process_id> ranks) = 0;
+  [[nodiscard]] virtual bool holds(process_id rank) const = 0;
+  /// Whoever is stopped runs on.
+  [[nodiscard]] virtual result<void> run_on() = 0;
+  /// Nobody is ours any more, and nobody is told that a tool is there. `how` is for those that are held; all others
+  /// run.
+  [[nodiscard]] virtual result<void> let_go(leave how) = 0;
+  /// What became of a rank.
+  virtual void handle(const process_event& event) = 0;
+  /// Opens a rank's gate, where it is closed. The rank need not be held. False where there is none (yet): its program
+  /// may not have been loaded so far. Errors, too, may be of a moment in the middle of an exec.
+  [[nodiscard]] virtual result<bool> open_gate(process_id rank) = 0;
+};
+
+}  // namespace mpiacq
