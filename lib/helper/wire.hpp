@@ -23,7 +23,7 @@
 #include "mpiacq/ids.hpp"
 #include "mpiacq/registers.hpp"
 
-namespace mpiacq::tracing {
+namespace mpiacq::helper {
 
 /// Pointers to the members of T that are sent, as a tuple. Specialised for each structure.
 template <class T>
@@ -225,4 +225,4 @@ template <class T>
   return writer.bytes();
 }
 
-}  // namespace mpiacq::tracing
+}  // namespace mpiacq::helper
