@@ -106,6 +106,7 @@ struct queue_report {
   length_unit unit = length_unit::unknown;
   std::vector<queue_communicator> communicators;  ///< in the library's order
   std::vector<new_process> new_processes;
+  std::string spawn_breakpoint;  ///< where new processes are announced (MPI-2 extension); empty: the library has none
   std::vector<missing_type> missing;
   std::vector<std::string> notes;  ///< the library's own messages, and what it wrote to its output: for people
   std::vector<error> problems;     ///< whatever makes the lists above less than whole

@@ -56,7 +56,8 @@ class queue_host {
 
   /// What the library says of one process. An error where it gives nothing at all: it cannot be loaded, lacks an entry
   /// point, is of another version, says that the process has no queues (its own words in the message), or crashed,
-  /// hung or ended before its first answer. A library that fails later leaves what it had said, and a problem.
+  /// hung or ended before its first answer. A library that fails later leaves what it had said, and a problem; one that
+  /// asked for types that nobody could give leaves a report without communicators that names them (`missing`).
   [[nodiscard]] result<queue_report> read(const queue_subject& subject);
 
  private:

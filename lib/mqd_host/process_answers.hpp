@@ -18,8 +18,7 @@ namespace mpiacq::mqd_host {
 using type_number = std::uint32_t;
 
 /// What a library's callbacks are answered from: the process itself (`target_answers`), or, in the separate process,
-/// the tool at the other end of a socket (`remote_answers`). Each remembers what the library asked for and nobody
-/// could give.
+/// the tool at the other end of a socket (`remote_answers`).
 ///
 /// An error is the end: the process cannot be read any more, the other end has gone. That something is not there is an
 /// empty answer.
