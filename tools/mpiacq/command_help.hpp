@@ -46,6 +46,19 @@ inline constexpr auto inspect_details =
     "  mpiacq inspect 4242\n\n"
     "Exit status: 0; 125 where the program cannot be read.";
 
+inline constexpr auto types_about = "Makes the types that an MPI's message-queue library must know";
+inline constexpr auto types_details =
+    "Where an MPI was built without debug information, as distributions do, its message-queue library cannot read its\n"
+    "data. The types are compiled out of the MPI's own headers then, held against the library, and kept in a cache\n"
+    "($XDG_CACHE_HOME/mpiacq/types or ~/.cache/mpiacq/types) under its build id, where `mpiacq queues` finds them. "
+    "Runs\n"
+    "the MPI's compiler wrapper and a C compiler. Once for each installed MPI is enough.\n\n"
+    "Examples:\n"
+    "  mpiacq types openmpi\n"
+    "  mpiacq types openmpi --wrapper /opt/openmpi/bin/mpicc\n"
+    "  mpiacq types openmpi -o openmpi-types.so && mpiacq queues --types openmpi-types.so 4242\n\n"
+    "Exit status: 0; 125 where the types cannot be had, with what to install.";
+
 inline constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
 inline constexpr auto check_details =
     "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of "

@@ -30,6 +30,7 @@ class formatter final : public CLI::Formatter {
       return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n       mpiacq check [OPTIONS] PID\n";
     if (app->get_name() == "stacks") return "Usage: mpiacq stacks [OPTIONS] PID\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
+    if (app->get_name() == "types") return "Usage: mpiacq types [OPTIONS] MPI\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
 };
@@ -101,6 +102,9 @@ invocation parse_command_line(int argc, char** argv) {
 
   stacks_words stacks;
   CLI::App* stacks_command = add_stacks_command(app, stacks);
+
+  types_options types;
+  CLI::App* types_command = add_types_command(app, types);
 
   core_report_options core;
   CLI::Option* core_option =
@@ -176,6 +180,10 @@ invocation parse_command_line(int argc, char** argv) {
     if (!process) return finished{failed("stacks: no process was given. Try: mpiacq stacks $(pgrep -n mpirun)")};
     options.process = process_id{*process};
     return options;
+  }
+  if (types_command->parsed()) {
+    if (types.request.mpi.empty()) return finished{failed("types: no MPI was given. Try: mpiacq types openmpi")};
+    return types;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

@@ -10,6 +10,7 @@
 #include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
+#include "types_command.hpp"
 
 namespace mpiacq::tool {
 
@@ -86,7 +87,7 @@ struct finished {
 };
 
 using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
-                                inspect_options, stacks_options>;
+                                inspect_options, stacks_options, types_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 
