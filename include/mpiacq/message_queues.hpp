@@ -122,7 +122,7 @@ struct rank_queues {
 /// Bounds on what one process's library may cost. What passes one is that process's problem.
 struct queue_limits {
   std::uint32_t communicators = 100'000;
-  std::uint64_t operations = 10'000'000;                    ///< of one process
+  std::uint64_t operations = 1'000'000;                     ///< of one process
   std::uint64_t fetch_bytes = 1U << 20U;                    ///< of one fetch_data
   std::uint64_t fetched_bytes = std::uint64_t{1} << 32U;    ///< of one process in all
   std::uint64_t allocated_bytes = std::uint64_t{1} << 30U;  ///< by the library, through our callbacks

@@ -31,7 +31,7 @@ class queue_library {
  private:
   queue_library() = default;
   [[nodiscard]] result<void> find_functions(void* handle, const std::string& shown_path);
-  [[nodiscard]] result<void> find_extension(void* handle);
+  void find_extension(void* handle);
   [[nodiscard]] result<void> check_version(const std::string& shown_path, report_sink& sink);
 
   std::array<void*, entry_point_count> functions_{};

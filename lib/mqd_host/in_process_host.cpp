@@ -1,0 +1,39 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "in_process_host.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "session.hpp"
+#include "target_answers.hpp"
+
+namespace mpiacq::mqd_host {
+
+result<std::unique_ptr<in_process_host>> in_process_host::create(const std::string& library_path,
+                                                                 const queue_host_options& options) {
+  auto file = open_library(library_path, ::geteuid(), options.trust_library);
+  if (!file) return fail(std::move(file.error()));
+  return std::unique_ptr<in_process_host>(new in_process_host(std::move(*file), options.limits));
+}
+
+result<void> in_process_host::load(report_sink& sink) {
+  if (library_) return {};
+  // By its descriptor, so that what was looked at is what is loaded.
+  auto loaded = queue_library::load(fmt::format("/proc/self/fd/{}", file_.file.get()), file_.path, sink);
+  if (!loaded) return fail(std::move(loaded.error()));
+  library_ = std::move(*loaded);
+  return {};
+}
+
+result<queue_report> in_process_host::read(const queue_subject& subject) {
+  report_builder builder(file_.path);
+  if (auto loaded = load(builder); !loaded) return fail(std::move(loaded.error()));
+  if (!file_.warning.empty()) builder.note(std::string(file_.warning));
+  target_answers answers(subject);
+  const session_facts facts{subject.identity, subject.world_size, subject.image};
+  return builder.finish(run_session(*library_, answers, facts, limits_, builder));
+}
+
+}  // namespace mpiacq::mqd_host
