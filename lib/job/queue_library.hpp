@@ -4,12 +4,20 @@
 #include <optional>
 #include <string>
 
+#include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/memory.hpp"
+#include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq {
 
 /// The message-queue library that a rank of this node asks for (MPIR_dll_name, an array or, in one launcher, a
 /// pointer). Empty where the rank has none, has not come so far, or may not be read. The rank is not stopped.
 [[nodiscard]] std::optional<std::string> queue_library_of(process_id pid);
+
+/// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists,
+/// its MPIR_dll_name, and the name that debuggers take where there is neither (libtvmpich.so). A name without a folder
+/// is looked for beside the MPI library. not_found: what was looked for, and what to do.
+[[nodiscard]] result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory);
 
 }  // namespace mpiacq
