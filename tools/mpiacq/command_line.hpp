@@ -21,6 +21,19 @@ struct report_options {
   std::vector<std::string> debug_folders;
 };
 
+/// Which queue library is asked, and where it gets its types from.
+struct queue_request {
+  std::string library;         ///< empty: what each rank names
+  bool trust_library = false;  ///< also where others than root and the job's user could have written it
+  std::string types;           ///< a file of types; empty: debug information, and carriers that were made
+};
+
+/// Which ranks: those that were named, or the members of a communicator, which are found out from the running job.
+struct rank_choice {
+  rank_selection ranks;
+  std::string communicator;  ///< "comm:NAME"; empty: none
+};
+
 /// What becomes of the job once its processes have been reported.
 enum class then : unsigned char { go_on, detach, stop, kill };
 
@@ -30,11 +43,14 @@ struct job_command_options {
   then after = then::go_on;
   std::optional<double> timeout;  ///< seconds
   rank_selection ranks;
+  std::string communicator;  ///< `attach`: whose members `ranks` is to be
   std::optional<mpir::daemon_request> daemons;
   std::string each;  ///< a command for each rank; empty: none
   std::size_t jobs = 1;
   bool stacks = false;
   bool all_threads = false;
+  bool queues = false;
+  queue_request queue;
 };
 
 struct launch_options : job_command_options {
@@ -65,12 +81,21 @@ enum class stacks_form : unsigned char { tree, folded, dot };
 struct stacks_options {
   report_options report;
   process_id process;
-  rank_selection ranks;
+  rank_choice ranks;
+  queue_request queue;  ///< for the members of a communicator
   bool all_threads = false;
   stacks_form form = stacks_form::tree;
   std::size_t samples = 1;
   double interval = 0;  ///< seconds
   double timeout = 0;   ///< seconds
+};
+
+struct queues_options {
+  report_options report;
+  process_id process;
+  rank_choice ranks;
+  queue_request queue;
+  double timeout = 0;  ///< seconds
 };
 
 /// `attach --core`.
@@ -87,7 +112,7 @@ struct finished {
 };
 
 using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
-                                inspect_options, stacks_options, types_options>;
+                                inspect_options, stacks_options, queues_options, types_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

@@ -14,6 +14,7 @@ namespace mpiacq::tool {
 [[nodiscard]] int run_inspect(const inspect_options& options);
 [[nodiscard]] int run_check(const check_options& options);
 [[nodiscard]] int run_stacks(const stacks_options& options);
+[[nodiscard]] int run_queues(const queues_options& options);
 
 /// "mpiacq: SENTENCE" on standard error.
 void complain(const error& what);
