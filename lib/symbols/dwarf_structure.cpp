@@ -39,10 +39,37 @@ bool is_declaration(Dwarf_Die& entry) {
   return dwarf_attr(&entry, DW_AT_declaration, &attribute) != nullptr && dwarf_formflag(&attribute, &flag) == 0 && flag;
 }
 
-std::optional<std::uint64_t> size_of(Dwarf_Die& type) {
+std::optional<std::uint64_t> structure_reader::size_of(const Dwarf_Die& type) const {
+  Dwarf_Die copy = type;
   Dwarf_Word size = 0;
-  if (dwarf_aggregate_size(&type, &size) != 0) return std::nullopt;
-  return size;
+  if (dwarf_aggregate_size(&copy, &size) == 0) return size;
+  return dwarf_tag(&copy) == DW_TAG_array_type ? size_of_array(copy) : std::nullopt;
+}
+
+/// libdw gives no array's size where the unit has no language, as the units that dwz makes. Indices begin with 0 there,
+/// unless it says otherwise: it is C's that are asked for.
+std::optional<std::uint64_t> structure_reader::size_of_array(Dwarf_Die& array) const {
+  auto element = type_of(array);
+  if (!element || !*element || (*element)->tag == DW_TAG_array_type) return std::nullopt;
+  Dwarf_Word size = 0;
+  if (dwarf_aggregate_size(&(*element)->entry, &size) != 0 || size == 0) return std::nullopt;
+  const auto number = [](Dwarf_Die& range, unsigned name) -> std::optional<std::uint64_t> {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_attr(&range, name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0)
+      return std::nullopt;
+    return value;
+  };
+  std::uint64_t bytes = size;
+  auto gone_through = visit_children(data_, array, [&](Dwarf_Die& range) -> result<bool> {
+    if (dwarf_tag(&range) != DW_TAG_subrange_type) return false;
+    auto count = number(range, DW_AT_count);
+    if (const auto last = number(range, DW_AT_upper_bound))
+      count = *last + 1 - number(range, DW_AT_lower_bound).value_or(0);
+    if (!count || __builtin_mul_overflow(bytes, *count, &bytes)) bytes = 0;
+    return bytes == 0;
+  });
+  return gone_through && bytes != 0 ? std::optional{bytes} : std::nullopt;
 }
 
 tl::unexpected<error> structure_reader::bad(std::string sentence) const {

@@ -23,8 +23,6 @@ struct bare_type {
 [[nodiscard]] bool is_structure(int tag);
 /// A declaration says of the type what its own file knows, which may be less than the definition's.
 [[nodiscard]] bool is_declaration(Dwarf_Die& entry);
-/// The size of a type in bytes, past typedefs and qualifiers; empty where it has none.
-[[nodiscard]] std::optional<std::uint64_t> size_of(Dwarf_Die& type);
 
 /// Reads layouts out of one file's DWARF, which must outlive it.
 class structure_reader {
@@ -41,6 +39,8 @@ class structure_reader {
   /// The definition of a structure that may only be declared where it is used, or stand in a type unit; empty where
   /// this file has none.
   [[nodiscard]] result<std::optional<bare_type>> completed(bare_type type) const;
+  /// The size of a type in bytes, past typedefs and qualifiers; empty where it has none.
+  [[nodiscard]] std::optional<std::uint64_t> size_of(const Dwarf_Die& type) const;
   /// The layout of a complete structure. `source` and the paths are the caller's to fill in.
   [[nodiscard]] result<structure_layout> layout_of(bare_type type);
 
@@ -49,6 +49,7 @@ class structure_reader {
   [[nodiscard]] result<void> add_members(Dwarf_Die& structure, std::uint64_t base, int depth, structure_layout& layout);
   [[nodiscard]] result<void> add_member(Dwarf_Die& entry, std::uint64_t base, int depth, structure_layout& layout);
   [[nodiscard]] result<std::uint64_t> offset_of(Dwarf_Die& member) const;
+  [[nodiscard]] std::optional<std::uint64_t> size_of_array(Dwarf_Die& array) const;
   [[nodiscard]] bool is_signed(Dwarf_Die& type) const;
 
   const dwarf_data& data_;

@@ -32,7 +32,9 @@ asked_name parse(std::string_view name) {
                                                                          {"union ", DW_TAG_union_type},
                                                                          {"enum ", DW_TAG_enumeration_type}}};
   for (const auto& [keyword, tag] : keywords) {
-    if (name.starts_with(keyword)) return {name.substr(name.find_first_not_of(' ', keyword.size() - 1)), tag};
+    if (!name.starts_with(keyword)) continue;
+    const std::size_t begin = name.find_first_not_of(' ', keyword.size());
+    return {begin == std::string_view::npos ? std::string_view{} : name.substr(begin), tag};
   }
   return {name, std::nullopt};
 }
@@ -129,7 +131,7 @@ result<std::optional<structure_layout>> type_index::describe(const kept_entry& t
     if (!layout) return fail(std::move(layout).error());
     return std::move(*layout);
   }
-  const auto size = size_of((*bare)->entry);
+  const auto size = reader_.size_of((*bare)->entry);
   if (!size) return std::nullopt;
   Dwarf_Die named = type.entry;
   structure_layout layout;
