@@ -40,18 +40,15 @@ std::optional<std::int64_t> rank_in(const std::vector<std::int64_t>& group, std:
 /// rank past the group that is known has no number in the job then.
 peer make_peer(std::optional<std::int64_t> local, std::optional<std::int64_t> global, const queue_communicator& of) {
   peer p;
-  if (local && *local < 0) local.reset();
-  if (global && (*global < 0 || *global > std::numeric_limits<std::int32_t>::max())) global.reset();
-  if (of.group) {
-    if (!local && global) local = rank_in(*of.group, *global);
-    if (local) {
-      global.reset();
-      const auto rank = static_cast<std::size_t>(*local);
-      if (rank < of.group->size() && (*of.group)[rank] >= 0) global = (*of.group)[rank];
-    }
-  }
-  p.local = local;
-  if (global) p.global = static_cast<std::uint32_t>(*global);
+  const bool is_number = global && *global >= 0 && *global <= std::numeric_limits<std::int32_t>::max();
+  if (is_number) p.global = static_cast<std::uint32_t>(*global);
+  if (local && *local >= 0) p.local = local;
+  if (!of.group) return p;
+  if (!p.local && p.global) p.local = rank_in(*of.group, *p.global);
+  if (!p.local) return p;
+  p.global.reset();
+  const auto rank = static_cast<std::size_t>(*p.local);
+  if (rank < of.group->size() && (*of.group)[rank] >= 0) p.global = static_cast<std::uint32_t>((*of.group)[rank]);
   return p;
 }
 
