@@ -24,7 +24,7 @@ namespace {
 
 /// Reading what is open already, memory, clocks, waiting, ends, and what the C library looks up for itself. Whatever
 /// stands here can neither name another process nor change anything outside of this one.
-constexpr std::array<std::int32_t, 51> always_allowed{
+constexpr std::array always_allowed{
     SYS_read,
     SYS_pread64,
     SYS_readv,
@@ -58,6 +58,7 @@ constexpr std::array<std::int32_t, 51> always_allowed{
     SYS_geteuid,
     SYS_getgid,
     SYS_getegid,
+    SYS_getgroups,
     SYS_getrusage,
     SYS_getrlimit,
     SYS_times,
@@ -78,7 +79,7 @@ constexpr std::array<std::int32_t, 51> always_allowed{
     SYS_membarrier,
 };
 /// By path: for the loader. Refused with EACCES when the sandbox is closed, as the C library may ask in passing.
-constexpr std::array<std::int32_t, 4> looks_at_files{SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat};
+constexpr std::array looks_at_files{SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat};
 
 /// What a library might want to do that it must not: so that a person can be told by name.
 constexpr std::array<system_call, 32> refused_names{{

@@ -10,8 +10,8 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-constexpr std::array<std::int32_t, 5> allowed{SYS_arch_prctl, SYS_time, SYS_poll, SYS_select, SYS_pause};
-constexpr std::array<std::int32_t, 4> looks_at_files{SYS_access, SYS_stat, SYS_lstat, SYS_readlink};
+constexpr std::array allowed{SYS_arch_prctl, SYS_time, SYS_poll, SYS_select, SYS_pause};
+constexpr std::array looks_at_files{SYS_access, SYS_stat, SYS_lstat, SYS_readlink};
 constexpr std::array<system_call, 15> named{{
     {SYS_open, "open"},
     {SYS_creat, "creat"},
