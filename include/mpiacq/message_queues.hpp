@@ -34,6 +34,13 @@ struct peer {
   std::optional<std::uint32_t> global;  ///< its number in the job: its rank in the world, or an identity past those
 };
 
+/// A message that is there.
+struct queue_message {
+  peer from_or_to;
+  std::int64_t tag = 0;
+  std::int64_t length = 0;
+};
+
 /// One pending operation (mqs_pending_operation), as a value: what was not valid in the library's answer is empty here.
 struct queue_operation {
   operation_status status = operation_status::pending;
@@ -42,13 +49,8 @@ struct queue_operation {
   std::int64_t length = 0;          ///< of the buffer, in `queue_report::length_unit`
   bool system_buffer = false;
   target_address buffer;
-  /// The message itself, where there is one: sends, and what is matched or complete.
-  struct message {
-    peer from_or_to;
-    std::int64_t tag = 0;
-    std::int64_t length = 0;
-  };
-  std::optional<message> actual;
+  using message = queue_message;
+  std::optional<message> actual;   ///< the message itself, where there is one: sends, and what is matched or complete
   std::vector<std::string> extra;  ///< the library's own lines, five at most, made printable
 };
 

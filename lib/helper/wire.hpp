@@ -80,7 +80,7 @@ class wire_writer {
   template <class... Ts>
   void put(const std::variant<Ts...>& one_of) {
     put(static_cast<std::uint8_t>(one_of.index()));
-    std::visit([this](const auto& value) { put(value); }, one_of);
+    std::visit([this](const auto& value) { this->put(value); }, one_of);
   }
   template <class T>
   void put(const result<T>& outcome) {

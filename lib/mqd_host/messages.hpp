@@ -180,8 +180,8 @@ inline constexpr auto wire_members<mqd_host::note_record> = std::tuple{&mqd_host
 template <>
 inline constexpr auto wire_members<peer> = std::tuple{&peer::any, &peer::local, &peer::global};
 template <>
-inline constexpr auto wire_members<queue_operation::message> = std::tuple{
-    &queue_operation::message::from_or_to, &queue_operation::message::tag, &queue_operation::message::length};
+inline constexpr auto wire_members<queue_message> =
+    std::tuple{&queue_message::from_or_to, &queue_message::tag, &queue_message::length};
 template <>
 inline constexpr auto wire_members<queue_operation> = std::tuple{
     &queue_operation::status,        &queue_operation::desired, &queue_operation::tag,    &queue_operation::length,
