@@ -14,18 +14,18 @@ constexpr std::string_view openmpi_include_folders[] = {"", "/openmpi"};
 /// packages lack one header, ompi/peruse/peruse.h; none of these types needs it, and the guard of the header that wants
 /// it keeps that out.
 constexpr std::string_view openmpi_source = R"(#define _PERUSE_INTERNAL_H_
-#include "ompi_config.h"
-#include "mpi.h"
-#include "ompi/communicator/communicator.h"
-#include "ompi/datatype/ompi_datatype.h"
-#include "ompi/group/group.h"
-#include "ompi/mca/pml/base/pml_base_recvreq.h"
-#include "ompi/mca/pml/base/pml_base_request.h"
-#include "ompi/mca/pml/base/pml_base_sendreq.h"
-#include "ompi/mca/pml/pml.h"
-#include "ompi/mca/topo/base/base.h"
-#include "ompi/mca/topo/topo.h"
-#include "ompi/request/request.h"
+#include <ompi_config.h>
+#include <mpi.h>
+#include <ompi/communicator/communicator.h>
+#include <ompi/datatype/ompi_datatype.h>
+#include <ompi/group/group.h>
+#include <ompi/mca/pml/base/pml_base_recvreq.h>
+#include <ompi/mca/pml/base/pml_base_request.h>
+#include <ompi/mca/pml/base/pml_base_sendreq.h>
+#include <ompi/mca/pml/pml.h>
+#include <ompi/mca/topo/base/base.h>
+#include <ompi/mca/topo/topo.h>
+#include <ompi/request/request.h>
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

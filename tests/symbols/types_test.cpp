@@ -11,6 +11,7 @@
 #include "live_process.hpp"
 #include "mpiacq/process_types.hpp"
 #include "run_command.hpp"
+#include "take_core.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -287,6 +288,26 @@ TEST_CASE("a process's types come from all its modules, and a file that two proc
   }
   CHECK(read_by_first >= 2);
   CHECK(catalogue.files_read() == read_by_first);
+}
+
+TEST_CASE("a core file's process has the types of its modules") {
+  const scratch_folder folder;
+  const std::string library = folder.path("libtypes.so");
+  build_library(library, {"-g", "-Wl,-soname," + library});
+  const std::string program = folder.path("waits");
+  build({"gcc", "-g", source("waits.c"), library, "-o", program});
+  live_process process{{program}};
+  REQUIRE(process.next_line() == std::optional<std::string>{"ready"});
+  const auto file = core_by_gcore(process.pid(), folder.path(""));
+  if (!file) MPIACQ_SKIP("gcore (gdb) takes no core file here");
+  auto core = core_file::open(*file);
+  REQUIRE(core.has_value());
+  auto symbols = core_symbols::open(**core, {{}, false});
+  REQUIRE(symbols.has_value());
+  type_catalogue catalogue{{{}, false}};
+  process_types types{**symbols, catalogue};
+  CHECK(type(types, "only_in_program")->size == 17);
+  check_type(types, "untagged_t", "untagged_t", told_by_symbols(library));
 }
 
 TEST_CASE("the types of a program that does not run, and of its libraries") {
