@@ -149,11 +149,15 @@ error conversation::ended() {
   }
   const int signal = WTERMSIG(*status);
   const std::int32_t refused = area.refused_call;
-  if (signal == SIGSYS && refused >= 0) {
+  if (signal == SIGSYS) {
     const auto call = system_call_name(refused);
+    // The handler that notes the number cannot run where signals are blocked, as they are where a thread is started.
+    const std::string what = refused < 0     ? "with its signals blocked, as where threads start"
+                             : !call.empty() ? std::string{call}
+                                             : fmt::format("system call {}", refused);
     return {error_code::permission,
             fmt::format("the queue library asked the kernel for what it may not have ({}){}, and was ended (SIGSYS)",
-                        call.empty() ? fmt::format("system call {}", refused) : std::string{call}, during())};
+                        what, during())};
   }
   if (signal == SIGKILL) {
     return {error_code::system,
