@@ -56,7 +56,7 @@ result<ends> make_pipe() {
   return both;
 }
 
-/// Of the environment only what the loader needs to find our own libraries by.
+/// Of the environment only what the loader finds by what a library needs.
 std::string kept_variable() {
   const char* folders = ::secure_getenv("LD_LIBRARY_PATH");
   return folders == nullptr ? std::string{} : fmt::format("LD_LIBRARY_PATH={}", folders);
