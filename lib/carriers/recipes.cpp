@@ -93,10 +93,8 @@ constexpr recipe recipes[] = {
     {"mpich",
      "MPICH",
      "MPIR_ MPIDI_ MPID_ MPII_",
-     "install its debug symbols (libmpich12-dbgsym on Debian), let DEBUGINFOD_URLS name a server that has them, or use "
-     "an MPICH that was configured with --enable-g=dbg or --enable-debuginfo; its development packages have no "
-     "internal "
-     "headers to make a type carrier of",
+     "install its debug symbols where there are any, or use an MPICH that was configured with --with-device=ch3 and "
+     "--enable-debuginfo; its development packages have no internal headers to compile types out of",
      false,
      {},
      {},
