@@ -40,7 +40,9 @@ concept wire_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 class wire_writer {
  public:
+  wire_writer() { bytes_.reserve(256); }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
 
   template <wire_number T>
   void put(T value) {
@@ -222,7 +224,7 @@ template <class T>
 [[nodiscard]] std::vector<std::byte> encode(const T& value) {
   wire_writer writer;
   writer.put(value);
-  return writer.bytes();
+  return std::move(writer).take();
 }
 
 }  // namespace mpiacq::helper

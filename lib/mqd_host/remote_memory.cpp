@@ -21,8 +21,8 @@ result<bool> remote_memory::read(std::uint64_t address, std::span<std::byte> int
     const std::size_t some = std::min<std::size_t>(into.size(), read_page_size - offset);
     auto from = page_at(address - offset);
     if (!from) return fail(std::move(from).error());
-    if (**from == nullptr) return false;
-    std::memcpy(into.data(), (**from)->data() + offset, some);
+    if ((*from)->got < offset + some) return false;
+    std::memcpy(into.data(), (*from)->bytes.get() + offset, some);
     into = into.subspan(some);
     address += some;
   }
@@ -50,18 +50,25 @@ std::uint64_t remote_memory::pages_to_fetch(std::uint64_t address) {
 }
 
 result<void> remote_memory::fetch(std::uint64_t address) {
-  if (pages_.size() >= most_pages) pages_.clear();
+  if (pages_.size() >= most_pages) {
+    pages_.clear();
+    last_address_ = no_page;
+  }
   const std::uint64_t count = pages_to_fetch(address);
   const auto got = tool_.ask(memory_request{address, static_cast<std::uint32_t>(count * read_page_size)});
   if (!got) return fail(got.error());
-  const std::uint64_t whole = std::min<std::uint64_t>(*got / read_page_size, count);
-  for (std::uint64_t i = 0; i < whole; ++i) {
-    auto copy = std::make_unique_for_overwrite<std::array<std::byte, read_page_size>>();
-    std::memcpy(copy->data(), area_.window.data() + i * read_page_size, read_page_size);
-    pages_.insert_or_assign(address + i * read_page_size, std::move(copy));
+  std::uint64_t left = std::min<std::uint64_t>(*got, count * read_page_size);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    page& here = pages_[address + i * read_page_size];
+    here.got = std::min<std::uint64_t>(left, read_page_size);
+    left -= here.got;
+    if (here.got > 0) {
+      here.bytes = std::make_unique_for_overwrite<std::byte[]>(read_page_size);
+      std::memcpy(here.bytes.get(), area_.window.data() + i * read_page_size, here.got);
+    }
+    // Of those behind the first that cannot be read whole nothing is known.
+    if (here.got < read_page_size) break;
   }
-  // Of those behind the first that cannot be read nothing is known.
-  if (whole < count) pages_.insert_or_assign(address + whole * read_page_size, nullptr);
   expected_ = address + count * read_page_size;
   return {};
 }

@@ -46,15 +46,17 @@ void shared_report::problem(error&& e) {
 }
 
 void shared_report::put(record&& what) {
-  const auto frame = as_frame(encode(what));
-  if (frame.size() > longest_record) return;  // nothing that is made here is: texts are bounded
+  const auto bytes = encode(what);
+  const auto length = static_cast<std::uint32_t>(bytes.size());
+  if (length > longest_record) return;  // nothing that is made here is: texts are bounded
   std::uint32_t said = area_.said.load(std::memory_order_relaxed);
-  if (said > shared_area::report_bytes - frame.size()) {
+  if (said > shared_area::report_bytes - sizeof length - length) {
     if (!tool_.ask(report_request{})) return;
     said = 0;
   }
-  std::memcpy(area_.report.data() + said, frame.data(), frame.size());
-  area_.said.store(said + static_cast<std::uint32_t>(frame.size()), std::memory_order_release);
+  std::memcpy(area_.report.data() + said, &length, sizeof length);
+  std::memcpy(area_.report.data() + said + sizeof length, bytes.data(), length);
+  area_.said.store(said + static_cast<std::uint32_t>(sizeof length) + length, std::memory_order_release);
 }
 
 }  // namespace mpiacq::mqd_host

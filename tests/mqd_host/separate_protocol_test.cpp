@@ -190,6 +190,10 @@ TEST_CASE("what cannot be read is known after one question, and does not spoil i
   CHECK_FALSE(memory.read(0x11000, got).value());
   CHECK(memory.read(0x12000, got).value());
   CHECK(tool.memory_requests == 2);
+  // Memory that ends within a page, as that of a core file may.
+  tool.memory.map(target_address{0x20000}, pattern(read_page_size + 100));
+  CHECK(memory.read(0x20000 + read_page_size + 84, got).value());
+  CHECK_FALSE(memory.read(0x20000 + read_page_size + 85, got).value());
   CHECK_FALSE(memory.read(UINT64_MAX - 4, got).value());
   CHECK_FALSE(memory.read(UINT64_MAX - 15, std::span{got}.first(15)).value());
 }
