@@ -46,7 +46,8 @@ result<std::vector<std::byte>> answer_server::answer(const type_request& what) {
 }
 
 result<std::vector<std::byte>> answer_server::answer(const memory_request& what, shared_area& area) {
-  if (what.bytes > area.window.size() || what.bytes > UINT64_MAX - what.address) return senseless();
+  if (what.bytes == 0 || what.bytes > area.window.size() || what.bytes - 1 > UINT64_MAX - what.address)
+    return senseless();
   memory_range range{target_address{what.address}, std::span{area.window}.first(what.bytes)};
   if (auto read = subject_.process.memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
   fetched_ += range.got;

@@ -161,8 +161,8 @@ result<void> record_reader::put(note_record&& what) {
 }
 
 result<void> record_reader::put(error&& e) {
-  auto judged_error = judged(fail(std::move(e)));
-  into_.problem(std::move(judged_error.error()));
+  if (!within(e.code, error_code::system)) return no_record();
+  into_.problem(std::move(judged(fail(std::move(e))).error()));
   return {};
 }
 
