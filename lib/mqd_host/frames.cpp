@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "frames.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +12,7 @@ namespace mpiacq::mqd_host {
 namespace {
 
 using frame_length = std::uint32_t;
+constexpr std::size_t most_at_once = 1U << 18U;
 
 bool receive_all(int socket, void* into, std::size_t length) {
   auto* at = static_cast<std::byte*>(into);
@@ -76,8 +78,13 @@ bool send_frame(int socket, std::span<const std::byte> bytes) {
 std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest) {
   frame_length length = 0;
   if (!receive_all(socket, &length, sizeof length) || length > longest) return std::nullopt;
-  std::vector<std::byte> bytes(length);
-  if (!receive_all(socket, bytes.data(), bytes.size())) return std::nullopt;
+  // As it comes, not as its head says: room for a frame is not taken before the frame is there.
+  std::vector<std::byte> bytes;
+  while (bytes.size() < length) {
+    const std::size_t have = bytes.size();
+    bytes.resize(std::min<std::size_t>(length, have + most_at_once));
+    if (!receive_all(socket, bytes.data() + have, bytes.size() - have)) return std::nullopt;
+  }
   return bytes;
 }
 
