@@ -199,6 +199,7 @@ void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
 void set_limits(const queue_limits& limits) {
   const std::uint64_t used = address_space_in_use() + room_of_our_own;
   limit(RLIMIT_AS, limits.allocated_bytes < UINT64_MAX - used ? used + limits.allocated_bytes : UINT64_MAX);
+  limit(RLIMIT_STACK, 16U << 20U);  // a recursion ends soon also where a shell has lifted this
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NPROC, 0);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include <sys/wait.h>
 
@@ -254,6 +255,26 @@ TEST_CASE("a rank that has ended is an error, and no crash of anybody") {
   rank.end();
   const auto report = (*host)->read(subject);
   CHECK((!report || !report->problems.empty()));
+}
+
+TEST_CASE("hosts work side by side, whatever their neighbours' libraries do") {
+  std::vector<std::unique_ptr<rank_process>> ranks;
+  std::vector<int> good(8);
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    ranks.push_back(std::make_unique<rank_process>(std::vector<std::string>{"many:" + std::to_string(100 + i)}));
+  }
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    workers.emplace_back([&, i] {
+      for (int round = 0; round < 5; ++round) {
+        const auto report = read_with(i % 2 == 0 ? "perfect" : "crash_in_destroy_process_info", *ranks[i]);
+        if (!report || report->communicators.size() != 1) continue;
+        if (report->communicators[0].of(queue_class::receives).operations.size() == 100 + i) ++good[i];
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  CHECK(good == std::vector<int>(8, 5));
 }
 
 TEST_CASE("two hundred reads leave no descriptor and no child") {
