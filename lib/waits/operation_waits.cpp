@@ -237,7 +237,9 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
     if (!seen.ranks[report].report) continue;
     one_rank rank(seen, graphs, groups, report);
     rank.tell();
-    if (blocks(seen.doing[report].kind) && rank.candidates() == 0) nothing_there.push_back(seen.ranks[report].rank);
+    const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
+    if (whole && blocks(seen.doing[report].kind) && rank.candidates() == 0)
+      nothing_there.push_back(seen.ranks[report].rank);
   }
   if (!nothing_there.empty()) {
     doubts.push_back(ranks_named(set_of(nothing_there)) +

@@ -33,6 +33,19 @@ TEST_CASE("the library's own operations show which communicator a collective cal
   CHECK(text_of(job.waits().deadlocks) == "0,3");
 }
 
+TEST_CASE("a communicator that nobody names is guessed, and the guess is said to be one") {
+  made_job job(4);
+  job.add_communicator(5, "low", {0, 1});
+  job.add_communicator(6, "high", {2, 3});
+  for (const std::uint32_t rank : {0U, 1U, 2U}) job.in(rank, "MPI_Barrier");
+  const queue_waits most = job.waits();
+  CHECK(text_of(most.waits) == "0>3? 1>3? 2>3?");
+  CHECK(most.waits.at(0).why == "in MPI_Barrier, perhaps on MPI_COMM_WORLD, which it has not come to");
+  // Where all members of a communicator are in it, and no more of another one, nobody is missing.
+  CHECK(job.in(2, "main").waits().waits.empty());
+  CHECK(text_of(job.receive(3, 0, 7).in(3, "MPI_Recv").in(2, "MPI_Barrier").waits().deadlocks) == "0>3 (1-2)?");
+}
+
 TEST_CASE("different collective calls on one communicator never meet") {
   const queue_waits found = made_job(2).in(0, "MPI_Barrier").in(1, "MPI_Allreduce").waits();
   CHECK(text_of(found.waits) == "0>1 1>0");
