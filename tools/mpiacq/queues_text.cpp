@@ -209,7 +209,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
     }
     if (const auto missing = about_missing_types(rank.report->missing)) problems.add(*missing, rank.rank);
     for (const error& problem : rank.report->problems) problems.add(problem.message, rank.rank);
-    for (const std::string& note : rank.report->notes) problems.add("the library: " + note, rank.rank);
+    for (const std::string& note : rank.report->notes) problems.add(note, rank.rank);
   }
   std::string text;
   std::size_t shown = 0;
