@@ -27,6 +27,8 @@ class helper_process {
                                                     const std::optional<helper_user>& user);
   helper_process(helper_process&& other) noexcept;
   helper_process& operator=(helper_process&&) = delete;
+  helper_process(const helper_process&) = delete;
+  helper_process& operator=(const helper_process&) = delete;
   /// Ends it, and waits for its end.
   ~helper_process();
 

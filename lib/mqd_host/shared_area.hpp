@@ -40,6 +40,8 @@ class shared_memory {
   [[nodiscard]] static result<shared_memory> adopt(helper::unique_fd file);
   shared_memory(shared_memory&& other) noexcept;
   shared_memory& operator=(shared_memory&&) = delete;
+  shared_memory(const shared_memory&) = delete;
+  shared_memory& operator=(const shared_memory&) = delete;
   ~shared_memory();
 
   [[nodiscard]] shared_area& operator*() const { return *area_; }
