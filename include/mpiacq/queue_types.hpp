@@ -23,10 +23,10 @@ struct queue_types_options {
   debug_file_search debug_files;
 };
 
-/// The types for all ranks of a job. Of each rank: `file` where one is given, else the debug information of its
-/// modules, the MPI library first, and where that lacks a type, the carrier that the cache has for the build id of its
-/// MPI library. A carrier is used for a process only if the process bears it out: the same ABI, and objects of the
-/// library whose sizes the types have (check_types).
+/// The types for all ranks of a job. Of each rank: `file` where one is given, else the carrier that the cache has for
+/// the build id of its MPI library, else the debug information of its modules, the MPI library first. A carrier is used
+/// for a process only if the process bears it out: the same ABI, and objects of the library whose sizes the types have
+/// (check_types).
 ///
 /// Thread: `of` and `notes` any; each source that `of` gives one at a time.
 class queue_types {

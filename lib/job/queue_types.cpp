@@ -88,7 +88,9 @@ struct queue_types::state {
 
 namespace {
 
-/// The cache is looked into when nothing else has a type: an MPI with debug information needs none.
+/// The cache is looked into at the first question. Its carrier goes before the process's own debug information: it is
+/// known to fit the library, and else every program with debug information, where MPI's names stand too but not its
+/// types, would be gone through to its end while the rank stands still.
 class cached_carrier final : public type_source {
  public:
   using finder = std::function<std::shared_ptr<shared_file>()>;
@@ -144,7 +146,6 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
     parts.push_back(std::make_unique<file_for_process>(file));
   }
   const auto library = mpi_library(symbols);
-  parts.push_back(std::make_unique<process_types>(symbols, catalogue, library.get()));
   if (library) {
     parts.push_back(std::make_unique<cached_carrier>([this, process, library]() -> std::shared_ptr<shared_file> {
       auto carrier = cached_for(library->build_id);
@@ -157,6 +158,7 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
       return carrier;
     }));
   }
+  parts.push_back(std::make_unique<process_types>(symbols, catalogue, library.get()));
   return std::make_unique<type_chain>(std::move(parts));
 }
 

@@ -57,9 +57,9 @@ class fake_openmpi {
     REQUIRE(built.exit_code == 0);
   }
 
-  /// A program that waits, linked with the library.
+  /// A program that waits, with debug information, linked with the library, which has none.
   [[nodiscard]] std::string rank() const {
-    const auto built = run_command({"gcc", "-g0", source("fake_rank.c"), library(), "-o", path("rank")});
+    const auto built = run_command({"gcc", "-g", source("fake_rank.c"), library(), "-o", path("rank")});
     INFO(built.err);
     REQUIRE(built.exit_code == 0);
     return path("rank");

@@ -3,6 +3,11 @@
 
 void mca_pml_cm_add_procs(void);
 
+// A type of its own, of a name that the MPI's library has too.
+struct opal_list_t {
+  char the_programs_own[99];
+} mine;
+
 int main(void) {
   mca_pml_cm_add_procs();
   puts("ready");
