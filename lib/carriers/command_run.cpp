@@ -18,8 +18,6 @@
 #include "programs.hpp"
 #include "unique_fd.hpp"
 
-extern char** environ;
-
 namespace mpiacq::carriers {
 
 namespace {
@@ -88,9 +86,8 @@ std::string find_in_path(const std::string& name) {
   while (true) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     // An empty part would be the current folder, which nobody means.
-    if (const std::string file = fmt::format("{}/{}", rest.substr(0, end), name); end > 0 && is_program(file)) {
-      return file;
-    }
+    std::string file = fmt::format("{}/{}", rest.substr(0, end), name);
+    if (end > 0 && is_program(file)) return file;
     if (end == rest.size()) return {};
     rest.remove_prefix(end + 1);
   }
