@@ -80,7 +80,7 @@ TEST_CASE("openmpi: two ranks that each wait in a receive for the other are told
   CHECK_THAT(seen.at("library").at("path").get<std::string>(), ContainsSubstring("libompi_dbg_msgq"));
   REQUIRE(seen.at("ranks").size() == 2);
   for (const int rank : {0, 1}) {
-    const json& row = seen.at("ranks")[static_cast<std::size_t>(rank)];
+    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
     CHECK(row.at("outcome") == "complete");
     CHECK(row.at("pid") == stuck.job().ranks().at(rank));
     CHECK(row.at("call") == "MPI_Recv");
@@ -94,8 +94,8 @@ TEST_CASE("openmpi: two ranks that each wait in a receive for the other are told
   }
   REQUIRE(seen.at("waits").size() == 2);
   for (const int rank : {0, 1}) {
-    CHECK(seen.at("waits")[static_cast<std::size_t>(rank)].at("from") == rank);
-    CHECK(seen.at("waits")[static_cast<std::size_t>(rank)].at("to") == 1 - rank);
+    CHECK(seen.at("waits").at(static_cast<std::size_t>(rank)).at("from") == rank);
+    CHECK(seen.at("waits").at(static_cast<std::size_t>(rank)).at("to") == 1 - rank);
   }
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
   const auto text = stuck.queues();
@@ -111,5 +111,5 @@ TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and i
   const json seen = stuck.when_all_wait();
   INFO(seen.dump(1));
   CHECK(seen.at("cycles") == json::array({json::array({0, 2})}));
-  CHECK(seen.at("deadlocks")[0].at("behind") == "1");
+  CHECK(seen.at("deadlocks").at(0).at("behind") == "1");
 }

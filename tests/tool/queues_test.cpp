@@ -57,24 +57,25 @@ TEST_CASE("queues: two ranks that each wait in a receive for the other are a dea
   CHECK(seen.at("library").at("path") == queue_library("perfect"));
   REQUIRE(seen.at("ranks").size() == 2);
   for (const int rank : {0, 1}) {
-    CHECK(seen.at("ranks")[rank].at("outcome") == "complete");
-    CHECK(seen.at("ranks")[rank].at("pid") == job.ranks()[static_cast<std::size_t>(rank)]);
-    CHECK(seen.at("ranks")[rank].at("call") == "MPI_Recv");
+    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
+    CHECK(row.at("outcome") == "complete");
+    CHECK(row.at("pid") == job.ranks()[static_cast<std::size_t>(rank)]);
+    CHECK(row.at("call") == "MPI_Recv");
     const json& own = world(seen, static_cast<std::size_t>(rank));
     CHECK(own.at("name") == "MPI_COMM_WORLD");
     CHECK(own.at("group") == json::array({0, 1}));
     CHECK(own.at("local_rank") == rank);
     CHECK(own.at("sends").empty());
     REQUIRE(own.at("receives").size() == 1);
-    const json& receive = own.at("receives")[0];
+    const json& receive = own.at("receives").at(0);
     CHECK(receive.at("status") == "pending");
     CHECK(receive.at("peer") == json{{"any", false}, {"local", 1 - rank}, {"global", 1 - rank}});
     CHECK(receive.at("tag") == 7 + rank);
     CHECK(receive.at("length") == (rank == 0 ? 64 : 32));
   }
   CHECK(waits_in(seen) == "0>1 1>0");
-  CHECK(seen.at("waits")[0].at("to") == 1);
-  CHECK(seen.at("waits")[0].at("why") == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
+  CHECK(seen.at("waits").at(0).at("to") == 1);
+  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
   CHECK(seen.at("looks") == 2);
   check_untouched(job);
@@ -102,30 +103,30 @@ TEST_CASE("queues: sends and receives are brought together, and those behind a d
   const json seen = queues_of(job);
   INFO(seen.dump(1));
   REQUIRE(seen.at("pairs").size() == 1);
-  CHECK(seen.at("pairs")[0].at("send").at("rank") == 0);
-  CHECK(seen.at("pairs")[0].at("receive").at("rank") == 1);
+  CHECK(seen.at("pairs").at(0).at("send").at("rank") == 0);
+  CHECK(seen.at("pairs").at(0).at("receive").at("rank") == 1);
   CHECK(world(seen, 1).at("unexpected").size() == 1);
   CHECK(waits_in(seen) == "2>2 3>2");
   CHECK(seen.at("cycles") == json::array({json::array({2})}));
-  CHECK(seen.at("deadlocks")[0].at("behind") == "3");
+  CHECK(seen.at("deadlocks").at(0).at("behind") == "3");
 }
 
 TEST_CASE("queues: what a barrier waits for, on a communicator of some ranks") {
   queue_job job(4, {"comm:odd ranks:3,1", "@3", "in:MPI_Barrier", "receive:odd ranks:1:-16:0"});
   const json seen = queues_of(job);
   CHECK(waits_in(seen) == "3>1");
-  CHECK(seen.at("waits")[0].at("why") == "in MPI_Barrier on odd ranks, which it has not come to");
+  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Barrier on odd ranks, which it has not come to");
 }
 
 TEST_CASE("queues: a library that crashes fails for its rank alone") {
   queue_job job(3, {"receive:world:any:1:8", "@1", "library:" + queue_library("crash")});
   const json seen = queues_of(job, {}, 1);
   INFO(seen.dump(1));
-  CHECK(seen.at("ranks")[0].at("outcome") == "complete");
-  CHECK(seen.at("ranks")[2].at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(0).at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(2).at("outcome") == "complete");
   CHECK(world(seen, 2).at("receives").size() == 1);
-  CHECK(seen.at("ranks")[1].at("outcome") != "complete");
-  CHECK_THAT(seen.at("ranks")[1].at("problems").dump(), ContainsSubstring("SIGSEGV"));
+  CHECK(seen.at("ranks").at(1).at("outcome") != "complete");
+  CHECK_THAT(seen.at("ranks").at(1).at("problems").dump(), ContainsSubstring("SIGSEGV"));
   const auto text = queues(job.pid());
   CHECK(text.exit_code == 1);
   CHECK_THAT(text.out, ContainsSubstring("queues of 2 of 3 ranks"));
@@ -138,7 +139,7 @@ TEST_CASE("queues: a library that asks for types that nobody knows is not believ
                     "receive:world:0:8:32"});
   const json seen = queues_of(job, {}, 1);
   INFO(seen.dump(1));
-  CHECK(!seen.at("ranks")[0].at("missing_types").empty());
+  CHECK(!seen.at("ranks").at(0).at("missing_types").empty());
   CHECK(seen.at("cycles").empty());
 }
 
@@ -166,8 +167,8 @@ TEST_CASE("queues: ranks are chosen by number, and by the name of a communicator
   CHECK(queues_of(job, {"--ranks", "1-2"}).at("ranks").size() == 2);
   const json members = queues_of(job, {"--ranks", "comm:pair"});
   REQUIRE(members.at("ranks").size() == 2);
-  CHECK(members.at("ranks")[0].at("rank") == 1);
-  CHECK(members.at("ranks")[1].at("rank") == 3);
+  CHECK(members.at("ranks").at(0).at("rank") == 1);
+  CHECK(members.at("ranks").at(1).at("rank") == 3);
   const auto none = queues(job.pid(), {"--ranks", "comm:nobody's"});
   CHECK(none.exit_code == 125);
   CHECK_THAT(none.err, ContainsSubstring("no rank of this node has a communicator \"nobody's\""));
@@ -222,9 +223,18 @@ TEST_CASE("queues: new processes of the MPI-2 extension are in the report") {
   const json seen = queues_of(job);
   INFO(seen.dump(1));
   CHECK(seen.at("library").at("compatibility") == 3);
-  CHECK(seen.at("ranks")[0].at("new_processes").empty());
-  CHECK(seen.at("ranks")[1].at("new_processes") ==
+  CHECK(seen.at("ranks").at(0).at("new_processes").empty());
+  CHECK(seen.at("ranks").at(1).at("new_processes") ==
         json::array({{{"pid", 4711}, {"host", "n7"}, {"executable", "/opt/worker"}}}));
+}
+
+TEST_CASE("queues: ranks that do the same share a line") {
+  queue_job job(3, {"in:MPI_Recv", "receive:world:any:7:8"});
+  const auto run = queues(job.pid());
+  INFO(run.out << run.err);
+  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0-2 wait for each other, none of them can go on alone\n"));
+  CHECK_THAT(run.out, ContainsSubstring("ranks 0-2 wait for any other of 0-2: in MPI_Recv: a receive with tag 7"));
+  CHECK_THAT(run.out, ContainsSubstring("\n  0-2    MPI_COMM_WORLD  receive from  any "));
 }
 
 TEST_CASE("queues: a thousand operations are a table that a person reads") {
@@ -247,9 +257,9 @@ TEST_CASE("queues: a rank that another tracer has, one that is stopped, ranks of
   ::ptrace(PTRACE_INTERRUPT, traced, nullptr, nullptr);
   REQUIRE(::waitpid(traced, nullptr, __WALL) == traced);
   ::ptrace(PTRACE_DETACH, traced, nullptr, nullptr);
-  CHECK(seen.at("ranks")[0].at("outcome") == "complete");
-  CHECK(seen.at("ranks")[1].at("outcome") == "busy");
-  CHECK(seen.at("ranks")[2].at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(0).at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(1).at("outcome") == "busy");
+  CHECK(seen.at("ranks").at(2).at("outcome") == "complete");
   CHECK(is_left_stopped(stopped));
   ::kill(stopped, SIGCONT);
 

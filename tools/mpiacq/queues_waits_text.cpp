@@ -53,24 +53,30 @@ std::string deadlock_text(const deadlock& found, bool colour) {
   return text + "\n";
 }
 
-/// Ranks that wait for the same ones for the same reason.
+/// Ranks that wait for the same ones for the same reason. Where one of some is enough, those are one crowd that wait
+/// for each other: the ranks of a receive from anybody.
 struct crowd {
   const rank_wait* wait = nullptr;
   rank_set from;
+  rank_set all;  ///< with those that wait
 };
 
 std::vector<crowd> crowds_of(const std::vector<rank_wait>& waits) {
   std::map<std::tuple<std::string, std::string, bool, bool>, std::size_t> places;
-  std::vector<crowd> all;
+  std::vector<crowd> crowds;
   for (const rank_wait& wait : waits) {
-    const auto [at, is_new] = places.try_emplace({wait.why, wait.to.text(), wait.any_of, wait.certain}, all.size());
-    if (is_new) all.push_back({&wait, {}});
-    all[at->second].from.add(rank_set{wait.from});
+    rank_set all = wait.to;
+    if (wait.any_of) all.add(rank_set{wait.from});
+    const auto [at, is_new] = places.try_emplace({wait.why, all.text(), wait.any_of, wait.certain}, crowds.size());
+    if (is_new) crowds.push_back({&wait, {}, all});
+    crowds[at->second].from.add(rank_set{wait.from});
   }
-  return all;
+  return crowds;
 }
 
-std::string to_text(const rank_wait& wait) {
+std::string to_text(const crowd& those) {
+  const rank_wait& wait = *those.wait;
+  if (wait.any_of && those.from.count() > 1) return "any other of " + ranks_text(those.all);
   if (wait.to.count() == 1) return fmt::format("rank {}", wait.to.lowest());
   return fmt::format("{} {}", wait.any_of ? "any of" : "ranks", ranks_text(wait.to));
 }
@@ -89,8 +95,8 @@ std::string waits_text(const queue_waits& waits, bool colour) {
     }
     const bool one = those.from.count() == 1;
     const std::string_view verb = those.wait->certain ? (one ? "waits" : "wait") : "may wait";
-    text += fmt::format("  {} {} {} for {}: {}\n", one ? "rank" : "ranks", ranks_text(those.from), verb,
-                        to_text(*those.wait), printable(those.wait->why));
+    text += fmt::format("  {} {} {} for {}: {}\n", one ? "rank" : "ranks", ranks_text(those.from), verb, to_text(those),
+                        printable(those.wait->why));
   }
   if (crowds.empty()) text += "  nobody is seen to wait for anybody\n";
   return text;
