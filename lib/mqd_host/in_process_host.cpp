@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "in_process_host.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,8 +22,12 @@ result<std::unique_ptr<in_process_host>> in_process_host::create(const std::stri
 
 result<void> in_process_host::load(report_sink& sink) {
   if (library_) return {};
-  // By its descriptor, so that what was looked at is what is loaded.
-  auto loaded = queue_library::load(fmt::format("/proc/self/fd/{}", file_.file.get()), file_.path, sink);
+  // Not by its descriptor: dlopen takes a name that it has seen before for the library that it loaded then, and numbers
+  // of descriptors come again. The name that the file has now, all links followed, was found fit a moment ago.
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file_.file.get()), failed);
+  if (failed) return fail(error(error_code::system, "finding the name of " + file_.path).with_errno(failed.value()));
+  auto loaded = queue_library::load(path.string(), file_.path, sink);
   if (!loaded) return fail(std::move(loaded.error()));
   library_ = std::move(*loaded);
   return {};
