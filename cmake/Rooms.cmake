@@ -1,12 +1,17 @@
 # One target a room. A room sees include/mpiacq and its own folder, and nothing of another room's folder: a wrong
 # include does not compile. Only `job`, which joins them, links the others.
 
-add_library(mpiacq_flags INTERFACE)
-target_compile_features(mpiacq_flags INTERFACE cxx_std_20)
-target_compile_options(mpiacq_flags INTERFACE
+# For what must not run with sanitizers: the same but those.
+add_library(mpiacq_plain_flags INTERFACE)
+target_compile_features(mpiacq_plain_flags INTERFACE cxx_std_20)
+target_compile_options(mpiacq_plain_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align
-  $<$<BOOL:${MPIACQ_WERROR}>:-Werror>
+  $<$<BOOL:${MPIACQ_WERROR}>:-Werror>)
+
+add_library(mpiacq_flags INTERFACE)
+target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags)
+target_compile_options(mpiacq_flags INTERFACE
   $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>
   # With sanitizers GCC sees uninitialised members inside the standard library's own headers (its manual says so).
   $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)

@@ -93,6 +93,7 @@ class core_symbols final : public symbol_source {
                                                                         const symbol& near) override;
 
  private:
+  friend class process_types;
   struct state;
   explicit core_symbols(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;

@@ -11,6 +11,7 @@
 
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/node_queues.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/rank_selection.hpp"
@@ -108,6 +109,11 @@ class node_ranks {
   /// walks and names what it has. What it has learnt of the ranks' modules is kept for the next time. Stacks that are
   /// deeper than a megabyte, or lead to another one (sigaltstack), are walked while their ranks are held once more.
   [[nodiscard]] node_stacks stacks(const stack_options& options = {});
+
+  /// Reads the message queues of ranks: holds those that are not held, all together, so that what they say fits
+  /// together; has each one's queue library read it, several side by side; and lets each go again as soon as it has
+  /// been read. What a rank is doing is looked at in the same hold. A library that fails fails for its rank alone.
+  [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
 
  private:
   struct state;

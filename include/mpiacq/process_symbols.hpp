@@ -69,6 +69,7 @@ class process_symbols final : public symbol_source {
                                                                         const symbol& near) override;
 
  private:
+  friend class process_types;
   struct state;
   explicit process_symbols(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;
@@ -103,6 +104,7 @@ class file_symbols final : public symbol_source {
   [[nodiscard]] memory_reader& initial_memory();
 
  private:
+  friend class process_types;
   struct state;
   explicit file_symbols(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;

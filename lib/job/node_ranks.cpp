@@ -69,7 +69,9 @@ node_ranks::~node_ranks() = default;
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
                                                        const node_ranks_options& options) {
-  return create(local_ones(table, selection), options);
+  auto made = create(local_ones(table, selection), options);
+  if (made) (*made)->state_->job_size = static_cast<std::uint32_t>(table.size());
+  return made;
 }
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process> ranks,
@@ -216,6 +218,24 @@ void node_ranks::state::take_events() {
       rank.hold.state = rank.identity.state = hold_state::gone;
     }
   }
+}
+
+node_ranks::state::chosen node_ranks::state::choose(const rank_selection& selection) {
+  take_events();
+  look_for_ends();
+  chosen found;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const rank_process& rank = ranks[i];
+    const rank_identity& identity = here[i].identity;
+    if (!selection.contains(rank.rank)) continue;
+    if (identity.state == hold_state::held) {
+      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, here[i].held});
+    } else {
+      found.refused.emplace_back(rank,
+                                 identity.why.value_or(error{error_code::process_gone, "it is not there any more"}));
+    }
+  }
+  return found;
 }
 
 std::vector<process_id> node_ranks::state::held_ones() {

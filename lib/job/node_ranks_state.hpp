@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpiacq/node_ranks.hpp"
+#include "queue_taker.hpp"
 #include "rank_identity.hpp"
 #include "stack_taker.hpp"
 
@@ -28,6 +29,8 @@ struct node_ranks::state {
   std::unordered_map<process_id, std::size_t> place_of;
   debug_file_search debug_files;
   std::unique_ptr<stack_taker> stacks;  ///< from the first stacks on
+  std::unique_ptr<queue_taker> queues;  ///< from the first queues on
+  std::uint32_t job_size = 0;           ///< 0: not known
 
   /// A rank that is held, for whoever looks into it.
   struct held_rank {
@@ -43,6 +46,12 @@ struct node_ranks::state {
   void take_hold();
   void note(std::size_t place, result<void> outcome);
   void take_events();
+  /// The ranks of a selection that can be looked at, and for the others why not.
+  struct chosen {
+    std::vector<wanted_rank> wanted;
+    std::vector<std::pair<rank_process, error>> refused;
+  };
+  [[nodiscard]] chosen choose(const rank_selection& selection);
   /// Those that are held, and marks them as asked.
   [[nodiscard]] std::vector<process_id> held_ones();
 };

@@ -8,21 +8,9 @@ namespace mpiacq {
 
 node_stacks node_ranks::stacks(const stack_options& options) {
   state& s = *state_;
-  s.take_events();
-  s.look_for_ends();
-  std::vector<wanted_rank> wanted;
+  auto [wanted, no_stacks] = s.choose(options.ranks);
   std::vector<rank_stacks> refused;
-  for (std::size_t i = 0; i < s.ranks.size(); ++i) {
-    const rank_process& rank = s.ranks[i];
-    const rank_identity& identity = s.here[i].identity;
-    if (!options.ranks.contains(rank.rank)) continue;
-    if (identity.state == hold_state::held) {
-      wanted.push_back({rank.rank, {rank.pid, identity.start_time}, s.here[i].held});
-    } else {
-      const error why = identity.why.value_or(error{error_code::process_gone, "it is not there any more"});
-      refused.push_back({rank.rank, rank.pid, fail(why), {}});
-    }
-  }
+  for (const auto& [rank, why] : no_stacks) refused.push_back({rank.rank, rank.pid, fail(why), {}});
   if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.control, s.debug_files);
   node_stacks taken = s.stacks->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.

@@ -1,22 +1,95 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "queue_library.hpp"
 
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include "local_targets.hpp"
 #include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
-#include "mpiacq/process_symbols.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
 
 namespace {
+
+constexpr std::size_t max_path = 4096;
+constexpr std::size_t most_locations = 64;
+constexpr std::string_view locations_name = "mpimsgq_dll_locations";
+/// What debuggers load where an MPI names nothing (Message Queue Dumping 1.06, "Startup").
+constexpr std::string_view default_name = "libtvmpich.so";
+
+std::string_view dll_name() {
+  return mpir::known_symbols()[static_cast<std::size_t>(mpir::known::dll_name)].name;
+}
+
+/// An array of characters; in one launcher a pointer to them.
+std::optional<std::string> text_of(const symbol& variable, memory_reader& memory, const target_abi& abi) {
+  target_address text = variable.address();
+  if (variable.size == abi.pointer_size) {
+    const auto pointer = read_pointer(memory, abi, text);
+    if (!pointer || pointer->is_null()) return std::nullopt;
+    text = *pointer;
+  }
+  auto path = read_c_string(memory, text, max_path);
+  if (!path || path->empty()) return std::nullopt;
+  return std::move(*path);
+}
+
+/// A pointer to an array of strings that ends with a null.
+std::vector<std::string> listed_in(const symbol& variable, memory_reader& memory, const target_abi& abi) {
+  std::vector<std::string> paths;
+  const auto array = read_pointer(memory, abi, variable.address());
+  for (std::size_t i = 0; array && !array->is_null() && i < most_locations; ++i) {
+    const auto text = read_pointer(memory, abi, *array + i * abi.pointer_size);
+    if (!text || text->is_null()) break;
+    if (auto path = read_c_string(memory, *text, max_path); path && !path->empty()) paths.push_back(std::move(*path));
+  }
+  return paths;
+}
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+}
+
+bool is_file(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+/// Where the MPI library is: beside it are the names that have no folder. Empty where the program has none.
+std::string mpi_folder(const process_symbols& symbols, const std::optional<symbol>& named) {
+  if (named) return folder_of(named->home->path);
+  const auto modules = symbols.modules();
+  const auto library = std::find_if(modules.begin(), modules.end(), [](const auto& one) {
+    return one->path.substr(folder_of(one->path).size()).starts_with("libmpi");
+  });
+  return library == modules.end() ? std::string{} : folder_of((*library)->path);
+}
+
 std::optional<mpi2dd::process_info> info_of(const local_targets& targets, process_id pid) {
   const auto opened = targets.open(targets.host(), pid, {});
   if (!opened) return std::nullopt;
   auto read = mpi2dd::read_info((*opened)->as_target());
   return read ? std::move(*read) : std::nullopt;
 }
+
 }  // namespace
+
+std::optional<std::string> queue_library_of(process_id pid) {
+  process_memory memory(pid);
+  page_cache cache(memory);
+  auto symbols = process_symbols::open(pid, cache);
+  if (!symbols) return std::nullopt;
+  const auto found = (*symbols)->find_symbol(dll_name());
+  if (!found || !*found) return std::nullopt;
+  return text_of(**found, cache, (*symbols)->abi());
+}
 
 std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id starter) {
   const local_targets targets;
@@ -30,26 +103,34 @@ std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id s
   return std::nullopt;
 }
 
-std::optional<std::string> queue_library_of(process_id pid) {
-  constexpr std::size_t max_path = 4096;
-  process_memory memory(pid);
-  page_cache cache(memory);
-  auto symbols = process_symbols::open(pid, cache);
-  if (!symbols) return std::nullopt;
-  const auto name = mpir::known_symbols()[static_cast<std::size_t>(mpir::known::dll_name)].name;
-  const auto found = (*symbols)->find_symbol(name);
-  if (!found || !*found) return std::nullopt;
-  const symbol& dll_name = **found;
-
-  target_address text = dll_name.address();
-  if (dll_name.size == (*symbols)->abi().pointer_size) {
-    const auto pointer = read_pointer(cache, (*symbols)->abi(), text);
-    if (!pointer || pointer->is_null()) return std::nullopt;
-    text = *pointer;
+result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory) {
+  const std::array<std::string_view, 2> names = {dll_name(), locations_name};
+  auto found = symbols.find_symbols(names);
+  if (!found) return fail(std::move(found).error());
+  const auto& [named, locations] = std::tie((*found)[0], (*found)[1]);
+  std::vector<std::string> candidates;
+  if (locations) candidates = listed_in(*locations, memory, symbols.abi());
+  if (named) {
+    if (auto path = text_of(*named, memory, symbols.abi())) candidates.push_back(std::move(*path));
   }
-  auto path = read_c_string(cache, text, max_path);
-  if (!path || path->empty()) return std::nullopt;
-  return std::move(*path);
+  const std::string beside = mpi_folder(symbols, named);
+  const bool is_named = !candidates.empty();
+  if (!is_named && !beside.empty()) candidates.emplace_back(default_name);
+  std::string tried;
+  for (std::string& path : candidates) {
+    if (path.find('/') == std::string::npos) path.insert(0, beside);
+    if (is_file(path)) return std::move(path);
+    tried += (tried.empty() ? "" : ", ") + path;
+  }
+  if (is_named) {
+    return fail(
+        error_code::not_found,
+        fmt::format("the message-queue library that it names is not there ({}); --library names another", tried));
+  }
+  const std::string_view why =
+      beside.empty() ? "it has no MPI library loaded" : "its MPI names no message-queue library";
+  return fail(error_code::not_found, fmt::format("{} ({} is not there{}{}); --library names one", why, dll_name(),
+                                                 tried.empty() ? "" : ", nor is ", tried));
 }
 
 }  // namespace mpiacq

@@ -4,7 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
+#include "mpiacq/memory.hpp"
+#include "mpiacq/process_symbols.hpp"
 
 namespace mpiacq {
 
@@ -14,5 +17,10 @@ namespace mpiacq {
 /// The same with MPI2DD: the rank's own name for it, in the info block, for debuggers of our width; else its starter's.
 /// Empty too where either says that there are no queues to look at.
 [[nodiscard]] std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id starter);
+
+/// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists,
+/// its MPIR_dll_name, and the name that debuggers take where there is neither (libtvmpich.so). A name without a folder
+/// is looked for beside the MPI library. not_found: what was looked for, and what to do.
+[[nodiscard]] result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory);
 
 }  // namespace mpiacq

@@ -120,67 +120,81 @@ struct request_message {
   command what;
 };
 
+using helper::decode;
+using helper::encode;
+
+}  // namespace mpiacq::tracing
+
+namespace mpiacq::helper {
+
 template <>
-inline constexpr auto wire_members<begin_command> = std::tuple{&begin_command::version, &begin_command::stop_limit};
+inline constexpr auto wire_members<tracing::begin_command> =
+    std::tuple{&tracing::begin_command::version, &tracing::begin_command::stop_limit};
 template <>
 inline constexpr auto wire_members<launch_request> =
     std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool,
                &launch_request::follow_children};
 template <>
-inline constexpr auto wire_members<launch_surroundings> = std::tuple{
-    &launch_surroundings::search_path, &launch_surroundings::blocked_signals, &launch_surroundings::process_group,
-    &launch_surroundings::file_mode_mask, &launch_surroundings::descriptors};
+inline constexpr auto wire_members<tracing::launch_surroundings> =
+    std::tuple{&tracing::launch_surroundings::search_path, &tracing::launch_surroundings::blocked_signals,
+               &tracing::launch_surroundings::process_group, &tracing::launch_surroundings::file_mode_mask,
+               &tracing::launch_surroundings::descriptors};
 template <>
-inline constexpr auto wire_members<launch_command> =
-    std::tuple{&launch_command::request, &launch_command::surroundings};
+inline constexpr auto wire_members<tracing::launch_command> =
+    std::tuple{&tracing::launch_command::request, &tracing::launch_command::surroundings};
 template <>
 inline constexpr auto wire_members<attach_options> = std::tuple{&attach_options::follow_children};
 template <>
-inline constexpr auto wire_members<attach_command> = std::tuple{&attach_command::process, &attach_command::options};
+inline constexpr auto wire_members<tracing::attach_command> =
+    std::tuple{&tracing::attach_command::process, &tracing::attach_command::options};
 template <>
-inline constexpr auto wire_members<resume_command> = std::tuple{&resume_command::process};
+inline constexpr auto wire_members<tracing::resume_command> = std::tuple{&tracing::resume_command::process};
 template <>
-inline constexpr auto wire_members<interrupt_command> = std::tuple{&interrupt_command::process};
+inline constexpr auto wire_members<tracing::interrupt_command> = std::tuple{&tracing::interrupt_command::process};
 template <>
-inline constexpr auto wire_members<detach_command> = std::tuple{&detach_command::process, &detach_command::how};
+inline constexpr auto wire_members<tracing::detach_command> =
+    std::tuple{&tracing::detach_command::process, &tracing::detach_command::how};
 template <>
-inline constexpr auto wire_members<kill_command> = std::tuple{&kill_command::process};
+inline constexpr auto wire_members<tracing::kill_command> = std::tuple{&tracing::kill_command::process};
 template <>
-inline constexpr auto wire_members<insert_breakpoint_command> = std::tuple{
-    &insert_breakpoint_command::process, &insert_breakpoint_command::address, &insert_breakpoint_command::kind};
+inline constexpr auto wire_members<tracing::insert_breakpoint_command> =
+    std::tuple{&tracing::insert_breakpoint_command::process, &tracing::insert_breakpoint_command::address,
+               &tracing::insert_breakpoint_command::kind};
 template <>
-inline constexpr auto wire_members<remove_breakpoint_command> =
-    std::tuple{&remove_breakpoint_command::process, &remove_breakpoint_command::address};
+inline constexpr auto wire_members<tracing::remove_breakpoint_command> =
+    std::tuple{&tracing::remove_breakpoint_command::process, &tracing::remove_breakpoint_command::address};
 template <>
-inline constexpr auto wire_members<insert_watchpoint_command> = std::tuple{
-    &insert_watchpoint_command::process, &insert_watchpoint_command::address, &insert_watchpoint_command::length};
+inline constexpr auto wire_members<tracing::insert_watchpoint_command> =
+    std::tuple{&tracing::insert_watchpoint_command::process, &tracing::insert_watchpoint_command::address,
+               &tracing::insert_watchpoint_command::length};
 template <>
-inline constexpr auto wire_members<remove_watchpoint_command> =
-    std::tuple{&remove_watchpoint_command::process, &remove_watchpoint_command::address};
+inline constexpr auto wire_members<tracing::remove_watchpoint_command> =
+    std::tuple{&tracing::remove_watchpoint_command::process, &tracing::remove_watchpoint_command::address};
 template <>
-inline constexpr auto wire_members<write_at_our_end_command> = std::tuple{
-    &write_at_our_end_command::process, &write_at_our_end_command::address, &write_at_our_end_command::bytes};
+inline constexpr auto wire_members<tracing::write_at_our_end_command> =
+    std::tuple{&tracing::write_at_our_end_command::process, &tracing::write_at_our_end_command::address,
+               &tracing::write_at_our_end_command::bytes};
 template <>
-inline constexpr auto wire_members<follow_children_command> =
-    std::tuple{&follow_children_command::process, &follow_children_command::follow};
+inline constexpr auto wire_members<tracing::follow_children_command> =
+    std::tuple{&tracing::follow_children_command::process, &tracing::follow_children_command::follow};
 template <>
-inline constexpr auto wire_members<threads_command> = std::tuple{&threads_command::process};
+inline constexpr auto wire_members<tracing::threads_command> = std::tuple{&tracing::threads_command::process};
 template <>
-inline constexpr auto wire_members<is_idle_command> = std::tuple{};
+inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{};
 template <>
 inline constexpr auto wire_members<attach_target> = std::tuple{&attach_target::process, &attach_target::start_time};
 template <>
-inline constexpr auto wire_members<attach_all_command> =
-    std::tuple{&attach_all_command::targets, &attach_all_command::options};
+inline constexpr auto wire_members<tracing::attach_all_command> =
+    std::tuple{&tracing::attach_all_command::targets, &tracing::attach_all_command::options};
 template <>
-inline constexpr auto wire_members<detach_all_command> =
-    std::tuple{&detach_all_command::processes, &detach_all_command::how};
+inline constexpr auto wire_members<tracing::detach_all_command> =
+    std::tuple{&tracing::detach_all_command::processes, &tracing::detach_all_command::how};
 template <>
-inline constexpr auto wire_members<registers_command> =
-    std::tuple{&registers_command::processes, &registers_command::which};
+inline constexpr auto wire_members<tracing::registers_command> =
+    std::tuple{&tracing::registers_command::processes, &tracing::registers_command::which};
 template <>
-inline constexpr auto wire_members<request_message> =
-    std::tuple{&request_message::events_taken, &request_message::what};
+inline constexpr auto wire_members<tracing::request_message> =
+    std::tuple{&tracing::request_message::events_taken, &tracing::request_message::what};
 
 template <>
 inline constexpr auto wire_members<exit_status> =
@@ -206,4 +220,4 @@ inline constexpr auto wire_members<tracing_problem> = std::tuple{&tracing_proble
 template <>
 inline constexpr auto wire_members<process_event> = std::tuple{&process_event::process, &process_event::what};
 
-}  // namespace mpiacq::tracing
+}  // namespace mpiacq::helper

@@ -22,23 +22,6 @@
 
 namespace mpiacq::tracing {
 
-unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-void unique_fd::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-int unique_fd::release() {
-  return std::exchange(fd_, -1);
-}
-
 std::optional<std::string> read_small_file(const std::string& path, std::size_t limit) {
   const unique_fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) return std::nullopt;

@@ -11,25 +11,11 @@
 
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
+#include "unique_fd.hpp"
 
 namespace mpiacq::tracing {
 
-/// A descriptor that closes itself.
-class unique_fd {
- public:
-  unique_fd() = default;
-  explicit unique_fd(int fd) : fd_(fd) {}
-  unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
-  unique_fd& operator=(unique_fd&& other) noexcept;
-  ~unique_fd() { reset(); }
-  void reset();
-  [[nodiscard]] int release();
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using helper::unique_fd;
 
 /// What /proc/TASK/status says (proc_pid_status(5)); 0 where a line is missing.
 struct task_status {

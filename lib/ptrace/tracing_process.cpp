@@ -7,65 +7,19 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "programs.hpp"
+
 namespace mpiacq::tracing {
 
 namespace {
-
-/// What is set up for posix_spawn, and given back after it.
-class spawn_plan {
- public:
-  spawn_plan() {
-    ::posix_spawn_file_actions_init(&files_);
-    ::posix_spawnattr_init(&attributes_);
-  }
-  ~spawn_plan() {
-    ::posix_spawn_file_actions_destroy(&files_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  spawn_plan(const spawn_plan&) = delete;
-  spawn_plan& operator=(const spawn_plan&) = delete;
-
-  /// Every signal blocked from the first instruction on, so that none of the terminal's takes it away from the job, and
-  /// every disposition the default: the kernel sends no SIGCHLD to who ignores it.
-  void set_signals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &all);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  void set_files(int commands, int events) {
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
-      ::posix_spawn_file_actions_addopen(&files_, fd, "/dev/null", O_RDWR, 0);
-    }
-    ::posix_spawn_file_actions_adddup2(&files_, commands, commands_descriptor);
-    ::posix_spawn_file_actions_adddup2(&files_, events, events_descriptor);
-  }
-  /// 0 or an errno.
-  [[nodiscard]] int run(pid_t& id, const std::string& program) {
-    // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
-    std::string name = "tracer";
-    std::string of = "of";
-    std::string tool = std::to_string(::getpid());
-    char* arguments[] = {name.data(), of.data(), tool.data(), nullptr};
-    return ::posix_spawn(&id, program.c_str(), &files_, &attributes_, arguments, environ);
-  }
-
- private:
-  posix_spawn_file_actions_t files_{};
-  posix_spawnattr_t attributes_{};
-};
 
 constexpr int milliseconds_to_end = 1000;
 
@@ -75,47 +29,21 @@ bool move_up(unique_fd& fd) {
   return static_cast<bool>(fd);
 }
 
-error not_startable(const std::vector<std::string>& candidates, int errno_value) {
-  return error{errno_value == ENOENT ? error_code::not_found : error_code::system,
-               fmt::format("the program that traces for this one cannot be started (looked for as {}); it is installed "
-                           "with the library, and MPIACQ_LIBEXEC may name its folder",
-                           fmt::join(candidates, ", "))}
-      .with_errno(errno_value)
-      .on(candidates.back());
-}
-
 result<pid_t> spawn(const tracer_options& options, int commands, int events) {
-  spawn_plan plan;
-  plan.set_signals();
-  plan.set_files(commands, events);
-  const auto candidates = tracing_program_candidates(options);
-  int outcome = ENOENT;
-  for (const std::string& program : candidates) {
-    pid_t id = 0;
-    outcome = plan.run(id, program);
-    if (outcome == 0) return id;
-    if (outcome != ENOENT && outcome != ENOTDIR) break;
+  helper::spawn_plan plan;
+  // So that none of the terminal's signals takes it away from the job.
+  plan.block_signals();
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) plan.open(fd, "/dev/null", O_RDWR);
+  plan.give(commands_descriptor, commands);
+  plan.give(events_descriptor, events);
+  const auto candidates = helper::program_candidates("tracer", options.tracing_program);
+  pid_t id = 0;
+  // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
+  if (const int outcome = plan.run(id, candidates, {"tracer", "of", std::to_string(::getpid())}, environ);
+      outcome != 0) {
+    return fail(helper::not_startable("the program that traces for this one", candidates, outcome));
   }
-  return fail(not_startable(candidates, outcome));
-}
-
-std::string folder_of(std::string_view file) {
-  return std::string{file.substr(0, file.rfind('/') + 1)};
-}
-
-/// The shared library that this code is in. In a program linked in one piece it is what that was called by, which need
-/// not be a path.
-std::string library_folder() {
-  Dl_info where{};
-  if (::dladdr(reinterpret_cast<const void*>(&tracing_program_candidates), &where) == 0) return {};
-  const std::string_view file = where.dli_fname == nullptr ? "" : where.dli_fname;
-  return file.starts_with('/') ? folder_of(file) : std::string{};
-}
-
-std::string program_folder() {
-  char target[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", target, sizeof target);
-  return length > 0 ? folder_of({target, static_cast<std::size_t>(length)}) : std::string{};
+  return id;
 }
 
 /// Tracing processes that outlive their tracer because of a thread that does not stop: their ends are waited for when
@@ -142,21 +70,6 @@ left_processes& left() {
 }
 
 }  // namespace
-
-std::vector<std::string> tracing_program_candidates(const tracer_options& options) {
-  if (!options.tracing_program.empty()) return {options.tracing_program};
-  std::vector<std::string> all;
-  // Not where the tool has more rights than its user: the user must not choose what runs with them.
-  if (const char* folder = ::secure_getenv("MPIACQ_LIBEXEC")) all.push_back(fmt::format("{}/tracer", folder));
-  if (const std::string folder = library_folder(); !folder.empty()) {
-    all.push_back(folder + MPIACQ_LIBEXEC_FROM_LIB "/tracer");
-  }
-  if (const std::string folder = program_folder(); !folder.empty()) {
-    all.push_back(folder + MPIACQ_LIBEXEC_FROM_BIN "/tracer");
-  }
-  all.emplace_back(MPIACQ_LIBEXEC "/tracer");
-  return all;
-}
 
 result<std::unique_ptr<tracing_process>> tracing_process::start(const tracer_options& options) {
   left().reap();

@@ -56,8 +56,4 @@ class tracing_process {
   std::uint64_t events_taken_ = 0;
 };
 
-/// Where the tracing program is: what the options name, else what the environment names (MPIACQ_LIBEXEC, a folder),
-/// else beside the file that this code is in, as `cmake --install` puts them, else where it was installed first.
-[[nodiscard]] std::vector<std::string> tracing_program_candidates(const tracer_options& options);
-
 }  // namespace mpiacq::tracing

@@ -7,6 +7,7 @@
 
 #include "core_state.hpp"
 #include "running_modules.hpp"
+#include "type_catalogue.hpp"
 
 namespace mpiacq {
 
@@ -143,5 +144,8 @@ result<std::optional<variable_type>> core_symbols::type_of(const symbol& variabl
   elf::running_modules& l = state_->list;
   return elf::find_type(l.sources(), variable, near, l.search(), l.problems());
 }
+
+process_types::process_types(core_symbols& symbols, type_catalogue& catalogue, const module* first)
+    : state_(new state{[s = symbols.state_.get()] { return s->list.sources(); }, *catalogue.state_, first, {}}) {}
 
 }  // namespace mpiacq

@@ -11,6 +11,8 @@
 #include <gelf.h>
 
 #include "debug_files.hpp"
+#include "dwarf_relocations.hpp"
+#include "dwarf_structure.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -31,13 +33,6 @@ result<bool> has_debug_information(elf::image& file) {
     if (*section && (*section)->type != SHT_NOBITS && (*section)->size != 0) return true;
   }
   return false;
-}
-
-/// A declaration says of the type what its own file knows, which may be less than the definition's.
-bool is_declaration(Dwarf_Die& entry) {
-  Dwarf_Attribute attribute;
-  bool flag = false;
-  return dwarf_attr(&entry, DW_AT_declaration, &attribute) != nullptr && dwarf_formflag(&attribute, &flag) == 0 && flag;
 }
 
 /// Keeps the first definition; until there is one, the first declaration.
@@ -91,6 +86,14 @@ result<void> dwarf_data::open_handles(elf::image& file) {
         error{error_code::bad_format, fmt::format("{} cannot be read as ELF: {}", *file_name_, why)}.on(*file_name_));
   }
   if (auto checked = check_compressed_sizes(); !checked) return checked;
+  if (file.header().type == ET_REL) {
+    if (how != ELF_C_READ) {
+      return fail(error{error_code::limit, fmt::format("{} is an object file of more than {} bytes, and is not read",
+                                                       *file_name_, largest_file_to_read)}
+                      .on(*file_name_));
+    }
+    relocate_debug_sections(elf_.get(), order_);
+  }
   dwarf_.reset(dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
   if (!dwarf_) return broken("opening it");
   note_string_sections();
@@ -193,7 +196,18 @@ void dwarf_data::note_string_sections() {
     if (data == nullptr || data->d_buf == nullptr) continue;
     strings_.emplace_back(static_cast<const char*>(data->d_buf), data->d_size);
     if (text == ".debug_line" || text == ".zdebug_line") line_programs_ = strings_.back();
+    if (text.ends_with("debug_str") || text.ends_with("debug_info") || text.ends_with("debug_types")) {
+      names_.push_back(strings_.back());
+    }
   }
+}
+
+bool dwarf_data::may_name(std::string_view name) const {
+  const std::string terminated = std::string{name} + '\0';
+  const auto stands_in = [&](const extent section) {
+    return ::memmem(section.data(), section.size(), terminated.data(), terminated.size()) != nullptr;
+  };
+  return std::any_of(names_.begin(), names_.end(), stands_in) || (shared_ && shared_->may_name(name));
 }
 
 std::optional<Dwarf_Die> dwarf_data::follow(Dwarf_Attribute& reference) const {
@@ -290,7 +304,10 @@ result<void> visit_children(const dwarf_data& data, Dwarf_Die& parent,
     auto enough = visit(child);
     if (!enough) return fail(std::move(enough).error());
     if (*enough) return {};
+    // A sibling that does not come later in the file would lead round in circles.
+    const Dwarf_Off before = dwarf_dieoffset(&child);
     more = dwarf_siblingof(&child, &child);
+    if (more == 0 && dwarf_dieoffset(&child) <= before) return data.broken("going through an entry's siblings");
   }
   if (more < 0) return data.broken("going through an entry's children");
   return {};

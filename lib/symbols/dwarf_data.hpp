@@ -35,6 +35,13 @@ class dwarf_data {
   /// The same of any attribute that is a string, of the entry or of what it completes or is an instance of.
   [[nodiscard]] std::string_view string_of(const Dwarf_Die& entry, unsigned attribute) const;
 
+  /// Whether the name stands anywhere in what this file and the one that it shares with others can name things by.
+  /// Where it does not, no entry need be read.
+  [[nodiscard]] bool may_name(std::string_view name) const;
+
+  /// What it shares with others, or null.
+  [[nodiscard]] const dwarf_data* shared() const { return shared_.get(); }
+
   /// How many bytes the line program at an offset of `.debug_line` claims to have; 0 where there is none.
   [[nodiscard]] std::uint64_t line_program_size(std::uint64_t offset) const;
 
@@ -70,6 +77,7 @@ class dwarf_data {
   const std::string* file_name_ = nullptr;
   byte_order order_ = byte_order::little;
   std::vector<extent> strings_;
+  std::vector<extent> names_;  ///< of these, where entries' names stand
   extent line_programs_;
   // What several files share (dwz). libdw would look for it by itself, but open whatever the name leads to.
   std::unique_ptr<elf::image> shared_image_;

@@ -5,214 +5,42 @@
 #include <fmt/format.h>
 
 #include "dwarf_data.hpp"
+#include "dwarf_structure.hpp"
 
 namespace mpiacq::debug_info {
 
 namespace {
 
-constexpr int max_type_chain = 64;         // typedefs and qualifiers on the way to a type
-constexpr int max_nesting = 16;            // anonymous structures in structures
-constexpr std::size_t max_members = 4096;  // flattened ones too, and those that are left out
-
-/// A type without its typedefs and qualifiers. `name` is the last typedef's, which is all that names an anonymous
-/// structure.
-struct bare_type {
-  Dwarf_Die entry{};
-  int tag = 0;
-  std::string name;
-};
-
-bool is_structure(int tag) {
-  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+/// A reader for one question: what is declared only is searched through all units.
+structure_reader reader_of(const dwarf_data& data) {
+  return {data, [&data](int tag, std::string_view name) { return find_type_definition(data, tag, name); }};
 }
 
-bool only_renames(int tag) {
-  switch (tag) {
-    case DW_TAG_typedef:
-    case DW_TAG_const_type:
-    case DW_TAG_volatile_type:
-    case DW_TAG_restrict_type:
-    case DW_TAG_atomic_type:
-    case DW_TAG_packed_type:
-    case DW_TAG_immutable_type:
-      return true;
-    default:
-      return false;
-  }
+/// The structure that a variable, a pointer or an array, leads to.
+result<std::optional<structure_layout>> layout_behind(const dwarf_data& data, Dwarf_Die& variable,
+                                                      const std::string& variable_name) {
+  auto reader = reader_of(data);
+  auto outer = reader.type_of(variable);
+  if (!outer) return fail(std::move(outer).error());
+  const auto no_structure = [&](std::string_view is) {
+    return fail(error{error_code::bad_format, fmt::format("the debug information of {}: {} is {}, not a pointer to "
+                                                          "structures",
+                                                          data.file_name(), variable_name, is)}
+                    .on(data.file_name()));
+  };
+  if (!*outer) return no_structure("declared without a type");
+  if ((*outer)->tag != DW_TAG_pointer_type && (*outer)->tag != DW_TAG_array_type) return no_structure("no pointer");
+  auto inner = reader.type_of((*outer)->entry);
+  if (!inner) return fail(std::move(inner).error());
+  if (!*inner) return no_structure("a pointer to void");
+  if (!is_structure((*inner)->tag)) return no_structure("a pointer to something else");
+  auto complete = reader.completed(**inner);
+  if (!complete) return fail(std::move(complete).error());
+  if (!*complete) return std::nullopt;  // declared only: this file does not know the structure
+  auto layout = reader.layout_of(std::move(**complete));
+  if (!layout) return fail(std::move(layout).error());
+  return std::move(*layout);
 }
-
-/// Reads one structure's layout. It lives for one question.
-class layout_reader {
- public:
-  explicit layout_reader(const dwarf_data& data) : data_(data) {}
-
-  result<std::optional<structure_layout>> read(Dwarf_Die& variable, const std::string& variable_name) {
-    auto outer = type_of(variable);
-    if (!outer) return fail(std::move(outer).error());
-    const auto no_structure = [&](std::string_view is) {
-      return bad(fmt::format("{} is {}, not a pointer to structures", variable_name, is));
-    };
-    if (!*outer) return no_structure("declared without a type");
-    if ((*outer)->tag != DW_TAG_pointer_type && (*outer)->tag != DW_TAG_array_type) return no_structure("no pointer");
-    auto inner = type_of((*outer)->entry);
-    if (!inner) return fail(std::move(inner).error());
-    if (!*inner) return no_structure("a pointer to void");
-    if (!is_structure((*inner)->tag)) return no_structure("a pointer to something else");
-    auto complete = completed(**inner);
-    if (!complete) return fail(std::move(complete).error());
-    if (!*complete) return std::nullopt;  // declared only: this file does not know the structure
-    return layout_of(**complete);
-  }
-
-  result<std::optional<structure_layout>> read_named(std::string_view tag) {
-    auto definition = find_type_definition(data_, DW_TAG_structure_type, tag);
-    if (!definition) return fail(std::move(definition).error());
-    if (!*definition) return std::nullopt;
-    bare_type type{**definition, DW_TAG_structure_type, {}};
-    return layout_of(type);
-  }
-
- private:
-  tl::unexpected<error> bad(std::string sentence) const {
-    return fail(
-        error{error_code::bad_format, fmt::format("the debug information of {}: {}", data_.file_name(), sentence)}.on(
-            data_.file_name()));
-  }
-
-  /// The entry's DW_AT_type; empty where it has none (void).
-  result<std::optional<bare_type>> type_of(Dwarf_Die& entry) const {
-    Dwarf_Die at = entry;
-    bare_type bare;
-    for (int step = 0; step < max_type_chain; ++step) {
-      Dwarf_Attribute attribute;
-      if (!data_.find_attribute(at, DW_AT_type, attribute)) return std::nullopt;
-      const auto target = data_.follow(attribute);
-      if (!target) return data_.broken("following a type");
-      Dwarf_Die next = *target;
-      bare.tag = dwarf_tag(&next);
-      if (bare.tag == DW_TAG_typedef) bare.name = std::string{data_.name_of(next)};
-      if (!only_renames(bare.tag)) {
-        bare.entry = next;
-        return bare;
-      }
-      at = next;
-    }
-    return bad("a type is a typedef of itself");
-  }
-
-  /// The definition of a structure that may only be declared where the variable stands, or stand in a type unit.
-  result<std::optional<bare_type>> completed(bare_type type) const {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr(&type.entry, DW_AT_signature, &attribute) != nullptr) {
-      Dwarf_Die definition;
-      if (dwarf_formref_die(&attribute, &definition) == nullptr) return data_.broken("following a type's signature");
-      type.entry = definition;
-    }
-    bool declared_only = false;
-    if (dwarf_attr(&type.entry, DW_AT_declaration, &attribute) != nullptr) {
-      if (dwarf_formflag(&attribute, &declared_only) != 0) return data_.broken("reading a declaration");
-    }
-    if (!declared_only) return type;
-    const std::string tag_name = std::string{data_.name_of(type.entry)};
-    if (tag_name.empty()) return std::nullopt;
-    auto definition = find_type_definition(data_, dwarf_tag(&type.entry), tag_name);
-    if (!definition) return fail(std::move(definition).error());
-    if (!*definition) return std::nullopt;
-    type.entry = **definition;
-    return type;
-  }
-
-  result<std::optional<structure_layout>> layout_of(bare_type& type) {
-    structure_layout layout;
-    layout.name = std::string{data_.name_of(type.entry)};
-    if (layout.name.empty()) layout.name = type.name;
-    const auto size = size_of(type.entry);
-    if (!size || *size == 0) return bad(fmt::format("the structure {} has no size", layout.name));
-    layout.size = *size;
-    if (auto added = add_members(type.entry, 0, 0, layout); !added) return fail(std::move(added).error());
-    return layout;
-  }
-
-  static std::optional<std::uint64_t> size_of(Dwarf_Die& type) {
-    Dwarf_Word size = 0;
-    if (dwarf_aggregate_size(&type, &size) != 0) return std::nullopt;
-    return size;
-  }
-
-  result<void> add_members(Dwarf_Die& structure, std::uint64_t base, int depth, structure_layout& layout) {
-    if (depth > max_nesting) return bad("a structure is nested in itself");
-    return visit_children(data_, structure, [&](Dwarf_Die& child) -> result<bool> {
-      const int tag = dwarf_tag(&child);
-      if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return false;
-      if (++members_seen_ > max_members) return bad("a structure has too many members");
-      auto added = add_member(child, base, depth, layout);
-      if (!added) return fail(std::move(added).error());
-      return false;
-    });
-  }
-
-  result<void> add_member(Dwarf_Die& entry, std::uint64_t base, int depth, structure_layout& layout) {
-    // A bit field has no address of its own, and a static member none in the structure.
-    if (dwarf_hasattr(&entry, DW_AT_bit_size) != 0 || dwarf_hasattr(&entry, DW_AT_external) != 0) return {};
-    auto within = offset_of(entry);
-    if (!within) return fail(std::move(within).error());
-    auto type = type_of(entry);
-    if (!type) return fail(std::move(type).error());
-    const std::string name = std::string{data_.name_of(entry)};
-    if (!*type) return bad(fmt::format("the member {} has no type", name));
-    const std::uint64_t offset = base + *within;
-    if (*within > layout.size || offset > layout.size) {
-      return bad(
-          fmt::format("the member {} lies at {}, outside of its structure of {} bytes", name, offset, layout.size));
-    }
-    if (name.empty() || dwarf_tag(&entry) == DW_TAG_inheritance) {
-      return is_structure((*type)->tag) ? add_members((*type)->entry, offset, depth + 1, layout) : result<void>{};
-    }
-    structure_member member{name, offset, size_of((*type)->entry).value_or(0), (*type)->tag == DW_TAG_pointer_type,
-                            is_signed((*type)->entry)};
-    if (member.size > layout.size - offset) {
-      return bad(fmt::format("the member {} reaches beyond the end of its structure of {} bytes", name, layout.size));
-    }
-    layout.members.push_back(std::move(member));
-    return {};
-  }
-
-  /// DW_AT_data_member_location: a constant, or (DWARF 2 and 3) an expression that adds one. Absent, it is 0.
-  result<std::uint64_t> offset_of(Dwarf_Die& member) const {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr(&member, DW_AT_data_member_location, &attribute) == nullptr) return 0;
-    Dwarf_Word offset = 0;
-    if (dwarf_formudata(&attribute, &offset) == 0) return offset;
-    Dwarf_Block block;
-    if (dwarf_formblock(&attribute, &block) != 0) return data_.broken("reading a member's offset");
-    const std::span expression{block.data, static_cast<std::size_t>(block.length)};
-    if (expression.empty() || expression[0] != DW_OP_plus_uconst) {
-      return bad(fmt::format("the member {} has no constant offset", data_.name_of(member)));
-    }
-    for (std::size_t i = 1; i < expression.size() && i <= 9; ++i) {  // unsigned LEB128
-      offset |= static_cast<std::uint64_t>(expression[i] & 0x7fU) << (7 * (i - 1));
-      if ((expression[i] & 0x80U) == 0) return offset;
-    }
-    return bad(fmt::format("the offset of the member {} has no end", data_.name_of(member)));
-  }
-
-  bool is_signed(Dwarf_Die& type) const {
-    Dwarf_Die base = type;
-    if (dwarf_tag(&type) == DW_TAG_enumeration_type) {
-      const auto underlying = type_of(type);
-      if (!underlying || !*underlying) return false;
-      base = (*underlying)->entry;
-    }
-    Dwarf_Attribute attribute;
-    Dwarf_Word encoding = 0;
-    if (dwarf_attr(&base, DW_AT_encoding, &attribute) == nullptr) return false;
-    if (dwarf_formudata(&attribute, &encoding) != 0) return false;
-    return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-  }
-
-  const dwarf_data& data_;
-  std::size_t members_seen_ = 0;
-};
 
 }  // namespace
 
@@ -226,7 +54,7 @@ result<std::optional<structure_layout>> read_layout(elf::image& file, const symb
   auto found = find_variable(**data, variable.name, near_address);
   if (!found) return fail(std::move(found).error());
   if (!*found) return std::nullopt;
-  return layout_reader{**data}.read(**found, variable.name);
+  return layout_behind(**data, **found, variable.name);
 }
 
 result<std::optional<structure_layout>> read_structure(elf::image& file, const symbol& tag, const symbol*,
@@ -235,7 +63,12 @@ result<std::optional<structure_layout>> read_structure(elf::image& file, const s
   auto data = dwarf_data::open(file, search, roots);
   if (!data) return fail(std::move(data).error());
   if (!*data) return std::nullopt;
-  return layout_reader{**data}.read_named(tag.name);
+  auto definition = find_type_definition(**data, DW_TAG_structure_type, tag.name);
+  if (!definition) return fail(std::move(definition).error());
+  if (!*definition) return std::nullopt;
+  auto layout = reader_of(**data).layout_of({**definition, DW_TAG_structure_type, {}});
+  if (!layout) return fail(std::move(layout).error());
+  return std::move(*layout);
 }
 
 }  // namespace mpiacq::debug_info

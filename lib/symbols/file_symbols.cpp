@@ -2,6 +2,7 @@
 #include "library_search.hpp"
 #include "module_symbols.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "type_catalogue.hpp"
 
 namespace mpiacq {
 
@@ -78,5 +79,12 @@ result<std::optional<variable_type>> file_symbols::type_of(const symbol& variabl
 memory_reader& file_symbols::initial_memory() {
   return *state_->program.memory;
 }
+
+process_types::process_types(file_symbols& symbols, type_catalogue& catalogue, const module* first)
+    : state_(new state{
+          [s = symbols.state_.get()] { return std::span<const std::unique_ptr<elf::module_symbols>>{s->sources}; },
+          *catalogue.state_,
+          first,
+          {}}) {}
 
 }  // namespace mpiacq

@@ -63,6 +63,11 @@ class module_symbols {
 
   /// Its own file, or null.
   [[nodiscard]] image* file(std::vector<error>& problems);
+  /// The same, to be kept.
+  [[nodiscard]] std::shared_ptr<image> shared_file(std::vector<error>& problems) {
+    static_cast<void>(file(problems));
+    return parts_.opened;
+  }
   /// Its separate debug file on this machine, or null.
   [[nodiscard]] image* debug_file(const debug_file_search& search, std::vector<error>& problems);
   /// The debug file that a server gave, or null.

@@ -5,6 +5,7 @@
 
 #include "process_files.hpp"
 #include "running_modules.hpp"
+#include "type_catalogue.hpp"
 
 namespace mpiacq {
 
@@ -88,5 +89,8 @@ result<std::optional<variable_type>> process_symbols::type_of(const symbol& vari
   elf::running_modules& l = state_->list;
   return elf::find_type(l.sources(), variable, near, l.search(), l.problems());
 }
+
+process_types::process_types(process_symbols& symbols, type_catalogue& catalogue, const module* first)
+    : state_(new state{[s = symbols.state_.get()] { return s->list.sources(); }, *catalogue.state_, first, {}}) {}
 
 }  // namespace mpiacq

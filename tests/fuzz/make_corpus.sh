@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the seeds of fuzz_elf_file and fuzz_code_names anew: the smallest ELF files that have each of the things that are read.
+# Makes the seeds of fuzz_elf_file, fuzz_code_names and fuzz_types anew: the smallest ELF files that have each of the things that are read.
 set -eu
 cd "$(dirname "$0")"
 source=../../fixtures/modules/tiny.c
@@ -34,5 +34,22 @@ mkdir -p "$out"
   gcc $small -fpic -O2 -s -Wl,-z,lazy -o "$out/dynsym" "$source"
   gcc $small -m32 -ffreestanding -fno-pic -Wl,-z,notext -gdwarf-4 -o "$out/class32" "$source"
   clang $small -fpic -O2 -gdwarf-5 -o "$out/clang" "$source"
+}
+chmod a-x "$out"/*
+
+source=types.c
+out=corpus/types
+mkdir -p "$out"
+# shellcheck disable=SC2086
+{
+  small="-O1 -ffile-prefix-map=$PWD=."
+  gcc $small -c -gdwarf-5 -o "$out/object5" "$source"
+  gcc $small -c -gdwarf-4 -o "$out/object4" "$source"
+  gcc $small -c -gdwarf-5 -gz=zlib -o "$out/compressed" "$source"
+  gcc $small -c -m32 -gdwarf-4 -o "$out/object32" "$source"
+  clang $small -c -gdwarf-5 -o "$out/clang" "$source"
+  g++ $small -c -gdwarf-5 -x c++ -o "$out/cpp" "$source"
+  s390x-linux-gnu-gcc $small -c -gdwarf-5 -o "$out/big_endian" "$source"
+  gcc $small -shared -nostdlib -fpic -gdwarf-4 -fdebug-types-section -o "$out/type_units" "$source"
 }
 chmod a-x "$out"/*

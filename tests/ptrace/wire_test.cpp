@@ -9,6 +9,7 @@
 
 using namespace mpiacq;
 using namespace mpiacq::tracing;
+using helper::wire_writer;
 
 namespace {
 

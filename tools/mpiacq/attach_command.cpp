@@ -4,6 +4,8 @@
 #include "attach_session.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "queues_session.hpp"
+#include "session_wait.hpp"
 
 namespace mpiacq::tool {
 
@@ -15,12 +17,21 @@ int run_attach(const attach_command_options& options) {
   }
   // Before the attach: a Ctrl-C lets the job go, not just us.
   signal_catcher signals;
-  auto attached = job::attach(options.process, job_options_of(options));
+  attach_command_options asked = options;
+  const rank_choice chosen{options.ranks, options.communicator};
+  const auto ranks = ranks_of(chosen, options.process, options.queue, job_options_of(options).debug_files,
+                              deadline_after(options.timeout));
+  if (!ranks) {
+    complain(ranks.error());
+    return status_tool_failed;
+  }
+  asked.ranks = *ranks;
+  auto attached = job::attach(asked.process, job_options_of(asked));
   if (!attached) {
     complain(attached.error());
     return status_tool_failed;
   }
-  return attach_session(**attached, options, *report, signals).run();
+  return attach_session(**attached, asked, *report, signals).run();
 }
 
 }  // namespace mpiacq::tool

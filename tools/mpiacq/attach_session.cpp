@@ -73,6 +73,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
 
 std::optional<int> attach_session::on_table(job_snapshot::event what, const job_change* change) {
   if (options_.stacks) reporter_.take_stacks(job_, options_);
+  if (options_.queues) reporter_.take_queues(job_, options_);
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what, change);
   reported_ = true;

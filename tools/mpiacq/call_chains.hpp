@@ -41,6 +41,6 @@ struct partings {
 /// The same with where it is: "main at waits.c:31", "poll in libc.so.6". Foreign text is made printable.
 [[nodiscard]] std::string frame_text(const call_tree::node& node);
 /// The ranks, as far as a line has room for them: "0-3,7", "0,2,4,6,8,... (512 ranks)".
-[[nodiscard]] std::string ranks_text(const rank_set& ranks, const rank_names& names);
+[[nodiscard]] std::string ranks_text(const rank_set& ranks, const rank_names& names = {});
 
 }  // namespace mpiacq::tool

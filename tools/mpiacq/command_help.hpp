@@ -46,6 +46,33 @@ inline constexpr auto inspect_details =
     "  mpiacq inspect 4242\n\n"
     "Exit status: 0; 125 where the program cannot be read.";
 
+inline constexpr auto types_about = "Makes the types that an MPI's message-queue library must know";
+inline constexpr auto types_details =
+    "Where an MPI was built without debug information, as distributions do, its message-queue library cannot read its\n"
+    "data. The types are compiled out of the MPI's own headers then, held against the library, and kept in a cache\n"
+    "($XDG_CACHE_HOME/mpiacq/types or ~/.cache/mpiacq/types) under its build id, where `mpiacq queues` finds them. "
+    "Runs\n"
+    "the MPI's compiler wrapper and a C compiler. Once for each installed MPI is enough.\n\n"
+    "Examples:\n"
+    "  mpiacq types openmpi\n"
+    "  mpiacq types openmpi --wrapper /opt/openmpi/bin/mpicc\n"
+    "  mpiacq types openmpi -o openmpi-types.so && mpiacq queues --types openmpi-types.so 4242\n\n"
+    "Exit status: 0; 125 where the types cannot be had, with what to install.";
+
+inline constexpr auto queues_about = "Shows every rank's pending messages, and who waits for whom";
+inline constexpr auto queues_details =
+    "The message queues of all ranks on this node are read together, by the library that their MPI brings along for\n"
+    "debuggers; it runs in a process of its own. Sends and receives are brought together across ranks, and what the\n"
+    "ranks are doing is looked at with them: who waits for whom, and who for ever. PID is the starter's, or that of a\n"
+    "rank on its node. The ranks are stopped while they are read. The report goes to standard output.\n\n"
+    "Open MPI shows its queues with the PML ob1 only (mpirun --mca pml ob1 ...). Where it comes without debug\n"
+    "information, as from a distribution, 'mpiacq types openmpi' makes once what its library needs.\n\n"
+    "Examples:\n"
+    "  mpiacq queues 4242\n"
+    "  mpiacq queues --json --ranks comm:MPI_COMM_WORLD 4242\n"
+    "  mpiacq queues --types openmpi.types --library /opt/mpi/lib/libompi_dbg_msgq.so 4242\n\n"
+    "Exit status: 0; 1 where a rank's queues could not be read, or not all of them; 125 where the job has no table.";
+
 inline constexpr auto check_about = "Says clause by clause how a starter keeps to the MPIR document";
 inline constexpr auto check_details =
     "The starter is run as it is, its job is watched to the end, and what was seen is held against each sentence of\n"

@@ -31,6 +31,8 @@ class formatter final : public CLI::Formatter {
     if (app->get_name() == "stacks") return "Usage: mpiacq stacks [OPTIONS] PID\n";
     if (app->get_name() == "graph") return "Usage: mpiacq graph [OPTIONS] PID|CORE\n";
     if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
+    if (app->get_name() == "queues") return "Usage: mpiacq queues [OPTIONS] PID\n";
+    if (app->get_name() == "types") return "Usage: mpiacq types [OPTIONS] MPI\n";
     return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
   }
 };
@@ -106,6 +108,12 @@ invocation parse_command_line(int argc, char** argv) {
   graph_command_options graph;
   CLI::App* graph_command = add_graph_command(app, graph);
 
+  queues_words queues;
+  CLI::App* queues_command = add_queues_command(app, queues);
+
+  types_options types;
+  CLI::App* types_command = add_types_command(app, types);
+
   core_report_options core;
   CLI::Option* core_option =
       attach_command->add_option("--core", core.core, "Not a process but a core file of the starter, of any machine")
@@ -140,6 +148,8 @@ invocation parse_command_line(int argc, char** argv) {
   };
   if (launch_command->parsed()) {
     if (const auto wrong = take_job_options(launch_words, launch)) return finished{failed("launch: " + *wrong)};
+    if (!launch.communicator.empty())
+      return finished{failed("launch: --ranks comm: needs a job that runs already: see attach, stacks, queues")};
     launch.command = starters_command(launch_command->remaining());
     if (launch.command.empty()) {
       return finished{failed("launch: no starter was given. Try: mpiacq launch -- mpirun -n 4 ./app")};
@@ -172,11 +182,14 @@ invocation parse_command_line(int argc, char** argv) {
     }
     return check;
   }
+  const auto process_named = [&](const CLI::Option& given, std::int64_t number) {
+    if (given.count() != 0) return std::optional(number);
+    return behind_mark.empty() ? std::nullopt : process_number(behind_mark.front());
+  };
   if (stacks_command->parsed()) {
     stacks_options options;
     if (const auto wrong = take_stacks_options(stacks, options)) return finished{failed("stacks: " + *wrong)};
-    auto process = stacks.process_given->count() != 0 ? std::optional(stacks.process) : std::nullopt;
-    if (!process && !behind_mark.empty()) process = process_number(behind_mark.front());
+    const auto process = process_named(*stacks.process_given, stacks.process);
     if (!process) return finished{failed("stacks: no process was given. Try: mpiacq stacks $(pgrep -n mpirun)")};
     options.process = process_id{*process};
     return options;
@@ -188,6 +201,18 @@ invocation parse_command_line(int argc, char** argv) {
       return finished{failed("graph: no process was given. Try: mpiacq graph $(pgrep -n mpirun)")};
     }
     return graph;
+  }
+  if (queues_command->parsed()) {
+    queues_options options;
+    if (const auto wrong = take_queues_options(queues, options)) return finished{failed("queues: " + *wrong)};
+    const auto process = process_named(*queues.process_given, queues.process);
+    if (!process) return finished{failed("queues: no process was given. Try: mpiacq queues $(pgrep -n mpirun)")};
+    options.process = process_id{*process};
+    return options;
+  }
+  if (types_command->parsed()) {
+    if (types.request.mpi.empty()) return finished{failed("types: no MPI was given. Try: mpiacq types openmpi")};
+    return types;
   }
   if (inspect_command->parsed()) {
     if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();

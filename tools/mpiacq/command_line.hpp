@@ -11,6 +11,7 @@
 #include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
+#include "types_command.hpp"
 
 namespace mpiacq::tool {
 
@@ -19,6 +20,19 @@ struct report_options {
   bool json = false;
   std::string output;  ///< -o; empty: the command's own stream; "-": standard output
   std::vector<std::string> debug_folders;
+};
+
+/// Which queue library is asked, and where it gets its types from.
+struct queue_request {
+  std::string library;         ///< empty: what each rank names
+  bool trust_library = false;  ///< also where others than root and the job's user could have written it
+  std::string types;           ///< a file of types; empty: debug information, and carriers that were made
+};
+
+/// Which ranks: those that were named, or the members of a communicator, which are found out from the running job.
+struct rank_choice {
+  rank_selection ranks;
+  std::string communicator;  ///< "comm:NAME"; empty: none
 };
 
 /// What becomes of the job once its processes have been reported.
@@ -31,11 +45,14 @@ struct job_command_options {
   std::optional<double> timeout;  ///< seconds
   rank_selection ranks;
   std::optional<interface_kind> interface;  ///< empty: whichever is there
+  std::string communicator;                 ///< `attach`: whose members `ranks` is to be
   std::optional<mpir::daemon_request> daemons;
   std::string each;  ///< a command for each rank; empty: none
   std::size_t jobs = 1;
   bool stacks = false;
   bool all_threads = false;
+  bool queues = false;
+  queue_request queue;
 };
 
 struct launch_options : job_command_options {
@@ -66,7 +83,8 @@ enum class stacks_form : unsigned char { tree, folded, dot };
 struct stacks_options {
   report_options report;
   process_id process;
-  rank_selection ranks;
+  rank_choice ranks;
+  queue_request queue;  ///< for the members of a communicator
   bool all_threads = false;
   stacks_form form = stacks_form::tree;
   std::size_t samples = 1;
@@ -83,6 +101,15 @@ struct graph_command_options {
   std::string sysroot;     ///< of a core file: a folder to find its files in
 };
 
+/// `queues`.
+struct queues_options {
+  report_options report;
+  process_id process;
+  rank_choice ranks;
+  queue_request queue;
+  double timeout = 0;  ///< seconds
+};
+
 /// `attach --core`.
 struct core_report_options {
   report_options report;
@@ -97,7 +124,7 @@ struct finished {
 };
 
 using invocation = std::variant<finished, launch_options, attach_command_options, core_report_options, check_options,
-                                inspect_options, stacks_options, graph_command_options>;
+                                inspect_options, stacks_options, graph_command_options, queues_options, types_options>;
 
 [[nodiscard]] invocation parse_command_line(int argc, char** argv);
 

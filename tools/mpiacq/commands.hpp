@@ -15,6 +15,7 @@ namespace mpiacq::tool {
 [[nodiscard]] int run_check(const check_options& options);
 [[nodiscard]] int run_stacks(const stacks_options& options);
 [[nodiscard]] int run_graph(const graph_command_options& options);
+[[nodiscard]] int run_queues(const queues_options& options);
 
 /// "mpiacq: SENTENCE" on standard error.
 void complain(const error& what);

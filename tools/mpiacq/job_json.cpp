@@ -3,6 +3,7 @@
 
 #include "job_report.hpp"
 #include "json_parts.hpp"
+#include "queues_json.hpp"
 #include "stacks_json.hpp"
 #include "table_json.hpp"
 
@@ -108,6 +109,7 @@ std::string job_json(const job_snapshot& snapshot) {
                    {"processes", json_of_processes_of(subject)},
                    {"problems", std::move(problems)}};
   if (snapshot.stacks != nullptr) document["stacks"] = json_of_stacks(*snapshot.stacks);
+  if (snapshot.queues != nullptr) document["queues"] = json_of_queues(*snapshot.queues);
   return dump(document);
 }
 

@@ -16,6 +16,9 @@ namespace {
 /// What most commands do waits for the disk and for the kernel; more of them would be in each other's way.
 constexpr unsigned most_jobs = 8;
 
+constexpr auto ranks_about =
+    "The ranks to look at, as in 0-3,8, or comm:NAME for the members of a communicator; default: all";
+
 void add_threads(CLI::App& command, std::string& threads) {
   command
       .add_option("--threads", threads, "Whose stacks: each rank's first thread (main, the default), or all of them")
@@ -41,6 +44,31 @@ CLI::Option* add_timeout(CLI::App& command, double& seconds, const std::string& 
       ->check(CLI::Validator(CLI::PositiveNumber).description(""));
 }
 
+void add_queue_options(CLI::App& command, queue_request& request) {
+  command
+      .add_option("--library", request.library, "The message-queue library to ask, in place of the one each rank names")
+      ->type_name("PATH");
+  command.add_flag("--trust-library", request.trust_library,
+                   "Load the library although others than root and the job's user could have written its file");
+  command
+      .add_option("--types", request.types,
+                  "A file with the types of the MPI library, as 'mpiacq types' makes them, before all others")
+      ->type_name("FILE");
+}
+
+std::optional<std::string> take_ranks(const std::string& words, rank_choice& ranks) {
+  constexpr std::string_view prefix = "comm:";
+  if (words.starts_with(prefix)) {
+    ranks.communicator = words.substr(prefix.size());
+    if (ranks.communicator.empty()) return "--ranks: comm: is followed by a communicator's name";
+    return std::nullopt;
+  }
+  auto parsed = rank_selection::parse(words);
+  if (!parsed) return "--ranks: " + parsed.error().message;
+  ranks.ranks = std::move(*parsed);
+  return std::nullopt;
+}
+
 void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about) {
   words.verb = verb;
   command
@@ -54,8 +82,9 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
   words.timeout_given = add_timeout(command, words.timeout, timeout_about);
   command
       .add_option("--ranks", words.ranks,
-                  "The ranks that --then stop leaves stopped, and that --stacks and --each are for, as in 0-3,8, or "
-                  "1:0-3 where the job has several worlds; default: all")
+                  "The ranks that --then stop leaves stopped, and that --stacks, --queues and --each are for, as in "
+                  "0-3,8, 1:0-3 where the job has several worlds, or comm:NAME for the members of a communicator of a "
+                  "running job; default: all")
       ->type_name("RANKS");
   command
       .add_option("--interface", words.interface,
@@ -83,6 +112,8 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
       ->check(CLI::Validator(CLI::PositiveNumber).description(""));
   command.add_flag("--stacks", words.stacks, "The report has the ranks' stacks, as 'mpiacq stacks' shows them");
   add_threads(command, words.threads);
+  command.add_flag("--queues", words.queues, "The report has the ranks' message queues, as 'mpiacq queues' shows them");
+  add_queue_options(command, words.queue);
 }
 
 /// Into the options; a sentence where they make no sense together.
@@ -91,9 +122,12 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
       {"continue", then::go_on}, {"detach", then::detach}, {"stop", then::stop}, {"kill", then::kill}};
   options.after = verbs.at(words.verb);
   if (words.timeout_given->count() != 0) options.timeout = words.timeout;
-  auto ranks = rank_selection::parse(words.ranks);
-  if (!ranks) return "--ranks: " + ranks.error().message;
-  options.ranks = std::move(*ranks);
+  rank_choice chosen;
+  if (const auto wrong = take_ranks(words.ranks, chosen)) return wrong;
+  options.ranks = std::move(chosen.ranks);
+  options.communicator = std::move(chosen.communicator);
+  options.queues = words.queues;
+  options.queue = words.queue;
   if (words.interface == "mpir") options.interface = interface_kind::mpir;
   if (words.interface == "mpi2dd") options.interface = interface_kind::mpi2dd;
   options.each = words.each;
@@ -111,6 +145,26 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   return std::nullopt;
 }
 
+CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
+  CLI::App* command = app.add_subcommand("queues", queues_about);
+  command->footer(queues_details);
+  add_report_options(*command, words.report);
+  words.process_given =
+      command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
+  command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
+  add_queue_options(*command, words.queue);
+  add_timeout(*command, words.timeout, "Give up if the starter has no complete table after so long; default: 5");
+  return command;
+}
+
+std::optional<std::string> take_queues_options(const queues_words& words, queues_options& options) {
+  if (const auto wrong = take_ranks(words.ranks, options.ranks)) return wrong;
+  options.report = words.report;
+  options.queue = words.queue;
+  options.timeout = words.timeout;
+  return std::nullopt;
+}
+
 CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
   CLI::App* command = app.add_subcommand("stacks", stacks_about);
   command->footer(stacks_details);
@@ -118,8 +172,8 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
   words.process_given =
       command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
   add_threads(*command, words.threads);
-  command->add_option("--ranks", words.ranks, "The ranks to look at, as in 0-3,8 or 1:0-3; default: all")
-      ->type_name("RANKS");
+  command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
+  add_queue_options(*command, words.queue);
   command->add_flag("--folded", words.folded, "A line for each different stack with its count, for flame graphs");
   command->add_flag("--dot", words.dot, "The tree for Graphviz");
   command
@@ -138,13 +192,12 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
 }
 
 std::optional<std::string> take_stacks_options(const stacks_words& words, stacks_options& options) {
-  auto ranks = rank_selection::parse(words.ranks);
-  if (!ranks) return "--ranks: " + ranks.error().message;
+  if (const auto wrong = take_ranks(words.ranks, options.ranks)) return wrong;
   if (int{words.report.json} + int{words.folded} + int{words.dot} > 1) {
     return "--json, --folded and --dot are three reports: choose one";
   }
   options.report = words.report;
-  options.ranks = std::move(*ranks);
+  options.queue = words.queue;
   options.all_threads = words.threads == "all";
   options.form = words.folded ? stacks_form::folded : words.dot ? stacks_form::dot : stacks_form::tree;
   options.samples = words.samples;

@@ -16,6 +16,12 @@ void add_report_options(CLI::App& command, report_options& options);
 /// A positive number of seconds.
 CLI::Option* add_timeout(CLI::App& command, double& seconds, const std::string& description);
 
+/// Which queue library is asked, as it is parsed: --library, --trust-library, --types.
+void add_queue_options(CLI::App& command, queue_request& request);
+
+/// "0-3,8", "all" or "comm:NAME". A sentence where it is none of them.
+[[nodiscard]] std::optional<std::string> take_ranks(const std::string& words, rank_choice& ranks);
+
 /// What launch and attach share, as it is parsed.
 struct job_words {
   std::string verb;
@@ -30,6 +36,8 @@ struct job_words {
   std::size_t jobs = 0;
   bool stacks = false;
   std::string threads = "main";
+  bool queues = false;
+  queue_request queue;
 };
 void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about);
 /// Into the options; a sentence where they make no sense together.
@@ -41,6 +49,7 @@ struct stacks_words {
   CLI::Option* process_given = nullptr;
   report_options report;
   std::string ranks = "all";
+  queue_request queue;
   std::string threads = "main";
   bool folded = false;
   bool dot = false;
@@ -48,6 +57,19 @@ struct stacks_words {
   double interval = 0.1;
   double timeout = 5;
 };
+/// `queues`, as it is parsed.
+struct queues_words {
+  std::int64_t process = 0;
+  CLI::Option* process_given = nullptr;
+  report_options report;
+  std::string ranks = "all";
+  queue_request queue;
+  double timeout = 5;
+};
+CLI::App* add_queues_command(CLI::App& app, queues_words& words);
+/// As take_stacks_options.
+[[nodiscard]] std::optional<std::string> take_queues_options(const queues_words& words, queues_options& options);
+
 CLI::App* add_stacks_command(CLI::App& app, stacks_words& words);
 /// As take_job_options. The process is taken by whoever knows what stands behind "--".
 [[nodiscard]] std::optional<std::string> take_stacks_options(const stacks_words& words, stacks_options& options);

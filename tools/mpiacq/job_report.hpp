@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpiacq/job.hpp"
+#include "queues_report.hpp"
 #include "stacks_report.hpp"
 
 namespace mpiacq::tool {
@@ -19,6 +20,7 @@ struct job_snapshot {
   const job& subject;
   const std::vector<error>& problems;       ///< of the job as a whole, so far
   const stacks_snapshot* stacks = nullptr;  ///< --stacks
+  const queues_snapshot* queues = nullptr;  ///< --queues
   bool colour = false;
 };
 

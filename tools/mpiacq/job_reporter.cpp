@@ -4,13 +4,30 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "queues_session.hpp"
 #include "stacks_session.hpp"
 
 namespace mpiacq::tool {
 
+namespace {
+
+std::vector<bool> local_ones(const job& subject, const process_table& table) {
+  std::vector<bool> is_local;
+  for (std::size_t i = 0; i < table.size(); ++i) is_local.push_back(subject.is_local(i));
+  return is_local;
+}
+
+}  // namespace
+
 void job_reporter::report(job_snapshot::event what, const job_change* change, std::optional<std::string> reason) {
-  const job_snapshot snapshot{
-      what, std::move(reason), change, job_, problems_, stacks_ ? &*stacks_ : nullptr, report_.wants_colour()};
+  const job_snapshot snapshot{what,
+                              std::move(reason),
+                              change,
+                              job_,
+                              problems_,
+                              stacks_ ? &*stacks_ : nullptr,
+                              queues_ ? &*queues_ : nullptr,
+                              report_.wants_colour()};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
 }
 
@@ -32,15 +49,27 @@ void job_reporter::note_failure() {
 void job_reporter::take_stacks(const job& subject, const job_command_options& asked) {
   const auto table = subject.processes();
   if (!table) return;
-  std::vector<bool> is_local;
-  for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;  // a download would hold the job
-  auto session = stacks_session::open(subject.starter(), *table, is_local, {asked.ranks, asked.all_threads, search});
+  auto session = stacks_session::open(subject.starter(), *table, local_ones(subject, *table),
+                                      {asked.ranks, asked.all_threads, search});
   if (!session) return note_failure(fail(std::move(session).error()));
   session->sample();
-  rank_failed_ = session->rank_failed();
+  rank_failed_ = rank_failed_ || session->rank_failed();
   stacks_ = std::move(session->snapshot());
+}
+
+void job_reporter::take_queues(const job& subject, const job_command_options& asked) {
+  const auto table = subject.processes();
+  if (!table) return;
+  debug_file_search search = search_in(asked.report);
+  search.debuginfod = false;
+  auto session =
+      queues_session::open(subject.starter(), *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
+  if (!session) return note_failure(fail(std::move(session).error()));
+  session->look();
+  rank_failed_ = rank_failed_ || session->rank_failed();
+  queues_ = std::move(session->snapshot());
 }
 
 void job_reporter::hold_ranks(job& subject) {

@@ -30,6 +30,8 @@ class job_reporter {
   [[nodiscard]] bool failed() const { return failed_; }
   /// Takes the stacks of the selected ranks; the next report has them.
   void take_stacks(const job& subject, const job_command_options& asked);
+  /// Reads the message queues of the selected ranks; the next report has them.
+  void take_queues(const job& subject, const job_command_options& asked);
   /// Some rank could not be looked at.
   [[nodiscard]] bool rank_failed() const { return rank_failed_; }
   /// Takes hold of the selected ranks, and says which of them could not be held.
@@ -41,6 +43,7 @@ class job_reporter {
   report_file& report_;
   std::vector<error> problems_;
   std::optional<stacks_snapshot> stacks_;
+  std::optional<queues_snapshot> queues_;
   bool failed_ = false;
   bool rank_failed_ = false;
 };

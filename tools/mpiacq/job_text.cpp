@@ -81,6 +81,7 @@ std::string job_text(const job_snapshot& snapshot) {
   text += table_text(*table, snapshot.subject.rank_states());
   text += problem_text(snapshot.problems, table.get());
   if (snapshot.stacks != nullptr) text += stacks_body(*snapshot.stacks, snapshot.colour);
+  if (snapshot.queues != nullptr) text += queues_body(*snapshot.queues, snapshot.colour);
   return text;
 }
 

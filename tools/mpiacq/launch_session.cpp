@@ -71,6 +71,7 @@ void launch_session::stop_with_the_starter() {
 void launch_session::handle(const job_event& event) {
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
     if (options_.stacks) reporter_.take_stacks(job_, options_);
+    if (options_.queues) reporter_.take_queues(job_, options_);
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned, change_in(spawn->change));

@@ -15,5 +15,7 @@ int main(int argc, char** argv) {
   if (const auto* check = std::get_if<check_options>(&asked)) return run_check(*check);
   if (const auto* stacks = std::get_if<stacks_options>(&asked)) return run_stacks(*stacks);
   if (const auto* graph = std::get_if<graph_command_options>(&asked)) return run_graph(*graph);
+  if (const auto* queues = std::get_if<queues_options>(&asked)) return run_queues(*queues);
+  if (const auto* types = std::get_if<types_options>(&asked)) return run_types(*types);
   return std::get<finished>(asked).status;
 }

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "mpiacq/job_view.hpp"
+#include "queues_session.hpp"
 #include "report_file.hpp"
 #include "session_wait.hpp"
 #include "signals.hpp"
@@ -100,13 +101,19 @@ int run_stacks(const stacks_options& options) {
   signal_catcher signals;
   debug_file_search search = search_in(options.report);
   search.debuginfod = false;
-  const auto job = look_at_job(options.process, {{}, search}, deadline_after(options.timeout));
+  const deadline until = deadline_after(options.timeout);
+  const auto ranks = ranks_of(options.ranks, options.process, options.queue, search, until);
+  if (!ranks) {
+    complain(ranks.error());
+    return status_tool_failed;
+  }
+  const auto job = look_at_job(options.process, {{}, search}, until);
   if (!job) {
     complain(job.error());
     return status_tool_failed;
   }
   auto session =
-      stacks_session::open(job->starter, *job->processes, job->is_local, {options.ranks, options.all_threads, search});
+      stacks_session::open(job->starter, *job->processes, job->is_local, {*ranks, options.all_threads, search});
   if (!session) {
     complain(session.error());
     return status_tool_failed;

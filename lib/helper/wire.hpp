@@ -23,7 +23,7 @@
 #include "mpiacq/ids.hpp"
 #include "mpiacq/registers.hpp"
 
-namespace mpiacq::tracing {
+namespace mpiacq::helper {
 
 /// Pointers to the members of T that are sent, as a tuple. Specialised for each structure.
 template <class T>
@@ -40,7 +40,9 @@ concept wire_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 class wire_writer {
  public:
+  wire_writer() { bytes_.reserve(256); }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
+  [[nodiscard]] std::vector<std::byte> take() && { return std::move(bytes_); }
 
   template <wire_number T>
   void put(T value) {
@@ -80,7 +82,7 @@ class wire_writer {
   template <class... Ts>
   void put(const std::variant<Ts...>& one_of) {
     put(static_cast<std::uint8_t>(one_of.index()));
-    std::visit([this](const auto& value) { put(value); }, one_of);
+    std::visit([this](const auto& value) { this->put(value); }, one_of);
   }
   template <class T>
   void put(const result<T>& outcome) {
@@ -222,7 +224,7 @@ template <class T>
 [[nodiscard]] std::vector<std::byte> encode(const T& value) {
   wire_writer writer;
   writer.put(value);
-  return writer.bytes();
+  return std::move(writer).take();
 }
 
-}  // namespace mpiacq::tracing
+}  // namespace mpiacq::helper

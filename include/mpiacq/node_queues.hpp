@@ -1,0 +1,47 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpiacq/error.hpp"
+#include "mpiacq/message_queues.hpp"
+#include "mpiacq/queue_host.hpp"
+#include "mpiacq/queue_types.hpp"
+#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/rank_selection.hpp"
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq {
+
+/// How the message queues of ranks are read.
+struct rank_queue_options {
+  rank_selection ranks;     ///< of those of the node
+  std::string library;      ///< the queue library, in place of what each rank names; empty: what it names
+  queue_host_options host;  ///< `owner` is taken from each rank
+  queue_types_options types;
+  bool stacks = true;         ///< also what each rank is doing: else it is `unknown`
+  unsigned side_by_side = 0;  ///< how many ranks are read at a time; 0: as many as there are processors
+  std::uint32_t job_size =
+      0;  ///< how many numbers of the job are ranks of the world; 0: as its table says, if there is one
+};
+
+/// The message queues of a node's ranks at one moment: `find_waits` makes sense of them.
+struct node_queues {
+  std::vector<rank_queues> ranks;    ///< one for each that was asked for, in order of rank
+  std::vector<rank_activity> doing;  ///< of the same ranks
+  std::vector<std::optional<std::string>>
+      pml;  ///< of the same ranks: what `pml_in_use` says; empty where it says nothing
+  /// From the first thing that was done to a rank until the last was let go.
+  clock::duration held_for{};
+  std::vector<std::string> notes;  ///< where types came from, since the last time
+  std::vector<error> problems;     ///< what was wrong with files of names, since the last time
+};
+
+/// Whether nothing is missing in what is known of a rank: there is a report, without problems, and the library got all
+/// the types that it asked for.
+[[nodiscard]] bool is_whole(const rank_queues& rank);
+
+}  // namespace mpiacq

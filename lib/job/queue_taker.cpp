@@ -1,0 +1,206 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "queue_taker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "queue_library.hpp"
+#include "side_by_side.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+std::string image_of(process_id pid) {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", pid.value()).c_str(), path.data(), path.size());
+  return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+/// Whose process it is, for whoever may become that user.
+std::optional<std::uint32_t> owner_of(process_id pid) {
+  struct stat facts {};
+  if (::geteuid() != 0 || ::stat(fmt::format("/proc/{}", pid.value()).c_str(), &facts) != 0) return std::nullopt;
+  return facts.st_uid;
+}
+
+std::size_t workers(const rank_queue_options& options, std::size_t ranks) {
+  // Libraries in this program have variables of their own, and are no thread's.
+  if (options.host.isolation == queue_isolation::in_process) return 1;
+  const unsigned asked = options.side_by_side != 0 ? options.side_by_side : std::thread::hardware_concurrency();
+  return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(ranks, 1));
+}
+
+/// What its lists say cannot be believed: nothing is concluded from them.
+void disbelieve(queue_report& report) {
+  for (queue_communicator& one : report.communicators) {
+    for (queue_listing& queue : one.queues) queue.known = queue_knowledge::failed;
+  }
+}
+
+bool same(const queue_types_options& a, const queue_types_options& b) {
+  return a.file == b.file && a.cache_folder == b.cache_folder && a.debug_files.folders == b.debug_files.folders &&
+         a.debug_files.debuginfod == b.debug_files.debuginfod;
+}
+
+}  // namespace
+
+bool is_whole(const rank_queues& rank) {
+  return rank.report && rank.report->problems.empty() && rank.report->missing.empty();
+}
+
+result<void> queue_taker::get_types(const queue_types_options& options) {
+  if (types_ && same(options, types_asked_)) return {};
+  processes_.clear();  // their types are of the old ones
+  types_.reset();
+  notes_told_ = 0;
+  auto made = queue_types::create(options);
+  if (!made) return fail(std::move(made).error());
+  types_ = std::move(*made);
+  types_asked_ = options;
+  return {};
+}
+
+queue_taker::process& queue_taker::process_of(process_id pid) {
+  auto& kept = processes_[pid];
+  if (!kept) kept = std::make_unique<process>(pid);
+  return *kept;
+}
+
+void queue_taker::read(pending& one, const rank_queue_options& options) const {
+  process& subject = *one.subject;
+  // It has run since: what was read of its memory is not there any more, and its modules may be others.
+  subject.cache.forget();
+  if (!subject.symbols) {
+    auto symbols = process_symbols::open(one.rank->process.process, subject.cache, options.types.debug_files);
+    if (!symbols) {
+      one.report = fail(std::move(symbols).error());
+      return;
+    }
+    subject.symbols = std::move(*symbols);
+  } else if (auto again = subject.symbols->refresh(); !again || *again) {
+    subject.types.reset();
+  }
+  if (!subject.types) {
+    auto types = types_->of(*subject.symbols, subject.cache);
+    if (!types) {
+      one.report = fail(std::move(types).error());
+      return;
+    }
+    subject.types = std::move(*types);
+  }
+  auto library = options.library.empty() ? find_queue_library(*subject.symbols, subject.cache)
+                                         : result<std::string>(options.library);
+  one.report =
+      library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
+  look_at_pml(one);
+  if (one.report && !one.report->missing.empty()) disbelieve(*one.report);
+}
+
+result<queue_report> queue_taker::read_with(process& subject, const std::string& library, const pending& one,
+                                            const rank_queue_options& options) const {
+  queue_host_options how = options.host;
+  how.owner = one.owner;
+  auto host = queue_host::create(library, how);
+  if (!host) return fail(std::move(host).error());
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  return (*host)->read({stopped, *subject.types, one.rank->rank, options.job_size, one.image});
+}
+
+void queue_taker::look_at_pml(pending& one) const {
+  const target_abi abi = one.subject->symbols->abi();
+  target stopped{one.subject->cache, nullptr, abi, *one.subject->symbols};
+  auto pml = pml_in_use(stopped, *one.subject->types);
+  if (!pml || !*pml) return;
+  one.pml = std::move(*pml);
+  auto warning = about_pml(*one.pml);
+  if (!warning || !one.report) return;
+  one.report->problems.emplace_back(error_code::unsupported, std::move(*warning));
+  disbelieve(*one.report);
+}
+
+void queue_taker::hold(std::vector<pending>& all) {
+  std::vector<attach_target> targets;
+  for (const pending& one : all) {
+    if (!one.rank->held) targets.push_back(one.rank->process);
+  }
+  const auto attached = control_.attach_all(targets);
+  auto outcome = attached.begin();
+  for (pending& one : all) {
+    if (one.rank->held) continue;
+    one.held = outcome->has_value();
+    if (!one.held) one.report = fail(outcome->error());
+    ++outcome;
+  }
+}
+
+void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_t>& done) {
+  std::vector<process_id> ours;
+  for (const std::size_t i : done) {
+    if (std::exchange(all[i].held, false)) ours.push_back(all[i].rank->process.process);
+  }
+  if (!ours.empty()) (void)control_.detach_all(ours);  // what has ended meanwhile is let go, too
+}
+
+node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {
+  node_queues taken;
+  const auto types = get_types(options.types);
+  std::vector<pending> all;
+  for (const wanted_rank& rank : ranks) {
+    const process_id pid = rank.process.process;
+    all.push_back({&rank, &process_of(pid), owner_of(pid), image_of(pid), false, queue_report{}, {}});
+    if (!types) all.back().report = fail(types.error());
+  }
+  taken.doing.resize(all.size());
+  if (types) read_all(all, options, taken);
+  for (pending& one : all) {
+    taken.ranks.push_back({one.rank->rank, one.rank->process.process, std::move(one.report)});
+    taken.pml.push_back(std::move(one.pml));
+  }
+  return taken;
+}
+
+void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken) {
+  const auto begin = clock::now();
+  hold(all);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].report) places.push_back(i);
+  }
+  side_by_side work(places.size(), workers(options, places.size()),
+                    [&](std::size_t i) { read(all[places[i]], options); });
+  if (options.stacks) look_at_stacks(all, places, taken);
+  for (auto done = work.take_done(); !done.empty(); done = work.take_done()) {
+    for (std::size_t& i : done) i = places[i];
+    let_go(all, done);
+  }
+  taken.held_for = clock::now() - begin;
+  auto notes = types_->notes();
+  taken.notes.assign(notes.begin() + static_cast<std::ptrdiff_t>(notes_told_), notes.end());
+  notes_told_ = notes.size();
+}
+
+void queue_taker::look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                 node_queues& taken) {
+  std::vector<wanted_rank> held;
+  for (const std::size_t place : places) {
+    held.push_back(*all[place].rank);
+    held.back().held = true;
+  }
+  stack_options how;
+  how.threads = which_threads::all;
+  node_stacks seen = stacks_.take(held, how);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (seen.ranks[i].taken) taken.doing[places[i]] = activity_of(seen.ranks[i].threads, all[places[i]].image);
+  }
+  taken.problems = std::move(seen.problems);
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,69 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpiacq/node_queues.hpp"
+#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/tracer.hpp"
+#include "stack_taker.hpp"
+
+namespace mpiacq {
+
+/// Reads the message queues of processes, time and again. What is found out about types and symbols is kept.
+class queue_taker {
+ public:
+  /// `stacks` shares our tracer.
+  queue_taker(tracer& control, stack_taker& stacks) : control_(control), stacks_(stacks) {}
+
+  /// One report for each rank, in order.
+  [[nodiscard]] node_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
+
+ private:
+  /// What is kept of one process.
+  struct process {
+    explicit process(process_id pid) : memory(pid), cache(memory) {}
+    process_memory memory;
+    page_cache cache;
+    std::unique_ptr<process_symbols> symbols;
+    std::unique_ptr<type_source> types;
+  };
+  /// One rank on its way to its report.
+  struct pending {
+    const wanted_rank* rank = nullptr;
+    process* subject = nullptr;
+    std::optional<std::uint32_t> owner;
+    std::string image;
+    bool held = false;
+    result<queue_report> report;
+    std::optional<std::string> pml;
+  };
+
+  [[nodiscard]] result<void> get_types(const queue_types_options& options);
+  [[nodiscard]] process& process_of(process_id pid);
+  /// While it is held; on any thread.
+  void read(pending& one, const rank_queue_options& options) const;
+  [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
+                                               const rank_queue_options& options) const;
+  void look_at_pml(pending& one) const;
+  void read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken);
+  /// What those at these places are doing; all of them are held.
+  void look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places, node_queues& taken);
+  void hold(std::vector<pending>& all);
+  /// Lets those go that are ours, and have been read.
+  void let_go(std::vector<pending>& all, const std::vector<std::size_t>& done);
+
+  tracer& control_;
+  stack_taker& stacks_;
+  std::unique_ptr<queue_types> types_;
+  queue_types_options types_asked_;
+  std::size_t notes_told_ = 0;
+  std::map<process_id, std::unique_ptr<process>> processes_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "entry_points.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/message_queues.hpp"
+
+namespace mpiacq::mqd_host {
+
+/// What is known of a library before it has seen a process.
+struct library_facts {
+  std::string version;  ///< mqs_version_string, made printable
+  int compatibility = 0;
+  length_unit unit = length_unit::unknown;
+};
+
+/// Takes what a library says as it says it: what was said stays said when the library then takes its process along.
+class report_sink {
+ public:
+  virtual ~report_sink() = default;
+
+  /// The library's code is entered by this call, or `none`: it has come back. Cheap: it is told of every call.
+  virtual void calling(entry_point /*entry*/) {}
+
+  virtual void library(library_facts&& facts) = 0;
+  /// The process has queues: what fails from now on is a problem of the report, and no longer its end.
+  virtual void has_queues() = 0;
+  /// The next communicator; its queues are empty yet.
+  virtual void communicator(queue_communicator&& c) = 0;
+  /// A queue of the last communicator. All its operations come before it ends; a queue that begins and does not end
+  /// was cut short.
+  virtual void queue_begins(queue_class which) = 0;
+  virtual void operation(queue_operation&& op) = 0;
+  virtual void queue_ends(queue_class which, queue_knowledge known) = 0;
+  virtual void spawn_breakpoint(std::string&& function) = 0;
+  virtual void process(new_process&& p) = 0;
+  virtual void missing(missing_type&& m) = 0;
+  virtual void note(std::string&& text) = 0;
+  virtual void problem(error&& e) = 0;
+};
+
+/// Makes a report of it.
+class report_builder final : public report_sink {
+ public:
+  explicit report_builder(std::string library_path) { report_.library_path = std::move(library_path); }
+
+  void library(library_facts&& facts) override;
+  void has_queues() override { has_queues_ = true; }
+  void communicator(queue_communicator&& c) override;
+  void queue_begins(queue_class which) override;
+  void operation(queue_operation&& op) override;
+  void queue_ends(queue_class which, queue_knowledge known) override;
+  void spawn_breakpoint(std::string&& function) override { report_.spawn_breakpoint = std::move(function); }
+  void process(new_process&& p) override { report_.new_processes.push_back(std::move(p)); }
+  void missing(missing_type&& m) override { report_.missing.push_back(std::move(m)); }
+  void note(std::string&& text) override { report_.notes.push_back(std::move(text)); }
+  void problem(error&& e) override { report_.problems.push_back(std::move(e)); }
+
+  /// The report, once. `how_it_ended` is what the session, or whoever watched its process, says: an error before the
+  /// process had queues is the answer, unless types were missing (what is missing is the answer then, with the error
+  /// as a problem); a later one is a problem.
+  [[nodiscard]] result<queue_report> finish(result<void> how_it_ended);
+
+ private:
+  enum class progress : std::uint8_t { not_begun, begun, ended };
+  void close_queues();
+
+  queue_report report_;
+  bool has_queues_ = false;
+  std::array<progress, 3> queues_{};  ///< of the last communicator
+  queue_class current_ = queue_class::sends;
+};
+
+}  // namespace mpiacq::mqd_host

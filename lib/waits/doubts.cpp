@@ -1,0 +1,76 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include <fmt/format.h>
+
+#include "picture.hpp"
+
+namespace mpiacq::waits {
+
+namespace {
+
+constexpr std::size_t classes = 3;
+
+using numbers = std::vector<std::uint32_t>;
+
+/// Ranks by how much is known of them.
+struct gaps {
+  numbers without_report;
+  numbers not_looked_at;
+  numbers not_seen_what_they_do;
+  numbers looking_out;  ///< in MPI_Probe
+  numbers with_threads;
+  std::array<numbers, classes> not_told;  ///< queues of which the library has no information
+  std::array<numbers, classes> cut;
+};
+
+gaps find_gaps(const picture& seen) {
+  gaps found;
+  for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
+    const std::uint32_t rank = seen.ranks[report].rank;
+    if (!seen.ranks[report].report) {
+      found.without_report.push_back(rank);
+      continue;
+    }
+    const rank_activity& doing = seen.doing[report];
+    if (doing.kind == mpi_call_kind::unknown) found.not_seen_what_they_do.push_back(rank);
+    if (doing.kind == mpi_call_kind::probe) found.looking_out.push_back(rank);
+    if (doing.other_threads) found.with_threads.push_back(rank);
+    for (const queue_communicator& own : seen.ranks[report].report->communicators) {
+      for (std::size_t c = 0; c < classes; ++c) {
+        const queue_knowledge known = own.queues[c].known;
+        if (known == queue_knowledge::none) found.not_told[c].push_back(rank);
+        if (known == queue_knowledge::cut_short || known == queue_knowledge::failed) found.cut[c].push_back(rank);
+      }
+    }
+  }
+  for (const shared_communicator& shared : seen.shared.all) {
+    for (const std::int64_t member : shared.members) {
+      const auto number = static_cast<std::uint32_t>(member);
+      if (member >= 0 && !seen.report_of.contains(number)) found.not_looked_at.push_back(number);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+void add_doubts(const picture& seen, std::vector<std::string>& doubts) {
+  const gaps found = find_gaps(seen);
+  const auto say = [&](const numbers& ranks, std::string_view what) {
+    if (!ranks.empty()) doubts.push_back(fmt::format("{}: {}", ranks_named(set_of(ranks)), what));
+  };
+  say(found.without_report, "no queues could be read, so what the others wait for there is not known");
+  say(found.not_looked_at, "members of a communicator that were not looked at");
+  say(found.not_seen_what_they_do, "what they are doing is not known, so all that they wait for they may wait for");
+  say(found.looking_out, "in MPI_Probe, and no queue shows what for");
+  say(found.with_threads, "other threads of the program may do what the first one waits for");
+  for (std::size_t c = 0; c < classes; ++c) {
+    const auto queue = static_cast<queue_class>(c);
+    const std::string_view what = queue == queue_class::unexpected ? "unexpected messages" : name(queue);
+    say(found.not_told[c], fmt::format("the queue library tells nothing of their {}", what));
+    say(found.cut[c], fmt::format("not all of their {} are listed", what));
+  }
+}
+
+}  // namespace mpiacq::waits

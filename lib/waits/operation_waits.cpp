@@ -1,0 +1,250 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "picture.hpp"
+
+namespace mpiacq::waits {
+
+namespace {
+
+using kind = mpi_call_kind;
+
+/// What a call can wait for.
+bool waits_for(kind call, const half& operation) {
+  switch (call) {
+    case kind::send:
+      return operation.is_send();
+    case kind::receive:
+      return !operation.is_send();
+    case kind::unknown:
+    case kind::exchange:
+    case kind::wait_one:
+    case kind::wait_all:
+    case kind::wait_any:
+    case kind::test:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// It comes back only when something that is pending is complete.
+bool blocks(kind call) {
+  return call == kind::send || call == kind::receive || call == kind::exchange || call == kind::wait_one ||
+         call == kind::wait_all || call == kind::wait_any;
+}
+
+/// Whoever has begun several operations waits, in such a call, for all of them as a rule.
+bool waits_for_all(kind call) {
+  return call == kind::wait_all || call == kind::exchange;
+}
+
+/// Both queues of a rank are known to their ends, on all communicators.
+bool all_is_listed(const queue_report& report) {
+  return std::all_of(report.communicators.begin(), report.communicators.end(), [](const queue_communicator& own) {
+    return own.of(queue_class::sends).known != queue_knowledge::cut_short &&
+           own.of(queue_class::receives).known != queue_knowledge::cut_short;
+  });
+}
+
+std::string text_of(const half& operation, const picture& seen) {
+  std::string tag = operation.any_tag ? "any tag" : fmt::format("tag {}", operation.tag);
+  return fmt::format("a {} with {} on {}", operation.is_send() ? "send" : "receive", tag,
+                     seen.communicator_name(operation.shared));
+}
+
+std::string missing_text(const half& operation) {
+  if (!operation.other_side_known)
+    return operation.is_send() ? ", its receives are not known" : ", its sends are not known";
+  return operation.is_send() ? ", and no receive for it" : ", and no send for it";
+}
+
+/// What one rank has open, towards the same ranks.
+struct aim {
+  const half* first = nullptr;
+  std::size_t count = 0;
+};
+
+/// Of each communicator, for receives from MPI_ANY_SOURCE: made when first asked for.
+struct groups_of_peers {
+  std::vector<needs::node> nodes;
+  std::vector<rank_set> ranks;
+};
+
+class one_rank {
+ public:
+  one_rank(const picture& seen, wait_graphs& graphs, groups_of_peers& groups, std::uint32_t report)
+      : seen_(seen), graphs_(graphs), groups_(groups), report_(report), call_(seen.doing[report]) {
+    for (const half& operation : seen.operations.of(report)) {
+      if (!waits_for(call_.kind, operation)) continue;
+      ++candidates_;
+      if (operation.under_way()) {
+        sure_ = false;  // the call may be in that one, and come back
+        continue;
+      }
+      sure_ = sure_ && operation.other_side_known;
+      add(operation);
+    }
+    sure_ = sure_ && blocks(call_.kind) && !call_.other_threads && all_is_listed(*seen.ranks[report].report);
+  }
+
+  [[nodiscard]] std::size_t candidates() const { return candidates_; }
+
+  void tell() {
+    if (aims_.empty() && anybody_.empty()) return;
+    if (sure_) need_one_of_all(graphs_.certain);
+    const bool each = waits_for_all(call_.kind);
+    if (each) {
+      need_each(graphs_.likely);
+    } else {
+      need_one_of_all(graphs_.likely);
+    }
+    const std::size_t different = aims_.size() + anybody_.size();
+    if (each || different == 1) {
+      for (const auto& [number, what] : aims_) put(rank_set{number}, false, what, sure_ && different == 1);
+      for (const auto& [shared, what] : anybody_) put(group_without_self(shared), true, what, sure_ && different == 1);
+    } else {
+      put_one_of_many();
+    }
+  }
+
+ private:
+  void add(const half& operation) {
+    aim* what = nullptr;
+    if (operation.any_source) {
+      const std::uint32_t remote = seen_.shared.all[operation.shared].remote;
+      what = &anybody_[remote == nowhere ? operation.shared : remote];
+    } else if (operation.peer_number != nowhere) {
+      what = &aims_[operation.peer_number];
+    } else {
+      sure_ = false;  // for somebody that nobody can name
+      return;
+    }
+    if (what->first == nullptr) what->first = &operation;
+    ++what->count;
+  }
+
+  /// The node that goes on when somebody of a communicator does; none where that is known anyway.
+  [[nodiscard]] std::optional<needs::node> node_of_group(std::uint32_t shared) {
+    const shared_communicator& group = seen_.shared.all[shared];
+    if (group.members.size() != group.size || group.ambiguous) return std::nullopt;
+    if (groups_.nodes[shared] != nowhere) return groups_.nodes[shared];
+    std::vector<needs::node> members;
+    for (const std::int64_t member : group.members) {
+      const std::uint32_t report = member < 0 ? nowhere : seen_.known(static_cast<std::uint32_t>(member));
+      if (report == nowhere) return std::nullopt;
+      members.push_back(report);
+    }
+    groups_.nodes[shared] = graphs_.certain.add();
+    (void)graphs_.likely.add();
+    graphs_.certain.need(groups_.nodes[shared], members);
+    graphs_.likely.need(groups_.nodes[shared], members);
+    return groups_.nodes[shared];
+  }
+
+  void need_one_of_all(needs& graph) {
+    std::vector<needs::node> those;
+    for (const auto& [number, what] : aims_) {
+      if (seen_.known(number) == nowhere) return;  // that one may do anything
+      those.push_back(seen_.known(number));
+    }
+    for (const auto& [shared, what] : anybody_) {
+      const auto node = node_of_group(shared);
+      if (!node) return;
+      those.push_back(*node);
+    }
+    graph.need(report_, those);
+  }
+
+  void need_each(needs& graph) {
+    for (const auto& [number, what] : aims_) {
+      if (seen_.known(number) != nowhere) graph.need(report_, seen_.known(number));
+    }
+    for (const auto& [shared, what] : anybody_) {
+      if (const auto node = node_of_group(shared)) graph.need(report_, *node);
+    }
+  }
+
+  [[nodiscard]] rank_set group_without_self(std::uint32_t shared) {
+    auto& all = groups_.ranks[shared];
+    if (all.empty()) {
+      std::vector<std::uint32_t> members;
+      for (const std::int64_t member : seen_.shared.all[shared].members) {
+        if (member >= 0) members.push_back(static_cast<std::uint32_t>(member));
+      }
+      all = set_of(std::move(members));
+    }
+    rank_set others = all.without(rank_set{seen_.ranks[report_].rank});
+    return others.empty() ? all : others;
+  }
+
+  [[nodiscard]] std::string where() const {
+    if (call_.function.empty()) return call_.kind == kind::unknown ? "in a call that is not known" : "in no MPI call";
+    return "in " + call_.function;
+  }
+
+  void put(rank_set to, bool any_of, const aim& what, bool certain) {
+    if (to.empty()) return;
+    std::string why = fmt::format("{}: {}", where(), text_of(*what.first, seen_));
+    if (what.count > 1) why += fmt::format(" and {} more", what.count - 1);
+    why += missing_text(*what.first);
+    graphs_.waits.push_back({seen_.ranks[report_].rank, std::move(to), any_of, certain, std::move(why)});
+  }
+
+  void put_one_of_many() {
+    rank_set all;
+    const aim* first = nullptr;
+    std::size_t count = 0;
+    const auto take = [&](const aim& what) {
+      if (first == nullptr) first = &what;
+      count += what.count;
+    };
+    for (const auto& [number, what] : aims_) {
+      all.add(number);
+      take(what);
+    }
+    for (const auto& [shared, what] : anybody_) {
+      all.add(group_without_self(shared));
+      take(what);
+    }
+    std::string why =
+        fmt::format("{}: one of {} operations, the first {}", where(), count, text_of(*first->first, seen_));
+    graphs_.waits.push_back({seen_.ranks[report_].rank, std::move(all), true, sure_, std::move(why)});
+  }
+
+  const picture& seen_;
+  wait_graphs& graphs_;
+  groups_of_peers& groups_;
+  std::uint32_t report_;
+  const rank_activity& call_;
+  std::map<std::uint32_t, aim> aims_;     ///< by the other side's number
+  std::map<std::uint32_t, aim> anybody_;  ///< from MPI_ANY_SOURCE, by communicator
+  std::size_t candidates_ = 0;
+  bool sure_ = true;
+};
+
+}  // namespace
+
+void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts) {
+  groups_of_peers groups{std::vector<needs::node>(seen.shared.all.size(), nowhere),
+                         std::vector<rank_set>(seen.shared.all.size())};
+  std::vector<std::uint32_t> nothing_there;
+  for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
+    if (!seen.ranks[report].report) continue;
+    one_rank rank(seen, graphs, groups, report);
+    rank.tell();
+    const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
+    if (whole && blocks(seen.doing[report].kind) && rank.candidates() == 0)
+      nothing_there.push_back(seen.ranks[report].rank);
+  }
+  if (!nothing_there.empty()) {
+    doubts.push_back(ranks_named(set_of(nothing_there)) +
+                     ": in a call that waits, and the queues show nothing that it could wait for");
+  }
+}
+
+}  // namespace mpiacq::waits

@@ -1,0 +1,198 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "pairing.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+namespace mpiacq::waits {
+
+namespace {
+
+half half_of(const queue_operation& operation, const shared_communicators& shared, std::uint32_t number,
+             std::int64_t local) {
+  half made;
+  made.shared = number;
+  made.local = static_cast<std::uint32_t>(local);
+  made.tag = operation.tag.value_or(0);
+  made.any_tag = !operation.tag;
+  made.any_source = operation.desired.any;
+  made.moving = operation.status == operation_status::matched;
+  if (made.any_source) return made;
+  const shared_communicator& peers = shared.peers_of(number);
+  if (const auto who = number_of(peers, operation.desired)) made.peer_number = *who;
+  const auto named = operation.desired.local;
+  if (named && *named >= 0 && static_cast<std::uint64_t>(*named) < peers.members.size()) {
+    made.peer_local = static_cast<std::uint32_t>(*named);
+  }
+  return made;
+}
+
+/// Sends to one rank, to be taken out in order by whoever asks for some source and some tag.
+class arrivals {
+ public:
+  arrivals(std::vector<half>& all, std::span<const std::size_t> sends) : all_(all) {
+    for (const std::size_t send : sends) {
+      const half& s = all_[send];
+      exactly_[{s.local, s.tag}].sends.push_back(send);
+      by_source_[s.local].sends.push_back(send);
+      by_tag_[s.tag].sends.push_back(send);
+      any_.sends.push_back(send);
+    }
+  }
+
+  void give_to(std::size_t receive) {
+    half& r = all_[receive];
+    line* fitting = nullptr;
+    if (r.any_source) {
+      fitting = r.any_tag ? &any_ : find(by_tag_, r.tag);
+    } else {
+      fitting = r.any_tag ? find(by_source_, r.peer_local) : find(exactly_, {r.peer_local, r.tag});
+    }
+    if (fitting == nullptr || !fitting->drop_taken(all_)) return;
+    const std::size_t send = fitting->sends[fitting->first];
+    r.partner = send;
+    all_[send].partner = receive;
+    // Lines are in the order of sources: if the last is of the same one, all are.
+    if (fitting->drop_taken(all_)) r.only_choice = all_[fitting->sends.back()].local == all_[send].local;
+  }
+
+ private:
+  /// Those that have been taken lie before `first`, have been cut off at the end, or are passed over when met.
+  struct line {
+    std::vector<std::size_t> sends;
+    std::size_t first = 0;
+    [[nodiscard]] bool drop_taken(const std::vector<half>& all) {
+      while (first < sends.size() && all[sends[first]].under_way()) ++first;
+      while (first < sends.size() && all[sends.back()].under_way()) sends.pop_back();
+      return first < sends.size();
+    }
+  };
+  struct exact {
+    std::uint32_t source;
+    std::int64_t tag;
+    friend bool operator==(const exact&, const exact&) = default;
+  };
+  struct hash_of_exact {
+    std::size_t operator()(const exact& key) const {
+      return std::hash<std::int64_t>{}(key.tag) * 1099511628211U ^ key.source;
+    }
+  };
+  template <class Map>
+  [[nodiscard]] static line* find(Map& lines, const typename Map::key_type& key) {
+    const auto found = lines.find(key);
+    return found == lines.end() ? nullptr : &found->second;
+  }
+
+  std::vector<half>& all_;
+  std::unordered_map<exact, line, hash_of_exact> exactly_;
+  std::unordered_map<std::uint32_t, line> by_source_;
+  std::unordered_map<std::int64_t, line> by_tag_;
+  line any_;
+};
+
+/// By receiver: its communicator, and its rank there.
+using receiver = std::pair<std::uint32_t, std::uint32_t>;
+
+/// Where both stand by receiver, and sends by sender below that. Their own order stays.
+struct both_sides {
+  std::vector<std::pair<receiver, std::size_t>> sends, receives;
+};
+
+both_sides by_receiver(const halves& operations, const shared_communicators& shared) {
+  both_sides found;
+  for (std::size_t i = 0; i < operations.all.size(); ++i) {
+    const half& h = operations.all[i];
+    if (h.under_way() || shared.all[h.shared].ambiguous) continue;
+    if (!h.is_send()) {
+      if (h.any_source || h.peer_local != nowhere) found.receives.push_back({{h.shared, h.local}, i});
+    } else if (h.peer_local != nowhere) {
+      const std::uint32_t remote = shared.all[h.shared].remote;
+      found.sends.push_back({{remote == nowhere ? h.shared : remote, h.peer_local}, i});
+    }
+  }
+  std::stable_sort(found.receives.begin(), found.receives.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found.sends.begin(), found.sends.end(), [&](const auto& a, const auto& b) {
+    return std::tie(a.first, operations.all[a.second].local) < std::tie(b.first, operations.all[b.second].local);
+  });
+  return found;
+}
+
+/// Whether a queue of a member is known to its end.
+bool is_complete(std::span<const rank_queues> ranks, const shared_communicator& shared, std::uint32_t local,
+                 queue_class queue) {
+  const std::uint32_t report = shared.report_of[local];
+  if (report == nowhere) return false;
+  const queue_report& whole = *ranks[report].report;
+  return whole.communicators[shared.communicator_of[local]].of(queue).known == queue_knowledge::complete;
+}
+
+}  // namespace
+
+halves collect(std::span<const rank_queues> ranks, const shared_communicators& shared) {
+  halves found;
+  for (std::uint32_t report = 0; report < ranks.size(); ++report) {
+    found.first_of.push_back(found.all.size());
+    found.internal_on.push_back(nowhere);
+    bool several = false;
+    for (std::uint32_t place = 0; ranks[report].report && place < ranks[report].report->communicators.size(); ++place) {
+      const queue_communicator& own = ranks[report].report->communicators[place];
+      const std::uint32_t number = shared.of[report][place];
+      for (const queue_class queue : {queue_class::sends, queue_class::receives}) {
+        const auto& operations = own.of(queue).operations;
+        for (std::uint32_t i = 0; i < operations.size(); ++i) {
+          if (operations[i].status == operation_status::complete) continue;
+          if (operations[i].tag && *operations[i].tag < 0) {
+            ++found.internal_operations;
+            several = several || (found.internal_on.back() != nowhere && found.internal_on.back() != number);
+            found.internal_on.back() = number;
+            continue;
+          }
+          half made = half_of(operations[i], shared, number, own.local_rank);
+          made.place = {report, place, queue, i};
+          found.all.push_back(made);
+        }
+      }
+    }
+    if (several) found.internal_on.back() = nowhere;
+  }
+  found.first_of.push_back(found.all.size());
+  return found;
+}
+
+void pair_up(halves& operations, const shared_communicators& shared) {
+  const both_sides sides = by_receiver(operations, shared);
+  auto send = sides.sends.begin();
+  for (auto receive = sides.receives.begin(); receive != sides.receives.end();) {
+    const receiver here = receive->first;
+    while (send != sides.sends.end() && send->first < here) ++send;
+    std::vector<std::size_t> coming;
+    for (; send != sides.sends.end() && send->first == here; ++send) coming.push_back(send->second);
+    arrivals at_hand(operations.all, coming);
+    for (; receive != sides.receives.end() && receive->first == here; ++receive) at_hand.give_to(receive->second);
+  }
+}
+
+void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, const shared_communicators& shared) {
+  // How many members of each communicator have told all their sends: for receives from any of them.
+  std::vector<std::size_t> told(shared.all.size(), 0);
+  for (std::size_t i = 0; i < shared.all.size(); ++i) {
+    for (std::uint32_t local = 0; local < shared.all[i].members.size(); ++local) {
+      if (is_complete(ranks, shared.all[i], local, queue_class::sends)) ++told[i];
+    }
+  }
+  for (half& h : operations.all) {
+    if (h.under_way() || shared.all[h.shared].ambiguous) continue;
+    const std::uint32_t remote = shared.all[h.shared].remote;
+    const std::uint32_t peers = remote == nowhere ? h.shared : remote;
+    if (h.any_source) {
+      h.other_side_known = told[peers] == shared.all[peers].size;
+    } else if (h.peer_local != nowhere) {
+      h.other_side_known =
+          is_complete(ranks, shared.all[peers], h.peer_local, h.is_send() ? queue_class::receives : queue_class::sends);
+    }
+  }
+}
+
+}  // namespace mpiacq::waits

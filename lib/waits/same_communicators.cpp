@@ -1,0 +1,157 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "same_communicators.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace mpiacq::waits {
+
+namespace {
+
+/// What two communicators must have in common to be one. Names are local in MPI: they count only where there is no
+/// group to tell by.
+struct likeness {
+  std::uint64_t id = 0;
+  std::int64_t size = 0;
+  const std::vector<std::int64_t>* group = nullptr;
+  std::string_view name;            ///< where there is no group
+  std::uint32_t only_in = nowhere;  ///< where there is no group either, but one member alone: the report
+
+  friend bool operator==(const likeness& a, const likeness& b) {
+    if (a.id != b.id || a.size != b.size || (a.group == nullptr) != (b.group == nullptr)) return false;
+    return a.group == nullptr ? a.name == b.name && a.only_in == b.only_in : *a.group == *b.group;
+  }
+};
+
+struct hash_of_likeness {
+  std::size_t operator()(const likeness& like) const {
+    std::size_t hash = std::hash<std::uint64_t>{}(like.id) * 31 + std::hash<std::int64_t>{}(like.size);
+    if (like.group == nullptr) return hash * 31 ^ std::hash<std::string_view>{}(like.name) ^ like.only_in;
+    for (const std::int64_t member : *like.group) hash = (hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
+    return hash;
+  }
+};
+
+likeness likeness_of(const queue_communicator& one, std::uint32_t report) {
+  // Processes of which nobody can say who they are tell no two groups apart.
+  const bool told = one.group && std::any_of(one.group->begin(), one.group->end(), [](auto n) { return n >= 0; });
+  if (told) return {one.id, one.size, &*one.group, {}, nowhere};
+  return {one.id, one.size, nullptr, one.name, one.size == 1 ? report : nowhere};
+}
+
+/// Sizes are foreign numbers: there are as many members as a group has, or as the ranks that are there need.
+shared_communicator begun(const likeness& like) {
+  shared_communicator made;
+  made.id = like.id;
+  made.size = static_cast<std::uint64_t>(std::max<std::int64_t>(like.size, 0));
+  if (like.group != nullptr) made.members = *like.group;
+  made.report_of.assign(made.members.size(), nowhere);
+  made.communicator_of.assign(made.members.size(), nowhere);
+  return made;
+}
+
+void join(shared_communicator& shared, const rank_queues& rank, std::uint32_t report, std::uint32_t place) {
+  const queue_communicator& own = (*rank.report).communicators[place];
+  if (shared.name.empty()) shared.name = own.name;
+  const auto local = static_cast<std::uint64_t>(own.local_rank);
+  constexpr std::uint64_t most_without_group = 1U << 24U;
+  if (own.local_rank < 0 || own.local_rank >= own.size) {
+    shared.ambiguous = true;
+    return;
+  }
+  if (local >= shared.members.size()) {
+    if (local >= most_without_group || likeness_of(own, report).group != nullptr) {
+      shared.ambiguous = true;
+      return;
+    }
+    shared.members.resize(local + 1, -1);
+    shared.report_of.resize(local + 1, nowhere);
+    shared.communicator_of.resize(local + 1, nowhere);
+  }
+  // Two ranks in one place: these are two communicators, or one that a library lists twice.
+  if (shared.report_of[local] != nowhere) {
+    shared.ambiguous = true;
+    return;
+  }
+  shared.report_of[local] = report;
+  shared.communicator_of[local] = place;
+  if (shared.members[local] < 0) shared.members[local] = rank.rank;
+  if (shared.members[local] != rank.rank) shared.ambiguous = true;
+}
+
+bool has_operations(const queue_communicator& one) {
+  return std::any_of(one.queues.begin(), one.queues.end(), [](const auto& queue) { return !queue.operations.empty(); });
+}
+
+bool names_a_rank_beyond(const queue_communicator& one) {
+  return std::any_of(one.queues.begin(), one.queues.end(), [&](const queue_listing& queue) {
+    return std::any_of(queue.operations.begin(), queue.operations.end(), [&](const queue_operation& operation) {
+      return operation.desired.local && *operation.desired.local >= one.size;
+    });
+  });
+}
+
+/// The two groups of intercommunicators find each other by the id, if it is only these two that have it.
+void join_intercommunicators(shared_communicators& found, const std::vector<bool>& reaches_beyond) {
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_id;
+  for (std::uint32_t i = 0; i < found.all.size(); ++i) by_id[found.all[i].id].push_back(i);
+  for (std::uint32_t i = 0; i < found.all.size(); ++i) {
+    if (!reaches_beyond[i] || found.all[i].remote != nowhere) continue;
+    const auto& same_id = by_id[found.all[i].id];
+    if (same_id.size() != 2) {
+      found.all[i].ambiguous = true;
+      continue;
+    }
+    const std::uint32_t other = same_id[0] == i ? same_id[1] : same_id[0];
+    found.all[i].remote = other;
+    found.all[other].remote = i;
+  }
+}
+
+}  // namespace
+
+shared_communicators find_shared(std::span<const rank_queues> ranks) {
+  shared_communicators found;
+  found.of.resize(ranks.size());
+  std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers;
+  std::vector<bool> reaches_beyond;
+  for (std::uint32_t report = 0; report < ranks.size(); ++report) {
+    if (!ranks[report].report) continue;
+    const auto& own = ranks[report].report->communicators;
+    for (std::uint32_t place = 0; place < own.size(); ++place) {
+      const likeness like = likeness_of(own[place], report);
+      const auto [at, is_new] = numbers.try_emplace(like, static_cast<std::uint32_t>(found.all.size()));
+      if (is_new) {
+        found.all.push_back(begun(like));
+        reaches_beyond.push_back(false);
+      }
+      join(found.all[at->second], ranks[report], report, place);
+      if (has_operations(own[place])) found.all[at->second].used = true;
+      if (names_a_rank_beyond(own[place])) reaches_beyond[at->second] = true;
+      found.of[report].push_back(at->second);
+    }
+  }
+  join_intercommunicators(found, reaches_beyond);
+  for (const shared_communicator& shared : found.all) {
+    if (!shared.ambiguous || !shared.used) continue;
+    found.doubts.push_back(
+        fmt::format("communicator {:#x}{}{}: nobody can say which ranks share it, so its operations "
+                    "are not paired",
+                    shared.id, shared.name.empty() ? "" : " ", shared.name));
+  }
+  return found;
+}
+
+std::optional<std::uint32_t> number_of(const shared_communicator& peers, const peer& who) {
+  if (who.local && *who.local >= 0 && static_cast<std::uint64_t>(*who.local) < peers.members.size() &&
+      !peers.ambiguous) {
+    const std::int64_t number = peers.members[static_cast<std::size_t>(*who.local)];
+    if (number >= 0) return static_cast<std::uint32_t>(number);
+  }
+  // The library's own word, as good as it is.
+  return who.global;
+}
+
+}  // namespace mpiacq::waits

@@ -1,0 +1,55 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which communicators of which ranks are one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/message_queues.hpp"
+
+namespace mpiacq::waits {
+
+/// Marks "none" among places of reports and of communicators.
+inline constexpr std::uint32_t nowhere = UINT32_MAX;
+
+/// One communicator of the job, with what each rank that has it says.
+struct shared_communicator {
+  std::uint64_t id = 0;
+  std::string_view name;   ///< of the first rank that has one for it
+  std::uint64_t size = 0;  ///< as its members say it
+  /// As many as are known. By rank in it: the number in the job, -1 where nobody knows.
+  std::vector<std::int64_t> members;
+  /// By rank in it: where that rank's report stands, `nowhere` where it has none of this communicator; and which
+  /// communicator of the report it is.
+  std::vector<std::uint32_t> report_of;
+  std::vector<std::uint32_t> communicator_of;
+  /// Of an intercommunicator: the other group. Its ranks are those that operations name.
+  std::uint32_t remote = nowhere;
+  /// Several communicators may be under one hat: nobody can say who belongs to whom.
+  bool ambiguous = false;
+  bool used = false;  ///< somebody has an operation on it
+};
+
+struct shared_communicators {
+  std::vector<shared_communicator> all;
+  /// By place of the report, then of the communicator in it.
+  std::vector<std::vector<std::uint32_t>> of;
+  std::vector<std::string> doubts;
+
+  /// The one that the ranks in an operation of this communicator are of.
+  [[nodiscard]] const shared_communicator& peers_of(std::uint32_t number) const {
+    const std::uint32_t remote = all[number].remote;
+    return all[remote == nowhere ? number : remote];
+  }
+};
+
+[[nodiscard]] shared_communicators find_shared(std::span<const rank_queues> ranks);
+
+/// Its number in the job, where that is known.
+[[nodiscard]] std::optional<std::uint32_t> number_of(const shared_communicator& peers, const peer& who);
+
+}  // namespace mpiacq::waits

@@ -1,0 +1,304 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// mpiacq queues on fixture jobs: what their words spell out is what must come out.
+#include <csignal>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "attached.hpp"
+#include "catch.hpp"
+#include "queue_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+json queues_of(const queue_job& job, std::vector<std::string> options = {}, int status = 0) {
+  options.insert(options.begin(), "--json");
+  const auto run = queues(job.pid(), std::move(options));
+  INFO(run.err);
+  CHECK(run.exit_code == status);
+  REQUIRE(!run.out.empty());
+  return json::parse(run.out);
+}
+
+const json& world(const json& seen, std::size_t rank) {
+  return seen.at("ranks").at(rank).at("communicators").at(0);
+}
+
+/// "0>1 1>0", marked with "?" where it only may be.
+std::string waits_in(const json& seen) {
+  std::string text;
+  for (const json& wait : seen.at("waits")) {
+    text += (text.empty() ? "" : " ") + std::to_string(wait.at("from").get<int>()) + ">" +
+            wait.at("to_ranks").get<std::string>() + (wait.at("certain").get<bool>() ? "" : "?");
+  }
+  return text;
+}
+
+void check_untouched(const queue_job& job) {
+  for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+  CHECK(runs_freely(job.pid()));
+  CHECK(job.value_of("MPIR_being_debugged") == 0);
+}
+
+}  // namespace
+
+TEST_CASE("queues: two ranks that each wait in a receive for the other are a deadlock") {
+  queue_job job(2, words_of_a_deadlock());
+  const json seen = queues_of(job);
+  INFO(seen.dump(1));
+  CHECK(seen.at("schema") == "mpiacq.queues/1");
+  CHECK(seen.at("library").at("path") == queue_library("perfect"));
+  REQUIRE(seen.at("ranks").size() == 2);
+  for (const int rank : {0, 1}) {
+    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
+    CHECK(row.at("outcome") == "complete");
+    CHECK(row.at("pid") == job.ranks()[static_cast<std::size_t>(rank)]);
+    CHECK(row.at("call") == "MPI_Recv");
+    const json& own = world(seen, static_cast<std::size_t>(rank));
+    CHECK(own.at("name") == "MPI_COMM_WORLD");
+    CHECK(own.at("group") == json::array({0, 1}));
+    CHECK(own.at("local_rank") == rank);
+    CHECK(own.at("sends").empty());
+    REQUIRE(own.at("receives").size() == 1);
+    const json& receive = own.at("receives").at(0);
+    CHECK(receive.at("status") == "pending");
+    CHECK(receive.at("peer") == json{{"any", false}, {"local", 1 - rank}, {"global", 1 - rank}});
+    CHECK(receive.at("tag") == 7 + rank);
+    CHECK(receive.at("length") == (rank == 0 ? 64 : 32));
+  }
+  CHECK(waits_in(seen) == "0>1 1>0");
+  CHECK(seen.at("waits").at(0).at("to") == 1);
+  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
+  CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
+  CHECK(seen.at("looks") == 2);
+  check_untouched(job);
+  CHECK(WEXITSTATUS(job.end()) == 0);
+}
+
+TEST_CASE("queues: for people the deadlock comes first, with its reasons") {
+  queue_job job(2, words_of_a_deadlock());
+  const auto run = queues(job.pid());
+  INFO(run.out << run.err);
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("queues of 2 of 2 ranks, 2 looks"));
+  CHECK_THAT(run.out, ContainsSubstring(queue_library("perfect") + " (trusted as it is)"));
+  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0 wait for each other\n"));
+  CHECK_THAT(run.out,
+             ContainsSubstring("rank 0 waits for rank 1: in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD"));
+  CHECK_THAT(run.out, ContainsSubstring("receive from"));
+  CHECK_THAT(run.out, ContainsSubstring("unmatched"));
+  CHECK_THAT(run.out, !ContainsSubstring("\x1b["));
+}
+
+TEST_CASE("queues: sends and receives are brought together, and those behind a deadlock are told") {
+  queue_job job(4, {"@0", "send:world:1:5:100", "@1", "receive:world:any:5:100", "unexpected:world:2:9:8", "@2",
+                    "in:MPI_Recv", "receive:world:2:1:4", "@3", "in:MPI_Ssend", "send:world:2:3:10"});
+  const json seen = queues_of(job);
+  INFO(seen.dump(1));
+  REQUIRE(seen.at("pairs").size() == 1);
+  CHECK(seen.at("pairs").at(0).at("send").at("rank") == 0);
+  CHECK(seen.at("pairs").at(0).at("receive").at("rank") == 1);
+  CHECK(world(seen, 1).at("unexpected").size() == 1);
+  CHECK(waits_in(seen) == "2>2 3>2");
+  CHECK(seen.at("cycles") == json::array({json::array({2})}));
+  CHECK(seen.at("deadlocks").at(0).at("behind") == "3");
+}
+
+TEST_CASE("queues: what a barrier waits for, on a communicator of some ranks") {
+  queue_job job(4, {"comm:odd ranks:3,1", "@3", "in:MPI_Barrier", "receive:odd ranks:1:-16:0"});
+  const json seen = queues_of(job);
+  CHECK(waits_in(seen) == "3>1");
+  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Barrier on odd ranks, which it has not come to");
+}
+
+TEST_CASE("queues: a library that crashes fails for its rank alone") {
+  queue_job job(3, {"receive:world:any:1:8", "@1", "library:" + queue_library("crash")});
+  const json seen = queues_of(job, {}, 1);
+  INFO(seen.dump(1));
+  CHECK(seen.at("ranks").at(0).at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(2).at("outcome") == "complete");
+  CHECK(world(seen, 2).at("receives").size() == 1);
+  CHECK(seen.at("ranks").at(1).at("outcome") != "complete");
+  CHECK_THAT(seen.at("ranks").at(1).at("problems").dump(), ContainsSubstring("SIGSEGV"));
+  const auto text = queues(job.pid());
+  CHECK(text.exit_code == 1);
+  CHECK_THAT(text.out, ContainsSubstring("queues of 2 of 3 ranks"));
+  CHECK_THAT(text.out, ContainsSubstring("rank 1: "));
+  check_untouched(job);
+}
+
+TEST_CASE("queues: a library that asks for types that nobody knows is not believed") {
+  queue_job job(2, {"library:" + queue_library("wants_field"), "in:MPI_Recv", "@0", "receive:world:1:7:64", "@1",
+                    "receive:world:0:8:32"});
+  const json seen = queues_of(job, {}, 1);
+  INFO(seen.dump(1));
+  CHECK(!seen.at("ranks").at(0).at("missing_types").empty());
+  CHECK(seen.at("cycles").empty());
+}
+
+TEST_CASE("queues: a library that others can write is loaded by order only, another one by its path") {
+  queue_job job(2, {"library:"});
+  const auto lacking = run_command({MPIACQ_COMMAND, "queues", std::to_string(job.pid())});
+  CHECK(lacking.exit_code == 1);
+  CHECK_THAT(lacking.out, ContainsSubstring("--library"));
+
+  const scratch_folder folder;
+  const std::string copy = folder.path("libqueue.so");
+  std::filesystem::copy_file(queue_library("perfect"), copy);
+  std::filesystem::permissions(copy, std::filesystem::perms::all);
+  const auto refused = run_command({MPIACQ_COMMAND, "queues", "--library", copy, "--json", std::to_string(job.pid())});
+  CHECK(refused.exit_code == 1);
+  CHECK_THAT(refused.out, ContainsSubstring("written by everybody"));
+  const json seen = queues_of(job, {"--library", copy});
+  CHECK(seen.at("library").at("path") == copy);
+  CHECK(seen.at("library").at("chosen") == true);
+  CHECK(seen.at("library").at("trusted") == true);
+}
+
+TEST_CASE("queues: ranks are chosen by number, and by the name of a communicator") {
+  queue_job job(4, {"comm:pair:3,1"});
+  CHECK(queues_of(job, {"--ranks", "1-2"}).at("ranks").size() == 2);
+  const json members = queues_of(job, {"--ranks", "comm:pair"});
+  REQUIRE(members.at("ranks").size() == 2);
+  CHECK(members.at("ranks").at(0).at("rank") == 1);
+  CHECK(members.at("ranks").at(1).at("rank") == 3);
+  const auto none = queues(job.pid(), {"--ranks", "comm:nobody's"});
+  CHECK(none.exit_code == 125);
+  CHECK_THAT(none.err, ContainsSubstring("no rank of this node has a communicator \"nobody's\""));
+
+  const auto stacks = run_command(
+      {MPIACQ_COMMAND, "stacks", "--json", "--trust-library", "--ranks", "comm:pair", std::to_string(job.pid())});
+  CHECK(json::parse(stacks.out).at("ranks").size() == 2);
+  CHECK(run_command({MPIACQ_COMMAND, "launch", "--ranks", "comm:pair", "--", "true"}).exit_code == 125);
+
+  const attached stopped = attach(job.pid(), {"--then", "stop", "--trust-library", "--ranks", "comm:pair"});
+  CHECK(stopped.command.exit_code == 0);
+  const auto ranks = job.ranks();
+  CHECK(comes_true([&] { return is_left_stopped(ranks[1]) && is_left_stopped(ranks[3]); }));
+  CHECK(runs_freely(ranks[0]));
+  CHECK(runs_freely(ranks[2]));
+  for (const pid_t rank : {ranks[1], ranks[3], job.pid()}) ::kill(rank, SIGCONT);
+}
+
+TEST_CASE("queues: attach and launch have them in their reports") {
+  queue_job job(2, words_of_a_deadlock());
+  const attached seen = attach(job.pid(), {"--queues", "--trust-library"});
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.report.at("queues").at("cycles") == json::array({json::array({0, 1})}));
+  const auto text = run_command({MPIACQ_COMMAND, "attach", "--queues", "--trust-library", std::to_string(job.pid())});
+  CHECK_THAT(text.out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0"));
+
+  const scratch_folder folder;
+  std::vector<std::string> line = {MPIACQ_COMMAND,
+                                   "launch",
+                                   "--json",
+                                   "-o",
+                                   folder.path("report"),
+                                   "--queues",
+                                   "--trust-library",
+                                   "--",
+                                   MPIACQ_STARTERS "/../queue_ranks/queue_job",
+                                   "--ranks",
+                                   "2",
+                                   "library:" + queue_library("perfect")};
+  for (const std::string& word : words_of_a_deadlock()) line.push_back(word);
+  const auto launched = run_command(line);
+  INFO(launched.err);
+  CHECK(launched.exit_code == 0);
+  const json report = json::parse(file_contents(folder.path("report")));
+  CHECK(report.at("queues").at("ranks").size() == 2);
+  CHECK(report.at("queues").at("waits").size() == 2);
+}
+
+TEST_CASE("queues: new processes of the MPI-2 extension are in the report") {
+  queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4711:n7:/opt/worker"});
+  const json seen = queues_of(job);
+  INFO(seen.dump(1));
+  CHECK(seen.at("library").at("compatibility") == 3);
+  CHECK(seen.at("ranks").at(0).at("new_processes").empty());
+  CHECK(seen.at("ranks").at(1).at("new_processes") ==
+        json::array({{{"pid", 4711}, {"host", "n7"}, {"executable", "/opt/worker"}}}));
+}
+
+TEST_CASE("queues: ranks that do the same share a line") {
+  queue_job job(3, {"in:MPI_Recv", "receive:world:any:7:8"});
+  const auto run = queues(job.pid());
+  INFO(run.out << run.err);
+  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0-2 wait for each other, none of them can go on alone\n"));
+  CHECK_THAT(run.out, ContainsSubstring("ranks 0-2 wait for any other of 0-2: in MPI_Recv: a receive with tag 7"));
+  CHECK_THAT(run.out, ContainsSubstring("\n  0-2    MPI_COMM_WORLD  receive from  any "));
+}
+
+TEST_CASE("queues: a thousand operations are a table that a person reads") {
+  queue_job job(3, {"many:1000"});
+  const auto run = queues(job.pid());
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("3000 operations"));
+  CHECK_THAT(run.out, ContainsSubstring("more rows"));
+  CHECK(std::count(run.out.begin(), run.out.end(), '\n') < 100);
+  CHECK(world(queues_of(job), 2).at("receives").size() == 1000);
+}
+
+TEST_CASE("queues: a rank that another tracer has, one that is stopped, ranks of other nodes") {
+  queue_job job(3, {});
+  const pid_t traced = job.ranks().at(1), stopped = job.ranks().at(2);
+  ::kill(stopped, SIGSTOP);
+  REQUIRE(comes_true([&] { return is_left_stopped(stopped); }));
+  REQUIRE(::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) == 0);
+  const json seen = queues_of(job, {}, 1);
+  ::ptrace(PTRACE_INTERRUPT, traced, nullptr, nullptr);
+  REQUIRE(::waitpid(traced, nullptr, __WALL) == traced);
+  ::ptrace(PTRACE_DETACH, traced, nullptr, nullptr);
+  CHECK(seen.at("ranks").at(0).at("outcome") == "complete");
+  CHECK(seen.at("ranks").at(1).at("outcome") == "busy");
+  CHECK(seen.at("ranks").at(2).at("outcome") == "complete");
+  CHECK(is_left_stopped(stopped));
+  ::kill(stopped, SIGCONT);
+
+  queue_job elsewhere(2, {}, {"--host", "n17.elsewhere"});
+  const auto run = queues(elsewhere.pid());
+  CHECK(run.exit_code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("on other nodes, and not looked at: ranks 0-1"));
+}
+
+TEST_CASE("queues: killed in the middle, it leaves the job running and no process behind") {
+  queue_job job(2, {"receive:world:any:1:8", "library:" + queue_library("hang")});
+  std::set<pid_t> left;
+  {
+    running_command tool({MPIACQ_COMMAND, "queues", "--trust-library", std::to_string(job.pid())});
+    const pid_t rank = job.ranks().at(0);
+    const std::string task = "/proc/" + std::to_string(tool.pid()) + "/task/" + std::to_string(tool.pid());
+    const auto children = [&] {
+      std::istringstream list(file_contents(task + "/children"));
+      return std::set<pid_t>(std::istream_iterator<pid_t>(list), {});
+    };
+    // The tracing process, and at least one that runs a library.
+    REQUIRE(comes_true([&] { return !runs_freely(rank) && children().size() >= 1; }));
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(tool.pid()) + "/task")) {
+      std::istringstream list(file_contents(entry.path() / "children"));
+      left.insert(std::istream_iterator<pid_t>(list), {});
+    }
+    ::kill(tool.pid(), SIGKILL);
+    (void)tool.wait();
+  }
+  check_untouched(job);
+  for (const pid_t process : left) {
+    INFO(process);
+    CHECK(comes_true([&] { return ::kill(process, 0) != 0; }));
+  }
+  CHECK(WEXITSTATUS(job.end()) == 0);
+}
+
+TEST_CASE("queues: what cannot be looked at ends in 125") {
+  CHECK(queues(999999999).exit_code == 125);
+  CHECK(run_command({MPIACQ_COMMAND, "queues"}).exit_code == 125);
+  CHECK(run_command({MPIACQ_COMMAND, "queues", "--ranks", "comm:", "1"}).exit_code == 125);
+}

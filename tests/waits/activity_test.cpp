@@ -1,0 +1,71 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What a rank does, by the names in its stack.
+#include "catch.hpp"
+#include "mpiacq/queue_waits.hpp"
+
+using namespace mpiacq;
+
+namespace {
+
+/// Outermost first, as one tells it: "main", "solve", "MPI_Recv", "poll".
+thread_stack stack_of(const std::vector<std::string>& calls, const std::string& module_path = "/bin/app") {
+  thread_stack made;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    auto place = std::make_shared<code_place>();
+    place->function = *call;
+    place->module_path = call->starts_with("MPI_") || call->starts_with("PMPI_") ? "/lib/libmpi.so" : module_path;
+    made.frames.push_back({{}, place, false});
+  }
+  return made;
+}
+
+rank_activity doing(const std::vector<std::string>& calls) {
+  const std::vector<thread_stack> threads = {stack_of(calls)};
+  return activity_of(threads, "/bin/app");
+}
+
+}  // namespace
+
+TEST_CASE("an MPI call is known in every language and through every layer") {
+  for (const char* name : {"MPI_Recv", "PMPI_Recv", "MPI_Recv@plt", "MPI_Recv(void*, int)", "mpi_recv_", "mpi_recv__",
+                           "mpi_recv", "pmpi_recv_", "MPI_RECV", "mpi_recv_f08_", "pmpi_recv_f", "mpi_recv_f08ts_"}) {
+    INFO(name);
+    CHECK(activity_in(name).function == "MPI_Recv");
+    CHECK(activity_in(name).kind == mpi_call_kind::receive);
+  }
+  for (const char* name :
+       {"", "MPI", "MPI_", "mpi_setup", "main", "solver::MPI_Recv", "recv", "MPIR_Wait", "mpi_", "p"}) {
+    INFO(name);
+    CHECK(activity_in(name).kind == mpi_call_kind::none);
+    CHECK(activity_in(name).function.empty());
+  }
+  CHECK(activity_in("MPI_File_write_all").kind == mpi_call_kind::other);
+  CHECK(activity_in("MPI_Waitsome").kind == mpi_call_kind::wait_any);
+  CHECK(activity_in("MPI_Testall").kind == mpi_call_kind::test);
+  CHECK(activity_in("mpi_allreduce_").kind == mpi_call_kind::synchronising);
+  CHECK(activity_in("MPI_Bcast").kind == mpi_call_kind::collective);
+}
+
+TEST_CASE("the outermost MPI call is what a rank is in") {
+  CHECK(doing({"main", "mpi_exchange", "MPI_Barrier", "PMPI_Sendrecv", "poll"}).function == "MPI_Barrier");
+  CHECK(doing({"main", "solve"}).kind == mpi_call_kind::none);
+  CHECK(doing({}).kind == mpi_call_kind::unknown);
+  CHECK(activity_of({}, "").kind == mpi_call_kind::unknown);
+  auto cut = stack_of({"poll"});
+  cut.end = stack_end::no_unwind_info;
+  CHECK(activity_of(std::vector{cut}, "").kind == mpi_call_kind::unknown);
+  cut = stack_of({"MPI_Wait", "poll"});
+  cut.end = stack_end::no_unwind_info;
+  CHECK(activity_of(std::vector{cut}, "").kind == mpi_call_kind::wait_one);
+}
+
+TEST_CASE("another thread counts where it is the program's own") {
+  const auto first = stack_of({"main", "MPI_Recv"});
+  const auto library = stack_of({"clone", "progress_engine", "epoll_wait"}, "/lib/libopen-pal.so");
+  const auto own = stack_of({"clone", "worker"}, "/bin/app");
+  const auto calls = stack_of({"clone", "plugin", "PMPI_Send"}, "/lib/libplugin.so");
+  CHECK_FALSE(activity_of(std::vector{first, library}, "/bin/app").other_threads);
+  CHECK(activity_of(std::vector{first, library, own}, "/bin/app").other_threads);
+  CHECK(activity_of(std::vector{first, calls}, "/bin/app").other_threads);
+  CHECK_FALSE(activity_of(std::vector{own}, "/bin/app").other_threads);
+}

@@ -1,0 +1,118 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Who waits for whom: one rule each.
+#include "catch.hpp"
+#include "made_reports.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+TEST_CASE("a rank waits if it is in a call that does") {
+  for (const auto& [function, waits] : std::vector<std::pair<std::string, std::string>>{{"MPI_Recv", "0>1"},
+                                                                                        {"MPI_Wait", "0>1"},
+                                                                                        {"MPI_Waitall", "0>1"},
+                                                                                        {"MPI_Sendrecv", "0>1"},
+                                                                                        {"MPI_Send", ""},
+                                                                                        {"MPI_Test", "0>1?"},
+                                                                                        {"MPI_Probe", ""},
+                                                                                        {"main", ""},
+                                                                                        {"MPI_Comm_rank", ""}}) {
+    CAPTURE(function);
+    CHECK(text_of(made_job(2).receive(0, 1, 7).in(0, function).waits().waits) == waits);
+  }
+  CHECK(text_of(made_job(2).send(0, 1, 7).in(0, "MPI_Ssend").waits().waits) == "0>1");
+  CHECK(text_of(made_job(2).send(0, 1, 7).in(0, "MPI_Recv").waits().waits).empty());
+}
+
+TEST_CASE("why it waits is a sentence with the call, the tag and the communicator") {
+  const auto receive = made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").waits();
+  CHECK(receive.waits.at(0).why == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
+  const auto send = made_job(2).send(1, 0, 3).unreadable(0).in(1, "MPI_Ssend").waits();
+  CHECK(send.waits.at(0).why == "in MPI_Ssend: a send with tag 3 on MPI_COMM_WORLD, its receives are not known");
+  CHECK_FALSE(send.waits.at(0).certain);
+  made_job unnamed(2);
+  unnamed.add_communicator(0x1f, "", {0, 1});
+  CHECK(unnamed.receive(0, any_source, any_tag, 1).receive(0, 1, 2, 1).in(0, "MPI_Waitany").waits().waits.at(0).why ==
+        "in MPI_Waitany: one of 2 operations, the first a receive with tag 2 on communicator 0x1f");
+}
+
+TEST_CASE("nobody waits because of a message that is under way") {
+  CHECK(made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").send(1, 0, 7).in(1, "MPI_Ssend").waits().waits.empty());
+  made_job matched(2);
+  matched.receive(0, 1, 7).in(0, "MPI_Recv");
+  matched.communicator(0, 0).of(queue_class::receives).operations[0].status = operation_status::matched;
+  CHECK(matched.waits().waits.empty());
+  CHECK(matched.waits().unpaired.empty());
+  // The call may be in the one that comes.
+  CHECK(text_of(made_job(3).receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Wait").send(1, 0, 7).waits().waits) == "0>2?");
+}
+
+TEST_CASE("of several operations one is enough for one call, all are for another") {
+  made_job one(3);
+  one.receive(0, 1, 7).receive(0, 2, 7);
+  for (const char* function : {"MPI_Recv", "MPI_Wait", "MPI_Waitany", "MPI_Waitsome"}) {
+    CAPTURE(function);
+    CHECK(text_of(one.in(0, function).waits().waits) == "0>any:1-2");
+  }
+  CHECK(text_of(one.in(0, "MPI_Waitall").waits().waits) == "0>1? 0>2?");
+  CHECK(text_of(made_job(3).receive(0, 1, 7).send(0, 2, 7).in(0, "MPI_Sendrecv").waits().waits) == "0>1? 0>2?");
+  CHECK(text_of(made_job(2).receive(0, 1, 7).send(0, 1, 7).in(0, "MPI_Sendrecv").waits().waits) == "0>1");
+}
+
+TEST_CASE("any source is any other member of the communicator") {
+  CHECK(text_of(made_job(5).receive(2, any_source, 7).in(2, "MPI_Recv").waits().waits) == "2>any:0-1,3-4");
+  made_job derived(5);
+  derived.add_communicator(3, "d", {4, 2});
+  CHECK(text_of(derived.receive(2, any_source, 7, 1).in(2, "MPI_Recv").waits().waits) == "2>any:4");
+}
+
+TEST_CASE("with stacks that are not known, and with other threads, waits only may be") {
+  CHECK(text_of(made_job(2).receive(0, 1, 7).waits_without_stacks().waits) == "0>1?");
+  CHECK(says(made_job(2).waits_without_stacks().doubts, "ranks 0-1: what they are doing is not known"));
+  const auto threaded = made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").threads(0).waits();
+  CHECK(text_of(threaded.waits) == "0>1?");
+  CHECK(says(threaded.doubts, "rank 0: other threads"));
+}
+
+TEST_CASE("what a call waits for may be in no queue") {
+  CHECK(
+      says(made_job(2).in(1, "MPI_Wait").waits().doubts, "rank 1: in a call that waits, and the queues show nothing"));
+  CHECK(says(made_job(2).in(0, "MPI_Mprobe").waits().doubts, "rank 0: in MPI_Probe"));
+}
+
+TEST_CASE("ranks that were not looked at are named, and waited for all the same") {
+  made_job job(4);
+  job.receive(0, 3, 7).in(0, "MPI_Recv");
+  job.ranks().resize(2);
+  const queue_waits found = find_waits(job.ranks(), std::vector{activity_in("MPI_Recv"), activity_in("main")});
+  CHECK(text_of(found.waits) == "0>3?");
+  CHECK(says(found.doubts, "ranks 2-3: members of a communicator that were not looked at"));
+}
+
+TEST_CASE("numbers out of bounds and groups that contradict themselves harm nobody") {
+  made_job job(3);
+  job.add_communicator(4, "odd", {0, 1, 2});
+  job.communicator(0, 1).local_rank = 7;
+  job.communicator(1, 1).group = std::vector<std::int64_t>{-1, -1, 5'000'000'000};
+  job.communicator(2, 1).size = -3;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    for (const std::int64_t peer : {std::int64_t{0}, std::int64_t{99}, std::int64_t{-7}, INT64_MAX, INT64_MIN}) {
+      job.send(rank, peer, 1, 1).receive(rank, peer, 1, 1).receive(rank, peer, 1, 0);
+    }
+    job.receive(rank, any_source, any_tag, 1).in(rank, rank == 0 ? "MPI_Waitall" : "MPI_Recv");
+  }
+  const queue_waits found = job.waits();
+  CHECK(found.deadlocks.size() <= 3);
+  CHECK(!found.unpaired.empty());
+  CHECK(find_waits({}).waits.empty());
+}
+
+TEST_CASE("a communicator's name selects its members, looked at or not") {
+  made_job job(6);
+  job.add_communicator(4, "evens", {0, 2, 4});
+  job.add_communicator(4, "odds", {5, 1, 3});
+  CHECK(ranks_of_communicator(job.ranks(), "evens").text() == "0,2,4");
+  CHECK(ranks_of_communicator(job.ranks(), "MPI_COMM_WORLD").text() == "0-5");
+  CHECK(ranks_of_communicator(job.ranks(), "none").empty());
+  job.unreadable(1).unreadable(3);
+  CHECK(ranks_of_communicator(job.ranks(), "odds").text() == "1,3,5");
+}

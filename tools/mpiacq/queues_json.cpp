@@ -1,0 +1,184 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "queues_json.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace mpiacq::tool {
+
+namespace {
+
+template <class Number>
+json number_or_null(const std::optional<Number>& number) {
+  return number ? json(*number) : json(nullptr);
+}
+
+json sentences(const std::vector<std::string>& all) {
+  json list = json::array();
+  for (const std::string& one : all) list.push_back(one);
+  return list;
+}
+json messages(const std::vector<error>& all) {
+  json list = json::array();
+  for (const error& one : all) list.push_back(one.message);
+  return list;
+}
+
+json json_of(const peer& who) {
+  return {{"any", who.any}, {"local", number_or_null(who.local)}, {"global", number_or_null(who.global)}};
+}
+
+json json_of(const queue_operation& operation) {
+  json actual = nullptr;
+  if (operation.actual) {
+    actual = {{"peer", json_of(operation.actual->from_or_to)},
+              {"tag", operation.actual->tag},
+              {"length", operation.actual->length}};
+  }
+  return {{"status", name(operation.status)},
+          {"peer", json_of(operation.desired)},
+          {"tag", number_or_null(operation.tag)},
+          {"length", operation.length},
+          {"buffer", fmt::format("{:#x}", operation.buffer.value())},
+          {"system_buffer", operation.system_buffer},
+          {"actual", std::move(actual)},
+          {"extra", sentences(operation.extra)}};
+}
+
+json json_of(const queue_listing& queue) {
+  json list = json::array();
+  for (const queue_operation& operation : queue.operations) list.push_back(json_of(operation));
+  return list;
+}
+
+json json_of(const queue_communicator& one) {
+  json document = {{"id", one.id}, {"name", one.name}, {"local_rank", one.local_rank}, {"size", one.size}};
+  document["group"] = one.group ? json(*one.group) : json(nullptr);
+  for (const queue_class c : all_queue_classes) document[std::string(name(c))] = json_of(one.of(c));
+  json known = json::object();
+  for (const queue_class c : all_queue_classes) known[std::string(name(c))] = name(one.of(c).known);
+  document["known"] = std::move(known);
+  return document;
+}
+
+json json_of(const new_process& one) {
+  return {{"pid", one.pid.value()}, {"host", or_null(one.host)}, {"executable", or_null(one.executable)}};
+}
+
+void add_report(json& rank, const queue_report& report) {
+  rank["library"] = {{"path", report.library_path},
+                     {"version", or_null(report.library_version)},
+                     {"compatibility", report.compatibility}};
+  rank["length_unit"] = name(report.unit);
+  for (const auto& one : report.communicators) rank["communicators"].push_back(json_of(one));
+  for (const auto& one : report.new_processes) rank["new_processes"].push_back(json_of(one));
+  for (const auto& one : report.missing) {
+    rank["missing_types"].push_back(json{{"type", one.type}, {"field", or_null(one.field)}});
+  }
+  rank["notes"] = sentences(report.notes);
+  rank["problems"] = messages(report.problems);
+}
+
+json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
+  const rank_queues& one = snapshot.seen.ranks[place];
+  json rank = {{"rank", one.rank},
+               {"pid", one.pid.value()},
+               {"outcome", outcome_of(one)},
+               {"call", or_null(snapshot.seen.doing[place].function)},
+               {"pml", or_null(snapshot.seen.pml[place])},
+               {"library", nullptr},
+               {"length_unit", name(length_unit::unknown)},
+               {"communicators", json::array()},
+               {"new_processes", json::array()},
+               {"missing_types", json::array()},
+               {"notes", json::array()},
+               {"problems", json::array()}};
+  if (one.report) {
+    add_report(rank, *one.report);
+  } else {
+    rank["problems"].push_back(one.report.error().message);
+  }
+  return rank;
+}
+
+/// An operation as the document has it: the rank, the places in its lists.
+json json_of(const operation_place& place, const queues_snapshot& snapshot) {
+  return {{"rank", snapshot.seen.ranks[place.rank].rank},
+          {"communicator", place.communicator},
+          {"queue", name(place.queue)},
+          {"operation", place.operation}};
+}
+
+json json_of(const rank_wait& wait) {
+  return {{"from", wait.from},          {"to", wait.to.count() == 1 ? json(wait.to.lowest()) : json(nullptr)},
+          {"to_ranks", wait.to.text()}, {"needs", wait.any_of ? "any" : "all"},
+          {"certain", wait.certain},    {"why", wait.why}};
+}
+
+void add_waits(json& document, const queues_snapshot& snapshot) {
+  json pairs = json::array(), unpaired = json::array(), waits = json::array(), cycles = json::array(),
+       deadlocks = json::array();
+  for (const operation_pair& pair : snapshot.waits.pairs) {
+    pairs.push_back({{"send", json_of(pair.send, snapshot)},
+                     {"receive", json_of(pair.receive, snapshot)},
+                     {"only_choice", pair.only_choice}});
+  }
+  for (const unpaired_operation& single : snapshot.waits.unpaired) {
+    json one = json_of(single.where, snapshot);
+    one["unmatched"] = single.unmatched;
+    unpaired.push_back(std::move(one));
+  }
+  for (const rank_wait& wait : snapshot.waits.waits) waits.push_back(json_of(wait));
+  for (const deadlock& found : snapshot.waits.deadlocks) {
+    if (found.certain) cycles.push_back(found.ranks);
+    deadlocks.push_back(
+        {{"ranks", found.ranks}, {"ring", found.is_ring}, {"behind", found.behind.text()}, {"certain", found.certain}});
+  }
+  document["pairs"] = std::move(pairs);
+  document["unpaired"] = std::move(unpaired);
+  document["waits"] = std::move(waits);
+  document["cycles"] = std::move(cycles);
+  document["deadlocks"] = std::move(deadlocks);
+  document["not_known"] = sentences(snapshot.waits.doubts);
+}
+
+/// Of the first rank that has one: as a rule all have the same.
+json library_of(const queues_snapshot& snapshot) {
+  const auto& ranks = snapshot.seen.ranks;
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) {
+    return rank.report && !rank.report->library_path.empty();
+  });
+  if (found == ranks.end()) return nullptr;
+  return {{"path", found->report->library_path},           {"version", or_null(found->report->library_version)},
+          {"compatibility", found->report->compatibility}, {"chosen", snapshot.library_chosen},
+          {"trusted", snapshot.library_trusted},           {"isolated", !snapshot.in_process}};
+}
+
+}  // namespace
+
+json json_of_queues(const queues_snapshot& snapshot) {
+  json ranks = json::array();
+  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) ranks.push_back(json_of_rank(snapshot, i));
+  json document = {{"schema", "mpiacq.queues/1"},
+                   {"starter",
+                    {{"pid", snapshot.starter.pid.value()},
+                     {"executable", snapshot.starter.executable},
+                     {"found_how", or_null(snapshot.starter.found_how)}}},
+                   {"library", library_of(snapshot)},
+                   {"types_file", or_null(snapshot.types_file)},
+                   {"held_seconds", snapshot.held.count()},
+                   {"looks", snapshot.looks},
+                   {"ranks", std::move(ranks)},
+                   {"remote", snapshot.remote.text()}};
+  add_waits(document, snapshot);
+  document["notes"] = sentences(snapshot.seen.notes);
+  document["problems"] = messages(snapshot.problems);
+  return document;
+}
+
+std::string queues_json(const queues_snapshot& snapshot) {
+  return dump(json_of_queues(snapshot));
+}
+
+}  // namespace mpiacq::tool

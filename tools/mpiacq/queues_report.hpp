@@ -1,0 +1,47 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job.hpp"
+#include "mpiacq/node_queues.hpp"
+#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/rank_names.hpp"
+#include "mpiacq/rank_set.hpp"
+
+namespace mpiacq::tool {
+
+/// The message queues of a job, for one of the reports below.
+struct queues_snapshot {
+  starter_facts starter;
+  rank_names names;  ///< of what everything below has for ranks
+  node_queues seen;
+  queue_waits waits;
+  rank_set remote;  ///< selected, and on other nodes
+  /// How long ranks were stopped for, in all looks together.
+  std::chrono::duration<double> held{0};
+  /// How often they were looked at: again where there was a deadlock, for what passes is none.
+  std::size_t looks = 0;
+  bool in_process = false;       ///< the libraries were run in this program
+  bool library_chosen = false;   ///< --library
+  bool library_trusted = false;  ///< --trust-library
+  std::string types_file;        ///< --types
+  std::vector<error> problems;   ///< of the table
+};
+
+/// "complete", or what it is instead: "incomplete" (there is a report that lacks something), "gone", "not-permitted",
+/// "busy", "failed".
+[[nodiscard]] std::string_view outcome_of(const rank_queues& rank);
+
+/// Tables for people: who waits for whom, deadlocks first; the pending operations; what is not known. `colour` for a
+/// terminal.
+[[nodiscard]] std::string queues_text(const queues_snapshot& snapshot, bool colour);
+/// The same without its first line, for the report of a job that has one.
+[[nodiscard]] std::string queues_body(const queues_snapshot& snapshot, bool colour);
+/// A `mpiacq.queues/1` document, with a line feed.
+[[nodiscard]] std::string queues_json(const queues_snapshot& snapshot);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,48 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "mpiacq/node_ranks.hpp"
+#include "queues_report.hpp"
+
+namespace mpiacq::tool {
+
+/// The message queues of a job's ranks on this node.
+class queues_session {
+ public:
+  /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
+  [[nodiscard]] static result<queues_session> open(starter_facts starter, const process_table& table,
+                                                   const std::vector<bool>& is_local, const rank_selection& ranks,
+                                                   const queue_request& request, const debug_file_search& search);
+
+  /// Reads them, and finds who waits for whom. Where that is a deadlock it looks again, and at what the ranks do in
+  /// between: a message that was on its way at one moment has come at another, and then they have gone on.
+  void look();
+  /// Reads them once.
+  void take();
+  [[nodiscard]] queues_snapshot& snapshot() { return snapshot_; }
+  /// Whether a rank of this node could not be read, or not to the end.
+  [[nodiscard]] bool rank_failed() const;
+
+ private:
+  queues_session() = default;
+  void look_again();
+  /// Whether these ranks are all seen in the calls that they are in, some times in a row.
+  [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
+
+  std::unique_ptr<node_ranks> node_;
+  rank_queue_options how_;
+  queues_snapshot snapshot_;
+};
+
+/// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
+/// this name in some rank of this node. The job's table is waited for as `look_at_job` does. Errors: as that; not_found
+/// where no rank has such a communicator.
+[[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
+                                              const debug_file_search& search, deadline until);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,243 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "call_chains.hpp"
+#include "queues_parts.hpp"
+#include "queues_report.hpp"
+#include "text_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+constexpr std::size_t rows_shown = 48;
+
+std::string headline(const queues_snapshot& snapshot) {
+  const auto& ranks = snapshot.seen.ranks;
+  const auto whole = std::count_if(ranks.begin(), ranks.end(), is_whole);
+  const std::size_t all = ranks.size() + snapshot.remote.count();
+  std::string text = fmt::format("mpiacq: {} (pid {}): queues of {} of {}", printable(snapshot.starter.executable),
+                                 snapshot.starter.pid.value(), whole, counted(all, "rank", "ranks"));
+  if (snapshot.looks > 1) text += fmt::format(", {} looks", snapshot.looks);
+  return text + fmt::format(", stopped for {:.1f} ms\n", 1000 * snapshot.held.count());
+}
+
+/// Ranks by something that they have in common, in order of the lowest.
+template <class Key>
+class grouped {
+ public:
+  void add(const Key& key, std::uint32_t rank) {
+    const auto [at, is_new] = places_.try_emplace(key, rows_.size());
+    if (is_new) rows_.emplace_back(key, std::vector<std::uint32_t>{});
+    auto& ranks = rows_[at->second].second;
+    if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
+  }
+  [[nodiscard]] std::vector<std::pair<Key, rank_set>> rows() const {
+    std::vector<std::pair<Key, rank_set>> all;
+    for (const auto& [key, ranks] : rows_) {
+      rank_set set;
+      for (const std::uint32_t rank : ranks) set.add(rank);
+      all.emplace_back(key, std::move(set));
+    }
+    return all;
+  }
+
+ private:
+  std::map<Key, std::size_t> places_;
+  std::vector<std::pair<Key, std::vector<std::uint32_t>>> rows_;
+};
+
+/// Which libraries and layers said what follows.
+std::string libraries_text(const queues_snapshot& snapshot) {
+  grouped<std::tuple<std::string, std::string, std::string>> libraries;
+  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
+    const rank_queues& rank = snapshot.seen.ranks[i];
+    if (!rank.report || rank.report->library_path.empty()) continue;
+    libraries.add({rank.report->library_version, rank.report->library_path, snapshot.seen.pml[i].value_or("")},
+                  rank.rank);
+  }
+  std::string text;
+  const auto rows = libraries.rows();
+  for (const auto& [key, ranks] : rows) {
+    const auto& [version, path, pml] = key;
+    text += "  ";
+    if (rows.size() > 1) text += ranks_text(ranks, snapshot.names) + ": ";
+    text += fmt::format("{}, {}", version.empty() ? "a library that names no version" : printable(version),
+                        printable(path));
+    if (snapshot.library_chosen) text += " (--library)";
+    if (snapshot.library_trusted) text += " (trusted as it is)";
+    text += snapshot.in_process ? ", in this process" : "";
+    if (!pml.empty()) text += ", PML " + printable(pml);
+    text += "\n";
+  }
+  if (!snapshot.types_file.empty()) text += "  types from " + printable(snapshot.types_file) + " (--types)\n";
+  for (const std::string& note : snapshot.seen.notes) text += "  " + printable(note) + "\n";
+  return text;
+}
+
+std::string peer_text(const peer& who) {
+  if (who.any) return "any";
+  const std::string local = who.local ? std::to_string(*who.local) : "?";
+  if (!who.global || (who.local && *who.local == static_cast<std::int64_t>(*who.global))) return local;
+  return fmt::format("{} (rank {})", local, *who.global);
+}
+
+/// How each operation stands, by its place: "" for one that is under way.
+class standings {
+ public:
+  explicit standings(const queue_waits& waits) {
+    for (const unpaired_operation& single : waits.unpaired) {
+      states_[key_of(single.where)] = single.unmatched ? "unmatched" : "other side not known";
+    }
+    for (const operation_pair& pair : waits.pairs) {
+      states_[key_of(pair.send)] = "paired";
+      states_[key_of(pair.receive)] = "paired";
+    }
+  }
+  [[nodiscard]] std::string of(const operation_place& place, const queue_operation& operation) const {
+    if (operation.status != operation_status::pending) return std::string(name(operation.status));
+    if (place.queue == queue_class::unexpected) return "unexpected";
+    if (operation.tag && *operation.tag < 0) return "the library's own";
+    const auto found = states_.find(key_of(place));
+    return found == states_.end() ? "" : found->second;
+  }
+
+ private:
+  using key = std::tuple<std::uint32_t, std::uint32_t, queue_class, std::uint32_t>;
+  static key key_of(const operation_place& place) {
+    return {place.rank, place.communicator, place.queue, place.operation};
+  }
+  std::map<key, std::string> states_;
+};
+
+using row = std::vector<std::string>;
+
+row row_of(const queue_communicator& own, const queue_report& report, const operation_place& place,
+           const queue_operation& operation, const standings& states) {
+  static constexpr std::array<std::string_view, 3> directions = {"send to", "receive from", "message from"};
+  const peer& other =
+      place.queue == queue_class::unexpected && operation.actual ? operation.actual->from_or_to : operation.desired;
+  const auto tag = place.queue == queue_class::unexpected && operation.actual ? operation.actual->tag : operation.tag;
+  const std::string_view unit = report.unit == length_unit::unknown ? "" : name(report.unit);
+  return {printable(own.name.empty() ? fmt::format("{:#x}", own.id) : own.name),
+          std::string(directions[static_cast<std::size_t>(place.queue)]),
+          peer_text(other),
+          tag ? std::to_string(*tag) : "any",
+          fmt::format("{}{}{}", operation.length, unit.empty() ? "" : " ", unit),
+          states.of(place, operation)};
+}
+
+std::string operations_text(const queues_snapshot& snapshot) {
+  const standings states(snapshot.waits);
+  grouped<row> rows;
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
+    const rank_queues& rank = snapshot.seen.ranks[i];
+    if (!rank.report) continue;
+    for (std::uint32_t c = 0; c < rank.report->communicators.size(); ++c) {
+      const queue_communicator& own = rank.report->communicators[c];
+      for (const queue_class queue : all_queue_classes) {
+        const auto& operations = own.of(queue).operations;
+        count += operations.size();
+        for (std::uint32_t o = 0; o < operations.size(); ++o) {
+          rows.add(row_of(own, *rank.report, {i, c, queue, o}, operations[o], states), rank.rank);
+        }
+      }
+    }
+  }
+  if (count == 0) return "  no pending operations\n";
+  std::vector<row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
+  const auto all = rows.rows();
+  for (const auto& [cells, ranks] : all) {
+    if (table.size() > rows_shown) break;
+    table.push_back(cells);
+    table.back().insert(table.back().begin(), ranks_text(ranks, snapshot.names));
+  }
+  std::string text = fmt::format("  {}:\n{}", counted(count, "operation", "operations"), columns(table));
+  if (all.size() + 1 > table.size())
+    text += fmt::format("  and {} more rows like these: see --json\n", all.size() + 1 - table.size());
+  return text;
+}
+
+std::string communicators_text(const queues_snapshot& snapshot) {
+  using key = std::tuple<std::uint64_t, std::string, std::int64_t>;
+  grouped<key> all;
+  for (const rank_queues& rank : snapshot.seen.ranks) {
+    if (!rank.report) continue;
+    for (const queue_communicator& own : rank.report->communicators) all.add({own.id, own.name, own.size}, rank.rank);
+  }
+  const auto rows = all.rows();
+  if (rows.empty()) return {};
+  std::vector<row> table = {{"communicator", "id", "size", "seen in ranks"}};
+  for (const auto& [what, ranks] : rows) {
+    if (table.size() > rows_shown) break;
+    const auto& [id, own_name, size] = what;
+    table.push_back({own_name.empty() ? "(unnamed)" : printable(own_name), fmt::format("{:#x}", id),
+                     std::to_string(size), ranks_text(ranks, snapshot.names)});
+  }
+  std::string text = fmt::format("  {}:\n{}", counted(rows.size(), "communicator", "communicators"), columns(table));
+  if (rows.size() + 1 > table.size())
+    text += fmt::format("  and {} more: see --json\n", rows.size() + 1 - table.size());
+  return text;
+}
+
+std::string new_processes_text(const queues_snapshot& snapshot) {
+  std::vector<row> table = {{"spawned by", "pid", "host", "executable"}};
+  for (const rank_queues& rank : snapshot.seen.ranks) {
+    if (!rank.report) continue;
+    for (const new_process& one : rank.report->new_processes) {
+      table.push_back({snapshot.names.of(rank.rank), std::to_string(one.pid.value()), printable(one.host),
+                       printable(one.executable)});
+    }
+  }
+  if (table.size() == 1) return {};
+  return fmt::format("  {}:\n{}", counted(table.size() - 1, "new process", "new processes"), columns(table));
+}
+
+/// What was wrong, each sentence once with the ranks that it is of.
+std::string problems_text(const queues_snapshot& snapshot) {
+  grouped<std::string> problems;
+  for (const rank_queues& rank : snapshot.seen.ranks) {
+    if (!rank.report) {
+      problems.add(rank.report.error().message, rank.rank);
+      continue;
+    }
+    if (const auto missing = about_missing_types(rank.report->missing)) problems.add(*missing, rank.rank);
+    for (const error& problem : rank.report->problems) problems.add(problem.message, rank.rank);
+    for (const std::string& note : rank.report->notes) problems.add(note, rank.rank);
+  }
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [sentence, ranks] : problems.rows()) {
+    if (++shown > rows_shown) return text + "  and more: see --json\n";
+    text += fmt::format("  {} {}: {}\n", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, snapshot.names),
+                        printable(sentence));
+  }
+  if (!snapshot.remote.empty()) {
+    text += fmt::format("  on other nodes, and not looked at: {} {}\n", snapshot.remote.count() == 1 ? "rank" : "ranks",
+                        ranks_text(snapshot.remote, snapshot.names));
+  }
+  for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string queues_body(const queues_snapshot& snapshot, bool colour) {
+  return libraries_text(snapshot) + waits_text(snapshot.waits, snapshot.names, colour) + operations_text(snapshot) +
+         communicators_text(snapshot) + new_processes_text(snapshot) + problems_text(snapshot) +
+         doubts_text(snapshot.waits);
+}
+
+std::string queues_text(const queues_snapshot& snapshot, bool colour) {
+  std::string text = headline(snapshot);
+  if (!snapshot.starter.found_how.empty()) text += "  " + printable(snapshot.starter.found_how) + "\n";
+  return text + queues_body(snapshot, colour);
+}
+
+}  // namespace mpiacq::tool
