@@ -109,6 +109,7 @@ finding state_initially_null(const observations& o) {
 }
 
 finding states_known(const observations& o) {
+  if (!o.defined.any_required() && o.mpi2dd.info) return not_applicable("nothing of the interface was found (3.2)");
   const auto moments = moments_of(o);
   if (moments.empty()) return not_applicable("{}", never_called);
   for (const stop_seen* moment : moments) {

@@ -152,9 +152,10 @@ finding mpi2dd_sequences(const observations& o) {
   std::map<std::string, std::set<std::int32_t>> of_parents;
   for (const mpi2dd::spawn& s : graph.spawns()) of_parents[parent_name(graph, s)].insert(s.sequence);
   for (const auto& [parent, sequences] : of_parents) {
-    if (*sequences.begin() == 0 && *sequences.rbegin() + std::size_t{1} == sequences.size()) continue;
-    return not_applicable("the tables have {} of the {} spawns of {}: the others may have ended", sequences.size(),
-                          *sequences.rbegin() + std::int64_t{1}, parent);
+    const std::int64_t all = *sequences.rbegin() + std::int64_t{1};
+    if (*sequences.begin() == 0 && all == static_cast<std::int64_t>(sequences.size())) continue;
+    return not_applicable("the tables have {} of the {} spawns of {}: the others may have ended", sequences.size(), all,
+                          parent);
   }
   return fields;
 }

@@ -190,6 +190,7 @@ TEST_CASE("every clause that can fail has a fixture that makes it fail") {
   // These two flags ask something of the tool alone: no starter can break them.
   const std::set<std::string> unbreakable = {"9.12", "9.14"};
   for (const check::clause& rule : check::clauses()) {
+    if (rule.id.starts_with("MPI2DD")) continue;  // mpi2dd_test.cpp fails each of them
     INFO(rule.id);
     CHECK(with_fixture.contains(std::string(rule.id)) != unbreakable.contains(std::string(rule.id)));
   }

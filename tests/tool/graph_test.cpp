@@ -102,7 +102,7 @@ TEST_CASE("graph: the JSON of a job is the same from its starter and from a rank
   CHECK(from_starter.at("visits")[1].at("directory_table").at("stride").at("bytes") == 20);
   // Nobody was stopped or written to.
   CHECK(job.end() == 0);
-  CHECK(job.said(job.pid(), "debugger_flags_at_end") == "0");
+  CHECK(job.said(job.pid(), "debugger_flags_at_end") == "0x0");
 }
 
 TEST_CASE("graph: the tree for people") {
@@ -259,7 +259,8 @@ TEST_CASE("check: a starter that speaks MPI2DD alone is judged by the draft") {
   INFO(run.out << run.err);
   CHECK(run.exit_code == 1);
   std::map<std::string, std::string> verdicts;
-  for (const json& clause : json::parse(run.out).at("clauses")) verdicts[clause.at("id")] = clause.at("verdict");
+  const json report = json::parse(run.out);
+  for (const json& clause : report.at("clauses")) verdicts[clause.at("id")] = clause.at("verdict");
   CHECK(verdicts.at("3.2") == "not-applicable");
   CHECK(verdicts.at("MPI2DD.start") == "pass");
   CHECK(verdicts.at("MPI2DD.packed") == "fail");
