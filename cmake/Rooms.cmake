@@ -9,12 +9,14 @@ target_compile_options(mpiacq_plain_flags INTERFACE
   -Wcast-align
   $<$<BOOL:${MPIACQ_WERROR}>:-Werror>)
 
-add_library(mpiacq_flags INTERFACE)
-target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags)
-target_compile_options(mpiacq_flags INTERFACE
+add_library(mpiacq_sanitizers INTERFACE)
+target_compile_options(mpiacq_sanitizers INTERFACE
   $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>
   # With sanitizers GCC sees uninitialised members inside the standard library's own headers (its manual says so).
   $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+
+add_library(mpiacq_flags INTERFACE)
+target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags mpiacq_sanitizers)
 target_link_options(mpiacq_flags INTERFACE
   $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined>)
 
