@@ -187,7 +187,7 @@ class job {
   [[nodiscard]] interface_kind interface() const;
   /// MPIR's. Null before the starter's entry point, and with MPI2DD.
   [[nodiscard]] const mpir::symbol_set* symbols() const;
-  /// The starter's symbols of the interface, whichever it is: those that are there.
+  /// The starter's symbols of the interface, whichever it is: those that are there, by the names that its document has.
   [[nodiscard]] std::vector<symbol> interface_symbols() const;
   /// While the interface's symbols have not all been found: which are missing, where they were looked for, and what to
   /// do about it, in one sentence. Empty once they are there. A wrapper lacks them until it has exec'ed the real

@@ -226,7 +226,11 @@ std::vector<symbol> job::interface_symbols() const {
     if (one) all.push_back(*one);
   };
   if (const mpir::symbol_set* found = symbols()) {
-    for (const mpir::known_symbol& known : mpir::known_symbols()) add((*found)[known.id]);
+    for (const mpir::known_symbol& known : mpir::known_symbols()) {
+      add((*found)[known.id]);
+      // Some spell it otherwise.
+      if (found->has(known.id)) all.back().name = known.name;
+    }
   } else if (process_symbols* searched = state_->starter->program.symbols()) {
     constexpr std::array<std::string_view, 2> names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
     const auto of_mpi2dd = searched->find_symbols(names);
