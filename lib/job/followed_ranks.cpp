@@ -30,12 +30,12 @@ result<attach_target> target_of(const living_graph::member& member) {
 
 void job::state::followed_ranks::take_in() {
   if (!job_.options.follow_ranks) return;
-  const auto members = job_.graph->members_here();
-  const auto outcomes = follow(members);
+  const auto here = job_.graph->members_here();
+  const auto outcomes = follow(here);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] || outcomes[i].error().code == error_code::process_gone) continue;
     job_.notice(error{outcomes[i].error()}.while_doing(
-        fmt::format("following process {}, whose events will not be seen", members[i].pid.value())));
+        fmt::format("following process {}, whose events will not be seen", here[i].pid.value())));
   }
 }
 

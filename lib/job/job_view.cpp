@@ -103,6 +103,7 @@ result<job_view> look_at_job(process_id named, const look_options& options, dead
     before = confirms ? seen->eye.table() : nullptr;
     if (confirms) continue;
     if (clock::now() >= until) return fail(no_table_yet(found->pid, *seen));
+    // Nothing tells a process that only looks on from outside when a table changes.
     std::this_thread::sleep_for(std::min<clock::duration>(look_again_after, until - clock::now()));
   }
 }

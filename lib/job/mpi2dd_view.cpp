@@ -65,6 +65,7 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
                               "it, or attach to its starter",
                               with_executable(starter.pid)));
     }
+    // Nothing tells a process that only looks on from outside when a table changes.
     std::this_thread::sleep_for(std::min<clock::duration>(look_again_after, until - clock::now()));
   }
 }
