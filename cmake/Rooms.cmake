@@ -7,6 +7,8 @@ target_compile_features(mpiacq_plain_flags INTERFACE cxx_std_20)
 target_compile_options(mpiacq_plain_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align
+  # A room as one file has an anonymous namespace of its own for all that is in it.
+  $<$<AND:$<BOOL:${MPIACQ_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${MPIACQ_WERROR}>:-Werror>)
 
 add_library(mpiacq_sanitizers INTERFACE)
@@ -26,6 +28,14 @@ target_include_directories(mpiacq_api INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(mpiacq_api INTERFACE cxx_std_20)
 
+# mpiacq_one_file(TARGET): what MPIACQ_UNITY asks for. All sources together, not some at a time: names that two of them
+# have are then seen on every machine, whatever is added.
+function(mpiacq_one_file target)
+  if(MPIACQ_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
+endfunction()
+
 # mpiacq_room(NAME SOURCES file... [PRIVATE_LIBRARIES target...])
 # An object library mpiacq_room_NAME; all rooms together become the one library `mpiacq`.
 function(mpiacq_room name)
@@ -33,6 +43,7 @@ function(mpiacq_room name)
   set(room mpiacq_room_${name})
   add_library(${room} OBJECT ${ROOM_SOURCES})
   set_target_properties(${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  mpiacq_one_file(${room})
   target_include_directories(${room} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${room} PRIVATE mpiacq_flags mpiacq_api tl::expected ${ROOM_PRIVATE_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY MPIACQ_ROOMS ${room})

@@ -246,19 +246,19 @@ template <std::size_t... Nth, std::size_t... More>
 constexpr auto joined(std::index_sequence<Nth...>, std::index_sequence<More...>) {
   return std::array{mpir_clauses[Nth]..., mpi2dd_clauses[More]...};
 }
-constexpr auto table =
+constexpr auto clause_rows =
     joined(std::make_index_sequence<mpir_clauses.size()>(), std::make_index_sequence<mpi2dd_clauses.size()>());
 
 }  // namespace
 
 std::span<const clause> clauses() {
-  return table;
+  return clause_rows;
 }
 
 std::vector<judgement> judge(const observations& seen) {
   std::vector<judgement> all;
-  all.reserve(table.size());
-  for (const clause& rule : table) {
+  all.reserve(clause_rows.size());
+  for (const clause& rule : clause_rows) {
     if (rule.where == applies::launch && seen.how != mode::launch) {
       all.push_back({&rule, not_applicable("can be judged only of a starter that we launch")});
     } else if (rule.where == applies::attach && seen.how != mode::attach) {

@@ -9,8 +9,8 @@ namespace {
 
 using mpir::symbol_form;
 
-bool is_char(type_kind kind, std::uint64_t size) {
-  return kind == type_kind::integer && size == 1;
+bool is_char(type_kind what, std::uint64_t size) {
+  return what == type_kind::integer && size == 1;
 }
 
 /// Why the declared type is not of that form; empty where it is.

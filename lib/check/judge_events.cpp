@@ -24,7 +24,7 @@ std::vector<const stop_seen*> moments_of(const observations& o) {
 }
 
 /// "event 2", "the attach"
-std::string title_of(const observations& o, const stop_seen* moment) {
+std::string moment_text(const observations& o, const stop_seen* moment) {
   if (o.at_attach && moment == &*o.at_attach) return "the attach";
   return fmt::format("event {}", moment - o.stops.data() + 1);
 }
@@ -92,8 +92,8 @@ finding being_debugged_heeded(const observations& o) {
   if (moments.empty()) return not_applicable("{}", never_called);
   for (const stop_seen* moment : moments) {
     const auto& value = moment->being_debugged;
-    if (!value) return failed("it could not be read at {}", title_of(o, moment));
-    if (*value != 1) return failed("the tool had set it to 1, and it was {} after {}", *value, title_of(o, moment));
+    if (!value) return failed("it could not be read at {}", moment_text(o, moment));
+    if (*value != 1) return failed("the tool had set it to 1, and it was {} after {}", *value, moment_text(o, moment));
   }
   if (o.stops.empty()) return passed("set to 1 at the attach, and still 1 when we let go");
   return passed("set to 1 by the tool, and still 1 at {}",
@@ -114,9 +114,9 @@ finding states_known(const observations& o) {
   if (moments.empty()) return not_applicable("{}", never_called);
   for (const stop_seen* moment : moments) {
     const auto& state = moment->debug_state;
-    if (!state) return failed("it could not be read at {}", title_of(o, moment));
+    if (!state) return failed("it could not be read at {}", moment_text(o, moment));
     if (*state < mpir::state_null || *state > mpir::state_aborting) {
-      return failed("it was {} at {}: the document has 0, 1 and 2", *state, title_of(o, moment));
+      return failed("it was {} at {}: the document has 0, 1 and 2", *state, moment_text(o, moment));
     }
   }
   if (o.stops.empty()) return passed("{} at the attach", *o.at_attach->debug_state);

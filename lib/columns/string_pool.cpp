@@ -8,8 +8,8 @@ namespace mpiacq {
 
 namespace {
 // Strings that were made to collide may stand twice in the pool; they cannot make it slow.
-constexpr std::size_t longest_search = 64;
-constexpr std::size_t smallest_table = 1024;
+constexpr std::size_t longest_probe = 64;
+constexpr std::size_t smallest_index = 1024;
 constexpr std::size_t largest_block = std::size_t{4} << 20;
 
 template <class Word>
@@ -59,7 +59,7 @@ string_pool::string_pool(std::size_t identifiers) {
   if (identifiers == 0) return;
   entries_.reserve(identifiers);
   entries_.extend(identifiers);
-  grow(smallest_table);
+  grow(smallest_index);
 }
 
 /// Texts are put at the end of the block at once, and sorted out some at a time: by then their places in the hash
@@ -129,7 +129,7 @@ std::uint32_t string_pool::kept_as(const column<entry>& entries, std::uint32_t i
 string_pool::slot* string_pool::find(std::uint32_t hash, std::string_view text) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
-  for (std::size_t i = 0; i < longest_search; ++i, at = (at + 1) & mask) {
+  for (std::size_t i = 0; i < longest_probe; ++i, at = (at + 1) & mask) {
     slot& s = slots_[at];
     if (s.id == none) return &s;
     if (s.hash == hash && std::string_view{entries_[s.id].text, entries_[s.id].length} == text) return &s;
@@ -146,7 +146,7 @@ void string_pool::grow(std::size_t slots) {
   for (const slot& s : old.span()) {
     if (s.id == none) continue;
     std::size_t at = s.hash & mask;
-    for (std::size_t i = 0; i < longest_search; ++i, at = (at + 1) & mask) {
+    for (std::size_t i = 0; i < longest_probe; ++i, at = (at + 1) & mask) {
       if (slots_[at].id == none) {
         slots_[at] = s;
         break;

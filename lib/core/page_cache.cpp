@@ -4,16 +4,12 @@
 #include <deque>
 #include <unordered_map>
 
-#include "mpiacq/memory.hpp"
+#include "pages.hpp"
 
 namespace mpiacq {
 
 namespace {
 constexpr std::size_t largest_cached_range = 16 * read_page_size;
-
-std::uint64_t page_of(std::uint64_t address) {
-  return address & ~std::uint64_t{read_page_size - 1};
-}
 
 bool is_cached(const memory_range& range) {
   return range.into.size() <= largest_cached_range;

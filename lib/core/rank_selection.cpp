@@ -2,27 +2,12 @@
 #include "mpiacq/rank_selection.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 
+#include "rank_number.hpp"
+
 namespace mpiacq {
-
-namespace {
-
-// One less than the type holds: the rank after the last can be named.
-constexpr std::uint32_t last_rank = UINT32_MAX - 1;
-
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // One less than the type holds: the rank after the last can be named.
-  if (problem != std::errc{} || end != text.data() + text.size() || value > last_rank) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 result<rank_selection> rank_selection::parse(std::string_view text) {
   rank_selection selection;
@@ -31,11 +16,11 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
     const auto colon = part.find(':');
-    const auto world = colon == std::string_view::npos ? std::nullopt : number(part.substr(0, colon));
+    const auto world = colon == std::string_view::npos ? std::nullopt : rank_number(part.substr(0, colon));
     const std::string_view ranks = part.substr(colon == std::string_view::npos ? 0 : colon + 1);
     const auto dash = ranks.find('-');
-    auto first = number(ranks.substr(0, dash));
-    auto last = dash == std::string_view::npos ? first : number(ranks.substr(dash + 1));
+    auto first = rank_number(ranks.substr(0, dash));
+    auto last = dash == std::string_view::npos ? first : rank_number(ranks.substr(dash + 1));
     if (world && ranks == "all") first = 0, last = last_rank;
     if (!first || !last || *last < *first || (colon != std::string_view::npos && !world)) {
       return fail(error_code::invalid_argument,

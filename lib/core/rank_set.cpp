@@ -2,22 +2,15 @@
 #include "mpiacq/rank_set.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "rank_number.hpp"
+
 namespace mpiacq {
 
 namespace {
-
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // The highest number stands for "none" (`lowest`).
-  if (problem != std::errc{} || end != text.data() + text.size() || value == UINT32_MAX) return std::nullopt;
-  return value;
-}
 
 bool begins_before(const rank_set::range& a, const rank_set::range& b) {
   return a.first < b.first;
@@ -115,8 +108,8 @@ result<rank_set> rank_set::parse(std::string_view text) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
     const auto dash = part.find('-');
-    const auto first = number(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : number(part.substr(dash + 1));
+    const auto first = rank_number(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : rank_number(part.substr(dash + 1));
     if (!first || !last || *last < *first) {
       return fail(error_code::invalid_argument,
                   fmt::format("'{}' in the ranks '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "mpiacq/memory.hpp"
+#include "pages.hpp"
 
 namespace mpiacq {
 
@@ -11,10 +11,6 @@ namespace {
 
 // Enough for a call to cost little beside what it moves, few enough for the pages to stay in the processor's cache.
 constexpr std::size_t pages_per_call = 256;
-
-std::uint64_t page_of(std::uint64_t address) {
-  return address & ~std::uint64_t{read_page_size - 1};
-}
 
 /// Neighbouring pages that were asked for together. The last of them is the one that could not be read where
 /// `got < wanted`.

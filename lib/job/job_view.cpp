@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds look_again_after{20};
 constexpr int most_confirmations = 16;
 
 /// One look: what the interface's state machine says of a target that cannot be written.
-struct look {
+struct view_of_job {
   mpir::acquisition eye;
   std::vector<error> problems;
   std::int64_t state = mpir::state_null;
@@ -34,14 +34,14 @@ struct look {
   }
 };
 
-result<look> look_once(process_id starter, const look_options& options) {
+result<view_of_job> look_once(process_id starter, const look_options& options) {
   process_memory memory(starter);
   page_cache cache(memory);
   auto symbols = process_symbols::open(starter, cache, options.debug_files);
   if (!symbols) return fail(std::move(symbols).error());
   mpir::acquisition_options how;
   how.limits = options.limits;
-  look seen{mpir::acquisition(how), {}, mpir::state_null, {}};
+  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}};
   auto actions = seen.eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols});
   if (!actions) return fail(std::move(actions).error());
   for (mpir::action& action : *actions) {
@@ -61,7 +61,7 @@ result<look> look_once(process_id starter, const look_options& options) {
   return seen;
 }
 
-error no_table_yet(process_id starter, const look& seen) {
+error no_table_yet(process_id starter, const view_of_job& seen) {
   const std::string who = fmt::format("{} ({})", starter.value(), executable_of(starter));
   if (!seen.lacking.empty()) return {error_code::not_found, fmt::format("{} has no table: {}", who, seen.lacking)};
   std::string message = fmt::format("the process table of {} is not complete", who);

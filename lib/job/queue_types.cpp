@@ -33,14 +33,14 @@ class shared_file final : public type_source {
 };
 
 /// A process as far as types are held against it.
-struct subject {
+struct asking_process {
   symbol_source& symbols;
   memory_reader& memory;
   target_abi abi;
 };
 
 /// Whether the process bears the file's types out. bad_format: why not.
-result<void> fits(shared_file& types, const subject& process) {
+result<void> fits(shared_file& types, const asking_process& process) {
   if (types.file().abi() != process.abi) {
     return fail(error{error_code::bad_format,
                       fmt::format("the types in {} are for another machine than the process's", types.file().path())}
@@ -139,7 +139,7 @@ std::shared_ptr<shared_file> queue_types::state::cached_for(const std::vector<st
 
 template <class Symbols>
 result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, memory_reader& memory) {
-  const subject process{symbols, memory, symbols.abi()};
+  const asking_process process{symbols, memory, symbols.abi()};
   std::vector<std::unique_ptr<type_source>> parts;
   if (file) {
     if (auto fitting = fits(*file, process); !fitting) return fail(std::move(fitting).error());

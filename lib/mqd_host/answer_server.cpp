@@ -11,7 +11,6 @@ namespace {
 
 // A library asks for some dozens of names, each once.
 constexpr std::uint64_t most_look_ups = 100'000;
-constexpr std::size_t longest_name = 4096;
 
 tl::unexpected<error> senseless() {
   return fail(error_code::bad_format, "the process of the queue library asked for what makes no sense");
@@ -20,7 +19,7 @@ tl::unexpected<error> senseless() {
 }  // namespace
 
 result<std::vector<std::byte>> answer_server::answer(const look_up_request& what) {
-  if (what.name.size() > longest_name || what.language > source_language::fortran) return senseless();
+  if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
   if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
   const auto found = what.function ? names_.find_function(what.name, what.language) : names_.find_symbol(what.name);
   if (!found) return fail(found.error());
@@ -28,7 +27,7 @@ result<std::vector<std::byte>> answer_server::answer(const look_up_request& what
 }
 
 result<std::vector<std::byte>> answer_server::answer(const type_request& what) {
-  if (what.name.size() > longest_name || what.language > source_language::fortran) return senseless();
+  if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
   if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
   auto found = subject_.types.type_named(what.name, what.language);
   if (!found) return fail(std::move(found).error());

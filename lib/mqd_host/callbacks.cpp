@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "messages.hpp"
 #include "printable.hpp"
 
 namespace mpiacq::mqd_host {
 
 namespace {
 
-constexpr std::size_t longest_name = 4096;
 constexpr std::size_t longest_note = 1024;
 constexpr std::size_t most_notes = 256;
 constexpr std::size_t most_problems = 256;
@@ -26,8 +26,8 @@ thread_local callback_session* current_session = nullptr;
 /// A name out of a library; empty where there is none, or where it does not end.
 std::string_view name_of(const char* text) {
   if (text == nullptr) return {};
-  const std::size_t length = ::strnlen(text, longest_name + 1);
-  return length > longest_name ? std::string_view{} : std::string_view{text, length};
+  const std::size_t length = ::strnlen(text, longest_asked_name + 1);
+  return length > longest_asked_name ? std::string_view{} : std::string_view{text, length};
 }
 
 source_language language_of(int language) {

@@ -38,6 +38,11 @@ inline constexpr std::uint32_t longest_answer = 16U << 20U;
 inline constexpr std::uint32_t longest_request = 1U << 16U;
 /// And records, which must leave room for others.
 inline constexpr std::uint32_t longest_record = 1U << 15U;
+/// Of a symbol, type or field that a library asks for: as long as a C++ or Fortran compiler makes one, while a library
+/// may pass anything.
+inline constexpr std::size_t longest_asked_name = 4096;
+/// Of a text that a library says.
+inline constexpr std::size_t longest_text = 8192;
 /// Of a longer group the ranks come in several records.
 inline constexpr std::size_t group_ranks_a_record = 2048;
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "messages.hpp"
 #include "printable.hpp"
 
 namespace mpiacq::mqd_host {
@@ -14,7 +15,6 @@ namespace {
 
 // Notes, problems, missing types, processes: far more than any library has to say.
 constexpr std::uint64_t most_others = 100'000;
-constexpr std::size_t longest_text = 8192;
 constexpr std::size_t longest_name = 63;  // mqs_communicator and extra_text: 64 with the end
 constexpr std::size_t most_lines = 5;
 

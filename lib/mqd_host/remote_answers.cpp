@@ -5,15 +5,9 @@
 
 namespace mpiacq::mqd_host {
 
-namespace {
-
-constexpr std::size_t longest_name = 4096;  // as many as a C++ or Fortran compiler makes; a library may pass anything
-
-}  // namespace
-
 result<std::optional<std::uint64_t>> remote_answers::look_up(bool function, std::string_view name,
                                                              source_language language) {
-  if (name.empty() || name.size() > longest_name) return std::nullopt;
+  if (name.empty() || name.size() > longest_asked_name) return std::nullopt;
   std::tuple key{function, language, std::string{name}};
   if (const auto known = symbols_.find(key); known != symbols_.end()) return known->second;
   auto answer = tool_.ask(look_up_request{function, language, std::string{name}});
@@ -30,7 +24,7 @@ result<std::optional<std::uint64_t>> remote_answers::find_symbol(std::string_vie
 }
 
 result<std::optional<type_number>> remote_answers::find_type(std::string_view name, source_language language) {
-  if (name.empty() || name.size() > longest_name) return std::nullopt;
+  if (name.empty() || name.size() > longest_asked_name) return std::nullopt;
   std::tuple key{language, std::string{name}};
   if (const auto known = type_numbers_.find(key); known != type_numbers_.end()) return known->second;
   auto answer = tool_.ask(type_request{language, std::string{name}});

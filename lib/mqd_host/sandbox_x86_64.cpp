@@ -11,7 +11,7 @@ namespace mpiacq::mqd_host {
 namespace {
 
 constexpr std::array allowed{SYS_arch_prctl, SYS_time, SYS_poll, SYS_select, SYS_pause};
-constexpr std::array looks_at_files{SYS_access, SYS_stat, SYS_lstat, SYS_readlink};
+constexpr std::array own_looks_at_files{SYS_access, SYS_stat, SYS_lstat, SYS_readlink};
 constexpr std::array<system_call, 15> named{{
     {SYS_open, "open"},
     {SYS_creat, "creat"},
@@ -32,6 +32,6 @@ constexpr std::array<system_call, 15> named{{
 
 }  // namespace
 
-const sandbox_arch this_arch{AUDIT_ARCH_X86_64, allowed, looks_at_files, SYS_open, named};
+const sandbox_arch this_arch{AUDIT_ARCH_X86_64, allowed, own_looks_at_files, SYS_open, named};
 
 }  // namespace mpiacq::mqd_host

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "messages.hpp"
+
 namespace mpiacq::mqd_host {
 
 namespace {
-
-constexpr std::size_t longest_text = 8192;
 
 void shorten(std::string& text) {
   if (text.size() > longest_text) text.resize(longest_text);

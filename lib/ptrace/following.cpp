@@ -7,9 +7,9 @@
 // maker's event. One that was made with CLONE_PARENT has its maker's parent, so it waits for the maker's word as well.
 // A maker that was killed says nothing any more: its end, or its exec, is the word.
 #include <fmt/format.h>
-#include <linux/ptrace.h>
 
 #include "engine.hpp"
+#include "kernel_ptrace.hpp"
 #include "tracing_options.hpp"
 
 namespace mpiacq::tracing {

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linux/ptrace.h>
+#include "kernel_ptrace.hpp"
 
 namespace mpiacq::tracing {
 

@@ -3,8 +3,9 @@
 
 #include <csignal>
 
-#include <linux/ptrace.h>
 #include <sys/wait.h>
+
+#include "kernel_ptrace.hpp"
 
 namespace mpiacq::tracing {
 

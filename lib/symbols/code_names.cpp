@@ -9,22 +9,11 @@
 
 namespace mpiacq::elf {
 
-namespace {
-
-/// What the search for debug files asks of a module; no memory is read for it.
-module_symbols::parts parts_of(std::shared_ptr<image> file, const std::string& path, std::vector<std::string> roots) {
-  module_symbols::parts parts;
-  parts.facts = std::make_shared<const module>(module{path, target_address{0}, false, file->build_id()});
-  parts.abi = file->abi();
-  parts.roots = std::move(roots);
-  parts.opened = std::move(file);
-  return parts;
-}
-
-}  // namespace
-
 code_names::code_names(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots)
-    : path_(std::move(path)), file_(std::move(file)), files_(parts_of(file_, path_, roots)), roots_(std::move(roots)) {
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      files_(module_symbols::parts_of_file(file_, path_, roots)),
+      roots_(std::move(roots)) {
   for (const segment& s : file_->segments()) {
     if (s.type == PT_LOAD) code_.push_back(s);
   }

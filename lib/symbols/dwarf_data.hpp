@@ -17,6 +17,9 @@
 
 namespace mpiacq::debug_info {
 
+/// Typedefs and qualifiers on the way to a type; more are no program's.
+inline constexpr int max_type_chain = 64;
+
 /// The DWARF of one file, through libdw. The image must outlive it.
 class dwarf_data {
  public:

@@ -5,6 +5,7 @@
 #include <dwarf.h>
 
 #include "dwarf_code.hpp"
+#include "dwarf_languages.hpp"
 #include "function_name.hpp"
 
 namespace mpiacq::debug_info {
@@ -12,16 +13,6 @@ namespace mpiacq::debug_info {
 namespace {
 
 constexpr int deepest_scope = 64;
-
-bool is_fortran(int language) {
-  return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
-         language == DW_LANG_Fortran03 || language == DW_LANG_Fortran08;
-}
-
-bool is_c(int language) {
-  return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11 ||
-         language == DW_LANG_Mips_Assembler || language == -1;
-}
 
 /// The language of the unit that an entry stands in; -1 where that says none.
 int language_of(const Dwarf_Die& entry) {

@@ -8,7 +8,6 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-constexpr int max_type_chain = 64;         // typedefs and qualifiers on the way to a type
 constexpr int max_nesting = 16;            // anonymous structures in structures
 constexpr std::size_t max_members = 4096;  // flattened ones too, and those that are left out
 

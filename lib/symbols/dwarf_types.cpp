@@ -8,17 +8,14 @@
 
 #include <dwarf.h>
 
+#include "dwarf_languages.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
 
-constexpr int deepest_scope = 16;
+constexpr int deepest_type_scope = 16;
 constexpr std::size_t longest_name = 4096;  // with its scopes; nobody asks for one that is longer
-
-// Of DWARF 6, as compilers write them into DWARF 5 too.
-constexpr int language_cpp_17 = 0x2b;
-constexpr int language_cpp_20 = 0x2c;
-constexpr int language_fortran_18 = 0x2d;
 
 /// "struct x" asks for a tag.
 struct asked_name {
@@ -40,7 +37,7 @@ asked_name parse(std::string_view name) {
 }
 
 /// For who asks, struct and class are one.
-int kind_of(int tag) {
+int asked_kind(int tag) {
   return tag == DW_TAG_class_type ? DW_TAG_structure_type : tag;
 }
 
@@ -69,18 +66,6 @@ bool is_type(int tag) {
     default:
       return false;
   }
-}
-
-bool is_cpp(int language) {
-  constexpr std::array<int, 6> all = {DW_LANG_C_plus_plus,    DW_LANG_C_plus_plus_03, DW_LANG_C_plus_plus_11,
-                                      DW_LANG_C_plus_plus_14, language_cpp_17,        language_cpp_20};
-  return std::find(all.begin(), all.end(), language) != all.end();
-}
-
-bool is_fortran(int language) {
-  constexpr std::array<int, 6> all = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95,
-                                      DW_LANG_Fortran03, DW_LANG_Fortran08, language_fortran_18};
-  return std::find(all.begin(), all.end(), language) != all.end();
 }
 
 }  // namespace
@@ -142,7 +127,7 @@ result<std::optional<structure_layout>> type_index::describe(const kept_entry& t
 
 result<std::optional<Dwarf_Die>> type_index::definition_of(int tag, std::string_view name) {
   for (;;) {
-    if (const kept_entry* type = known(name, kind_of(tag))) return type->entry;
+    if (const kept_entry* type = known(name, asked_kind(tag))) return type->entry;
     auto more = take_next_unit();
     if (!more) return fail(std::move(more).error());
     if (!*more) return std::nullopt;
@@ -183,7 +168,7 @@ result<bool> type_index::take_next_unit() {
 }
 
 result<void> type_index::take_children(Dwarf_Die& parent, naming how, const std::string& scope, int depth) {
-  if (depth > deepest_scope) return {};
+  if (depth > deepest_type_scope) return {};
   return visit_children(data_, parent, [&](Dwarf_Die& child) -> result<bool> {
     auto taken = take(child, how, scope, depth);
     if (!taken) return fail(std::move(taken).error());
@@ -201,8 +186,8 @@ result<void> type_index::take(Dwarf_Die& entry, naming how, const std::string& s
   const std::string_view name = data_.name_of(entry);
   if (scope.size() + name.size() > longest_name) return {};
   if (is_type(tag) && !name.empty() && !is_declaration(entry)) {
-    if (scope.empty() || how == naming::fortran) keep(name, kind_of(tag), entry);
-    if (!scope.empty()) keep_scoped(scope + std::string{name}, kind_of(tag), entry);
+    if (scope.empty() || how == naming::fortran) keep(name, asked_kind(tag), entry);
+    if (!scope.empty()) keep_scoped(scope + std::string{name}, asked_kind(tag), entry);
   }
   if (is_program) return take_children(entry, how, scope, depth + 1);
   if (is_scope && name.empty()) return take_children(entry, how, scope, depth + 1);

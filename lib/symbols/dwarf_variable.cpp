@@ -10,9 +10,7 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-constexpr int max_type_chain = 64;  // typedefs and qualifiers on the way to a type
-
-type_kind kind_of(int tag) {
+type_kind variable_kind(int tag) {
   switch (tag) {
     case DW_TAG_base_type:
     case DW_TAG_enumeration_type:
@@ -75,7 +73,7 @@ result<std::optional<described>> describe(const dwarf_data& data, Dwarf_Die& of)
         break;
       default:
         found.entry = next;
-        found.kind = is_no_integer(next) ? type_kind::other : kind_of(dwarf_tag(&next));
+        found.kind = is_no_integer(next) ? type_kind::other : variable_kind(dwarf_tag(&next));
         Dwarf_Word size = 0;
         if (dwarf_aggregate_size(&next, &size) == 0) found.size = size;
         return found;

@@ -5,25 +5,11 @@
 
 namespace mpiacq::elf {
 
-namespace {
-
-/// What the search for debug files asks of a module; no memory is read for it.
-module_symbols::parts parts_of(std::shared_ptr<image> file, const std::string& path, std::vector<std::string> roots) {
-  module_symbols::parts parts;
-  parts.facts = std::make_shared<const module>(module{path, target_address{0}, false, file->build_id()});
-  parts.abi = file->abi();
-  parts.roots = std::move(roots);
-  parts.opened = std::move(file);
-  return parts;
-}
-
-}  // namespace
-
 file_types::file_types(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots)
     : path_(std::move(path)),
       roots_(std::move(roots)),
       file_(std::move(file)),
-      files_(parts_of(file_, path_, roots_)) {}
+      files_(module_symbols::parts_of_file(file_, path_, roots_)) {}
 
 std::unique_ptr<file_types::dwarf> file_types::dwarf_in(image* file, layout_source source,
                                                         const debug_file_search& search,

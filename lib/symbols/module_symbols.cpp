@@ -31,6 +31,16 @@ bool has_table(image* file) {
 
 }  // namespace
 
+module_symbols::parts module_symbols::parts_of_file(std::shared_ptr<image> file, const std::string& path,
+                                                    std::vector<std::string> roots) {
+  parts of;
+  of.facts = std::make_shared<const module>(module{path, target_address{0}, false, file->build_id()});
+  of.abi = file->abi();
+  of.roots = std::move(roots);
+  of.opened = std::move(file);
+  return of;
+}
+
 result<module_symbols::definitions> module_symbols::find_loaded(std::span<const std::string_view> names,
                                                                 std::vector<error>& problems) {
   definitions nothing(names.size());

@@ -37,6 +37,9 @@ class module_symbols {
     std::vector<std::string> roots;   ///< see debug_file_wanted
     std::shared_ptr<image> opened{};  ///< its file, where that is open already
   };
+  /// Of a file that is mapped nowhere: what the search for its debug files asks. No memory is read for it.
+  [[nodiscard]] static parts parts_of_file(std::shared_ptr<image> file, const std::string& path,
+                                           std::vector<std::string> roots);
   explicit module_symbols(parts p) : parts_(std::move(p)) {}
 
   [[nodiscard]] const std::shared_ptr<const module>& facts() const { return parts_.facts; }

@@ -10,7 +10,7 @@ namespace mpiacq::elf {
 
 namespace {
 
-constexpr std::uint64_t max_segments = 65536;
+constexpr std::uint64_t max_program_headers = 65536;
 
 /// The list gives no name to the program. Where that is not the executable, because somebody started it by way of
 /// `ld.so PROGRAM`, the kernel knows what is mapped there.
@@ -59,7 +59,8 @@ result<std::optional<dynamic_section>> section_of_linker(memory_reader& memory, 
 result<std::vector<segment>> loaded_segments(memory_reader& memory, const target_abi& abi,
                                              const auxiliary_vector& aux) {
   const std::uint64_t size = aux.program_header_size * aux.program_header_count;
-  if (aux.program_header_size != segment_record_size(abi) || aux.program_header_count > max_segments || size == 0) {
+  if (aux.program_header_size != segment_record_size(abi) || aux.program_header_count > max_program_headers ||
+      size == 0) {
     return std::vector<segment>{};
   }
   std::vector<std::byte> table(static_cast<std::size_t>(size));

@@ -1,0 +1,6 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Both headers of ptrace. The library's comes first: it names its enumerators as the kernel's names its macros.
+#pragma once
+
+#include <linux/ptrace.h>
+#include <sys/ptrace.h>
