@@ -18,6 +18,9 @@
 
 namespace mpiacq {
 
+class node_ranks;
+struct node_ranks_options;
+
 /// How a job tells a debugger of its processes.
 enum class interface_kind : std::uint8_t {
   mpir,    ///< MPIR 1.1: one starter has one table
@@ -121,6 +124,16 @@ struct job_options {
   bool follow_ranks = true;
 };
 
+/// What a tool is told of one rank. With MPIR the starter says it of all; with MPI2DD (docs/mpi2dd.md) a process says
+/// it of itself, of the ranks that it starts, and a starter of all its job.
+struct rank_facts {
+  bool acquired_pre_main = false;  ///< its main has not begun when it is reported (MPIR 1.1, 9.11)
+  bool force_to_main = false;      ///< main is what to show of it first (9.12)
+  bool partial_attach_ok = false;  ///< it needs no gate opened: who started it lets it go (9.13)
+  bool ignore_queues = false;      ///< it has no message queues to be shown (9.14)
+  friend bool operator==(const rank_facts&, const rank_facts&) = default;
+};
+
 /// What became of one rank that was to be held.
 struct rank_outcome {
   std::uint32_t rank = 0;  ///< the entry of the table
@@ -165,6 +178,17 @@ class job {
   /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
   /// starter's own entry is held with the starter. One outcome for each selected rank, in order.
   [[nodiscard]] std::vector<rank_outcome> hold_ranks();
+  /// The ranks of this node, to look into (node_ranks.hpp). A process has one tracer: those that this job follows are
+  /// stopped and let go by it, all others by a tracer of their own. While the caller has an event to answer, and no
+  /// longer than this job. Errors as `node_ranks::create`; invalid_argument before there are any.
+  [[nodiscard]] result<std::unique_ptr<node_ranks>> look_into(const rank_selection& ranks,
+                                                              const node_ranks_options& options);
+  /// Lets somebody else trace a rank of this node for a while: it is let go, with its gate open, and with no word of a
+  /// debugger. False where it stands at an event, and cannot be lent before `resume`. What it raises until it is taken
+  /// back is not seen. True for what is nobody's. Errors: timed_out, as `detach`.
+  [[nodiscard]] result<bool> lend(process_id rank);
+  /// It is followed again, and so is what has come into the job's tables by then.
+  void take_back(process_id rank);
   /// Writes MPIR_being_debugged = 0, takes the breakpoint away and lets the starter and the ranks that are held run
   /// without us (the gates are opened as by `resume`), or leaves them stopped for another tool; then only the gates of
   /// ranks that are not held are opened. The end of a starter that was launched is still reported.
@@ -180,6 +204,8 @@ class job {
   [[nodiscard]] const mpir::job_facts& facts() const;
   /// Null before the first spawn.
   [[nodiscard]] std::shared_ptr<const process_table> processes() const;
+  /// One for each entry of the table. A rank of this node is asked the first time.
+  [[nodiscard]] std::vector<rank_facts> facts_of_ranks() const;
   /// One for each entry of the table, looked at when this is called.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
   [[nodiscard]] bool is_local(std::size_t entry) const;

@@ -70,6 +70,7 @@ struct acquisition_options {
 ///   modules_changed  -> the same for what a library has added; nothing once the breakpoint is out
 ///   at_breakpoint    -> report_event; nothing for the state 0; report_problem for a state that the draft does not know
 ///   open_gate        -> GATE, once the rank has been taken hold of
+///   being_debugged   -> BEING_DEBUGGED alone, set or cleared: who has started ranks has them wait at their gates by it
 ///   before_detach    -> BEING_DEBUGGED and REQUEST_DIRECTORY_EVENTS taken back; the gate of a rank opened, for nobody
 ///                       else would; the breakpoint lifted
 ///
@@ -88,6 +89,7 @@ class acquisition {
   [[nodiscard]] result<std::vector<action>> modules_changed(const target& process);
   [[nodiscard]] result<std::vector<action>> at_breakpoint(const target& process);
   [[nodiscard]] result<std::vector<action>> open_gate(const target& process);
+  [[nodiscard]] result<std::vector<action>> being_debugged(const target& process, bool is_so);
   [[nodiscard]] result<std::vector<action>> before_detach(const target& process);
 
   /// Where the breakpoint belongs; empty while it is not planted.

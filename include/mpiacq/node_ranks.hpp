@@ -21,6 +21,9 @@
 
 namespace mpiacq {
 
+class job;
+class rank_grip;
+
 /// One rank as its process table names it.
 struct rank_process {
   std::uint32_t rank = 0;
@@ -116,7 +119,12 @@ class node_ranks {
   [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
 
  private:
+  friend class job;  // which has a grip of its own on its ranks
   struct state;
+  [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
+                                                                  const rank_selection& selection,
+                                                                  const node_ranks_options& options,
+                                                                  std::unique_ptr<rank_grip> grip);
   explicit node_ranks(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;
 };

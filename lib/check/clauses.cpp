@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "clause_words.hpp"
 #include "clauses_mpi2dd.hpp"
 #include "definition.hpp"
 #include "judges.hpp"
@@ -18,11 +19,6 @@ template <known K, std::uint64_t ArraySize = 0>
 finding is_defined(const observations& o) {
   return judge_definition(o, K, ArraySize);
 }
-
-constexpr auto must = binding::must;
-constexpr auto should = binding::should;
-constexpr auto both = applies::both;
-constexpr auto launch = applies::launch;
 
 // Ids are for people's scripts: a new clause gets a new one, and none is used again.
 constexpr std::array mpir_clauses = {

@@ -24,7 +24,8 @@ struct candidate {
   std::unique_ptr<process_interface> interface;  ///< never null
   bool is_member = false;                        ///< it is in the job, and not its starter
   bool stopped = false;                          ///< all its threads are held by the tracer
-  bool stays = false;                            ///< a person wants it held: whatever stops it leaves it stopped
+  bool stays = false;                            ///< somebody wants it held: whatever stops it leaves it stopped
+  bool waits = false;                            ///< at an event, for the caller's answer
   bool ended = false;
   /// Launched: MPIR_being_debugged as it was written, until the table has been reported.
   std::optional<write_bytes> announced;

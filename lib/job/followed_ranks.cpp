@@ -2,6 +2,7 @@
 #include "followed_ranks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -12,9 +13,6 @@
 namespace mpiacq {
 
 namespace {
-
-/// How long all threads of the ranks that are to be held may take to stop.
-constexpr std::chrono::seconds stop_limit{10};
 
 /// A number out of a table may have gone to another process since. A process whose info block was read is what it is.
 result<attach_target> target_of(const living_graph::member& member) {
@@ -30,7 +28,8 @@ result<attach_target> target_of(const living_graph::member& member) {
 
 void job::state::followed_ranks::take_in() {
   if (!job_.options.follow_ranks) return;
-  const auto here = job_.graph->members_here();
+  auto here = job_.graph->members_here();
+  std::erase_if(here, [&](const living_graph::member& member) { return lent_.contains(member.pid); });
   const auto outcomes = follow(here);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i] || outcomes[i].error().code == error_code::process_gone) continue;
@@ -45,6 +44,10 @@ std::vector<result<void>> job::state::followed_ranks::follow(std::span<const liv
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (job_.find(wanted[i].pid) != nullptr || refused_.contains(wanted[i].pid)) continue;
+    if (lent_.contains(wanted[i].pid)) {
+      outcomes[i] = fail(error_code::busy, fmt::format("process {} is lent to another tool", wanted[i].pid.value()));
+      continue;
+    }
     if (auto target = target_of(wanted[i])) {
       targets.push_back(*target);
       places.push_back(i);
@@ -91,9 +94,8 @@ std::vector<result<void>> job::state::followed_ranks::hold(std::span<const proce
     candidate* const member = job_.find(rank);
     if (member == nullptr || !member->is_member) continue;
     member->stays = true;
-    if (!member->stopped) job_.notice_failure(job_.control->interrupt(rank));
   }
-  wait_until_stopped(ranks);
+  job_.stop_all(ranks);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!outcomes[i] || holds(ranks[i])) continue;
     outcomes[i] = job_.find(ranks[i]) == nullptr
@@ -104,17 +106,6 @@ std::vector<result<void>> job::state::followed_ranks::hold(std::span<const proce
   return outcomes;
 }
 
-void job::state::followed_ranks::wait_until_stopped(std::span<const process_id> ranks) {
-  const auto runs = [&](process_id rank) { return job_.find(rank) != nullptr && !holds(rank); };
-  const deadline until = clock::now() + stop_limit;
-  while (std::any_of(ranks.begin(), ranks.end(), runs)) {
-    auto event = job_.control->wait(until);
-    if (!event) return job_.notice(std::move(event).error());
-    if (!*event) return;
-    job_.handle(**event);
-  }
-}
-
 bool job::state::followed_ranks::holds(process_id rank) const {
   const auto found = job_.members.find(rank);
   return found != job_.members.end() && found->second.stopped;
@@ -123,6 +114,8 @@ bool job::state::followed_ranks::holds(process_id rank) const {
 result<void> job::state::followed_ranks::run_on() {
   for (auto& [pid, member] : job_.members) {
     member.stays = false;
+    if (member.waits && job_.is_untold(pid)) continue;
+    member.waits = false;
     if (member.stopped) job_.run_on(member);
   }
   return {};
@@ -145,8 +138,7 @@ result<void> job::state::followed_ranks::let_go(leave how) {
   std::vector<process_id> held, others;
   for (auto& [pid, member] : job_.members) {
     const bool stays = how == leave::stopped && member.stays;
-    const bool needs_gate = job_.graph->is_rank(pid) && !job_.starter->interface->facts().partial_attach_ok;
-    take_back_flags(member, needs_gate && !stays);
+    take_back_flags(member, !stays && needs_gate(pid));
     (stays ? held : others).push_back(pid);
   }
   job_.members.clear();
@@ -159,6 +151,53 @@ result<void> job::state::followed_ranks::let_go(leave how) {
   take(job_.control->detach_all(others, leave::running));
   take(job_.control->detach_all(held, how));
   return outcome;
+}
+
+/// Stopped first, so that nothing that it says in the meantime is lost.
+result<bool> job::state::followed_ranks::lend(process_id rank) {
+  if (const auto found = job_.members.find(rank); found != job_.members.end()) {
+    if (found->second.stopped) return false;
+    found->second.stays = true;
+    job_.stop_all(std::array{rank});
+  }
+  const auto found = job_.members.find(rank);
+  if (found == job_.members.end()) {
+    lent_.insert(rank);
+    return true;
+  }
+  candidate& member = found->second;
+  member.stays = false;
+  if (!member.stopped) {
+    return fail(error_code::timed_out, fmt::format("process {}: not all of its threads stop", rank.value()));
+  }
+  if (member.waits) return false;
+  job_.withdrawing = true;
+  take_back_flags(member, needs_gate(rank));
+  job_.withdrawing = false;
+  job_.members.erase(found);
+  lent_.insert(rank);
+  auto left = job_.control->detach(rank);
+  if (!left && left.error().code != error_code::process_gone) return fail(std::move(left).error());
+  return true;
+}
+
+void job::state::followed_ranks::take_back(process_id rank) {
+  if (lent_.erase(rank) == 0) return;
+  // What it raised meanwhile nobody has heard; what became of it stands in the tables.
+  auto changed = job_.graph->reread_what_changed(rank, {false, false, false});
+  if (!changed) return job_.notice_failure(fail(std::move(changed).error()));
+  if (!changed->came.empty() || changed->left != 0) {
+    job_.take_table();
+    job_.notice(error{error_code::busy,
+                      fmt::format("while process {} was another tool's, its events were not seen: {} processes have "
+                                  "come, and {} have gone",
+                                  rank.value(), changed->came.size(), changed->left)});
+  }
+  take_in();
+  job_.open_gates(true);
+  for (auto& [pid, member] : job_.members) {
+    if (member.stopped && !member.waits) job_.run_on(member);
+  }
 }
 
 result<bool> job::state::followed_ranks::open_gate(process_id rank) {

@@ -23,16 +23,21 @@ class job::state::followed_ranks final : public rank_keeper {
   [[nodiscard]] result<void> let_go(leave how) override;
   void handle(const process_event&) override {}
   [[nodiscard]] result<bool> open_gate(process_id rank) override;
+  [[nodiscard]] std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) override;
+  [[nodiscard]] result<bool> lend(process_id rank) override;
+  void take_back(process_id rank) override;
 
  private:
   /// One outcome for each. A process that is followed or was refused already is not asked for again.
   std::vector<result<void>> follow(std::span<const living_graph::member> wanted);
   void begin(candidate& member);
-  void wait_until_stopped(std::span<const process_id> ranks);
+  /// Whether its gate is to be opened when it is let go.
+  [[nodiscard]] bool needs_gate(process_id rank) const;
   void take_back_flags(candidate& member, bool opens_gate);
 
   state& job_;
   std::set<process_id> refused_;
+  std::set<process_id> lent_;  ///< somebody else's for now
 };
 
 }  // namespace mpiacq

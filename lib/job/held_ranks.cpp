@@ -61,6 +61,11 @@ std::vector<result<void>> held_ranks::hold(std::span<const process_id> ranks) {
   return outcomes;
 }
 
+std::vector<std::uint32_t> held_ranks::gates(const process_table& table, const mpir::job_facts& facts) {
+  auto plan = mpir::plan_release(facts, table.size(), {});
+  return plan ? std::move(plan->gates) : std::vector<std::uint32_t>{};
+}
+
 result<void> held_ranks::tell(process_id rank) {
   rank_view view(rank);
   // A rank whose symbols cannot be read is held all the same.

@@ -19,6 +19,8 @@ class held_ranks final : public rank_keeper {
 
   /// MPIR_being_debugged = 1 where a rank has it (MPIR 1.1, 9.3).
   [[nodiscard]] std::vector<result<void>> hold(std::span<const process_id> ranks) override;
+  /// All of them, or none (MPIR 1.1, 9.13).
+  [[nodiscard]] std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) override;
   [[nodiscard]] bool holds(process_id rank) const override { return held_.contains(rank); }
   /// They are nobody's then: nothing that they do is of interest.
   [[nodiscard]] result<void> run_on() override { return let_go(leave::running); }

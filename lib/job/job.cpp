@@ -82,6 +82,7 @@ int job::event_descriptor() const {
 }
 
 deadline job::wake_at() const {
+  if (!state_->coming.empty()) return clock::now();
   return std::min({state_->kill_at, state_->look_at, state_->gates_at, state_->daemons_at, state_->finish_at});
 }
 
@@ -98,10 +99,11 @@ result<void> job::resume() {
   state& s = *state_;
   if (!s.detached && !s.ended) s.ranks->take_in();
   s.open_gates(true);
+  s.let_nobody_wait_for_what_is_refused();
   const auto ranks = s.ranks->run_on();
-  if (!s.starter->stopped) return ranks;
+  if (!s.starter->stopped || s.is_untold(s.facts.pid)) return ranks;
   s.starter->program.about_to_run();
-  s.starter->stopped = s.starter->stays = s.for_caller = false;
+  s.starter->stopped = s.starter->stays = s.starter->waits = s.for_caller = false;
   auto resumed = s.control->resume(s.facts.pid);
   return resumed ? ranks : resumed;
 }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "job_state.hpp"
-#include "mpiacq/mpir_ranks.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -48,11 +47,9 @@ std::vector<rank_outcome> job::hold_ranks() {
 
 void job::state::open_gates(bool held_ones_too) {
   if (!processes || gates_opened) return;
-  const auto plan = mpir::plan_release(starter->interface->facts(), processes->size(), {});
-  if (!plan || plan->starter_alone) return;
   gates_opened = true;
   closed_gates.clear();
-  for (const std::uint32_t rank : plan->gates) {
+  for (const std::uint32_t rank : ranks->gates(*processes, starter->interface->facts())) {
     const process_id pid = processes->pid(rank);
     if (!is_local(*processes, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
     closed_gates.push_back({pid, open_process(pid), {}});
@@ -83,6 +80,7 @@ bool job::state::open_one(closed_gate& gate) {
   gate.last = fail(opened.error());
   if (opened.error().code != error_code::permission) return false;
   notice_failure(gate.last);
+  gate_refused = true;
   return true;
 }
 

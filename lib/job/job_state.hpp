@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "candidate.hpp"
@@ -26,6 +28,7 @@ struct closed_gate {
 /// A job in motion: what the tracer reports is told to the interface's state machine, and what that answers is done.
 struct job::state {
   class followed_ranks;
+  class own_grip;
 
   job_options options;
   std::unique_ptr<tracer> control;
@@ -64,6 +67,8 @@ struct job::state {
   bool daemons_reported = false;
   bool gates_opened = false;  ///< for the table that was reported last
   std::vector<closed_gate> closed_gates;
+  bool gate_refused = false;             ///< one of them cannot be opened
+  std::optional<process_id> launcher;    ///< MPI2DD: who raised START or SPAWN last
   std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
 
   candidate& add_candidate(process_id pid);
@@ -87,11 +92,24 @@ struct job::state {
   [[nodiscard]] bool carry_out(candidate& process, process_interface::steps steps);
   [[nodiscard]] bool carry_out_one(candidate& process, step& next);
   [[nodiscard]] bool report(candidate& process, const mpir::report_processes& report);
-  // MPI2DD (mpi2dd_events.cpp).
+  // MPI2DD (mpi2dd_events.cpp, mpi2dd_gates.cpp).
   [[nodiscard]] bool look_for_job_from(candidate& process);
   [[nodiscard]] bool report(candidate& process, mpi2dd::report_event& event);
   [[nodiscard]] living_graph& graph_from(const candidate& process);
   void take_table();
+  /// START or SPAWN was raised: whether the new ranks are to wait at their gates is decided when it goes on.
+  void decide_on_gates(candidate& launcher);
+  /// The same where a gate of this node has turned out to be one that may not be opened.
+  void let_nobody_wait_for_what_is_refused();
+  /// What MPI2DD says of a rank, by the process itself, by who has started it, and by the starter.
+  struct told_flags {
+    mpi2dd::flag_set<mpi2dd::mpi_flag> own, launchers, starters;
+    [[nodiscard]] bool has(mpi2dd::mpi_flag flag) const {
+      return own.has(flag) || launchers.has(flag) || starters.has(flag);
+    }
+  };
+  [[nodiscard]] told_flags flags_of_rank(const process_table& table, std::size_t entry);
+  [[nodiscard]] bool waits_at_gate(std::string_view host, process_id rank);
   /// Takes up what has become due by itself.
   void on_time();
   void look_again();
@@ -99,6 +117,10 @@ struct job::state {
   void look_for_daemons();
   void report_daemons();
   void run_on(candidate& process);
+  /// Waits for all threads of these to stop, as far as they are ours. Whatever else they say is kept for `next`.
+  void stop_all(std::span<const process_id> processes);
+  /// It stands at an event that the caller has not been given yet.
+  [[nodiscard]] bool is_untold(process_id process) const;
   /// What the interface has us write. It goes back by itself if this program dies, as soon as that does no harm.
   [[nodiscard]] result<void> write(candidate& process, const write_bytes& what);
   /// From now on MPIR_being_debugged of a launched starter goes back to 0 with us.

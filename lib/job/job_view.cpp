@@ -1,13 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/job_view.hpp"
 
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "find_starter.hpp"
 #include "lacking.hpp"
+#include "look_again.hpp"
 #include "mpi2dd_view.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "node_process.hpp"
@@ -16,7 +16,6 @@ namespace mpiacq {
 
 namespace {
 
-constexpr std::chrono::milliseconds look_again_after{20};
 /// Two in a row that differ are of a job that grows; one that does so at every look is never held still.
 constexpr int most_confirmations = 16;
 
@@ -103,8 +102,7 @@ result<job_view> look_at_job(process_id named, const look_options& options, dead
     before = confirms ? seen->eye.table() : nullptr;
     if (confirms) continue;
     if (clock::now() >= until) return fail(no_table_yet(found->pid, *seen));
-    // Nothing tells a process that only looks on from outside when a table changes.
-    std::this_thread::sleep_for(std::min<clock::duration>(look_again_after, until - clock::now()));
+    wait_before_the_next_look(until);
   }
 }
 

@@ -116,6 +116,8 @@ living_graph::table_change living_graph::make_table() {
   auto made = std::make_shared<const process_table>(
       tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or(""))));
   auto change = change_between(table_.get(), *made);
+  // A number that was another process's before.
+  for (const std::uint32_t entry : change.came) flags_.erase(made->pid(entry));
   table_ = std::move(made);
   return change;
 }
@@ -146,6 +148,27 @@ std::vector<living_graph::member> living_graph::members_here() const {
         {graph_->pid(p), std::string(graph_->executable(p).value_or("")), is_rank, graph_->rank(p).value_or(0)});
   }
   return all;
+}
+
+living_graph::origin living_graph::origin_of(std::string_view host, process_id rank) const {
+  const auto process = graph_ ? graph_->find(targets_.canonical_host(host), rank) : std::nullopt;
+  const auto world = process ? graph_->world_of(*process) : std::nullopt;
+  const auto made_by = world ? graph_->worlds()[index(*world)].spawn : std::nullopt;
+  if (!made_by) return {};
+  const auto parent = graph_->spawns()[index(*made_by)].parent;
+  const bool is_here = parent && graph_->host(*parent) == targets_.host();
+  return {true, is_here ? std::optional{graph_->pid(*parent)} : std::nullopt};
+}
+
+mpi2dd::flag_set<mpi2dd::mpi_flag> living_graph::flags_of(process_id process) {
+  if (const auto known = flags_.find(process); known != flags_.end()) return known->second;
+  const auto opened = targets_.open(targets_.host(), process, {});
+  if (!opened) return {};
+  const auto info = mpi2dd::find_info((*opened)->as_target());
+  if (!info || !*info) return {};
+  const auto block = mpi2dd::read_info_block((*opened)->as_target(), (*info)->address());
+  if (!block) return {};
+  return flags_.emplace(process, block->mpi_flags).first->second;
 }
 
 std::vector<error> living_graph::take_problems() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -54,6 +55,16 @@ class living_graph {
   /// Ranks, directories, metadirectories and starters, once each.
   [[nodiscard]] std::vector<member> members_here() const;
 
+  /// Who has started a rank's world.
+  struct origin {
+    bool spawned = false;          ///< by a rank; else by a starter
+    std::optional<process_id> by;  ///< that rank, where it is known and of this node
+  };
+  [[nodiscard]] origin origin_of(std::string_view host, process_id rank) const;
+  /// What a process of this node says of itself. It is asked once: an MPI is done with its flags before the first
+  /// event. None where it cannot be asked, or has no MPI2DD.
+  [[nodiscard]] mpi2dd::flag_set<mpi2dd::mpi_flag> flags_of(process_id process);
+
   /// What is wrong with processes and tables, that has not been told before.
   [[nodiscard]] std::vector<error> take_problems();
 
@@ -71,6 +82,7 @@ class living_graph {
   std::size_t pointer_size_ = sizeof(void*);  ///< of the process where the walk began
   graph_tables tables_;
   std::shared_ptr<const process_table> table_;
+  std::map<process_id, mpi2dd::flag_set<mpi2dd::mpi_flag>> flags_;
   std::set<std::string> told_;
 };
 

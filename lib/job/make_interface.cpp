@@ -37,6 +37,7 @@ class either_interface final : public process_interface {
   steps at_breakpoint(const target& process) override { return current().at_breakpoint(process); }
   steps before_detach(const target& process) override { return current().before_detach(process); }
   steps open_gate(const target& process) override { return current().open_gate(process); }
+  steps being_debugged(const target& process, bool is_so) override { return current().being_debugged(process, is_so); }
   steps look_again(const target& process) override { return current().look_again(process); }
   steps at_state_written(const target& process) override { return current().at_state_written(process); }
 

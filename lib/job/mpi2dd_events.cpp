@@ -64,6 +64,7 @@ bool job::state::report(candidate& process, mpi2dd::report_event& event) {
   }
   take_table();
   const bool starts = event.state == mpi2dd::debug_state::start;
+  if (starts || event.state == mpi2dd::debug_state::spawn) decide_on_gates(process);
   job_change change{event.state, process.pid, std::move(changed->came), changed->left};
   if (starts && std::exchange(attaching, false)) {
     coming.emplace_back(job_attached{});

@@ -48,6 +48,9 @@ class mpi2dd_interface final : public process_interface {
     return translated(process, acquisition_.at_breakpoint(process));
   }
   steps open_gate(const target& process) override { return translated(process, acquisition_.open_gate(process)); }
+  steps being_debugged(const target& process, bool is_so) override {
+    return translated(process, acquisition_.being_debugged(process, is_so));
+  }
   steps before_detach(const target& process) override {
     return translated(process, acquisition_.before_detach(process));
   }

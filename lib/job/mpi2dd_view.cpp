@@ -1,20 +1,17 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpi2dd_view.hpp"
 
-#include <algorithm>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "living_graph.hpp"
+#include "look_again.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
 
 namespace {
-
-constexpr std::chrono::milliseconds look_again_after{20};
 
 /// A starter says START when all ranks of its world are in tables. Ranks that are there without a starter to be seen
 /// are a job all the same.
@@ -65,8 +62,7 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
                               "it, or attach to its starter",
                               with_executable(starter.pid)));
     }
-    // Nothing tells a process that only looks on from outside when a table changes.
-    std::this_thread::sleep_for(std::min<clock::duration>(look_again_after, until - clock::now()));
+    wait_before_the_next_look(until);
   }
 }
 

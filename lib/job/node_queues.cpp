@@ -11,8 +11,8 @@ namespace mpiacq {
 node_queues node_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   const auto [wanted, refused] = s.choose(options.ranks);
-  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.control, s.debug_files);
-  if (!s.queues) s.queues = std::make_unique<queue_taker>(*s.control, *s.stacks);
+  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.grip, s.debug_files);
+  if (!s.queues) s.queues = std::make_unique<queue_taker>(*s.grip, *s.stacks);
   rank_queue_options asked = options;
   if (asked.job_size == 0) asked.job_size = s.job_size;
   node_queues taken = s.queues->take(wanted, asked);

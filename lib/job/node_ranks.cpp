@@ -69,16 +69,25 @@ node_ranks::~node_ranks() = default;
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
                                                        const node_ranks_options& options) {
-  auto made = create(local_ones(table, selection), options);
-  if (made) (*made)->state_->job_size = static_cast<std::uint32_t>(table.size());
-  return made;
+  auto control = tracer::create(options.tracing);
+  if (!control) return fail(std::move(control).error());
+  return create(table, selection, options, std::make_unique<tracer_grip>(std::move(*control)));
+}
+
+result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
+                                                       const node_ranks_options& options,
+                                                       std::unique_ptr<rank_grip> grip) {
+  auto made = state::make(std::move(grip), local_ones(table, selection), true);
+  made->debug_files = options.debug_files;
+  made->job_size = static_cast<std::uint32_t>(table.size());
+  return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
 }
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process> ranks,
                                                        const node_ranks_options& options) {
   auto control = tracer::create(options.tracing);
   if (!control) return fail(std::move(control).error());
-  auto made = state::make(std::move(*control), std::move(ranks), true);
+  auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), true);
   made->debug_files = options.debug_files;
   return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
 }
@@ -89,7 +98,7 @@ result<std::unique_ptr<node_ranks>> node_ranks::of_processes(std::span<const pro
   if (!control) return fail(std::move(control).error());
   std::vector<rank_process> ranks;
   for (const process_id pid : processes) ranks.push_back({static_cast<std::uint32_t>(ranks.size()), pid, {}});
-  auto made = state::make(std::move(*control), std::move(ranks), false);
+  auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), false);
   made->debug_files = options.debug_files;
   return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
 }
@@ -116,7 +125,7 @@ std::size_t node_ranks::held_count() const {
 
 std::vector<result<void>> node_ranks::release(leave how) {
   state_->take_events();
-  auto answers = state_->control->detach_all(state_->held_ones(), how);
+  auto answers = state_->grip->let_go(state_->held_ones(), how);
   state_->take_events();
   std::vector<result<void>> outcomes(state_->here.size());
   auto answer = answers.begin();
@@ -131,7 +140,7 @@ std::vector<result<void>> node_ranks::release(leave how) {
 }
 
 std::vector<result<std::vector<thread_registers>>> node_ranks::registers(which_threads which) const {
-  auto answers = state_->control->registers(state_->held_ones(), which);
+  auto answers = state_->grip->registers(state_->held_ones(), which);
   std::vector<result<std::vector<thread_registers>>> all;
   all.reserve(state_->here.size());
   auto answer = answers.begin();
@@ -145,10 +154,10 @@ std::vector<result<std::vector<thread_registers>>> node_ranks::registers(which_t
   return all;
 }
 
-std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<tracer> control,
+std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_grip> grip,
                                                            std::vector<rank_process> ranks, bool compare) {
   auto made = std::make_unique<state>();
-  made->control = std::move(control);
+  made->grip = std::move(grip);
   made->ranks = std::move(ranks);
   made->here.resize(made->ranks.size());
   for (std::size_t i = 0; i < made->ranks.size(); ++i) {
@@ -186,7 +195,7 @@ void node_ranks::state::take_hold() {
     places.push_back(i);
   }
   if (targets.empty()) return;
-  auto outcomes = control->attach_all(targets);
+  auto outcomes = grip->take(targets);
   for (std::size_t i = 0; i < places.size(); ++i) note(places[i], std::move(outcomes[i]));
 }
 
@@ -207,13 +216,13 @@ void node_ranks::state::note(std::size_t place, result<void> outcome) {
 /// What the tracer has to tell beside its answers: threads that do not stop, and ranks that were killed.
 void node_ranks::state::take_events() {
   while (true) {
-    auto event = control->wait(clock::now());
-    if (!event || !*event) return;
-    const auto place = place_of.find((*event)->process);
+    auto event = grip->next_event();
+    if (!event) return;
+    const auto place = place_of.find(event->process);
     if (place == place_of.end()) continue;
     rank_here& rank = here[place->second];
-    if (auto* problem = std::get_if<tracing_problem>(&(*event)->what)) rank.hold.why = std::move(problem->what);
-    if (std::holds_alternative<process_ended>((*event)->what)) {
+    if (auto* problem = std::get_if<tracing_problem>(&event->what)) rank.hold.why = std::move(problem->what);
+    if (std::holds_alternative<process_ended>(event->what)) {
       rank.held = false;
       rank.hold.state = rank.identity.state = hold_state::gone;
     }
@@ -248,7 +257,7 @@ std::vector<process_id> node_ranks::state::held_ones() {
 }
 
 void node_ranks::state::for_each_held(which_threads which, const std::function<void(const held_rank&)>& with) {
-  const auto answers = control->registers(held_ones(), which);
+  const auto answers = grip->registers(held_ones(), which);
   auto answer = answers.begin();
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (!std::exchange(here[i].asked, false)) continue;

@@ -23,7 +23,7 @@ struct node_ranks::state {
     bool asked = false;  ///< the tracer was asked about it, and the answer has not been taken in yet
   };
 
-  std::unique_ptr<tracer> control;
+  std::unique_ptr<rank_grip> grip;
   std::vector<rank_process> ranks;
   std::vector<rank_here> here;  ///< one for each
   std::unordered_map<process_id, std::size_t> place_of;
@@ -41,7 +41,7 @@ struct node_ranks::state {
   /// Calls `with` for every rank that is held, in order.
   void for_each_held(which_threads which, const std::function<void(const held_rank&)>& with);
 
-  static std::unique_ptr<state> make(std::unique_ptr<tracer> control, std::vector<rank_process> ranks, bool compare);
+  static std::unique_ptr<state> make(std::unique_ptr<rank_grip> grip, std::vector<rank_process> ranks, bool compare);
   void look_for_ends();
   void take_hold();
   void note(std::size_t place, result<void> outcome);

@@ -11,7 +11,7 @@ node_stacks node_ranks::stacks(const stack_options& options) {
   auto [wanted, no_stacks] = s.choose(options.ranks);
   std::vector<rank_stacks> refused;
   for (const auto& [rank, why] : no_stacks) refused.push_back({rank.rank, rank.pid, fail(why), {}});
-  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.control, s.debug_files);
+  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.grip, s.debug_files);
   node_stacks taken = s.stacks->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.
   s.take_events();

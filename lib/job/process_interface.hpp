@@ -61,6 +61,8 @@ class process_interface {
   [[nodiscard]] virtual steps before_detach(const target& process) = 0;
   /// Lets a rank go on that waits for us in MPI_Init. MPIR's gates are opened from outside (held_ranks.hpp).
   [[nodiscard]] virtual steps open_gate(const target&) { return steps{}; }
+  /// Whether the process may have those that it starts wait for us; said at its entry point, and by MPI2DD again.
+  [[nodiscard]] virtual steps being_debugged(const target&, bool) { return steps{}; }
   // MPIR's alone: its table may be filled, and its breakpoint be inlined, without a call that we could see.
   [[nodiscard]] virtual steps look_again(const target&) { return steps{}; }
   [[nodiscard]] virtual steps at_state_written(const target&) { return steps{}; }

@@ -131,7 +131,7 @@ void queue_taker::hold(std::vector<pending>& all) {
   for (const pending& one : all) {
     if (!one.rank->held) targets.push_back(one.rank->process);
   }
-  const auto attached = control_.attach_all(targets);
+  const auto attached = grip_.take(targets);
   auto outcome = attached.begin();
   for (pending& one : all) {
     if (one.rank->held) continue;
@@ -146,7 +146,7 @@ void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_
   for (const std::size_t i : done) {
     if (std::exchange(all[i].held, false)) ours.push_back(all[i].rank->process.process);
   }
-  if (!ours.empty()) (void)control_.detach_all(ours);  // what has ended meanwhile is let go, too
+  if (!ours.empty()) (void)grip_.let_go(ours);  // what has ended meanwhile is let go, too
 }
 
 node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {

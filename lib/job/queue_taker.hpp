@@ -18,8 +18,8 @@ namespace mpiacq {
 /// Reads the message queues of processes, time and again. What is found out about types and symbols is kept.
 class queue_taker {
  public:
-  /// `stacks` shares our tracer.
-  queue_taker(tracer& control, stack_taker& stacks) : control_(control), stacks_(stacks) {}
+  /// `stacks` shares our grip.
+  queue_taker(rank_grip& grip, stack_taker& stacks) : grip_(grip), stacks_(stacks) {}
 
   /// One report for each rank, in order.
   [[nodiscard]] node_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
@@ -58,7 +58,7 @@ class queue_taker {
   /// Lets those go that are ours, and have been read.
   void let_go(std::vector<pending>& all, const std::vector<std::size_t>& done);
 
-  tracer& control_;
+  rank_grip& grip_;
   stack_taker& stacks_;
   std::unique_ptr<queue_types> types_;
   queue_types_options types_asked_;

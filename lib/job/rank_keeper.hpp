@@ -1,9 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "mpiacq/mpir.hpp"
+#include "mpiacq/process_table.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
@@ -20,7 +23,12 @@ class rank_keeper {
   /// errors as `tracer::attach_all`.
   [[nodiscard]] virtual std::vector<result<void>> hold(std::span<const process_id> ranks) = 0;
   [[nodiscard]] virtual bool holds(process_id rank) const = 0;
-  /// Whoever is stopped runs on.
+  /// Those entries of the table whose ranks go on only when their gates are opened.
+  [[nodiscard]] virtual std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) = 0;
+  /// As `job::lend` and `job::take_back`.
+  [[nodiscard]] virtual result<bool> lend(process_id) { return true; }
+  virtual void take_back(process_id) {}
+  /// Whoever is stopped runs on, but for those at an event that nobody has been told of yet.
   [[nodiscard]] virtual result<void> run_on() = 0;
   /// Nobody is ours any more, and nobody is told that a tool is there. `how` is for those that are held; all others
   /// run.

@@ -17,8 +17,7 @@ std::shared_ptr<const code_place> signal_place(const std::string& module_path) {
 
 }  // namespace
 
-stack_taker::stack_taker(tracer& control, debug_file_search search)
-    : control_(control), catalogue_(std::move(search)) {}
+stack_taker::stack_taker(rank_grip& grip, debug_file_search search) : grip_(grip), catalogue_(std::move(search)) {}
 
 rank_walker& stack_taker::walker_of(process_id pid) {
   auto& walker = walkers_[pid];
@@ -37,7 +36,7 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
   }
   if (ours.empty()) return {};
   const auto begin = clock::now();
-  const auto attached = control_.attach_all(targets);
+  const auto attached = grip_.take(targets);
   std::vector<process_id> stopped, to_let_go;
   auto outcome = attached.begin();
   for (pending* one : ours) {
@@ -46,14 +45,14 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
     stopped.push_back(one->rank->process.process);
     if (!one->rank->held) to_let_go.push_back(stopped.back());
   }
-  auto registers = control_.registers(stopped, which);
+  auto registers = grip_.registers(stopped, which);
   auto threads = registers.begin();
   for (pending* one : ours) {
     if (!one->taken) continue;
     one->taken = *threads ? look(*one, std::move(**threads)) : result<void>(fail(threads->error()));
     ++threads;
   }
-  (void)control_.detach_all(to_let_go);  // what has ended meanwhile is let go, too
+  (void)grip_.let_go(to_let_go);  // what has ended meanwhile is let go, too
   return clock::now() - begin;
 }
 

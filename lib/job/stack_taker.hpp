@@ -9,6 +9,7 @@
 #include "mpiacq/code_catalogue.hpp"
 #include "mpiacq/rank_stacks.hpp"
 #include "mpiacq/tracer.hpp"
+#include "rank_grip.hpp"
 #include "rank_walker.hpp"
 
 namespace mpiacq {
@@ -17,14 +18,14 @@ namespace mpiacq {
 struct wanted_rank {
   std::uint32_t rank = 0;
   attach_target process;
-  bool held = false;  ///< by the same tracer already: it is neither attached to nor let go
+  bool held = false;  ///< by the same grip already: it is neither taken nor let go
 };
 
 /// Takes the stacks of processes, time and again: all are stopped together, their stacks copied, all let go, and only
 /// then walked and named. What it learns of modules is shared by all processes, and kept.
 class stack_taker {
  public:
-  stack_taker(tracer& control, debug_file_search search);
+  stack_taker(rank_grip& grip, debug_file_search search);
 
   [[nodiscard]] node_stacks take(std::span<const wanted_rank> ranks, const stack_options& options);
 
@@ -46,7 +47,7 @@ class stack_taker {
   void walk_all(std::vector<pending>& all, const walk_options& options);
   [[nodiscard]] std::vector<rank_stacks> named(std::vector<pending> all);
 
-  tracer& control_;
+  rank_grip& grip_;
   std::shared_ptr<unwind_tables> tables_ = std::make_shared<unwind_tables>();
   code_catalogue catalogue_;
   std::map<process_id, std::unique_ptr<rank_walker>> walkers_;

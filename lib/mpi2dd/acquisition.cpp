@@ -163,6 +163,18 @@ result<std::vector<action>> acquisition::open_gate(const target& process) {
   return todo;
 }
 
+result<std::vector<action>> acquisition::being_debugged(const target& process, bool is_so) {
+  state& s = *state_;
+  std::vector<action> todo;
+  if (process.writer == nullptr) return todo;
+  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  if (!s.block) return todo;
+  const auto flags = s.block->debugger_flags;
+  const auto flag = debugger_flag::being_debugged;
+  s.write(process, is_so ? flags.with(flag) : flags.without(flag), todo);
+  return todo;
+}
+
 result<std::vector<action>> acquisition::before_detach(const target& process) {
   state& s = *state_;
   std::vector<action> todo;

@@ -1,0 +1,35 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "job_state.hpp"
+#include "rank_grip.hpp"
+
+namespace mpiacq {
+
+/// The job's own: what it follows is stopped where it runs, and runs on; a tracer beside it takes all others.
+class job::state::own_grip final : public rank_grip {
+ public:
+  own_grip(state& job, tracer_options options) : job_(job), options_(std::move(options)) {}
+
+  std::vector<result<void>> take(std::span<const attach_target> ranks) override;
+  std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override;
+  std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
+                                                               which_threads which) const override;
+  std::optional<process_event> next_event() override;
+
+ private:
+  [[nodiscard]] bool is_followed(process_id rank) const;
+  [[nodiscard]] std::vector<result<void>> take_others(std::span<const attach_target> ranks);
+
+  state& job_;
+  tracer_options options_;
+  std::unique_ptr<tracer> beside_;    ///< from the first rank on that the job does not follow
+  std::set<process_id> interrupted_;  ///< they ran before
+};
+
+}  // namespace mpiacq
