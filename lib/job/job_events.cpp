@@ -242,16 +242,16 @@ void job::state::withdraw_at_our_end(candidate& process) {
   notice_failure(control->write_at_our_end(process.pid, announced->address, zero));
 }
 
-void job::state::stop_all(std::span<const process_id> processes) {
+void job::state::stop_all(std::span<const process_id> which) {
   const auto runs = [&](process_id pid) {
     const candidate* process = find(pid);
     return process != nullptr && !process->stopped && !process->ended;
   };
-  for (const process_id pid : processes) {
+  for (const process_id pid : which) {
     if (runs(pid)) notice_failure(control->interrupt(pid));
   }
   const deadline until = clock::now() + stop_limit;
-  while (std::any_of(processes.begin(), processes.end(), runs)) {
+  while (std::any_of(which.begin(), which.end(), runs)) {
     auto event = control->wait(until);
     if (!event) return notice(std::move(event).error());
     if (!*event) return;
