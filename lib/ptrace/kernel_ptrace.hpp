@@ -2,5 +2,7 @@
 // Both headers of ptrace. The library's comes first: it names its enumerators as the kernel's names its macros.
 #pragma once
 
-#include <linux/ptrace.h>
+// clang-format off
 #include <sys/ptrace.h>
+#include <linux/ptrace.h>
+// clang-format on

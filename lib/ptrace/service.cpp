@@ -59,6 +59,7 @@ void service::await_something() {
                                 {for_events == 0 ? -1 : events_.socket(), for_events, 0}}};
   const deadline next = engine_.next_deadline();
   const timespec left = time_until(next);
+  command_there_ = tool_gone_ = false;
   if (::ppoll(all.data(), all.size(), next == no_deadline ? nullptr : &left, nullptr) < 0) return;
   if (all[0].revents != 0) waiter_.drain();
   command_there_ = all[1].revents != 0;

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <sys/ptrace.h>
-#include <sys/wait.h>
 
 #include "proc_files.hpp"
+#include "waiter.hpp"
 
 namespace mpiacq::tracing {
 
@@ -84,11 +84,8 @@ void thread_seizer::watch() {
 /// exec waits.
 void thread_seizer::wait_for_ended() {
   for (const pid_t thread : list_threads(process_)) {
-    siginfo_t info{};
-    // Ends only: the stops are for the engine. A thread that is not ours gives an error.
-    if (thread == process_ || ::waitid(P_PID, static_cast<id_t>(thread), &info, WEXITED | WNOHANG | __WALL) != 0)
-      continue;
-    if (info.si_pid == thread) ended_.push_back(thread);
+    // Ends only: the stops are for the engine.
+    if (thread != process_ && waiter::take_end_of(thread)) ended_.push_back(thread);
   }
 }
 

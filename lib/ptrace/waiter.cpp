@@ -47,6 +47,15 @@ void waiter::reap(pid_t child) {
   }
 }
 
+bool waiter::take_end_of(pid_t task) {
+  // The kernel gives a tracer the stops of its tracees whatever kinds it asks for, so it is seen first what there is.
+  siginfo_t info{};
+  const auto ends = WEXITED | WNOHANG | __WALL;
+  if (::waitid(P_PID, static_cast<id_t>(task), &info, ends | WNOWAIT) != 0 || info.si_pid != task) return false;
+  if (info.si_code != CLD_EXITED && info.si_code != CLD_KILLED && info.si_code != CLD_DUMPED) return false;
+  return ::waitid(P_PID, static_cast<id_t>(task), &info, ends) == 0;
+}
+
 bool waiter::has_news_of(pid_t task) {
   siginfo_t info{};
   const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;

@@ -33,6 +33,8 @@ class waiter {
   [[nodiscard]] static std::optional<task_report> next_of(pid_t task);
   /// Waits for the end of one child that is not traced, or is known to end.
   static void reap(pid_t child);
+  /// Takes the end of one task, where it has ended; a stop of it is left for `next`.
+  [[nodiscard]] static bool take_end_of(pid_t task);
   /// `next` has something to tell of this task.
   [[nodiscard]] static bool has_news_of(pid_t task);
 

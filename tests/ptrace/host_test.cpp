@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "inferior.hpp"
+#include "bystander.hpp"
 #include "ptrace_call.hpp"
+#include "run_command.hpp"
 #include "wait_status.hpp"
 #include "waiter.hpp"
 
@@ -159,6 +160,25 @@ TEST_CASE("a tracing program that is not there is said to be missing, and where 
   const auto wrong = tracer::create({.stop_limit = 1s, .tracing_program = "/bin/true"});
   REQUIRE_FALSE(wrong.has_value());
   CHECK_THAT(wrong.error().message, ContainsSubstring("ended with status 0"));
+}
+
+TEST_CASE("who waits for ends alone leaves the stops to the tracer") {
+  bystander program("restless", {"1"});
+  program.ready();
+  const auto task = static_cast<pid_t>(program.id().value());
+  const tracing::ptrace_calls ours;
+  ok(ours.seize(task, 0));
+  CHECK_FALSE(tracing::waiter::take_end_of(task));
+  ok(ours.interrupt(task));
+  REQUIRE(comes_true([&] { return tracing::waiter::has_news_of(task); }));
+  CHECK_FALSE(tracing::waiter::take_end_of(task));
+  const auto stop = tracing::waiter::next_of(task);
+  REQUIRE(stop.has_value());
+  CHECK(std::holds_alternative<tracing::trap_stop>(stop->status));
+  CHECK_FALSE(tracing::waiter::take_end_of(task));
+  ::kill(task, SIGKILL);
+  CHECK(comes_true([&] { return tracing::waiter::take_end_of(task); }));
+  CHECK_FALSE(tracing::waiter::has_news_of(task));
 }
 
 TEST_CASE("signal dispositions are as before, while a tracer lives and afterwards") {
