@@ -29,6 +29,9 @@ void job_reporter::report(job_snapshot::event what, const job_change* change, st
                               queues_ ? &*queues_ : nullptr,
                               report_.wants_colour()};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
+  // They were of this moment.
+  stacks_.reset();
+  queues_.reset();
 }
 
 void job_reporter::problem(const error& what) {
