@@ -19,8 +19,8 @@ using namespace mpi2dd;
 
 constexpr std::size_t hosts_shown = 3;
 constexpr std::string_view legend =
-    "gray: lists   gray, thick: know each other   blue: has spawned   thick frame: walked from here   red: cannot be "
-    "looked at, or is not as it should be";
+    "gray: lists    gray, thick: know each other    blue: has spawned\\n"
+    "thick frame: walked from here    red: cannot be looked at, or is not as it should be";
 
 /// Within double quotes.
 std::string escaped(std::string_view text) {
