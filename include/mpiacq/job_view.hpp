@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mpiacq/error.hpp"
@@ -23,6 +24,7 @@ struct job_view {
 struct look_options {
   table_limits limits;
   debug_file_search debug_files;
+  std::optional<interface_kind> interface = {};  ///< as job_options::interface
 };
 
 /// Reads the table of a job that runs, without stopping, tracing or writing to any process: what `job::attach` does to

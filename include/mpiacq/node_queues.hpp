@@ -18,14 +18,16 @@ namespace mpiacq {
 
 /// How the message queues of ranks are read.
 struct rank_queue_options {
-  rank_selection ranks;     ///< of those of the node
-  std::string library;      ///< the queue library, in place of what each rank names; empty: what it names
+  rank_selection ranks;  ///< of those of the node
+  std::string library;   ///< the queue library, in place of what each rank names; empty: what it names
+  /// MPI2DD: who names a library for ranks that name none, and says whether there are queues to look at.
+  std::optional<process_id> starter = {};
   queue_host_options host;  ///< `owner` is taken from each rank
   queue_types_options types;
   bool stacks = true;         ///< also what each rank is doing: else it is `unknown`
   unsigned side_by_side = 0;  ///< how many ranks are read at a time; 0: as many as there are processors
-  std::uint32_t job_size =
-      0;  ///< how many numbers of the job are ranks of the world; 0: as its table says, if there is one
+  /// How many numbers of the job are ranks of the world; 0: as its table says of each rank's world, if there is one.
+  std::uint32_t job_size = 0;
 };
 
 /// The message queues of a node's ranks at one moment: `find_waits` makes sense of them.

@@ -118,7 +118,7 @@ struct job::state {
   void report_daemons();
   void run_on(candidate& process);
   /// Waits for all threads of these to stop, as far as they are ours. Whatever else they say is kept for `next`.
-  void stop_all(std::span<const process_id> processes);
+  void stop_all(std::span<const process_id> which);
   /// It stands at an event that the caller has not been given yet.
   [[nodiscard]] bool is_untold(process_id process) const;
   /// What the interface has us write. It goes back by itself if this program dies, as soon as that does no harm.

@@ -76,7 +76,7 @@ error no_table_yet(process_id starter, const view_of_job& seen) {
 }  // namespace
 
 result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
-  auto found = find_starter(named, options.debug_files);
+  auto found = find_starter(named, options.debug_files, options.interface);
   if (!found) return fail(std::move(found).error());
   if (found->interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(*found), options, until);
   std::shared_ptr<const process_table> before;

@@ -74,11 +74,15 @@ void job::state::decide_on_gates(candidate& starts) {
   }
   (void)carry_out(starts, starts.interface->being_debugged(starts.program.view(), far.entries.empty()));
   if (far.entries.empty()) return;
-  notice(error{error_code::unsupported,
-               fmt::format("ranks {} are on other nodes ({}), where nobody opens their gates: process {} is told that "
-                           "it is not debugged, so that it has none of its ranks wait in MPI_Init. Should one of them "
-                           "wait all the same, 'mpiacq attach' to it on its node lets it go",
-                           processes->names().text(far.entries), names_of(far.hosts), starts.pid.value())});
+  const std::string names = processes->names().text(far.entries);
+  const std::string where = far.entries.count() == 1 ? fmt::format("rank {} is on another node", names)
+                                                     : fmt::format("ranks {} are on other nodes", names);
+  notice(
+      error{error_code::unsupported,
+            fmt::format("{} ({}), where nobody opens gates: process {} is told that it is not debugged, so that it has "
+                        "none of its ranks wait in MPI_Init. Should one of them wait all the same, 'mpiacq attach' "
+                        "to it on its node lets it go",
+                        where, names_of(far.hosts), starts.pid.value())});
 }
 
 void job::state::let_nobody_wait_for_what_is_refused() {

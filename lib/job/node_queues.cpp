@@ -13,9 +13,7 @@ node_queues node_ranks::queues(const rank_queue_options& options) {
   const auto [wanted, refused] = s.choose(options.ranks);
   if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.grip, s.debug_files);
   if (!s.queues) s.queues = std::make_unique<queue_taker>(*s.grip, *s.stacks);
-  rank_queue_options asked = options;
-  if (asked.job_size == 0) asked.job_size = s.job_size;
-  node_queues taken = s.queues->take(wanted, asked);
+  node_queues taken = s.queues->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.
   s.take_events();
   if (refused.empty()) return taken;

@@ -2,6 +2,7 @@
 #include "mpiacq/node_ranks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -79,7 +80,11 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& tabl
                                                        std::unique_ptr<rank_grip> grip) {
   auto made = state::make(std::move(grip), local_ones(table, selection), true);
   made->debug_files = options.debug_files;
-  made->job_size = static_cast<std::uint32_t>(table.size());
+  std::map<std::uint32_t, std::uint32_t> sizes;  // by world
+  for (std::size_t entry = 0; entry < table.size(); ++entry) ++sizes[table.names().world(entry)];
+  for (std::size_t i = 0; i < made->ranks.size(); ++i) {
+    made->here[i].world_size = sizes[table.names().world(made->ranks[i].rank)];
+  }
   return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
 }
 
@@ -238,7 +243,8 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
     const rank_identity& identity = here[i].identity;
     if (!selection.contains(rank.rank)) continue;
     if (identity.state == hold_state::held) {
-      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, here[i].held});
+      const auto number = static_cast<std::uint32_t>(rank.told.value_or(rank.rank));
+      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, number, here[i].world_size, here[i].held});
     } else {
       found.refused.emplace_back(rank,
                                  identity.why.value_or(error{error_code::process_gone, "it is not there any more"}));

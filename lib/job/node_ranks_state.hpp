@@ -19,6 +19,7 @@ struct node_ranks::state {
     rank_identity identity;
     rank_hold hold;
     std::unique_ptr<process_memory> memory;  ///< made when it is first looked into
+    std::uint32_t world_size = 0;            ///< how many ranks its world has; 0: not known
     bool held = false;
     bool asked = false;  ///< the tracer was asked about it, and the answer has not been taken in yet
   };
@@ -30,7 +31,6 @@ struct node_ranks::state {
   debug_file_search debug_files;
   std::unique_ptr<stack_taker> stacks;  ///< from the first stacks on
   std::unique_ptr<queue_taker> queues;  ///< from the first queues on
-  std::uint32_t job_size = 0;           ///< 0: not known
 
   /// A rank that is held, for whoever looks into it.
   struct held_rank {

@@ -35,9 +35,16 @@ process_id itself(process_id pid) {
 
 }  // namespace
 
+job::state::own_grip::~own_grip() {
+  const std::vector<process_id> held(interrupted_.begin(), interrupted_.end());
+  (void)let_go(held, leave::running);
+}
+
+/// What was taken for the starter once, and let go since, is nobody's.
 bool job::state::own_grip::is_followed(process_id rank) const {
   const candidate* process = job_.find(rank);
-  return process != nullptr && !process->ended && !job_.detached;
+  if (process == nullptr || process->ended || job_.detached) return false;
+  return process == job_.starter || process->is_member;
 }
 
 std::vector<result<void>> job::state::own_grip::take(std::span<const attach_target> ranks) {

@@ -15,6 +15,10 @@ namespace mpiacq {
 class job::state::own_grip final : public rank_grip {
  public:
   own_grip(state& job, tracer_options options) : job_(job), options_(std::move(options)) {}
+  /// Whoever is held still runs on.
+  ~own_grip() override;
+  own_grip(const own_grip&) = delete;
+  own_grip& operator=(const own_grip&) = delete;
 
   std::vector<result<void>> take(std::span<const attach_target> ranks) override;
   std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override;

@@ -72,6 +72,14 @@ std::string mpi_folder(const process_symbols& symbols, const std::optional<symbo
   return library == modules.end() ? std::string{} : folder_of((*library)->path);
 }
 
+bool ignores_queues(const mpi2dd::process_info& info) {
+  return info.block.mpi_flags.has(mpi2dd::mpi_flag::ignore_queue);
+}
+/// The library for debuggers of our width, whatever the target's is.
+std::string library_in(const mpi2dd::process_info& info) {
+  return (sizeof(void*) == 4 ? info.queue_library_32 : info.queue_library_64).value_or("");
+}
+
 std::optional<mpi2dd::process_info> info_of(const local_targets& targets, process_id pid) {
   const auto opened = targets.open(targets.host(), pid, {});
   if (!opened) return std::nullopt;
@@ -96,21 +104,45 @@ std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id s
   for (const process_id pid : {rank, starter}) {
     const auto info = info_of(targets, pid);
     if (!info) continue;
-    if (info->block.mpi_flags.has(mpi2dd::mpi_flag::ignore_queue)) return std::nullopt;
-    const auto& library = sizeof(void*) == 4 ? info->queue_library_32 : info->queue_library_64;
-    if (library && !library->empty()) return library;
+    if (ignores_queues(*info)) return std::nullopt;
+    if (auto library = library_in(*info); !library.empty()) return library;
   }
   return std::nullopt;
 }
 
-result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory) {
+namespace {
+
+/// What MPI2DD says, of the rank and then of its starter: a name, "" where there is none, or that nothing is to be
+/// shown.
+result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory, std::optional<process_id> starter) {
+  const auto own = mpi2dd::read_info(target{memory, nullptr, symbols.abi(), symbols});
+  if (!own || !*own) return std::string{};
+  const auto starters = starter ? info_of(local_targets{}, *starter) : std::nullopt;
+  if (ignores_queues(**own) || (starters && ignores_queues(*starters))) {
+    return fail(error_code::unsupported,
+                fmt::format("{} says that it has no message queues to be shown ({}); --library asks one all the same",
+                            ignores_queues(**own) ? "its MPI2DD_info" : "its starter's MPI2DD_info",
+                            mpi2dd::name(mpi2dd::mpi_flag::ignore_queue)));
+  }
+  std::string library = library_in(**own);
+  return library.empty() && starters ? library_in(*starters) : library;
+}
+
+}  // namespace
+
+result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory,
+                                       std::optional<process_id> starter) {
+  auto newer = mpi2dd_name(symbols, memory, starter);
+  if (!newer) return fail(std::move(newer).error());
   const std::array<std::string_view, 2> names = {dll_name(), locations_name};
   auto found = symbols.find_symbols(names);
   if (!found) return fail(std::move(found).error());
   const auto& [named, locations] = std::tie((*found)[0], (*found)[1]);
   std::vector<std::string> candidates;
-  if (locations) candidates = listed_in(*locations, memory, symbols.abi());
-  if (named) {
+  if (!newer->empty()) candidates.push_back(std::move(*newer));
+  const bool is_said_by_mpir = candidates.empty();
+  if (is_said_by_mpir && locations) candidates = listed_in(*locations, memory, symbols.abi());
+  if (is_said_by_mpir && named) {
     if (auto path = text_of(*named, memory, symbols.abi())) candidates.push_back(std::move(*path));
   }
   const std::string beside = mpi_folder(symbols, named);

@@ -20,7 +20,9 @@ namespace mpiacq {
 
 /// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists,
 /// its MPIR_dll_name, and the name that debuggers take where there is neither (libtvmpich.so). A name without a folder
-/// is looked for beside the MPI library. not_found: what was looked for, and what to do.
-[[nodiscard]] result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory);
+/// is looked for beside the MPI library. With MPI2DD the name of its info block comes before all of these, then that of
+/// the starter's. not_found: what was looked for, and what to do; unsupported: by MPI2DD there is nothing to be shown.
+[[nodiscard]] result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory,
+                                                     std::optional<process_id> starter = {});
 
 }  // namespace mpiacq

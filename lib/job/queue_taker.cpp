@@ -95,7 +95,7 @@ void queue_taker::read(pending& one, const rank_queue_options& options) const {
     }
     subject.types = std::move(*types);
   }
-  auto library = options.library.empty() ? find_queue_library(*subject.symbols, subject.cache)
+  auto library = options.library.empty() ? find_queue_library(*subject.symbols, subject.cache, options.starter)
                                          : result<std::string>(options.library);
   one.report =
       library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
@@ -111,7 +111,8 @@ result<queue_report> queue_taker::read_with(process& subject, const std::string&
   if (!host) return fail(std::move(host).error());
   const target_abi abi = subject.symbols->abi();
   target stopped{subject.cache, nullptr, abi, *subject.symbols};
-  return (*host)->read({stopped, *subject.types, one.rank->rank, options.job_size, one.image});
+  const std::uint32_t world_size = options.job_size != 0 ? options.job_size : one.rank->world_size;
+  return (*host)->read({stopped, *subject.types, one.rank->number, world_size, one.image});
 }
 
 void queue_taker::look_at_pml(pending& one) const {

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
 #include "run_command.hpp"
@@ -32,6 +34,10 @@ class followed_job {
 
   /// What is done at START, before the job goes on.
   void at_start(std::function<void()> what) { at_start_ = std::move(what); }
+
+  /// The same at each event, and right after each.
+  void at_each_event(std::function<void()> what) { at_each_event_ = std::move(what); }
+  void after_each_resume(std::function<void()> what) { after_each_resume_ = std::move(what); }
 
   void run() {
     while (!end_) take(next());
@@ -64,6 +70,14 @@ class followed_job {
     const auto all = oracle();
     const auto found = all.find(key);
     return found == all.end() ? "(nothing)" : found->second;
+  }
+
+  /// The world that a rank spawned as its N-th.
+  [[nodiscard]] std::string spawned_world(const std::string& world, int rank, int number) const {
+    char host[256] = {};
+    (void)::gethostname(host, sizeof host - 1);
+    return std::string{host} + "." + said("rank." + world + "." + std::to_string(rank) + ".pid") + "." +
+           std::to_string(number);
   }
 
   /// Whether the table once had this process as what the oracle calls it: "rank.WORLD.NUMBER.pid".
@@ -107,7 +121,9 @@ class followed_job {
     CHECK(process_state(events_.back().second) == 't');
     note_table();
     if (change->state == mpi2dd::debug_state::start && at_start_) at_start_();
+    if (at_each_event_) at_each_event_();
     CHECK(subject_->resume().has_value());
+    if (after_each_resume_) after_each_resume_();
   }
 
   void note_table() {
@@ -129,7 +145,7 @@ class followed_job {
 
   scratch_folder folder_;
   std::unique_ptr<job> subject_;
-  std::function<void()> at_start_;
+  std::function<void()> at_start_, at_each_event_, after_each_resume_;
   std::vector<std::pair<std::string, pid_t>> events_;
   std::vector<std::string> notices_, reasons_;
   std::set<std::pair<std::string, pid_t>> ranks_;

@@ -80,6 +80,24 @@ TEST_CASE("a gate is opened once, and the gate of a rank that is left stays open
   CHECK(flags_of(p) == gate);
 }
 
+TEST_CASE("who starts ranks can be told that it is not debugged, and that it is, and nothing else") {
+  for (const target_abi& abi : every_abi) {
+    INFO(abi_title(abi));
+    fake_mpi_process p(abi);
+    p.info.debugger_flags = 0x80;
+    p.publish();
+    acquisition a;
+    done(p, a.at_entry(p.as_target()));
+    done(p, a.being_debugged(p.as_target(), false));
+    CHECK(flags_of(p) == (0x80 | events));
+    CHECK(done(p, a.being_debugged(p.as_target(), false)).empty());
+    done(p, a.being_debugged(p.as_target(), true));
+    CHECK(flags_of(p) == (0x80 | debugged | events));
+    done(p, a.before_detach(p.as_target()));
+    CHECK(flags_of(p) == 0x80);
+  }
+}
+
 TEST_CASE("symbols that a library brings later") {
   fake_mpi_process p;
   p.symbols.remove("MPI2DD_info");

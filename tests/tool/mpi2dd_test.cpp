@@ -5,59 +5,11 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "mpi2dd_launch.hpp"
 #include "reference_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
-
-namespace {
-
-std::vector<json> documents_of(const std::string& text) {
-  std::vector<json> all;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("{")) all.push_back(json::parse(line));
-  }
-  return all;
-}
-
-/// `mpiacq launch` of an MPI2DD fixture, its reports and what the job wrote down.
-struct mpi2dd_launch {
-  mpi2dd_launch(const std::vector<std::string>& options, std::vector<std::string> starter)
-      : command(run_command(words(options, std::move(starter)), surroundings(folder))),
-        reports(documents_of(command.out)) {}
-
-  static std::vector<std::string> words(const std::vector<std::string>& options, std::vector<std::string> starter) {
-    std::vector<std::string> all = {MPIACQ_COMMAND, "launch", "-o", "-"};
-    all.insert(all.end(), options.begin(), options.end());
-    all.emplace_back("--");
-    starter.front() = MPIACQ_MPI2DD "/" + starter.front();
-    all.insert(all.end(), starter.begin(), starter.end());
-    return all;
-  }
-  static command_options surroundings(const scratch_folder& folder) {
-    command_options how;
-    how.environment["MPIACQ_ORACLE"] = folder.path("oracle");
-    return how;
-  }
-  [[nodiscard]] std::string said(const std::string& key) const {
-    const auto all = read_oracle(folder.path("oracle"));
-    const auto found = all.find(key);
-    return found == all.end() ? "(nothing)" : found->second;
-  }
-
-  scratch_folder folder;
-  command_outcome command;
-  std::vector<json> reports;
-};
-
-std::vector<std::string> events_of(const std::vector<json>& reports) {
-  std::vector<std::string> all;
-  for (const json& report : reports) all.push_back(report.at("event"));
-  return all;
-}
-
-}  // namespace
 
 TEST_CASE("mpi2dd: launch reports each event in order, both worlds, and who spawned the second") {
   const mpi2dd_launch run({"--json"}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "1/spawn=2"});

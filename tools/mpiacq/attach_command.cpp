@@ -4,6 +4,7 @@
 #include "attach_session.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "mpiacq/job_view.hpp"
 #include "queues_session.hpp"
 #include "session_wait.hpp"
 
@@ -19,8 +20,8 @@ int run_attach(const attach_command_options& options) {
   signal_catcher signals;
   attach_command_options asked = options;
   const rank_choice chosen{options.ranks, options.communicator};
-  const auto ranks = ranks_of(chosen, options.process, options.queue, job_options_of(options).debug_files,
-                              deadline_after(options.timeout));
+  const look_options how{{}, job_options_of(options).debug_files, options.interface};
+  const auto ranks = ranks_of(chosen, options.process, options.queue, how, deadline_after(options.timeout));
   if (!ranks) {
     complain(ranks.error());
     return status_tool_failed;

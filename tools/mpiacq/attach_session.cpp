@@ -84,7 +84,11 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const job_
   // The starter must run to launch them, and must find what we wrote when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
-  if (!commands_ && options_.after == then::go_on) commands_ = run_for_each(job_, options_, false);
+  if (commands_) {
+    run_for_newcomers(*commands_, job_, options_);
+  } else if (options_.after == then::go_on) {
+    commands_ = run_for_each(job_, options_, false);
+  }
   return std::nullopt;
 }
 

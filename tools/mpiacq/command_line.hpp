@@ -87,6 +87,7 @@ struct stacks_options {
   queue_request queue;  ///< for the members of a communicator
   bool all_threads = false;
   stacks_form form = stacks_form::tree;
+  std::optional<interface_kind> interface;  ///< as for launch and attach
   std::size_t samples = 1;
   double interval = 0;  ///< seconds
   double timeout = 0;   ///< seconds
@@ -106,6 +107,7 @@ struct queues_options {
   report_options report;
   process_id process;
   rank_choice ranks;
+  std::optional<interface_kind> interface;  ///< as for launch and attach
   queue_request queue;
   double timeout = 0;  ///< seconds
 };

@@ -17,6 +17,11 @@ namespace {
 
 using namespace mpi2dd;
 
+constexpr std::size_t hosts_shown = 3;
+constexpr std::string_view legend =
+    "gray: lists    gray, thick: know each other    blue: has spawned\\n"
+    "thick frame: walked from here    red: cannot be looked at, or is not as it should be";
+
 /// Within double quotes.
 std::string escaped(std::string_view text) {
   std::string safe;
@@ -29,13 +34,21 @@ std::string escaped(std::string_view text) {
 
 class dot_writer {
  public:
-  explicit dot_writer(const graph& graph) : graph_(graph), ranks_(ranks_of_worlds(graph)) {}
+  explicit dot_writer(const graph& graph)
+      : graph_(graph), ranks_(ranks_of_worlds(graph)), members_(graph.worlds().size()) {
+    for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
+      const auto world = graph.world_of(process_number{i});
+      if (world) members_[index(*world)].push_back(process_number{i});
+    }
+  }
 
   [[nodiscard]] std::string write() {
     text_ =
         "digraph mpi2dd {\n"
-        "  node [fontname=monospace, style=filled, fillcolor=white];\n"
-        "  edge [fontname=monospace];\n";
+        "  node [fontname=Helvetica, fontsize=11, style=filled, fillcolor=white];\n"
+        "  edge [fontname=Helvetica, fontsize=10, color=gray30, fontcolor=gray30];\n"
+        "  fontname=Helvetica;\n  fontsize=11;\n  labelloc=b;\n  nodesep=0.35;\n";
+    text_ += fmt::format("  label=\"\\n{}\\n{}\";\n", escaped(extent_of(graph_)), legend);
     for (std::uint32_t i = 0; i < graph_.worlds().size(); ++i) write_world(world_number{i});
     for (const visit& v : graph_.visits()) {
       if (has_own_place(graph_, v)) write_process(v);
@@ -49,9 +62,10 @@ class dot_writer {
  private:
   void write_world(world_number number) {
     const world& w = graph_.worlds()[index(number)];
-    text_ += fmt::format(
-        "  w{} [label=\"world {}\\nranks {}\", shape=box, style=\"filled,rounded\", fillcolor=lightblue];\n",
-        index(number), escaped(w.id), ranks_text(ranks_[index(number)]));
+    text_ +=
+        fmt::format("  w{} [label=\"world {}\\n{}\\n{}\", shape=box, style=\"filled,rounded\", fillcolor=lightblue];\n",
+                    index(number), escaped(w.id), ranks_words(ranks_[index(number)]),
+                    escaped(places_of(graph_, members_[index(number)], hosts_shown)));
   }
 
   /// The first of its roles makes the shape.
@@ -119,7 +133,7 @@ class dot_writer {
         continue;
       }
       // Which ones, where a world has several directories.
-      const std::string which = part.ranks == ranks_[index(*part.world)] ? "" : ranks_text(part.ranks);
+      const std::string which = part.ranks == ranks_[index(*part.world)] ? "" : ranks_words(part.ranks);
       text_ += fmt::format("  p{} -> w{} [label=\"{}\"];\n", index(v.process), index(*part.world), which);
     }
   }
@@ -139,14 +153,15 @@ class dot_writer {
       std::string from = s.parent_world ? fmt::format("w{}", index(*s.parent_world)) : fmt::format("s{}", i);
       if (!s.parent_world) text_ += fmt::format("  {} [label=\"?\", shape=plaintext];\n", from);
       for (const world_number w : made[i]) {
-        text_ += fmt::format("  {} -> w{} [label=\"rank {}, spawn {}\", style=dashed, color=blue, fontcolor=blue];\n",
+        text_ += fmt::format("  {} -> w{} [label=\"rank {}, spawn {}\", style=dashed, color=blue3, fontcolor=blue3];\n",
                              from, index(w), s.parent_rank, s.sequence);
       }
     }
   }
 
   const graph& graph_;
-  std::vector<rank_set> ranks_;  // by world
+  std::vector<rank_set> ranks_;                       // by world
+  std::vector<std::vector<process_number>> members_;  // by world
   std::unordered_set<std::uint64_t> drawn_;
   std::string text_;
 };

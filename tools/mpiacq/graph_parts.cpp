@@ -1,11 +1,18 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What the reports of a graph have in common.
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "call_chains.hpp"
 #include "graph_report.hpp"
+#include "text_parts.hpp"
 
 namespace mpiacq::tool {
 
@@ -103,6 +110,50 @@ graph_tree tree_of(const graph& graph) {
     if (!placed[n]) tree.tops.push_back(n);
   }
   return tree;
+}
+
+std::string ranks_words(const rank_set& ranks) {
+  if (ranks.empty()) return "no ranks";
+  return (ranks.count() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
+}
+
+std::string places_of(const graph& graph, std::span<const process_number> processes, std::size_t most) {
+  std::vector<std::pair<std::string_view, std::size_t>> hosts;
+  std::map<std::string_view, std::size_t> host_places;
+  std::map<std::string_view, std::size_t> programs;
+  for (const process_number p : processes) {
+    const std::string_view host = graph.host(p).value_or("");
+    const auto [place, is_new] = host_places.try_emplace(host, hosts.size());
+    if (is_new) hosts.emplace_back(host, 0);
+    ++hosts[place->second].second;
+    ++programs[graph.executable(p).value_or("")];
+  }
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(hosts.size(), most); ++i) {
+    const std::string host = hosts[i].first.empty() ? "an unknown host" : printable(hosts[i].first);
+    words.push_back(hosts.size() == 1 ? "on " + host : fmt::format("{} on {}", hosts[i].second, host));
+  }
+  if (hosts.size() > most) words.push_back(fmt::format("{} more hosts", hosts.size() - most));
+  const std::string text = fmt::format("{}", fmt::join(words, ", "));
+  if (programs.size() != 1) return text + fmt::format("  {} programs", programs.size());
+  return text + "  " + printable(std::filesystem::path(programs.begin()->first).filename().string());
+}
+
+std::string extent_of(const graph& graph) {
+  std::size_t ranks = 0, directories = 0, metadirectories = 0;
+  std::unordered_set<std::string_view> hosts;
+  for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
+    ranks += graph.is_rank(process_number{i}) ? 1U : 0U;
+    hosts.insert(graph.host(process_number{i}).value_or(""));
+  }
+  for (const visit& v : graph.visits()) {
+    directories += v.is_directory() || graph.is_listed_as_directory(v.process) ? 1U : 0U;
+    metadirectories += v.is_metadirectory() || graph.is_listed_as_metadirectory(v.process) ? 1U : 0U;
+  }
+  return fmt::format(
+      "{} in {}, {}, {}, on {}", counted(ranks, "rank", "ranks"), counted(graph.worlds().size(), "world", "worlds"),
+      counted(directories, "directory", "directories"), counted(metadirectories, "metadirectory", "metadirectories"),
+      counted(hosts.size(), "host", "hosts"));
 }
 
 std::vector<std::string> roles_of(const graph& graph, const visit& visit) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,14 @@ namespace mpiacq::tool {
 [[nodiscard]] std::string graph_dot(const job_graph& job);
 
 // What more than one of them needs.
+
+/// "5 ranks in 2 worlds, 3 directories, 1 metadirectory, on 1 host"
+[[nodiscard]] std::string extent_of(const mpi2dd::graph& graph);
+/// Where these are and what they run: "on n1  app", "2 on n1, 2 on n2  app", "...".
+[[nodiscard]] std::string places_of(const mpi2dd::graph& graph, std::span<const mpi2dd::process_number> processes,
+                                    std::size_t most);
+/// "rank 0", "ranks 0-3,7", "no ranks".
+[[nodiscard]] std::string ranks_words(const rank_set& ranks);
 
 /// The ranks of one world that one directory lists.
 struct world_part {

@@ -126,41 +126,13 @@ class painter {
     } else if (all != part.processes) {
       whole.text += fmt::format(" of {}", all);
     }
-    whole.text += "  " + places_text(part);
+    whole.text += "  " + places_of(graph_, part.members, places_shown);
     if (!is_known) return whole;
     if (const auto made = graph_.worlds()[index(*part.world)].spawn) {
       whole.text += ", spawned by " + in(yellow, printable(parent_name(graph_, graph_.spawns()[index(*made)])));
     }
     add_spawns(whole, part);
     return whole;
-  }
-
-  [[nodiscard]] static std::string ranks_words(const rank_set& ranks) {
-    if (ranks.empty()) return "no ranks";
-    return (ranks.count() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
-  }
-
-  /// "n1 app", "2 on n1, 2 on n2  app", "...".
-  [[nodiscard]] std::string places_text(const world_part& part) const {
-    std::vector<std::pair<std::string_view, std::size_t>> hosts;
-    std::map<std::string_view, std::size_t> host_places;
-    std::map<std::string_view, std::size_t> programs;
-    for (const process_number p : part.members) {
-      const std::string_view host = graph_.host(p).value_or("");
-      const auto [place, is_new] = host_places.try_emplace(host, hosts.size());
-      if (is_new) hosts.emplace_back(host, 0);
-      ++hosts[place->second].second;
-      ++programs[graph_.executable(p).value_or("")];
-    }
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < std::min(hosts.size(), places_shown); ++i) {
-      const std::string host = hosts[i].first.empty() ? "an unknown host" : printable(hosts[i].first);
-      words.push_back(hosts.size() == 1 ? "on " + host : fmt::format("{} on {}", hosts[i].second, host));
-    }
-    if (hosts.size() > places_shown) words.push_back(fmt::format("{} more hosts", hosts.size() - places_shown));
-    std::string text = fmt::format("{}", fmt::join(words, ", "));
-    if (programs.size() == 1) return text + "  " + file_name(programs.begin()->first);
-    return text + fmt::format("  {} programs", programs.size());
   }
 
   /// The spawns of a world whose parents are in this part of it.
@@ -216,30 +188,13 @@ class painter {
   std::map<std::uint32_t, std::vector<std::uint32_t>> spawns_;  // by parent world, in order of the parents' ranks
 };
 
-std::string extent_text(const graph& graph) {
-  std::size_t ranks = 0, directories = 0, metadirectories = 0;
-  std::unordered_set<std::string_view> hosts;
-  for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
-    ranks += graph.is_rank(process_number{i}) ? 1U : 0U;
-    hosts.insert(graph.host(process_number{i}).value_or(""));
-  }
-  for (const visit& v : graph.visits()) {
-    directories += v.is_directory() || graph.is_listed_as_directory(v.process) ? 1U : 0U;
-    metadirectories += v.is_metadirectory() || graph.is_listed_as_metadirectory(v.process) ? 1U : 0U;
-  }
-  return fmt::format(
-      "{} in {}, {}, {}, on {}", counted(ranks, "rank", "ranks"), counted(graph.worlds().size(), "world", "worlds"),
-      counted(directories, "directory", "directories"), counted(metadirectories, "metadirectory", "metadirectories"),
-      counted(hosts.size(), "host", "hosts"));
-}
-
 std::string headline(const job_graph& job) {
   const graph& graph = job.graph;
   const process_number start = graph.start();
   std::string text =
       fmt::format("mpiacq: {} (pid {}", printable(graph.executable(start).value_or("")), graph.pid(start).value());
   if (job.core) text += ", core file " + printable(*job.core);
-  text += "): MPI2DD, " + extent_text(graph) + "\n";
+  text += "): MPI2DD, " + extent_of(graph) + "\n";
   if (const visit& first = graph.visits().front(); !has_own_place(graph, first)) {
     text += "  walked from rank " + printable(rank_name(graph, start)) + "\n";
   }

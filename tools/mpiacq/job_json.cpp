@@ -85,7 +85,7 @@ json json_of_processes_of(const job& subject) {
   if (!table) return json::array();
   std::vector<bool> is_local;
   for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
-  return json_of_processes({*table, subject.rank_states(), std::move(is_local)});
+  return json_of_processes({*table, subject.rank_states(), std::move(is_local), subject.facts_of_ranks()});
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::string job_json(const job_snapshot& snapshot) {
                    {"symbols", json_of_symbols(subject)},
                    {"facts", json_of(subject.facts())},
                    {"queue_library", tool::or_null(subject.queue_library())},
-                   {"worlds", table ? json_of_worlds(*table) : json::array()},
+                   {"worlds", table ? json_of_worlds(table->worlds()) : json::array()},
                    {"processes", json_of_processes_of(subject)},
                    {"problems", std::move(problems)}};
   if (snapshot.stacks != nullptr) document["stacks"] = json_of_stacks(*snapshot.stacks);

@@ -17,13 +17,27 @@ namespace {
 constexpr unsigned most_jobs = 8;
 
 constexpr auto ranks_about =
-    "The ranks to look at, as in 0-3,8, or comm:NAME for the members of a communicator; default: all";
+    "The ranks to look at, as in 0-3,8, 1:0-3 where the job has several worlds, or comm:NAME for the members of a "
+    "communicator; default: all";
 
 void add_threads(CLI::App& command, std::string& threads) {
   command
       .add_option("--threads", threads, "Whose stacks: each rank's first thread (main, the default), or all of them")
       ->type_name("main|all")
       ->check(CLI::IsMember({"main", "all"}).description(""));
+}
+
+void add_interface(CLI::App& command, std::string& interface) {
+  command
+      .add_option("--interface", interface,
+                  "How the starter tells of its processes. Default: MPI2DD where it is there, else MPIR")
+      ->type_name("mpir|mpi2dd")
+      ->check(CLI::IsMember({"mpir", "mpi2dd"}).description(""));
+}
+
+std::optional<interface_kind> chosen_interface(const std::string& word) {
+  if (word.empty()) return std::nullopt;
+  return word == "mpir" ? interface_kind::mpir : interface_kind::mpi2dd;
 }
 
 }  // namespace
@@ -86,11 +100,7 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
                   "0-3,8, 1:0-3 where the job has several worlds, or comm:NAME for the members of a communicator of a "
                   "running job; default: all")
       ->type_name("RANKS");
-  command
-      .add_option("--interface", words.interface,
-                  "How the starter tells of its processes. Default: MPI2DD where it is there, else MPIR")
-      ->type_name("mpir|mpi2dd")
-      ->check(CLI::IsMember({"mpir", "mpi2dd"}).description(""));
+  add_interface(command, words.interface);
   command
       .add_option("--daemon", words.daemon,
                   "A program that the starter is to run once on each node of the job, with the rights to look at it")
@@ -128,8 +138,7 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   options.communicator = std::move(chosen.communicator);
   options.queues = words.queues;
   options.queue = words.queue;
-  if (words.interface == "mpir") options.interface = interface_kind::mpir;
-  if (words.interface == "mpi2dd") options.interface = interface_kind::mpi2dd;
+  options.interface = chosen_interface(words.interface);
   options.each = words.each;
   options.jobs = words.jobs != 0 ? words.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, most_jobs);
   options.stacks = words.stacks;
@@ -152,6 +161,7 @@ CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
   words.process_given =
       command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
   command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
+  add_interface(*command, words.interface);
   add_queue_options(*command, words.queue);
   add_timeout(*command, words.timeout, "Give up if the starter has no complete table after so long; default: 5");
   return command;
@@ -160,6 +170,7 @@ CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
 std::optional<std::string> take_queues_options(const queues_words& words, queues_options& options) {
   if (const auto wrong = take_ranks(words.ranks, options.ranks)) return wrong;
   options.report = words.report;
+  options.interface = chosen_interface(words.interface);
   options.queue = words.queue;
   options.timeout = words.timeout;
   return std::nullopt;
@@ -173,6 +184,7 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
       command->add_option("process", words.process, "The starter, or a process of its job")->type_name("PID");
   add_threads(*command, words.threads);
   command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
+  add_interface(*command, words.interface);
   add_queue_options(*command, words.queue);
   command->add_flag("--folded", words.folded, "A line for each different stack with its count, for flame graphs");
   command->add_flag("--dot", words.dot, "The tree for Graphviz");
@@ -197,6 +209,7 @@ std::optional<std::string> take_stacks_options(const stacks_words& words, stacks
     return "--json, --folded and --dot are three reports: choose one";
   }
   options.report = words.report;
+  options.interface = chosen_interface(words.interface);
   options.queue = words.queue;
   options.all_threads = words.threads == "all";
   options.form = words.folded ? stacks_form::folded : words.dot ? stacks_form::dot : stacks_form::tree;

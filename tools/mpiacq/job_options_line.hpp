@@ -28,7 +28,7 @@ struct job_words {
   double timeout = 0;
   CLI::Option* timeout_given = nullptr;
   std::string ranks = "all";
-  std::string interface = "auto";
+  std::string interface;  ///< empty: whichever is there
   std::string daemon;
   std::vector<std::string> daemon_arguments;
   bool daemon_output = false;
@@ -50,6 +50,7 @@ struct stacks_words {
   report_options report;
   std::string ranks = "all";
   queue_request queue;
+  std::string interface;
   std::string threads = "main";
   bool folded = false;
   bool dot = false;
@@ -63,6 +64,7 @@ struct queues_words {
   CLI::Option* process_given = nullptr;
   report_options report;
   std::string ranks = "all";
+  std::string interface;
   queue_request queue;
   double timeout = 5;
 };

@@ -29,6 +29,9 @@ void job_reporter::report(job_snapshot::event what, const job_change* change, st
                               queues_ ? &*queues_ : nullptr,
                               report_.wants_colour()};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
+  // They were of this moment.
+  stacks_.reset();
+  queues_.reset();
 }
 
 void job_reporter::problem(const error& what) {
@@ -46,26 +49,25 @@ void job_reporter::note_failure() {
   failed_ = true;
 }
 
-void job_reporter::take_stacks(const job& subject, const job_command_options& asked) {
+void job_reporter::take_stacks(job& subject, const job_command_options& asked) {
   const auto table = subject.processes();
   if (!table) return;
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;  // a download would hold the job
-  auto session = stacks_session::open(subject.starter(), *table, local_ones(subject, *table),
-                                      {asked.ranks, asked.all_threads, search});
+  auto session =
+      stacks_session::open(subject, *table, local_ones(subject, *table), {asked.ranks, asked.all_threads, search});
   if (!session) return note_failure(fail(std::move(session).error()));
   session->sample();
   rank_failed_ = rank_failed_ || session->rank_failed();
   stacks_ = std::move(session->snapshot());
 }
 
-void job_reporter::take_queues(const job& subject, const job_command_options& asked) {
+void job_reporter::take_queues(job& subject, const job_command_options& asked) {
   const auto table = subject.processes();
   if (!table) return;
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;
-  auto session =
-      queues_session::open(subject.starter(), *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
+  auto session = queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();

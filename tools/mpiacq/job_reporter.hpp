@@ -29,9 +29,9 @@ class job_reporter {
   void note_failure();
   [[nodiscard]] bool failed() const { return failed_; }
   /// Takes the stacks of the selected ranks; the next report has them.
-  void take_stacks(const job& subject, const job_command_options& asked);
+  void take_stacks(job& subject, const job_command_options& asked);
   /// Reads the message queues of the selected ranks; the next report has them.
-  void take_queues(const job& subject, const job_command_options& asked);
+  void take_queues(job& subject, const job_command_options& asked);
   /// Some rank could not be looked at.
   [[nodiscard]] bool rank_failed() const { return rank_failed_; }
   /// Takes hold of the selected ranks, and says which of them could not be held.

@@ -2,6 +2,7 @@
 // The parts that more than one JSON document has.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpiacq/mpir.hpp"
+#include "mpiacq/rank_names.hpp"
 #include "mpiacq/symbols.hpp"
 
 namespace mpiacq::tool {
@@ -20,6 +22,16 @@ using json = nlohmann::ordered_json;
 }
 [[nodiscard]] inline json or_null(const std::string& text) {
   return text.empty() ? json(nullptr) : json(text);
+}
+
+/// The world of an entry by its number, as in the names of ranks; null where the job has but one.
+[[nodiscard]] inline json world_of(const rank_names& names, std::uint32_t entry) {
+  const std::uint32_t world = names.world(entry);
+  return names.has_worlds() && world != rank_names::no_world ? json(world) : json(nullptr);
+}
+/// A rank as others refer to it: its number, or in a job of several worlds its name, "1:0".
+[[nodiscard]] inline json rank_of(const rank_names& names, std::uint32_t entry) {
+  return names.has_worlds() ? json(names.of(entry)) : json(names.rank(entry));
 }
 
 /// Only the symbols that are there.

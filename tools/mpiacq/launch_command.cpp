@@ -30,8 +30,6 @@ job_options job_options_of(const job_command_options& options) {
   how.daemons = options.daemons;
   how.ranks = options.ranks;
   how.interface = options.interface;
-  // A process has one tracer: what looks at the ranks beside us can have them.
-  how.follow_ranks = options.each.empty() && !options.stacks;
   return how;
 }
 

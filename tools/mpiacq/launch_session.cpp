@@ -115,7 +115,11 @@ void launch_session::after_report() {
       complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
       break;
   }
-  if (!commands_) commands_ = run_for_each(job_, options_, true);
+  if (commands_) {
+    run_for_newcomers(*commands_, job_, options_);
+  } else {
+    commands_ = run_for_each(job_, options_, true);
+  }
 }
 
 void launch_session::say_what_is_missing() {

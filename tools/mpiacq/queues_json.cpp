@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "table_json.hpp"
+
 namespace mpiacq::tool {
 
 namespace {
@@ -82,7 +84,8 @@ void add_report(json& rank, const queue_report& report) {
 
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   const rank_queues& one = snapshot.seen.ranks[place];
-  json rank = {{"rank", one.rank},
+  json rank = {{"rank", snapshot.names.rank(one.rank)},
+               {"world", world_of(snapshot.names, one.rank)},
                {"pid", one.pid.value()},
                {"outcome", outcome_of(one)},
                {"call", or_null(snapshot.seen.doing[place].function)},
@@ -104,16 +107,25 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
 
 /// An operation as the document has it: the rank, the places in its lists.
 json json_of(const operation_place& place, const queues_snapshot& snapshot) {
-  return {{"rank", snapshot.seen.ranks[place.rank].rank},
+  return {{"rank", rank_of(snapshot.names, snapshot.seen.ranks[place.rank].rank)},
           {"communicator", place.communicator},
           {"queue", name(place.queue)},
           {"operation", place.operation}};
 }
 
-json json_of(const rank_wait& wait) {
-  return {{"from", wait.from},          {"to", wait.to.count() == 1 ? json(wait.to.lowest()) : json(nullptr)},
-          {"to_ranks", wait.to.text()}, {"needs", wait.any_of ? "any" : "all"},
-          {"certain", wait.certain},    {"why", wait.why}};
+json json_of(const rank_wait& wait, const rank_names& names) {
+  return {{"from", rank_of(names, wait.from)},
+          {"to", wait.to.count() == 1 ? rank_of(names, wait.to.lowest()) : json(nullptr)},
+          {"to_ranks", names.text(wait.to)},
+          {"needs", wait.any_of ? "any" : "all"},
+          {"certain", wait.certain},
+          {"why", wait.why}};
+}
+
+json ranks_of(const std::vector<std::uint32_t>& entries, const rank_names& names) {
+  json all = json::array();
+  for (const std::uint32_t entry : entries) all.push_back(rank_of(names, entry));
+  return all;
 }
 
 void add_waits(json& document, const queues_snapshot& snapshot) {
@@ -129,11 +141,13 @@ void add_waits(json& document, const queues_snapshot& snapshot) {
     one["unmatched"] = single.unmatched;
     unpaired.push_back(std::move(one));
   }
-  for (const rank_wait& wait : snapshot.waits.waits) waits.push_back(json_of(wait));
+  for (const rank_wait& wait : snapshot.waits.waits) waits.push_back(json_of(wait, snapshot.names));
   for (const deadlock& found : snapshot.waits.deadlocks) {
-    if (found.certain) cycles.push_back(found.ranks);
-    deadlocks.push_back(
-        {{"ranks", found.ranks}, {"ring", found.is_ring}, {"behind", found.behind.text()}, {"certain", found.certain}});
+    if (found.certain) cycles.push_back(ranks_of(found.ranks, snapshot.names));
+    deadlocks.push_back({{"ranks", ranks_of(found.ranks, snapshot.names)},
+                         {"ring", found.is_ring},
+                         {"behind", snapshot.names.text(found.behind)},
+                         {"certain", found.certain}});
   }
   document["pairs"] = std::move(pairs);
   document["unpaired"] = std::move(unpaired);
@@ -165,12 +179,13 @@ json json_of_queues(const queues_snapshot& snapshot) {
                     {{"pid", snapshot.starter.pid.value()},
                      {"executable", snapshot.starter.executable},
                      {"found_how", or_null(snapshot.starter.found_how)}}},
+                   {"worlds", json_of_worlds(snapshot.worlds)},
                    {"library", library_of(snapshot)},
                    {"types_file", or_null(snapshot.types_file)},
                    {"held_seconds", snapshot.held.count()},
                    {"looks", snapshot.looks},
                    {"ranks", std::move(ranks)},
-                   {"remote", snapshot.remote.text()}};
+                   {"remote", snapshot.names.text(snapshot.remote)}};
   add_waits(document, snapshot);
   document["notes"] = sentences(snapshot.seen.notes);
   document["problems"] = messages(snapshot.problems);

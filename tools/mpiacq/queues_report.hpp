@@ -8,6 +8,7 @@
 
 #include "mpiacq/job.hpp"
 #include "mpiacq/node_queues.hpp"
+#include "mpiacq/process_table.hpp"
 #include "mpiacq/queue_waits.hpp"
 #include "mpiacq/rank_names.hpp"
 #include "mpiacq/rank_set.hpp"
@@ -17,7 +18,8 @@ namespace mpiacq::tool {
 /// The message queues of a job, for one of the reports below.
 struct queues_snapshot {
   starter_facts starter;
-  rank_names names;  ///< of what everything below has for ranks
+  std::vector<job_world> worlds;  ///< by number; none with MPIR
+  rank_names names;               ///< of what everything below has for ranks
   node_queues seen;
   queue_waits waits;
   rank_set remote;  ///< selected, and on other nodes

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "mpiacq/job_view.hpp"
+#include "queues_worlds.hpp"
 
 namespace mpiacq::tool {
 
@@ -27,6 +28,12 @@ rank_selection selection_of(std::vector<std::uint32_t> ranks) {
 
 bool any_is_certain(const std::vector<deadlock>& deadlocks) {
   return std::any_of(deadlocks.begin(), deadlocks.end(), [](const deadlock& found) { return found.certain; });
+}
+
+node_ranks_options options_for(const debug_file_search& search) {
+  node_ranks_options options;
+  options.debug_files = search;
+  return options;
 }
 
 }  // namespace
@@ -48,13 +55,26 @@ std::string_view outcome_of(const rank_queues& rank) {
 result<queues_session> queues_session::open(starter_facts starter, const process_table& table,
                                             const std::vector<bool>& is_local, const rank_selection& ranks,
                                             const queue_request& request, const debug_file_search& search) {
-  node_ranks_options options;
-  options.debug_files = search;
-  auto node = node_ranks::create(table, ranks, options);
+  return open(node_ranks::create(table, ranks, options_for(search)), std::move(starter), table, is_local, ranks,
+              request, search);
+}
+
+result<queues_session> queues_session::open(job& subject, const process_table& table, const std::vector<bool>& is_local,
+                                            const rank_selection& ranks, const queue_request& request,
+                                            const debug_file_search& search) {
+  return open(subject.look_into(ranks, options_for(search)), subject.starter(), table, is_local, ranks, request,
+              search);
+}
+
+result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
+                                            const process_table& table, const std::vector<bool>& is_local,
+                                            const rank_selection& ranks, const queue_request& request,
+                                            const debug_file_search& search) {
   if (!node) return fail(std::move(node).error());
   queues_session session;
   session.node_ = std::move(*node);
   session.how_.library = request.library;
+  session.how_.starter = starter.pid;
   session.how_.host.trust_library = request.trust_library;
   session.how_.types.file = request.types;
   session.how_.types.debug_files = search;
@@ -63,6 +83,8 @@ result<queues_session> queues_session::open(starter_facts starter, const process
   session.snapshot_.library_trusted = request.trust_library;
   session.snapshot_.types_file = request.types;
   session.snapshot_.names = table.names();
+  session.snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
+  session.entries_ = table.size();
   for (const std::uint32_t rank : table.names().selected(ranks, table.size())) {
     if (!is_local[rank]) session.snapshot_.remote.add(rank);
   }
@@ -79,7 +101,9 @@ void queues_session::take() {
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
   snapshot_.seen = std::move(seen);
   snapshot_.seen.notes = std::move(notes);
-  snapshot_.waits = find_waits(snapshot_.seen.ranks, snapshot_.seen.doing);
+  snapshot_.waits = snapshot_.names.has_worlds()
+                        ? find_waits(by_entries(snapshot_.seen.ranks, snapshot_.names, entries_), snapshot_.seen.doing)
+                        : find_waits(snapshot_.seen.ranks, snapshot_.seen.doing);
 }
 
 void queues_session::look() {
@@ -131,11 +155,11 @@ bool queues_session::rank_failed() const {
 }
 
 result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                const debug_file_search& search, deadline until) {
+                                const look_options& how, deadline until) {
   if (choice.communicator.empty()) return choice.ranks;
-  const auto job = look_at_job(named, {{}, search}, until);
+  const auto job = look_at_job(named, how, until);
   if (!job) return fail(job.error());
-  auto session = queues_session::open(job->starter, *job->processes, job->is_local, {}, request, search);
+  auto session = queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files);
   if (!session) return fail(std::move(session).error());
   session->take();
   const auto& ranks = session->snapshot().seen.ranks;
@@ -143,7 +167,9 @@ result<rank_selection> ranks_of(const rank_choice& choice, process_id named, con
   if (!members.empty()) return rank_selection::parse(session->snapshot().names.text(members));
   std::string why = fmt::format("no rank of this node has a communicator \"{}\"", choice.communicator);
   const auto failed = std::find_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) { return !rank.report; });
-  if (failed != ranks.end()) why += fmt::format("; rank {}: {}", failed->rank, failed->report.error().message);
+  if (failed != ranks.end()) {
+    why += fmt::format("; rank {}: {}", session->snapshot().names.of(failed->rank), failed->report.error().message);
+  }
   return fail(error_code::not_found, std::move(why));
 }
 

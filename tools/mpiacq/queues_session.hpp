@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "mpiacq/job_view.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "queues_report.hpp"
 
@@ -16,6 +17,10 @@ class queues_session {
  public:
   /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
   [[nodiscard]] static result<queues_session> open(starter_facts starter, const process_table& table,
+                                                   const std::vector<bool>& is_local, const rank_selection& ranks,
+                                                   const queue_request& request, const debug_file_search& search);
+  /// The same through a job that is under control.
+  [[nodiscard]] static result<queues_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
                                                    const queue_request& request, const debug_file_search& search);
 
@@ -30,12 +35,17 @@ class queues_session {
 
  private:
   queues_session() = default;
+  [[nodiscard]] static result<queues_session> open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
+                                                   const process_table& table, const std::vector<bool>& is_local,
+                                                   const rank_selection& ranks, const queue_request& request,
+                                                   const debug_file_search& search);
   void look_again();
   /// Whether these ranks are all seen in the calls that they are in, some times in a row.
   [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
 
   std::unique_ptr<node_ranks> node_;
   rank_queue_options how_;
+  std::size_t entries_ = 0;  ///< of the job's table
   queues_snapshot snapshot_;
 };
 
@@ -43,6 +53,6 @@ class queues_session {
 /// this name in some rank of this node. The job's table is waited for as `look_at_job` does. Errors: as that; not_found
 /// where no rank has such a communicator.
 [[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                              const debug_file_search& search, deadline until);
+                                              const look_options& how, deadline until);
 
 }  // namespace mpiacq::tool

@@ -9,6 +9,7 @@
 #include "call_chains.hpp"
 #include "queues_parts.hpp"
 #include "queues_report.hpp"
+#include "table_text.hpp"
 #include "text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -237,7 +238,8 @@ std::string queues_body(const queues_snapshot& snapshot, bool colour) {
 std::string queues_text(const queues_snapshot& snapshot, bool colour) {
   std::string text = headline(snapshot);
   if (!snapshot.starter.found_how.empty()) text += "  " + printable(snapshot.starter.found_how) + "\n";
-  return text + queues_body(snapshot, colour);
+  text += queues_body(snapshot, colour);
+  return snapshot.names.has_worlds() ? text + world_lines(snapshot.worlds) : text;
 }
 
 }  // namespace mpiacq::tool

@@ -62,12 +62,17 @@ bool ends_in_time(int process, std::chrono::steady_clock::time_point until) {
 
 }  // namespace
 
-rank_commands::rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output)
-    : text_(std::move(text)),
-      waiting_(std::make_move_iterator(subjects.begin()), std::make_move_iterator(subjects.end())),
-      jobs_(std::max<std::size_t>(jobs, 1)),
-      output_(output) {
+rank_commands::rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
+                             command_hooks hooks)
+    : text_(std::move(text)), jobs_(std::max<std::size_t>(jobs, 1)), output_(output), hooks_(std::move(hooks)) {
+  add(std::move(subjects));
   serve();
+}
+
+void rank_commands::add(std::vector<command_subject> subjects) {
+  for (command_subject& subject : subjects) {
+    if (known_.insert(subject.pid).second) waiting_.push_back(std::move(subject));
+  }
 }
 
 rank_commands::~rank_commands() {
@@ -96,16 +101,20 @@ void rank_commands::stop() {
 void rank_commands::serve() {
   for (running& command : running_) read_output(command);
   std::erase_if(running_, [&](running& command) { return has_ended(command); });
-  while (running_.size() < jobs_ && !waiting_.empty()) {
-    const command_subject next = std::move(waiting_.front());
+  for (std::size_t left = waiting_.size(); left > 0 && running_.size() < jobs_; --left) {
+    command_subject next = std::move(waiting_.front());
     waiting_.pop_front();
-    start(next);
+    if (hooks_.may_begin(next.pid)) {
+      start(next);
+    } else {
+      waiting_.push_back(std::move(next));
+    }
   }
 }
 
 void rank_commands::start(const command_subject& subject) {
   std::array<int, 2> pipe{-1, -1};
-  running command{subject.rank, -1, -1, -1, {}};
+  running command{subject.rank, subject.pid, -1, -1, -1, {}};
   int problem = ::pipe2(pipe.data(), O_CLOEXEC) != 0 ? errno : 0;
   // Our end alone: the command's writes wait where we are slow.
   if (problem == 0) ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
@@ -120,6 +129,7 @@ void rank_commands::start(const command_subject& subject) {
   ++failures_;
   complain(error{error_code::system, fmt::format("running the command for rank {}", subject.rank)}.with_errno(problem));
   close_all(command);
+  hooks_.has_ended(subject.pid);
 }
 
 void rank_commands::read_output(running& command) {
@@ -163,6 +173,7 @@ bool rank_commands::has_ended(running& command) {
   if (ended > 0 && WIFSIGNALED(status)) print(command, fmt::format("(ended by signal {})", WTERMSIG(status)));
   if (ended < 0 || status != 0) ++failures_;
   close_all(command);
+  hooks_.has_ended(command.subject);
   return true;
 }
 

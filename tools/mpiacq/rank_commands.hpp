@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,12 @@ struct command_subjects {
 [[nodiscard]] command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
                                            const rank_selection& selected);
 
+/// A command may want to trace its rank, which then nobody else may.
+struct command_hooks {
+  std::function<bool(process_id)> may_begin;  ///< false: not yet, it is asked again
+  std::function<void(process_id)> has_ended;
+};
+
 /// Runs a shell command for each of some ranks, a few at a time, and passes on what they print, line by line, each
 /// line behind its rank: "3: #0  poll () from libc.so.6". It never waits: who owns it polls its descriptors.
 ///
@@ -44,13 +52,16 @@ struct command_subjects {
 class rank_commands {
  public:
   /// `jobs` at a time, at least one. Lines go to `output`, a descriptor that outlives this.
-  rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output);
+  rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
+                command_hooks hooks);
   ~rank_commands();
   rank_commands(const rank_commands&) = delete;
   rank_commands& operator=(const rank_commands&) = delete;
 
   /// Puts what to poll behind what is there.
   void add_to(std::vector<pollfd>& polled) const;
+  /// More of them; those that are known already are not run again.
+  void add(std::vector<command_subject> subjects);
   /// Starts no more of them, and tells those that run to end (SIGTERM). What was not started counts as failed.
   void stop();
   /// Takes what there is: output, ends; starts what can be started.
@@ -62,6 +73,7 @@ class rank_commands {
  private:
   struct running {
     std::string rank;
+    process_id subject;
     pid_t pid = -1;
     int process = -1;  ///< a pidfd: readable when it has ended
     int output = -1;   ///< a pipe's end; -1 when it has come to its end
@@ -76,9 +88,11 @@ class rank_commands {
 
   std::string text_;
   std::deque<command_subject> waiting_;
+  std::set<process_id> known_;
   std::vector<running> running_;
   std::size_t jobs_;
   int output_;
+  command_hooks hooks_;
   std::size_t failures_ = 0;
 };
 

@@ -102,12 +102,13 @@ int run_stacks(const stacks_options& options) {
   debug_file_search search = search_in(options.report);
   search.debuginfod = false;
   const deadline until = deadline_after(options.timeout);
-  const auto ranks = ranks_of(options.ranks, options.process, options.queue, search, until);
+  const look_options how{{}, search, options.interface};
+  const auto ranks = ranks_of(options.ranks, options.process, options.queue, how, until);
   if (!ranks) {
     complain(ranks.error());
     return status_tool_failed;
   }
-  const auto job = look_at_job(options.process, {{}, search}, until);
+  const auto job = look_at_job(options.process, how, until);
   if (!job) {
     complain(job.error());
     return status_tool_failed;

@@ -3,16 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "table_json.hpp"
+
 namespace mpiacq::tool {
 
 namespace {
-
-/// By its number, as in the tree's sets of ranks; null where the job has but one.
-json world_of(const stacks_snapshot& snapshot, std::uint32_t entry) {
-  const std::uint32_t world = snapshot.names.world(entry);
-  const bool is_known = snapshot.names.has_worlds() && world != rank_names::no_world;
-  return is_known ? json(world) : json(nullptr);
-}
 
 json json_of_ranks(const stacks_snapshot& snapshot) {
   json all = json::array();
@@ -20,7 +15,7 @@ json json_of_ranks(const stacks_snapshot& snapshot) {
     json problems = json::array();
     for (const error& problem : rank.problems) problems.push_back(problem.message);
     all.push_back({{"rank", snapshot.names.rank(rank.rank)},
-                   {"world", world_of(snapshot, rank.rank)},
+                   {"world", world_of(snapshot.names, rank.rank)},
                    {"pid", rank.pid.value()},
                    {"host", or_null(rank.host)},
                    {"outcome", outcome_of(rank)},
@@ -75,6 +70,7 @@ json json_of_stacks(const stacks_snapshot& snapshot) {
            {{"pid", snapshot.starter.pid.value()},
             {"executable", snapshot.starter.executable},
             {"found_how", or_null(snapshot.starter.found_how)}}},
+          {"worlds", json_of_worlds(snapshot.worlds)},
           {"samples", snapshot.samples},
           {"interval_seconds", snapshot.interval.count()},
           {"held_seconds", snapshot.held.count()},

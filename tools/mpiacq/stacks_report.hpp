@@ -28,7 +28,8 @@ struct stacked_rank {
 /// The stacks of a job, for one of the reports below.
 struct stacks_snapshot {
   starter_facts starter;
-  rank_names names;  ///< of what the tree and the rows below have for ranks
+  std::vector<job_world> worlds;  ///< by number; none with MPIR
+  rank_names names;               ///< of what the tree and the rows below have for ranks
   call_tree tree;
   std::vector<stacked_rank> ranks;  ///< those that were selected, in order
   std::size_t samples = 1;

@@ -21,13 +21,28 @@ rank_selection selection_of(const std::vector<std::uint32_t>& ranks) {
   return rank_selection::parse(all.text()).value_or(rank_selection{});
 }
 
+node_ranks_options options_for(const stacks_request& request) {
+  node_ranks_options options;
+  options.debug_files = request.debug_files;
+  return options;
+}
+
 }  // namespace
 
 result<stacks_session> stacks_session::open(starter_facts starter, const process_table& table,
                                             const std::vector<bool>& is_local, const stacks_request& request) {
-  node_ranks_options options;
-  options.debug_files = request.debug_files;
-  auto node = node_ranks::create(table, request.ranks, options);
+  return open(node_ranks::create(table, request.ranks, options_for(request)), std::move(starter), table, is_local,
+              request);
+}
+
+result<stacks_session> stacks_session::open(job& subject, const process_table& table, const std::vector<bool>& is_local,
+                                            const stacks_request& request) {
+  return open(subject.look_into(request.ranks, options_for(request)), subject.starter(), table, is_local, request);
+}
+
+result<stacks_session> stacks_session::open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
+                                            const process_table& table, const std::vector<bool>& is_local,
+                                            const stacks_request& request) {
   if (!node) return fail(std::move(node).error());
   stacks_session session;
   session.node_ = std::move(*node);
@@ -35,6 +50,7 @@ result<stacks_session> stacks_session::open(starter_facts starter, const process
   session.snapshot_.starter = std::move(starter);
   session.snapshot_.samples = 0;
   session.snapshot_.names = table.names();
+  session.snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
     session.snapshot_.ranks.push_back(
         {rank, table.pid(rank), std::string(table.host_name(rank).value_or("")), is_local[rank], 0, {}});

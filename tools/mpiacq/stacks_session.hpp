@@ -23,6 +23,9 @@ class stacks_session {
   /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
   [[nodiscard]] static result<stacks_session> open(starter_facts starter, const process_table& table,
                                                    const std::vector<bool>& is_local, const stacks_request& request);
+  /// The same through a job that is under control.
+  [[nodiscard]] static result<stacks_session> open(job& subject, const process_table& table,
+                                                   const std::vector<bool>& is_local, const stacks_request& request);
 
   /// Adds what the ranks are doing now. A rank that another tool holds is tried again for a moment.
   void sample();
@@ -32,6 +35,9 @@ class stacks_session {
 
  private:
   stacks_session() = default;
+  [[nodiscard]] static result<stacks_session> open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
+                                                   const process_table& table, const std::vector<bool>& is_local,
+                                                   const stacks_request& request);
   /// Takes up what a look at some ranks came to; those that are held by somebody else.
   [[nodiscard]] std::vector<std::uint32_t> take(const node_stacks& seen, call_tree& moment, bool last_try);
   [[nodiscard]] stacked_rank& row_of(std::uint32_t rank);

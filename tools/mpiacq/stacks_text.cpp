@@ -5,6 +5,7 @@
 
 #include "call_chains.hpp"
 #include "stacks_report.hpp"
+#include "table_text.hpp"
 #include "text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -215,7 +216,8 @@ std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
 std::string stacks_text(const stacks_snapshot& snapshot, bool colour) {
   std::string text = headline(snapshot);
   if (!snapshot.starter.found_how.empty()) text += "  " + printable(snapshot.starter.found_how) + "\n";
-  return text + stacks_body(snapshot, colour);
+  text += stacks_body(snapshot, colour);
+  return snapshot.names.has_worlds() ? text + world_lines(snapshot.worlds) : text;
 }
 
 }  // namespace mpiacq::tool

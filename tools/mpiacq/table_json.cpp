@@ -18,6 +18,16 @@ json json_of_origin(const job_world& world) {
           {"sequence", world.spawned_by->sequence}};
 }
 
+/// Those that hold, by their names in the job's own.
+json json_of(const rank_facts& facts) {
+  json names = json::array();
+  if (facts.acquired_pre_main) names.push_back("acquired_pre_main");
+  if (facts.force_to_main) names.push_back("force_to_main");
+  if (facts.partial_attach_ok) names.push_back("partial_attach_ok");
+  if (facts.ignore_queues) names.push_back("ignore_queues");
+  return names;
+}
+
 const job_world* world_of(const process_table& table, std::size_t entry) {
   const std::uint32_t number = table.names().world(entry);
   return number < table.worlds().size() ? &table.worlds()[number] : nullptr;
@@ -30,9 +40,9 @@ json world_id(const process_table& table, std::size_t entry) {
   return world == nullptr ? json(nullptr) : json(world->id);
 }
 
-json json_of_worlds(const process_table& table) {
+json json_of_worlds(std::span<const job_world> worlds) {
   json all = json::array();
-  for (const job_world& world : table.worlds()) {
+  for (const job_world& world : worlds) {
     all.push_back({{"number", all.size()}, {"id", world.id}, {"spawned_by", json_of_origin(world)}});
   }
   return all;
@@ -65,6 +75,7 @@ json json_of_processes(const seen_table& seen) {
                          {"local", bool{seen.is_local[i]}},
                          {"state", name(seen.states[i])},
                          {"spawned_by", world == nullptr ? json(nullptr) : json_of_origin(*world)},
+                         {"facts", i < seen.facts.size() ? json_of(seen.facts[i]) : json(nullptr)},
                          {"problems", std::move(problems)}});
   }
   return processes;

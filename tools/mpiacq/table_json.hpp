@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "json_parts.hpp"
@@ -15,12 +16,13 @@ struct seen_table {
   const process_table& table;
   std::vector<rank_state> states;
   std::vector<bool> is_local;
+  std::vector<rank_facts> facts = {};  ///< none: they are not known of single ranks
 };
 
 /// The comm_world_id of an entry; null with MPIR, and where no known world has it.
 [[nodiscard]] json world_id(const process_table& table, std::size_t entry);
 /// The `worlds` of a `mpiacq.job/1` document, by number.
-[[nodiscard]] json json_of_worlds(const process_table& table);
+[[nodiscard]] json json_of_worlds(std::span<const job_world> worlds);
 /// The entry of a process of this node; empty where none lists it.
 [[nodiscard]] std::optional<std::size_t> entry_of(const process_table* table, process_id process);
 

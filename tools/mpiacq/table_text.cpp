@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "mpiacq/rank_set.hpp"
 #include "text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -28,8 +29,7 @@ std::string process_rows(const process_table& table, const std::vector<rank_stat
   return columns(rows);
 }
 
-std::string parent_text(const process_table& table, const job_world::origin& origin) {
-  const auto worlds = table.worlds();
+std::string parent_text(std::span<const job_world> worlds, const job_world::origin& origin) {
   const auto parent =
       std::find_if(worlds.begin(), worlds.end(), [&](const job_world& w) { return w.id == origin.world; });
   if (parent != worlds.end()) return fmt::format("world {}", parent - worlds.begin());
@@ -63,22 +63,21 @@ std::string run_rows(const process_table& table) {
   return columns(rows);
 }
 
-/// What the numbers before the colons are.
-std::string world_lines(const process_table& table) {
+}  // namespace
+
+std::string world_lines(std::span<const job_world> worlds) {
   std::string text;
-  for (std::size_t i = 0; i < table.worlds().size(); ++i) {
-    const job_world& world = table.worlds()[i];
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    const job_world& world = worlds[i];
     text += fmt::format("  world {}: {}", i, printable(world.id));
     if (world.spawned_by) {
       text += fmt::format(", spawn {} of rank {} of {}", world.spawned_by->sequence, world.spawned_by->rank,
-                          parent_text(table, *world.spawned_by));
+                          parent_text(worlds, *world.spawned_by));
     }
     text += "\n";
   }
   return text;
 }
-
-}  // namespace
 
 std::string extent_text(const process_table& table, const mpir::job_facts& facts) {
   std::vector<std::uint32_t> hosts(table.host_numbers().begin(), table.host_numbers().end());
@@ -94,7 +93,7 @@ std::string extent_text(const process_table& table, const mpir::job_facts& facts
 
 std::string table_text(const process_table& table, const std::vector<rank_state>& states) {
   std::string text = table.size() <= rows_shown_one_by_one ? process_rows(table, states) : run_rows(table);
-  if (table.names().has_worlds()) text += world_lines(table);
+  if (table.names().has_worlds()) text += world_lines(table.worlds());
   if (!table.empty()) text += "  layout: " + layout_source_text(table.layout(), true) + "\n";
   return text;
 }
@@ -110,6 +109,18 @@ std::string problem_text(std::span<const error> problems, const process_table* t
   if (table->problem_count() > problems_shown) {
     text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_shown);
   }
+  return text;
+}
+
+std::string facts_text(const process_table& table, std::span<const rank_facts> facts) {
+  rank_set before_main, to_main;
+  for (std::uint32_t entry = 0; entry < facts.size(); ++entry) {
+    if (facts[entry].acquired_pre_main) before_main.add(entry);
+    if (facts[entry].force_to_main) to_main.add(entry);
+  }
+  std::string text;
+  if (!before_main.empty()) text += "  before their main: ranks " + table.names().text(before_main) + "\n";
+  if (!to_main.empty()) text += "  to be shown at main: ranks " + table.names().text(to_main) + "\n";
   return text;
 }
 

@@ -15,6 +15,11 @@ namespace mpiacq::tool {
 /// The table process by process, or a large one host by host, and where its layout was learnt.
 [[nodiscard]] std::string table_text(const process_table& table, const std::vector<rank_state>& states);
 
+/// What the numbers before the colons are: a line for each world.
+[[nodiscard]] std::string world_lines(std::span<const job_world> worlds);
+/// Ranks that have not entered main, or are to be shown there; nothing where none is.
+[[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
+
 /// A line for each problem of the job, and for the first ones of the table, where there is one.
 [[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table);
 
