@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +26,8 @@ struct rank_queue_options {
   std::optional<process_id> starter = {};
   queue_host_options host;  ///< `owner` is taken from each rank
   queue_types_options types;
+  /// Told on the caller's thread how many ranks have been read, of how many. Empty: nobody asks.
+  std::function<void(std::size_t read, std::size_t all)> progress;
   bool stacks = true;         ///< also what each rank is doing: else it is `unknown`
   unsigned side_by_side = 0;  ///< how many ranks are read at a time; 0: as many as there are processors
   /// How many numbers of the job are ranks of the world; 0: as its table says of each rank's world, if there is one.
@@ -38,6 +42,8 @@ struct node_queues {
       pml;  ///< of the same ranks: what `pml_in_use` says; empty where it says nothing
   /// From the first thing that was done to a rank until the last was let go.
   clock::duration held_for{};
+  /// `host.stop` could be read before all ranks had been: the rest were let go at once, and have timed_out.
+  bool stopped = false;
   std::vector<std::string> notes;  ///< where types came from, since the last time
   std::vector<error> problems;     ///< what was wrong with files of names, since the last time
 };

@@ -120,6 +120,7 @@ class node_ranks {
 
  private:
   friend class job;  // which has a grip of its own on its ranks
+  friend class spawn_watch;
   struct state;
   [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
                                                                   const rank_selection& selection,

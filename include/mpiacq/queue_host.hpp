@@ -37,6 +37,9 @@ struct queue_host_options {
   /// Empty: the user who runs this program.
   std::optional<std::uint32_t> owner;
   std::string helper;  ///< the program of the separate process; empty: the one installed beside the library
+  /// A descriptor of the caller's: once it can be read, a library in a process of its own is ended and `read` gives
+  /// what it had said so far, with timed_out as a problem. -1: none.
+  int stop = -1;
 };
 
 /// Runs a message-queue library (mqs_*; Message Queue Dumping 1.06 with its MPI-2 extension) for one process after the

@@ -103,15 +103,16 @@ struct queue_waits {
 ///
 /// Communicators of two ranks are one where their id, their size and their groups are the same; libraries that know no
 /// groups are asked for the same name instead. Ids alone do not do: they may be the same in groups without a common
-/// member. That an intercommunicator is one no library says: it is taken for one where an operation is for a rank
-/// beyond its group, and one other group has its id.
+/// member. The other side of an intercommunicator is the one that its members tell (`remote_group`), or else the only
+/// other group of its id; where neither is known its operations are not paired, and nobody is waited for through them.
 ///
 /// A rank waits where it is in a call that waits. For which of several pending operations that is nobody can see: then
 /// one of them is enough for it to go on, and `certain` deadlocks count no more than that. Time: n log n in operations
 /// and members of groups.
 [[nodiscard]] queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_activity> doing = {});
 
-/// Every rank that has a communicator of this name, and all members of their groups of it. Empty where none has one.
+/// Every rank that has a communicator of this name, and all members of their groups of it, both of them of an
+/// intercommunicator. Empty where none has one.
 [[nodiscard]] rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_view communicator);
 
 }  // namespace mpiacq

@@ -1,7 +1,40 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/message_queues.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace mpiacq {
+
+namespace {
+
+void place_on_other_side(peer& who, const std::optional<std::vector<std::int64_t>>& remote) {
+  who.global.reset();
+  if (!remote || !who.local || *who.local < 0) return;
+  const auto rank = static_cast<std::uint64_t>(*who.local);
+  if (rank < remote->size() && (*remote)[rank] >= 0) who.global = static_cast<std::uint32_t>((*remote)[rank]);
+}
+
+}  // namespace
+
+void make_inter(queue_communicator& one, std::optional<std::vector<std::int64_t>> remote_group) {
+  one.is_inter = true;
+  one.remote_group = std::move(remote_group);
+  for (queue_listing& queue : one.queues) {
+    for (queue_operation& operation : queue.operations) {
+      place_on_other_side(operation.desired, one.remote_group);
+      if (operation.actual) place_on_other_side(operation.actual->from_or_to, one.remote_group);
+    }
+  }
+}
+
+bool names_a_rank_beyond(const queue_communicator& one) {
+  return std::any_of(one.queues.begin(), one.queues.end(), [&](const queue_listing& queue) {
+    return std::any_of(queue.operations.begin(), queue.operations.end(), [&](const queue_operation& operation) {
+      return operation.desired.local && *operation.desired.local >= one.size;
+    });
+  });
+}
 
 std::string_view name(queue_class c) {
   switch (c) {

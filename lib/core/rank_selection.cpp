@@ -2,10 +2,11 @@
 #include "mpiacq/rank_selection.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "rank_number.hpp"
+#include "rank_text.hpp"
 
 namespace mpiacq {
 
@@ -18,15 +19,12 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
     const auto colon = part.find(':');
     const auto world = colon == std::string_view::npos ? std::nullopt : rank_number(part.substr(0, colon));
     const std::string_view ranks = part.substr(colon == std::string_view::npos ? 0 : colon + 1);
-    const auto dash = ranks.find('-');
-    auto first = rank_number(ranks.substr(0, dash));
-    auto last = dash == std::string_view::npos ? first : rank_number(ranks.substr(dash + 1));
-    if (world && ranks == "all") first = 0, last = last_rank;
-    if (!first || !last || *last < *first || (colon != std::string_view::npos && !world)) {
+    const auto read = world && ranks == "all" ? rank_range{0, last_rank} : range_in(ranks);
+    if (!read || (colon != std::string_view::npos && !world)) {
       return fail(error_code::invalid_argument,
                   fmt::format("'{}' in the selection '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));
     }
-    selection.ranges_.push_back({world ? std::int64_t{*world} : each_world, *first, *last});
+    selection.ranges_.push_back({world ? std::int64_t{*world} : each_world, read->first, read->last});
   }
   auto& ranges = selection.ranges_;
   std::sort(ranges.begin(), ranges.end());
@@ -75,7 +73,7 @@ std::string rank_selection::text() const {
       text += "all";
       continue;
     }
-    text += r.first == r.last ? fmt::format("{}", r.first) : fmt::format("{}-{}", r.first, r.last);
+    append_range(text, {r.first, r.last});
   }
   return text;
 }

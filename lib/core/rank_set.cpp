@@ -2,11 +2,11 @@
 #include "mpiacq/rank_set.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
 #include <fmt/format.h>
 
-#include "rank_number.hpp"
+#include "rank_text.hpp"
 
 namespace mpiacq {
 
@@ -95,8 +95,7 @@ std::string rank_set::text() const {
   std::string text;
   for (const range& r : ranges_) {
     if (!text.empty()) text += ',';
-    fmt::format_to(std::back_inserter(text), "{}", r.first);
-    if (r.last != r.first) fmt::format_to(std::back_inserter(text), "-{}", r.last);
+    append_range(text, {r.first, r.last});
   }
   return text;
 }
@@ -107,15 +106,13 @@ result<rank_set> rank_set::parse(std::string_view text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
-    const auto dash = part.find('-');
-    const auto first = rank_number(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : rank_number(part.substr(dash + 1));
-    if (!first || !last || *last < *first) {
+    const auto read = range_in(part);
+    if (!read) {
       return fail(error_code::invalid_argument,
                   fmt::format("'{}' in the ranks '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));
     }
     rank_set next;
-    next.ranges_.push_back({*first, *last});
+    next.ranges_.push_back({read->first, read->last});
     all.add(next);
   }
   return all;

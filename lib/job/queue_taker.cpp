@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mpich_communicators.hpp"
+#include "openmpi_communicators.hpp"
 #include "queue_library.hpp"
 #include "side_by_side.hpp"
 
@@ -100,7 +102,12 @@ void queue_taker::read(pending& one, const rank_queue_options& options) const {
   one.report =
       library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
   look_at_pml(one);
-  if (one.report && !one.report->missing.empty()) disbelieve(*one.report);
+  if (!one.report) return;
+  if (!one.report->missing.empty()) return disbelieve(*one.report);
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  look_at_openmpi_communicators(stopped, *subject.types, *one.report);
+  look_at_mpich_communicators(stopped, *subject.types, *one.report);
 }
 
 result<queue_report> queue_taker::read_with(process& subject, const std::string& library, const pending& one,
@@ -175,17 +182,37 @@ void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& 
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].report) places.push_back(i);
   }
-  side_by_side work(places.size(), workers(options, places.size()),
-                    [&](std::size_t i) { read(all[places[i]], options); });
-  if (options.stacks) look_at_stacks(all, places, taken);
-  for (auto done = work.take_done(); !done.empty(); done = work.take_done()) {
-    for (std::size_t& i : done) i = places[i];
-    let_go(all, done);
-  }
+  const auto whole = read_held(all, places, options, taken);
   taken.held_for = clock::now() - begin;
+  for (const std::size_t place : places) {
+    if (!whole[place]) all[place].report = fail(error_code::timed_out, "it was let go before it had been read");
+  }
   auto notes = types_->notes();
   taken.notes.assign(notes.begin() + static_cast<std::ptrdiff_t>(notes_told_), notes.end());
   notes_told_ = notes.size();
+}
+
+std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                         const rank_queue_options& options, node_queues& taken) {
+  std::vector<bool> whole(all.size());
+  side_by_side work(places.size(), workers(options, places.size()),
+                    [&](std::size_t i) { read(all[places[i]], options); });
+  if (options.stacks) look_at_stacks(all, places, taken);
+  for (std::size_t told = 0; told < places.size();) {
+    if (options.progress) options.progress(told, places.size());
+    if (!work.wait(options.host.stop)) {
+      // Whoever still reads sees a process that runs: that is thrown away.
+      taken.stopped = true;
+      work.begin_no_more();
+      let_go(all, places);
+      return whole;
+    }
+    auto done = work.take_done();
+    told += done.size();
+    for (std::size_t& i : done) whole[i = places[i]] = true;
+    let_go(all, done);
+  }
+  return whole;
 }
 
 void queue_taker::look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places,

@@ -52,6 +52,9 @@ class queue_taker {
                                                const rank_queue_options& options) const;
   void look_at_pml(pending& one) const;
   void read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken);
+  /// Reads those at these places and lets each go. Which ones were read before anybody said stop.
+  [[nodiscard]] std::vector<bool> read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                            const rank_queue_options& options, node_queues& taken);
   /// What those at these places are doing; all of them are held.
   void look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places, node_queues& taken);
   void hold(std::vector<pending>& all);

@@ -2,14 +2,20 @@
 #include "side_by_side.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <utility>
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 namespace mpiacq {
 
 side_by_side::side_by_side(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work)
-    : count_(count), work_(std::move(work)) {
+    : count_(count), work_(std::move(work)), news_(::eventfd(count == 0 ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   // Threads inherit the mask.
   sigset_t all, before;
   sigfillset(&all);
@@ -36,8 +42,29 @@ void side_by_side::run() {
     work_(mine);
     guard.lock();
     done_.push_back(mine);
-    more_.notify_one();
+    tell();
   }
+}
+
+void side_by_side::tell() {
+  more_.notify_one();
+  constexpr std::uint64_t one = 1;
+  (void)!::write(news_.number(), &one, sizeof one);
+}
+
+bool side_by_side::wait(int stop) {
+  if (threads_.empty()) run();
+  if (!news_.is_open()) return true;  // `take_done` does the waiting
+  std::array<pollfd, 2> either{pollfd{news_.number(), POLLIN, 0}, pollfd{stop, POLLIN, 0}};
+  while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+  }
+  return either[1].revents == 0;
+}
+
+void side_by_side::begin_no_more() {
+  const std::scoped_lock guard(lock_);
+  count_ = next_;
+  tell();
 }
 
 std::vector<std::size_t> side_by_side::take_done() {
@@ -45,6 +72,9 @@ std::vector<std::size_t> side_by_side::take_done() {
   std::unique_lock guard(lock_);
   more_.wait(guard, [this] { return !done_.empty() || told_ == count_; });
   told_ += done_.size();
+  // Once all has been told, whoever waits is to find that out.
+  std::uint64_t news = 0;
+  if (told_ != count_) (void)!::read(news_.number(), &news, sizeof news);
   return std::exchange(done_, {});
 }
 

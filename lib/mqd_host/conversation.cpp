@@ -81,15 +81,18 @@ result<void> conversation::wait(short socket_events) {
     const auto now = steady::now();
     const auto verdict = clock_.look(process_.area().calls.load(std::memory_order_relaxed), now);
     if (verdict != call_clock::verdict::in_time) return fail(too_slow(verdict));
-    std::array<pollfd, 2> both{pollfd{process_.socket(), socket_events, 0},
-                               pollfd{output_open_ ? process_.output() : -1, POLLIN, 0}};
-    const int ready = ::poll(both.data(), both.size(), clock_.milliseconds_to_look(now));
+    std::array<pollfd, 3> any{pollfd{process_.socket(), socket_events, 0},
+                              pollfd{output_open_ ? process_.output() : -1, POLLIN, 0}, pollfd{stop_, POLLIN, 0}};
+    const int ready = ::poll(any.data(), any.size(), clock_.milliseconds_to_look(now));
     if (ready < 0 && errno != EINTR) {
       return fail(error{error_code::system, "waiting for the process of a queue library"}.with_errno(errno));
     }
     if (ready <= 0) continue;
-    if (both[1].revents != 0) take_output();
-    if (both[0].revents != 0) return {};
+    if (any[2].revents != 0) {
+      return fail(error_code::timed_out, fmt::format("the queue library was stopped{} before its end", during()));
+    }
+    if (any[1].revents != 0) take_output();
+    if (any[0].revents != 0) return {};
   }
 }
 

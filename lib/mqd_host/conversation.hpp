@@ -18,11 +18,14 @@ namespace mpiacq::mqd_host {
 /// and ends it where it does not end.
 class conversation {
  public:
-  conversation(helper_process& process, answer_server& answers, record_reader& reader, const queue_limits& limits)
+  /// `stop`: a descriptor at whose first byte the talk ends; -1: none.
+  conversation(helper_process& process, answer_server& answers, record_reader& reader, const queue_limits& limits,
+               int stop = -1)
       : process_(process),
         answers_(answers),
         reader_(reader),
         limits_(limits),
+        stop_(stop),
         clock_(limits, std::chrono::steady_clock::now()) {}
 
   /// From the first word to the last. What the library gave went to the reader; the error is why there is no more. The
@@ -53,6 +56,7 @@ class conversation {
   answer_server& answers_;
   record_reader& reader_;
   const queue_limits& limits_;
+  int stop_;
   call_clock clock_;
   frame_splitter frames_{longest_request};
   std::vector<std::byte> copied_report_;

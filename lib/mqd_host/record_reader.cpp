@@ -96,7 +96,11 @@ result<void> record_reader::put(has_queues_record /*what*/) {
 result<void> record_reader::put(communicator_record&& c) {
   if (c.group_size.value_or(0) > limits_.group_size) return too_many("ranks of a group", limits_.group_size);
   make_printable(c.name, longest_name);
-  next_ = queue_communicator{c.id, std::move(c.name), c.local_rank, c.size, std::nullopt, {}};
+  next_.emplace();
+  next_->id = c.id;
+  next_->name = std::move(c.name);
+  next_->local_rank = c.local_rank;
+  next_->size = c.size;
   if (c.group_size) next_->group.emplace();
   group_left_ = c.group_size.value_or(0);
   open_.reset();

@@ -44,6 +44,8 @@ void report_builder::close_queues() {
     report_.communicators.back().of(c).known =
         got_to == progress::begun ? queue_knowledge::cut_short : queue_knowledge::failed;
   }
+  queue_communicator& last = report_.communicators.back();
+  if (names_a_rank_beyond(last)) make_inter(last, {});
 }
 
 result<queue_report> report_builder::finish(result<void> how_it_ended) {

@@ -54,7 +54,7 @@ result<queue_report> separate_host::read(const queue_subject& subject) {
   target_answers names(subject);
   answer_server answers(subject, names, options_.limits);
   record_reader reader(builder, options_.limits);
-  conversation talk(*process, answers, reader, options_.limits);
+  conversation talk(*process, answers, reader, options_.limits, options_.stop);
   auto outcome = talk.run({MPIACQ_VERSION,
                            library_.path,
                            subject.process.abi,

@@ -15,6 +15,13 @@ bool is_collective(mpi_call_kind kind) {
   return kind == mpi_call_kind::synchronising || kind == mpi_call_kind::collective;
 }
 
+/// Whose coming a collective call waits for: the group's, of an intercommunicator the other side's.
+const std::vector<std::int64_t>& awaited(const picture& seen, std::uint32_t shared) {
+  static const std::vector<std::int64_t> nobody;
+  const std::uint32_t peers = seen.shared.peers_of(shared);
+  return peers == nowhere ? nobody : seen.shared.all[peers].members;
+}
+
 /// On which communicator a rank's collective call is. The library's own operations show it; else there may be only one
 /// that it can be, or the call may say it.
 std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
@@ -40,7 +47,7 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
     const std::uint32_t shared = seen.shared.of[report][place];
     if (own[place].size < 2 || seen.shared.all[shared].ambiguous) continue;
     std::pair<std::int64_t, std::int64_t> count;
-    for (const std::int64_t member : seen.shared.all[shared].members) {
+    for (const std::int64_t member : awaited(seen, shared)) {
       const std::uint32_t other = member < 0 ? nowhere : seen.known(static_cast<std::uint32_t>(member));
       const bool same = other != nowhere && seen.doing[other].function == seen.doing[report].function;
       ++(same ? count.first : count.second);
@@ -75,7 +82,8 @@ struct absentees {
 absentees who_is_missing(const picture& seen, const call& where, const std::vector<std::uint32_t>& is_on) {
   absentees missing;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // number, report
-  for (const std::int64_t member : seen.shared.all[where.shared].members) {
+  const std::uint32_t peers = seen.shared.peers_of(where.shared);
+  for (const std::int64_t member : awaited(seen, where.shared)) {
     if (member < 0) continue;
     const auto number = static_cast<std::uint32_t>(member);
     const std::uint32_t report = seen.known(number);
@@ -85,7 +93,7 @@ absentees who_is_missing(const picture& seen, const call& where, const std::vect
     }
     // One that is in this call on a communicator that nobody can name may be in this one.
     const bool same_call = seen.doing[report].function == where.function;
-    if (same_call && (is_on[report] == where.shared || is_on[report] == nowhere)) continue;
+    if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) continue;
     found.emplace_back(number, report);
   }
   std::sort(found.begin(), found.end());

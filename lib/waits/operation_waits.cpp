@@ -115,9 +115,9 @@ class one_rank {
  private:
   void add(const half& operation) {
     aim* what = nullptr;
-    if (operation.any_source) {
-      const std::uint32_t remote = seen_.shared.all[operation.shared].remote;
-      what = &anybody_[remote == nowhere ? operation.shared : remote];
+    const std::uint32_t peers = seen_.shared.peers_of(operation.shared);
+    if (operation.any_source && peers != nowhere) {
+      what = &anybody_[peers];
     } else if (operation.peer_number != nowhere) {
       what = &aims_[operation.peer_number];
     } else {

@@ -19,10 +19,11 @@ half half_of(const queue_operation& operation, const shared_communicators& share
   made.any_source = operation.desired.any;
   made.moving = operation.status == operation_status::matched;
   if (made.any_source) return made;
-  const shared_communicator& peers = shared.peers_of(number);
-  if (const auto who = number_of(peers, operation.desired)) made.peer_number = *who;
+  const std::uint32_t peers = shared.peers_of(number);
+  if (peers == nowhere) return made;
+  if (const auto who = number_of(shared, number, operation.desired)) made.peer_number = *who;
   const auto named = operation.desired.local;
-  if (named && *named >= 0 && static_cast<std::uint64_t>(*named) < peers.members.size()) {
+  if (named && *named >= 0 && static_cast<std::uint64_t>(*named) < shared.all[peers].members.size()) {
     made.peer_local = static_cast<std::uint32_t>(*named);
   }
   return made;
@@ -107,8 +108,7 @@ both_sides by_receiver(const halves& operations, const shared_communicators& sha
     if (!h.is_send()) {
       if (h.any_source || h.peer_local != nowhere) found.receives.push_back({{h.shared, h.local}, i});
     } else if (h.peer_local != nowhere) {
-      const std::uint32_t remote = shared.all[h.shared].remote;
-      found.sends.push_back({{remote == nowhere ? h.shared : remote, h.peer_local}, i});
+      found.sends.push_back({{shared.peers_of(h.shared), h.peer_local}, i});
     }
   }
   std::stable_sort(found.receives.begin(), found.receives.end(),
@@ -184,8 +184,8 @@ void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks,
   }
   for (half& h : operations.all) {
     if (h.under_way() || shared.all[h.shared].ambiguous) continue;
-    const std::uint32_t remote = shared.all[h.shared].remote;
-    const std::uint32_t peers = remote == nowhere ? h.shared : remote;
+    const std::uint32_t peers = shared.peers_of(h.shared);
+    if (peers == nowhere) continue;
     if (h.any_source) {
       h.other_side_known = told[peers] == shared.all[peers].size;
     } else if (h.peer_local != nowhere) {

@@ -2,6 +2,7 @@
 #include "same_communicators.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -85,29 +86,68 @@ bool has_operations(const queue_communicator& one) {
   return std::any_of(one.queues.begin(), one.queues.end(), [](const auto& queue) { return !queue.operations.empty(); });
 }
 
-bool names_a_rank_beyond(const queue_communicator& one) {
-  return std::any_of(one.queues.begin(), one.queues.end(), [&](const queue_listing& queue) {
-    return std::any_of(queue.operations.begin(), queue.operations.end(), [&](const queue_operation& operation) {
-      return operation.desired.local && *operation.desired.local >= one.size;
-    });
-  });
+bool have_a_member_in_common(const shared_communicator& a, const shared_communicator& b) {
+  std::vector<std::int64_t> ours = a.members, theirs = b.members, both;
+  std::sort(ours.begin(), ours.end());
+  std::sort(theirs.begin(), theirs.end());
+  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(both));
+  return std::any_of(both.begin(), both.end(), [](std::int64_t member) { return member >= 0; });
 }
 
-/// The two groups of intercommunicators find each other by the id, if it is only these two that have it.
-void join_intercommunicators(shared_communicators& found, const std::vector<bool>& reaches_beyond) {
+/// The other side as this one's members say it. None of its own ranks may have been looked at.
+std::uint32_t told_other_side(shared_communicators& found, std::uint32_t side, std::span<const std::uint32_t> same_id) {
+  const std::vector<std::int64_t>& remote = *found.all[side].remote_group;
+  for (const std::uint32_t other : same_id) {
+    if (other != side && found.all[other].members == remote && found.all[other].size == remote.size()) return other;
+  }
+  shared_communicator made;
+  made.id = found.all[side].id;
+  made.size = remote.size();
+  made.members = remote;
+  made.report_of.assign(remote.size(), nowhere);
+  made.communicator_of.assign(remote.size(), nowhere);
+  made.is_inter = true;
+  found.all.push_back(std::move(made));
+  return static_cast<std::uint32_t>(found.all.size() - 1);
+}
+
+/// Where nobody says who the other side is: the only other communicator of this id, if it can be that.
+std::uint32_t likely_other_side(const shared_communicators& found, std::uint32_t side,
+                                std::span<const std::uint32_t> same_id) {
+  if (same_id.size() != 2) return nowhere;
+  const std::uint32_t other = same_id[0] == side ? same_id[1] : same_id[0];
+  return have_a_member_in_common(found.all[side], found.all[other]) ? nowhere : other;
+}
+
+/// The two groups of intercommunicators find each other.
+void join_intercommunicators(shared_communicators& found) {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_id;
-  for (std::uint32_t i = 0; i < found.all.size(); ++i) by_id[found.all[i].id].push_back(i);
-  for (std::uint32_t i = 0; i < found.all.size(); ++i) {
-    if (!reaches_beyond[i] || found.all[i].remote != nowhere) continue;
+  const auto count = static_cast<std::uint32_t>(found.all.size());
+  for (std::uint32_t i = 0; i < count; ++i) by_id[found.all[i].id].push_back(i);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!found.all[i].is_inter || found.all[i].remote != nowhere) continue;
     const auto& same_id = by_id[found.all[i].id];
-    if (same_id.size() != 2) {
+    const std::uint32_t other = found.all[i].remote_group != nullptr ? told_other_side(found, i, same_id)
+                                                                     : likely_other_side(found, i, same_id);
+    if (other == nowhere) {
       found.all[i].ambiguous = true;
       continue;
     }
-    const std::uint32_t other = same_id[0] == i ? same_id[1] : same_id[0];
     found.all[i].remote = other;
     found.all[other].remote = i;
+    found.all[other].is_inter = true;
   }
+}
+
+std::string doubt_about(const shared_communicator& shared) {
+  const std::string which =
+      fmt::format("communicator {:#x}{}{}", shared.id, shared.name.empty() ? "" : " ", shared.name);
+  if (shared.is_inter && shared.remote == nowhere) {
+    return which +
+           ": an intercommunicator, and nobody can say who is on its other side, so its operations are not "
+           "paired";
+  }
+  return which + ": nobody can say which ranks share it, so its operations are not paired";
 }
 
 }  // namespace
@@ -116,42 +156,40 @@ shared_communicators find_shared(std::span<const rank_queues> ranks) {
   shared_communicators found;
   found.of.resize(ranks.size());
   std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers;
-  std::vector<bool> reaches_beyond;
   for (std::uint32_t report = 0; report < ranks.size(); ++report) {
     if (!ranks[report].report) continue;
     const auto& own = ranks[report].report->communicators;
     for (std::uint32_t place = 0; place < own.size(); ++place) {
       const likeness like = likeness_of(own[place], report);
       const auto [at, is_new] = numbers.try_emplace(like, static_cast<std::uint32_t>(found.all.size()));
-      if (is_new) {
-        found.all.push_back(begun(like));
-        reaches_beyond.push_back(false);
-      }
-      join(found.all[at->second], ranks[report], report, place);
-      if (has_operations(own[place])) found.all[at->second].used = true;
-      if (names_a_rank_beyond(own[place])) reaches_beyond[at->second] = true;
+      if (is_new) found.all.push_back(begun(like));
+      shared_communicator& shared = found.all[at->second];
+      join(shared, ranks[report], report, place);
+      if (has_operations(own[place])) shared.used = true;
+      if (own[place].is_inter.value_or(names_a_rank_beyond(own[place]))) shared.is_inter = true;
+      if (own[place].remote_group) shared.remote_group = &*own[place].remote_group;
       found.of[report].push_back(at->second);
     }
   }
-  join_intercommunicators(found, reaches_beyond);
+  join_intercommunicators(found);
   for (const shared_communicator& shared : found.all) {
-    if (!shared.ambiguous || !shared.used) continue;
-    found.doubts.push_back(
-        fmt::format("communicator {:#x}{}{}: nobody can say which ranks share it, so its operations "
-                    "are not paired",
-                    shared.id, shared.name.empty() ? "" : " ", shared.name));
+    if (shared.ambiguous && shared.used) found.doubts.push_back(doubt_about(shared));
   }
   return found;
 }
 
-std::optional<std::uint32_t> number_of(const shared_communicator& peers, const peer& who) {
+std::optional<std::uint32_t> number_of(const shared_communicators& shared, std::uint32_t communicator,
+                                       const peer& who) {
+  const std::uint32_t place = shared.peers_of(communicator);
+  if (place == nowhere) return std::nullopt;  // the library's own word is of the wrong group
+  const shared_communicator& peers = shared.all[place];
   if (who.local && *who.local >= 0 && static_cast<std::uint64_t>(*who.local) < peers.members.size() &&
       !peers.ambiguous) {
     const std::int64_t number = peers.members[static_cast<std::size_t>(*who.local)];
     if (number >= 0) return static_cast<std::uint32_t>(number);
   }
-  // The library's own word, as good as it is.
-  return who.global;
+  // The library's own word, as good as it is: for another group's ranks it is none.
+  return shared.all[communicator].is_inter ? std::nullopt : who.global;
 }
 
 }  // namespace mpiacq::waits

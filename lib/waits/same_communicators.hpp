@@ -27,8 +27,10 @@ struct shared_communicator {
   /// communicator of the report it is.
   std::vector<std::uint32_t> report_of;
   std::vector<std::uint32_t> communicator_of;
-  /// Of an intercommunicator: the other group. Its ranks are those that operations name.
+  /// Its operations name ranks of another group. Which one that is may not be known; then it is ambiguous too.
+  bool is_inter = false;
   std::uint32_t remote = nowhere;
+  const std::vector<std::int64_t>* remote_group = nullptr;  ///< as its members say it
   /// Several communicators may be under one hat: nobody can say who belongs to whom.
   bool ambiguous = false;
   bool used = false;  ///< somebody has an operation on it
@@ -40,16 +42,16 @@ struct shared_communicators {
   std::vector<std::vector<std::uint32_t>> of;
   std::vector<std::string> doubts;
 
-  /// The one that the ranks in an operation of this communicator are of.
-  [[nodiscard]] const shared_communicator& peers_of(std::uint32_t number) const {
-    const std::uint32_t remote = all[number].remote;
-    return all[remote == nowhere ? number : remote];
+  /// The one that the ranks in an operation of this communicator are of; `nowhere` where nobody knows.
+  [[nodiscard]] std::uint32_t peers_of(std::uint32_t number) const {
+    return all[number].is_inter ? all[number].remote : number;
   }
 };
 
 [[nodiscard]] shared_communicators find_shared(std::span<const rank_queues> ranks);
 
-/// Its number in the job, where that is known.
-[[nodiscard]] std::optional<std::uint32_t> number_of(const shared_communicator& peers, const peer& who);
+/// The number in the job of the other side of an operation on this communicator, where that is known.
+[[nodiscard]] std::optional<std::uint32_t> number_of(const shared_communicators& shared, std::uint32_t communicator,
+                                                     const peer& who);
 
 }  // namespace mpiacq::waits

@@ -132,9 +132,11 @@ rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_v
     for (const queue_communicator& own : rank.report->communicators) {
       if (own.name != communicator) continue;
       members.push_back(rank.rank);
-      if (!own.group) continue;
-      for (const std::int64_t member : *own.group) {
-        if (member >= 0 && member < UINT32_MAX) members.push_back(static_cast<std::uint32_t>(member));
+      for (const auto* group : {&own.group, &own.remote_group}) {
+        if (!*group) continue;
+        for (const std::int64_t member : **group) {
+          if (member >= 0 && member < UINT32_MAX) members.push_back(static_cast<std::uint32_t>(member));
+        }
       }
     }
   }

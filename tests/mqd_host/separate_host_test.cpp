@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "rank_process.hpp"
+#include "run_command.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -58,6 +59,58 @@ TEST_CASE("the separate process lists what the rank was told to have") {
   CHECK(world.of(queue_class::sends).operations[0].desired.global == 2U);
   REQUIRE(world.of(queue_class::unexpected).operations.size() == 1);
   CHECK(world.of(queue_class::unexpected).operations[0].actual->tag == 5);
+}
+
+TEST_CASE("a library finds what it needs beside itself, wherever it is") {
+  rank_process rank(three_queues);
+  const scratch_folder folder;  // below a folder that everybody can write
+  std::filesystem::create_directory(folder.path("lib"));
+  const std::string library = folder.path("lib/library.so"), link = folder.path("link.so");
+  const std::string neighbour = "libqueue_neighbour.so";
+  std::filesystem::copy_file(library_path("with_neighbour"), library);
+  std::filesystem::copy_file(std::string(MPIACQ_QUEUE_LIBRARIES) + "/" + neighbour, folder.path("lib/" + neighbour));
+  std::filesystem::create_symlink(library, link);
+
+  const auto refused = queue_host::create(library);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == error_code::permission);
+  for (const std::string& path : {library, link}) {
+    INFO(path);
+    for (const auto isolation : {queue_isolation::separate, queue_isolation::in_process}) {
+      auto options = trusting();
+      options.isolation = isolation;
+      const auto host = queue_host::create(path, options);
+      REQUIRE(host);
+      const auto report = (*host)->read(rank.subject());
+      INFO(problems_of(report));
+      REQUIRE(report);
+      CHECK(report->library_version == "the version that a neighbour gives");
+      CHECK(report->communicators.size() == 1);
+    }
+  }
+
+  // Without its neighbour it is not loaded, and what is missing is said.
+  std::filesystem::remove(folder.path("lib/" + neighbour));
+  const auto host = queue_host::create(library, trusting());
+  REQUIRE(host);
+  const auto alone = (*host)->read(rank.subject());
+  REQUIRE_FALSE(alone);
+  CHECK_THAT(alone.error().message, ContainsSubstring(neighbour));
+}
+
+TEST_CASE("a library whose name has become another file's is loaded as it was opened") {
+  rank_process rank(three_queues);
+  const scratch_folder folder;
+  const std::string library = folder.path("library.so");
+  std::filesystem::copy_file(library_path("perfect"), library);
+  const auto host = queue_host::create(library, trusting());
+  REQUIRE(host);
+  std::filesystem::remove(library);
+  std::filesystem::copy_file(library_path("crash_on_load"), library);
+  const auto report = (*host)->read(rank.subject());
+  INFO(problems_of(report));
+  REQUIRE(report);
+  CHECK(report->communicators.size() == 1);
 }
 
 TEST_CASE("both ways of running a library give the same report") {

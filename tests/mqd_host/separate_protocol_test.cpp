@@ -233,7 +233,12 @@ TEST_CASE("what is said crosses the shared memory as it was, also a group that n
   REQUIRE(made);
   const tool_link nobody(-1);
   shared_report said(nobody, **made);
-  queue_communicator c{7, "a \xc3\xa9 b", 3, 5000, std::vector<std::int64_t>(5000), {}};
+  queue_communicator c;
+  c.id = 7;
+  c.name = "a \xc3\xa9 b";
+  c.local_rank = 3;
+  c.size = 5000;
+  c.group.emplace(5000);
   for (std::size_t i = 0; i < 5000; ++i) (*c.group)[i] = static_cast<std::int64_t>(4999 - i);
   said.library({"version", 3, length_unit::elements});
   said.has_queues();

@@ -87,6 +87,47 @@ TEST_CASE("ranks and tags keep their sign, whatever width a library gave them") 
   CHECK((!send.desired.any && !send.desired.local && send.tag == -1));
 }
 
+TEST_CASE("an operation for a rank past the group makes all ranks of its communicator the other side's") {
+  mpiacq::mqd_host::report_builder builder("library");
+  const auto told = [&](std::initializer_list<std::int64_t> ranks) {
+    builder.communicator(communicator_of({4, 2}));
+    builder.queue_begins(queue_class::receives);
+    for (const std::int64_t rank : ranks) {
+      queue_operation op;
+      op.desired.local = rank;
+      op.desired.global = 4;  // the local group's word
+      builder.operation(std::move(op));
+    }
+    builder.queue_ends(queue_class::receives, queue_knowledge::complete);
+  };
+  told({0, 2});
+  told({0});
+  const auto report = builder.finish({});
+  REQUIRE(report);
+  const auto& between = report->communicators.at(0);
+  CHECK(between.is_inter == true);
+  for (const auto& op : between.of(queue_class::receives).operations) CHECK_FALSE(op.desired.global);
+  CHECK_FALSE(report->communicators.at(1).is_inter);
+  CHECK(report->communicators.at(1).of(queue_class::receives).operations.at(0).desired.global == 4U);
+}
+
+TEST_CASE("an intercommunicator whose other side is known gives its ranks their numbers") {
+  queue_communicator one = communicator_of({4, 2});
+  for (const std::int64_t rank : {0, 1, 2, 3}) {
+    queue_operation op;
+    op.desired.local = rank;
+    op.desired.global = 4;
+    op.actual = queue_message{op.desired, 0, 0};
+    one.of(queue_class::sends).operations.push_back(op);
+  }
+  make_inter(one, std::vector<std::int64_t>{7, -1, 9});
+  const auto& operations = one.of(queue_class::sends).operations;
+  CHECK(operations[0].desired.global == 7U);
+  CHECK_FALSE(operations[1].desired.global);
+  CHECK(operations[2].actual->from_or_to.global == 9U);
+  CHECK_FALSE(operations[3].desired.global);
+}
+
 TEST_CASE("the group has the last word on a rank in the world") {
   const auto row = communicator_of({4, 2, -1});
   const auto numbers = [&](long local, long global) {

@@ -6,6 +6,14 @@
 using namespace mpiacq;
 using namespace mpiacq::test;
 
+TEST_CASE("a barrier between two groups waits for the other one") {
+  made_job job(4);
+  for (auto& rank : job.ranks()) rank.report->communicators.clear();
+  job.add_intercommunicator(9, {0, 1}, {2, 3});
+  job.in(0, "MPI_Barrier").in(2, "MPI_Barrier");
+  CHECK(text_of(job.waits().waits) == "0>3 2>1");
+}
+
 TEST_CASE("ranks in a barrier wait for those that have not come") {
   made_job job(4);
   for (const std::uint32_t rank : {0U, 1U, 3U}) job.in(rank, "MPI_Barrier");

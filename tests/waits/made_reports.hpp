@@ -52,6 +52,21 @@ class made_job {
     }
   }
 
+  /// Two groups that talk to each other alone. `told`: each side knows who is on the other one.
+  void add_intercommunicator(std::uint64_t id, const std::vector<std::int64_t>& one,
+                             const std::vector<std::int64_t>& other, bool told = true) {
+    const auto add = [&](const auto& group, const auto& remote) {
+      add_communicator(id, "between", group);
+      for (const std::int64_t member : group) {
+        queue_communicator& last = ranks_[static_cast<std::size_t>(member)].report->communicators.back();
+        last.is_inter = true;
+        if (told) last.remote_group = remote;
+      }
+    };
+    add(one, other);
+    add(other, one);
+  }
+
   /// On the communicator of this place among the rank's own; the peer by its rank in that.
   made_job& send(std::uint32_t from, std::int64_t to, std::int64_t tag, std::size_t place = 0) {
     communicator(from, place).of(queue_class::sends).operations.push_back(operation(to, tag));

@@ -103,6 +103,55 @@ TEST_CASE("an intercommunicator is known by a rank beyond its group") {
   CHECK(text_of(found.waits) == "1>3");
 }
 
+TEST_CASE("an intercommunicator's ranks are the other side's, also where both groups are as long") {
+  made_job job(5);
+  job.add_intercommunicator(9, {0, 1}, {2, 3});
+  job.send(0, 1, 4, 1).receive(3, 0, 4, 1);
+  job.receive(1, 1, 5, 1).in(1, "MPI_Recv");
+  job.receive(2, any_source, 6, 1).in(2, "MPI_Recv");
+  const queue_waits found = job.waits();
+  CHECK(of(found.pairs) == pairs{{{0, 1, 0, 0}, {3, 1, 1, 0}}});
+  CHECK(text_of(found.waits) == "1>3 2>any:0-1");
+  CHECK(found.doubts.empty());
+  CHECK(ranks_of_communicator(job.ranks(), "between").text() == "0-3");
+}
+
+TEST_CASE("who is on an intercommunicator's other side is known though nobody of it was read") {
+  made_job job(4);
+  job.add_intercommunicator(9, {0, 1}, {2, 3});
+  job.unreadable(2).unreadable(3);
+  job.receive(1, 1, 5, 1).in(1, "MPI_Recv");
+  const queue_waits found = job.waits();
+  CHECK(text_of(found.waits) == "1>3?");
+  REQUIRE(found.unpaired.size() == 1);
+  CHECK_FALSE(found.unpaired[0].unmatched);
+}
+
+TEST_CASE("where nobody knows an intercommunicator's other side nobody is waited for") {
+  made_job job(5);
+  job.add_intercommunicator(9, {0, 1}, {2, 3}, false);
+  job.add_communicator(9, "", {4});  // as it may be: the id alone does not tell which one it is
+  job.send(0, 1, 4, 1).receive(1, 0, 4, 1).receive(3, 0, 4, 1);
+  job.receive(1, any_source, 5, 1);
+  for (const std::uint32_t rank : {0U, 1U, 3U}) job.in(rank, "MPI_Recv");
+  const queue_waits found = job.waits();
+  CHECK(found.pairs.empty());
+  CHECK(found.waits.empty());
+  CHECK(found.deadlocks.empty());
+  for (const auto& single : found.unpaired) CHECK_FALSE(single.unmatched);
+  CHECK(says(found.doubts, "nobody can say who is on its other side"));
+}
+
+TEST_CASE("two groups of an id with a member in common are no two sides") {
+  made_job job(3);
+  job.add_communicator(9, "", {0, 1});
+  job.add_communicator(9, "", {1, 2});
+  job.send(0, 2, 4, 1).in(0, "MPI_Send");
+  const queue_waits found = job.waits();
+  CHECK(found.waits.empty());
+  CHECK(says(found.doubts, "nobody can say who is on its other side"));
+}
+
 TEST_CASE("without groups communicators are told by name and size, and what cannot be told is left alone") {
   made_job job(4);
   job.add_communicator(5, "rows", {0, 1}, false);

@@ -35,13 +35,15 @@ int attach_session::run() {
     }
     if (const auto status = take_signals()) return *status;
     if (commands_) commands_->serve();
+    reporter_.serve_spawns();
     if (left_ && (!commands_ || commands_->finished())) return own_status();
     if (!reported_ && clock::now() >= table_by_) return give_up();
     if (!reported_ && clock::now() >= hint_at_) say_what_is_missing();
     if (clock::now() >= daemons_by_) {
       if (const auto status = leave_without_daemons()) return *status;
     }
-    wait_for_either(job_, signals_, commands_.get(), reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
+    wait_for_either(job_, signals_, commands_.get(), reporter_.spawn_descriptor(),
+                    reported_ ? daemons_by_ : std::min(table_by_, hint_at_));
   }
 }
 
@@ -116,6 +118,7 @@ std::optional<int> attach_session::leave_it() {
 std::optional<int> attach_session::take_signals() {
   const auto signal = signals_.take();
   if (!signal) return std::nullopt;
+  reporter_.leave_spawns();
   reporter_.note_failure(job_.detach(leave::running));
   constexpr int by_signal = 128;
   return by_signal + signal->number;

@@ -32,7 +32,7 @@ json json_of(const mpir::job_facts& facts) {
           {"daemons", mpir::name(facts.daemons)}};
 }
 
-/// MPIR's three, and a name for each state of MPI2DD.
+/// MPIR's three, what a queue library names, and a name for each state of MPI2DD.
 std::string_view event_name(const job_snapshot& snapshot) {
   switch (snapshot.what) {
     case job_snapshot::event::spawned:
@@ -41,6 +41,8 @@ std::string_view event_name(const job_snapshot& snapshot) {
       return "attached";
     case job_snapshot::event::aborting:
       return "aborting";
+    case job_snapshot::event::new_processes:
+      return "new-processes";
     case job_snapshot::event::changed:
       break;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpiacq/job.hpp"
+#include "mpiacq/spawn_watch.hpp"
 #include "queues_report.hpp"
 #include "stacks_report.hpp"
 
@@ -13,7 +14,7 @@ namespace mpiacq::tool {
 
 /// What there is to say of a job at one event.
 struct job_snapshot {
-  enum class event : unsigned char { spawned, attached, aborting, changed };
+  enum class event : unsigned char { spawned, attached, aborting, changed, new_processes };
   event what = event::spawned;
   std::optional<std::string> abort_reason;
   const job_change* change = nullptr;  ///< what an event of MPI2DD was; always there for `changed`
@@ -22,6 +23,7 @@ struct job_snapshot {
   const stacks_snapshot* stacks = nullptr;  ///< --stacks
   const queues_snapshot* queues = nullptr;  ///< --queues
   bool colour = false;
+  const rank_spawn* spawn = nullptr;  ///< always there for `new_processes`
 };
 
 /// For people: a headline, the table, what to know about it.

@@ -19,7 +19,8 @@ std::vector<bool> local_ones(const job& subject, const process_table& table) {
 
 }  // namespace
 
-void job_reporter::report(job_snapshot::event what, const job_change* change, std::optional<std::string> reason) {
+void job_reporter::report(job_snapshot::event what, const job_change* change, std::optional<std::string> reason,
+                          const rank_spawn* spawn) {
   const job_snapshot snapshot{what,
                               std::move(reason),
                               change,
@@ -27,7 +28,8 @@ void job_reporter::report(job_snapshot::event what, const job_change* change, st
                               problems_,
                               stacks_ ? &*stacks_ : nullptr,
                               queues_ ? &*queues_ : nullptr,
-                              report_.wants_colour()};
+                              report_.wants_colour(),
+                              spawn};
   note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
   // They were of this moment.
   stacks_.reset();
@@ -71,7 +73,28 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked) {
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();
+  // An MPI2DD job tells of its spawns itself.
+  if (asked.after == then::go_on && subject.interface() == interface_kind::mpir) spawns_ = session->watch_spawns();
   queues_ = std::move(session->snapshot());
+  if (spawns_) followed_queues_ = queues_;
+}
+
+void job_reporter::serve_spawns() {
+  if (!spawns_) return;
+  while (const auto spawn = spawns_->next(clock::now())) {
+    for (const error& what : spawn->problems) {
+      problem(error{what}.while_doing(
+          fmt::format("reading the new processes of rank {}", job_.processes()->names().of(spawn->rank))));
+    }
+    if (spawn->processes.empty()) continue;
+    for (rank_queues& rank : followed_queues_->seen.ranks) {
+      if (rank.rank != spawn->rank || !rank.report) continue;
+      auto& all = rank.report->new_processes;
+      all.insert(all.end(), spawn->processes.begin(), spawn->processes.end());
+    }
+    queues_ = followed_queues_;
+    report(job_snapshot::event::new_processes, nullptr, {}, &*spawn);
+  }
 }
 
 void job_reporter::hold_ranks(job& subject) {

@@ -7,6 +7,7 @@
 
 #include "command_line.hpp"
 #include "job_report.hpp"
+#include "mpiacq/spawn_watch.hpp"
 #include "report_file.hpp"
 
 namespace mpiacq::tool {
@@ -21,7 +22,8 @@ class job_reporter {
   job_reporter(const job& subject, const report_options& options, report_file& report)
       : job_(subject), options_(options), report_(report) {}
 
-  void report(job_snapshot::event what, const job_change* change = nullptr, std::optional<std::string> reason = {});
+  void report(job_snapshot::event what, const job_change* change = nullptr, std::optional<std::string> reason = {},
+              const rank_spawn* spawn = nullptr);
   /// Said now, and in every report from now on.
   void problem(const error& what);
   /// Something that we were to do did not work.
@@ -30,8 +32,15 @@ class job_reporter {
   [[nodiscard]] bool failed() const { return failed_; }
   /// Takes the stacks of the selected ranks; the next report has them.
   void take_stacks(job& subject, const job_command_options& asked);
-  /// Reads the message queues of the selected ranks; the next report has them.
+  /// Reads the message queues of the selected ranks; the next report has them. Where the job is followed from then on,
+  /// so are those of its ranks whose libraries say where they announce new processes.
   void take_queues(job& subject, const job_command_options& asked);
+  /// Reports new processes that ranks have told of since.
+  void serve_spawns();
+  /// Readable where there may be some; -1 where nobody is followed.
+  [[nodiscard]] int spawn_descriptor() const { return spawns_ ? spawns_->event_descriptor() : -1; }
+  /// Follows nobody any more.
+  void leave_spawns() { spawns_.reset(); }
   /// Some rank could not be looked at.
   [[nodiscard]] bool rank_failed() const { return rank_failed_; }
   /// Takes hold of the selected ranks, and says which of them could not be held.
@@ -44,6 +53,9 @@ class job_reporter {
   std::vector<error> problems_;
   std::optional<stacks_snapshot> stacks_;
   std::optional<queues_snapshot> queues_;
+  std::unique_ptr<spawn_watch> spawns_;
+  std::optional<queues_snapshot>
+      followed_queues_;  ///< of the ranks that `spawns_` follows, with what they have told since
   bool failed_ = false;
   bool rank_failed_ = false;
 };

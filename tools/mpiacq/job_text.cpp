@@ -67,9 +67,22 @@ bool is_small(const job_snapshot& snapshot) {
                                         snapshot.change->state == mpi2dd::debug_state::metadirectory_changed);
 }
 
+std::string spawn_text(const job_snapshot& snapshot) {
+  const auto table = snapshot.subject.processes();
+  const rank_spawn& spawn = *snapshot.spawn;
+  const std::string who = table ? table->names().of(spawn.rank) : std::to_string(spawn.rank);
+  std::string text;
+  for (const new_process& one : spawn.processes) {
+    text += fmt::format("mpiacq: rank {} has spawned process {}{}{}: {}\n", who, one.pid.value(),
+                        one.host.empty() ? "" : " on ", printable(one.host), printable(one.executable));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string job_text(const job_snapshot& snapshot) {
+  if (snapshot.what == job_snapshot::event::new_processes) return spawn_text(snapshot);
   const auto table = snapshot.subject.processes();
   const std::string& how = snapshot.subject.starter().found_how;
   if (!table || is_small(snapshot)) return headline(snapshot, table.get());

@@ -36,11 +36,13 @@ int launch_session::run() {
       continue;
     }
     if (commands_) commands_->serve();
+    reporter_.serve_spawns();
     if (ended_ && (!commands_ || commands_->finished())) return final_status(*ended_);
     const bool waits = !spawned_ && !ended_;
     if (waits && clock::now() >= spawn_by_) return give_up();
     if (waits && clock::now() >= hint_at_) say_what_is_missing();
-    wait_for_either(job_, signals_, commands_.get(), waits ? std::min(spawn_by_, hint_at_) : no_deadline);
+    wait_for_either(job_, signals_, commands_.get(), reporter_.spawn_descriptor(),
+                    waits ? std::min(spawn_by_, hint_at_) : no_deadline);
     take_signals();
   }
 }

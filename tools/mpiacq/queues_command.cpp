@@ -1,14 +1,44 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands.hpp"
 #include "exit_status.hpp"
-#include "mpiacq/job_view.hpp"
+#include "progress_line.hpp"
 #include "queues_session.hpp"
-#include "report_file.hpp"
-#include "session_wait.hpp"
+#include "ranks_look.hpp"
 
 namespace mpiacq::tool {
+
+namespace {
+
+/// Reading a few ranks takes no longer than a person needs to look up.
+constexpr std::size_t many_ranks = 8;
+
+/// Reads with a word on how far it is.
+void look_with_progress(queues_session& session) {
+  const progress_line line(session.rank_count() >= many_ranks);
+  session.on_progress([&](std::size_t read, std::size_t all) {
+    line.show(fmt::format("queues of {} of {} ranks{}", read, all, session.snapshot().looks == 0 ? "" : ", once more"));
+  });
+  session.look();
+  session.on_progress({});
+}
+
+/// What there is to say beside the report, where that may be JSON, or in a file.
+void complain_of_signal(int number, const queues_snapshot& seen) {
+  const auto& ranks = seen.seen.ranks;
+  const auto read = std::count_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) { return !!rank.report; });
+  const char* name = ::sigabbrev_np(number);
+  complain(fmt::format("ended by {}{}: the queues of {} of {} ranks had been read, and all ranks go on",
+                       name == nullptr ? "signal " : "SIG", name == nullptr ? std::to_string(number) : name, read,
+                       ranks.size()));
+}
+
+}  // namespace
 
 int run_queues(const queues_options& options) {
   auto report = report_file::open(options.report.output, STDOUT_FILENO);
@@ -16,32 +46,31 @@ int run_queues(const queues_options& options) {
     complain(report.error());
     return status_tool_failed;
   }
-  debug_file_search search = search_in(options.report);
-  search.debuginfod = false;  // a download would hold the job
-  const deadline until = deadline_after(options.timeout);
-  const look_options how{{}, search, options.interface};
-  const auto ranks = ranks_of(options.ranks, options.process, options.queue, how, until);
-  if (!ranks) {
-    complain(ranks.error());
-    return status_tool_failed;
+  signal_catcher signals;
+  const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
+                                   options.timeout, signals);
+  if (!look) {
+    complain(look.error());
+    return status_without_ranks(signals);
   }
-  const auto job = look_at_job(options.process, how, until);
-  if (!job) {
-    complain(job.error());
-    return status_tool_failed;
-  }
-  auto session = queues_session::open(job->starter, *job->processes, job->is_local, *ranks, options.queue, search);
+  auto session = queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
+                                      options.queue, look->search, signals.descriptor());
   if (!session) {
     complain(session.error());
     return status_tool_failed;
   }
-  session->snapshot().problems = job->problems;
-  session->look();
+  session->snapshot().problems = look->job.problems;
+  look_with_progress(*session);
+  const auto signal = signals.take();
   const queues_snapshot& seen = session->snapshot();
   const std::string text = options.report.json ? queues_json(seen) : queues_text(seen, report->wants_colour());
   if (auto written = report->write(text); !written) {
     complain(written.error());
     return status_tool_failed;
+  }
+  if (signal) {
+    complain_of_signal(signal->number, seen);
+    return status_by_signal(signal->number);
   }
   return session->rank_failed() ? status_rank_failed : status_ok;
 }

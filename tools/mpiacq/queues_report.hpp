@@ -27,6 +27,8 @@ struct queues_snapshot {
   std::chrono::duration<double> held{0};
   /// How often they were looked at: again where there was a deadlock, for what passes is none.
   std::size_t looks = 0;
+  /// A signal came: some ranks may not have been read, and a deadlock was not looked at twice.
+  bool interrupted = false;
   bool in_process = false;       ///< the libraries were run in this program
   bool library_chosen = false;   ///< --library
   bool library_trusted = false;  ///< --trust-library

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "mpiacq/job_view.hpp"
 #include "queues_worlds.hpp"
+#include "ranks_look.hpp"
+#include "session_wait.hpp"
 
 namespace mpiacq::tool {
 
@@ -19,11 +21,29 @@ namespace {
 constexpr std::chrono::milliseconds between_samples{20};
 constexpr int samples_between_looks = 8;
 
-rank_selection selection_of(std::vector<std::uint32_t> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  rank_set all;
-  for (const std::uint32_t rank : ranks) all.add(rank);
-  return rank_selection::parse(all.text()).value_or(rank_selection{});
+/// Puts what a second try has given in its place.
+void put_into(node_queues& all, node_queues&& some) {
+  for (std::size_t i = 0; i < some.ranks.size(); ++i) {
+    const auto at = std::lower_bound(all.ranks.begin(), all.ranks.end(), some.ranks[i].rank,
+                                     [](const rank_queues& row, std::uint32_t rank) { return row.rank < rank; });
+    if (at == all.ranks.end() || at->rank != some.ranks[i].rank) continue;
+    const auto place = static_cast<std::size_t>(at - all.ranks.begin());
+    *at = std::move(some.ranks[i]);
+    all.doing[place] = std::move(some.doing[i]);
+    all.pml[place] = std::move(some.pml[i]);
+  }
+  all.held_for += some.held_for;
+  all.stopped = all.stopped || some.stopped;
+  std::move(some.notes.begin(), some.notes.end(), std::back_inserter(all.notes));
+  std::move(some.problems.begin(), some.problems.end(), std::back_inserter(all.problems));
+}
+
+std::vector<std::uint32_t> busy_ones(const node_queues& seen) {
+  std::vector<std::uint32_t> busy;
+  for (const rank_queues& rank : seen.ranks) {
+    if (!rank.report && rank.report.error().code == error_code::busy) busy.push_back(rank.rank);
+  }
+  return busy;
 }
 
 bool any_is_certain(const std::vector<deadlock>& deadlocks) {
@@ -54,22 +74,22 @@ std::string_view outcome_of(const rank_queues& rank) {
 
 result<queues_session> queues_session::open(starter_facts starter, const process_table& table,
                                             const std::vector<bool>& is_local, const rank_selection& ranks,
-                                            const queue_request& request, const debug_file_search& search) {
+                                            const queue_request& request, const debug_file_search& search, int stop) {
   return open(node_ranks::create(table, ranks, options_for(search)), std::move(starter), table, is_local, ranks,
-              request, search);
+              request, search, stop);
 }
 
 result<queues_session> queues_session::open(job& subject, const process_table& table, const std::vector<bool>& is_local,
                                             const rank_selection& ranks, const queue_request& request,
                                             const debug_file_search& search) {
-  return open(subject.look_into(ranks, options_for(search)), subject.starter(), table, is_local, ranks, request,
-              search);
+  return open(subject.look_into(ranks, options_for(search)), subject.starter(), table, is_local, ranks, request, search,
+              -1);
 }
 
 result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
                                             const process_table& table, const std::vector<bool>& is_local,
                                             const rank_selection& ranks, const queue_request& request,
-                                            const debug_file_search& search) {
+                                            const debug_file_search& search, int stop) {
   if (!node) return fail(std::move(node).error());
   queues_session session;
   session.node_ = std::move(*node);
@@ -78,6 +98,7 @@ result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> 
   session.how_.host.trust_library = request.trust_library;
   session.how_.types.file = request.types;
   session.how_.types.debug_files = search;
+  session.how_.host.stop = stop;
   session.snapshot_.starter = std::move(starter);
   session.snapshot_.library_chosen = !request.library.empty();
   session.snapshot_.library_trusted = request.trust_library;
@@ -91,9 +112,28 @@ result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> 
   return session;
 }
 
-void queues_session::take() {
+node_queues queues_session::read_all() {
   node_queues seen = node_->queues(how_);
+  rank_queue_options again = how_;
+  for (int tries = 1; tries < most_tries && !seen.stopped; ++tries) {
+    auto busy = busy_ones(seen);
+    if (busy.empty()) break;
+    if (stopped_within(between_tries, how_.host.stop)) {
+      seen.stopped = true;
+      break;
+    }
+    again.ranks = selection_of(std::move(busy));
+    put_into(seen, node_->queues(again));
+  }
+  return seen;
+}
+
+void queues_session::take() {
+  node_queues seen = read_all();
   snapshot_.held += seen.held_for;
+  snapshot_.interrupted = seen.stopped;
+  // Half a second look says less than a whole first one.
+  if (seen.stopped && snapshot_.looks > 0) return;
   ++snapshot_.looks;
   // What is told once is told of the looks before, too.
   auto notes = std::move(snapshot_.seen.notes);
@@ -108,7 +148,12 @@ void queues_session::take() {
 
 void queues_session::look() {
   take();
-  if (any_is_certain(snapshot_.waits.deadlocks)) look_again();
+  if (!snapshot_.interrupted && any_is_certain(snapshot_.waits.deadlocks)) look_again();
+  if (snapshot_.interrupted && any_is_certain(snapshot_.waits.deadlocks)) {
+    for (deadlock& found : snapshot_.waits.deadlocks) found.certain = false;
+    snapshot_.waits.doubts.emplace_back(
+        "interrupted before a second look: what seems to be a deadlock may be messages on their way");
+  }
 }
 
 bool queues_session::stay_where_they_are(const std::vector<std::uint32_t>& ranks) {
@@ -116,7 +161,10 @@ bool queues_session::stay_where_they_are(const std::vector<std::uint32_t>& ranks
   how.ranks = selection_of(ranks);
   std::vector<std::string> calls;
   for (int sample = 0; sample < samples_between_looks; ++sample) {
-    std::this_thread::sleep_for(between_samples);
+    if (stopped_within(between_samples, how_.host.stop)) {
+      snapshot_.interrupted = true;
+      return false;
+    }
     const node_stacks seen = node_->stacks(how);
     snapshot_.held += seen.held_for;
     std::vector<std::string> now;
@@ -136,7 +184,8 @@ void queues_session::look_again() {
     members.insert(found.ranks.begin(), found.ranks.end());
   }
   const bool still = stay_where_they_are({members.begin(), members.end()});
-  take();
+  if (!snapshot_.interrupted) take();
+  if (snapshot_.interrupted) return;
   bool some_passed = false;
   for (deadlock& found : snapshot_.waits.deadlocks) {
     if (!found.certain || (still && before.contains(found.ranks))) continue;
@@ -150,18 +199,23 @@ void queues_session::look_again() {
                         [](const deadlock& found) { return found.certain; });
 }
 
+std::unique_ptr<spawn_watch> queues_session::watch_spawns() {
+  return spawn_watch::create(std::move(node_), snapshot_.seen, how_);
+}
+
 bool queues_session::rank_failed() const {
   return !std::all_of(snapshot_.seen.ranks.begin(), snapshot_.seen.ranks.end(), is_whole);
 }
 
 result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                const look_options& how, deadline until) {
+                                const look_options& how, deadline until, int stop) {
   if (choice.communicator.empty()) return choice.ranks;
   const auto job = look_at_job(named, how, until);
   if (!job) return fail(job.error());
-  auto session = queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files);
+  auto session = queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files, stop);
   if (!session) return fail(std::move(session).error());
   session->take();
+  if (session->snapshot().interrupted) return fail(error_code::timed_out, "interrupted before the ranks were known");
   const auto& ranks = session->snapshot().seen.ranks;
   const rank_set members = ranks_of_communicator(ranks, choice.communicator);
   if (!members.empty()) return rank_selection::parse(session->snapshot().names.text(members));

@@ -1,13 +1,17 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "mpiacq/spawn_watch.hpp"
 #include "queues_report.hpp"
 
 namespace mpiacq::tool {
@@ -15,14 +19,20 @@ namespace mpiacq::tool {
 /// The message queues of a job's ranks on this node.
 class queues_session {
  public:
-  /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
+  /// Errors as `node_ranks` has them; a single rank's are in the snapshot. `stop`: a descriptor that can be read when
+  /// it is to end, and all ranks are to go on; -1: none.
   [[nodiscard]] static result<queues_session> open(starter_facts starter, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
-                                                   const queue_request& request, const debug_file_search& search);
+                                                   const queue_request& request, const debug_file_search& search,
+                                                   int stop = -1);
   /// The same through a job that is under control.
   [[nodiscard]] static result<queues_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
                                                    const queue_request& request, const debug_file_search& search);
+
+  /// Whom to tell how many of how many ranks have been read.
+  void on_progress(std::function<void(std::size_t, std::size_t)> tell) { how_.progress = std::move(tell); }
+  [[nodiscard]] std::size_t rank_count() const { return node_->ranks().size(); }
 
   /// Reads them, and finds who waits for whom. Where that is a deadlock it looks again, and at what the ranks do in
   /// between: a message that was on its way at one moment has come at another, and then they have gone on.
@@ -30,6 +40,9 @@ class queues_session {
   /// Reads them once.
   void take();
   [[nodiscard]] queues_snapshot& snapshot() { return snapshot_; }
+  /// From now on follows the ranks whose libraries say where they announce new processes; empty where there is none.
+  /// Nothing more can be read by this.
+  [[nodiscard]] std::unique_ptr<spawn_watch> watch_spawns();
   /// Whether a rank of this node could not be read, or not to the end.
   [[nodiscard]] bool rank_failed() const;
 
@@ -38,7 +51,9 @@ class queues_session {
   [[nodiscard]] static result<queues_session> open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
                                                    const process_table& table, const std::vector<bool>& is_local,
                                                    const rank_selection& ranks, const queue_request& request,
-                                                   const debug_file_search& search);
+                                                   const debug_file_search& search, int stop);
+  /// Ranks that somebody else holds for a moment are tried again.
+  [[nodiscard]] node_queues read_all();
   void look_again();
   /// Whether these ranks are all seen in the calls that they are in, some times in a row.
   [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
@@ -50,9 +65,9 @@ class queues_session {
 };
 
 /// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
-/// this name in some rank of this node. The job's table is waited for as `look_at_job` does. Errors: as that; not_found
-/// where no rank has such a communicator.
+/// this name in some rank of this node. The job's table is waited for as `look_at_job` does; `stop` as above. Errors:
+/// as that; not_found where no rank has such a communicator.
 [[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                              const look_options& how, deadline until);
+                                              const look_options& how, deadline until, int stop = -1);
 
 }  // namespace mpiacq::tool

@@ -24,6 +24,7 @@ std::string headline(const queues_snapshot& snapshot) {
   const std::size_t all = ranks.size() + snapshot.remote.count();
   std::string text = fmt::format("mpiacq: {} (pid {}): queues of {} of {}", printable(snapshot.starter.executable),
                                  snapshot.starter.pid.value(), whole, counted(all, "rank", "ranks"));
+  if (snapshot.interrupted) text += ", interrupted";
   if (snapshot.looks > 1) text += fmt::format(", {} looks", snapshot.looks);
   return text + fmt::format(", stopped for {:.1f} ms\n", 1000 * snapshot.held.count());
 }
@@ -81,10 +82,11 @@ std::string libraries_text(const queues_snapshot& snapshot) {
   return text;
 }
 
-std::string peer_text(const peer& who) {
-  if (who.any) return "any";
-  const std::string local = who.local ? std::to_string(*who.local) : "?";
-  if (!who.global || (who.local && *who.local == static_cast<std::int64_t>(*who.global))) return local;
+std::string peer_text(const peer& who, bool is_inter) {
+  const std::string_view side = is_inter ? "remote " : "";
+  if (who.any) return fmt::format("{}any", side);
+  const std::string local = fmt::format("{}{}", side, who.local ? std::to_string(*who.local) : "?");
+  if (!who.global || (!is_inter && who.local && *who.local == static_cast<std::int64_t>(*who.global))) return local;
   return fmt::format("{} (rank {})", local, *who.global);
 }
 
@@ -127,7 +129,7 @@ row row_of(const queue_communicator& own, const queue_report& report, const oper
   const std::string_view unit = report.unit == length_unit::unknown ? "" : name(report.unit);
   return {printable(own.name.empty() ? fmt::format("{:#x}", own.id) : own.name),
           std::string(directions[static_cast<std::size_t>(place.queue)]),
-          peer_text(other),
+          peer_text(other, own.is_inter.value_or(false)),
           tag ? std::to_string(*tag) : "any",
           fmt::format("{}{}{}", operation.length, unit.empty() ? "" : " ", unit),
           states.of(place, operation)};
@@ -166,20 +168,27 @@ std::string operations_text(const queues_snapshot& snapshot) {
 }
 
 std::string communicators_text(const queues_snapshot& snapshot) {
-  using key = std::tuple<std::uint64_t, std::string, std::int64_t>;
+  // Of an intercommunicator the other side's size too; 0 where that is not known.
+  using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
   grouped<key> all;
   for (const rank_queues& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
-    for (const queue_communicator& own : rank.report->communicators) all.add({own.id, own.name, own.size}, rank.rank);
+    for (const queue_communicator& own : rank.report->communicators) {
+      std::optional<std::size_t> remote;
+      if (own.is_inter.value_or(false)) remote = own.remote_group ? own.remote_group->size() : 0;
+      all.add({own.id, own.name, own.size, remote}, rank.rank);
+    }
   }
   const auto rows = all.rows();
   if (rows.empty()) return {};
   std::vector<row> table = {{"communicator", "id", "size", "seen in ranks"}};
   for (const auto& [what, ranks] : rows) {
     if (table.size() > rows_shown) break;
-    const auto& [id, own_name, size] = what;
-    table.push_back({own_name.empty() ? "(unnamed)" : printable(own_name), fmt::format("{:#x}", id),
-                     std::to_string(size), ranks_text(ranks, snapshot.names)});
+    const auto& [id, own_name, size, remote] = what;
+    std::string sizes = std::to_string(size);
+    if (remote) sizes += *remote == 0 ? " + remote" : fmt::format(" + {} remote", *remote);
+    table.push_back({own_name.empty() ? "(unnamed)" : printable(own_name), fmt::format("{:#x}", id), std::move(sizes),
+                     ranks_text(ranks, snapshot.names)});
   }
   std::string text = fmt::format("  {}:\n{}", counted(rows.size(), "communicator", "communicators"), columns(table));
   if (rows.size() + 1 > table.size())

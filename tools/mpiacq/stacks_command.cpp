@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -8,11 +8,8 @@
 
 #include "commands.hpp"
 #include "exit_status.hpp"
-#include "mpiacq/job_view.hpp"
-#include "queues_session.hpp"
-#include "report_file.hpp"
-#include "session_wait.hpp"
-#include "signals.hpp"
+#include "progress_line.hpp"
+#include "ranks_look.hpp"
 #include "stacks_session.hpp"
 
 namespace mpiacq::tool {
@@ -20,24 +17,6 @@ namespace mpiacq::tool {
 namespace {
 
 constexpr double longest_wait = 1e9;  // seconds; more than a clock can add is the same as for ever
-
-/// On a terminal, while there is nothing else to see.
-class progress {
- public:
-  explicit progress(std::size_t samples) : samples_(samples), shown_(samples > 1 && ::isatty(STDERR_FILENO) == 1) {}
-  ~progress() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  progress(const progress&) = delete;
-  progress& operator=(const progress&) = delete;
-  void show(std::size_t taken) const {
-    if (shown_) fmt::print(stderr, "\rmpiacq: sample {} of {}", taken, samples_);
-  }
-
- private:
-  std::size_t samples_;
-  bool shown_;
-};
 
 /// Until then, or until a signal has come: its number.
 std::optional<int> wait_until(deadline then, signal_catcher& signals) {
@@ -52,10 +31,10 @@ std::optional<int> wait_until(deadline then, signal_catcher& signals) {
 
 /// The number of the signal that ended it before the last sample.
 std::optional<int> take_samples(stacks_session& session, const stacks_options& options, signal_catcher& signals) {
-  const progress shown(options.samples);
+  const progress_line shown(options.samples > 1);
   const deadline begin = clock::now();
   for (std::size_t taken = 1; taken <= options.samples; ++taken) {
-    shown.show(taken);
+    shown.show(fmt::format("sample {} of {}", taken, options.samples));
     session.sample();
     if (taken == options.samples) break;
     // By the clock, not from the end of the last one: the rate is what was asked for as long as that can be.
@@ -99,37 +78,29 @@ int run_stacks(const stacks_options& options) {
     return status_tool_failed;
   }
   signal_catcher signals;
-  debug_file_search search = search_in(options.report);
-  search.debuginfod = false;
-  const deadline until = deadline_after(options.timeout);
-  const look_options how{{}, search, options.interface};
-  const auto ranks = ranks_of(options.ranks, options.process, options.queue, how, until);
-  if (!ranks) {
-    complain(ranks.error());
-    return status_tool_failed;
+  const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
+                                   options.timeout, signals);
+  if (!look) {
+    complain(look.error());
+    return status_without_ranks(signals);
   }
-  const auto job = look_at_job(options.process, how, until);
-  if (!job) {
-    complain(job.error());
-    return status_tool_failed;
-  }
+  const job_view& job = look->job;
   auto session =
-      stacks_session::open(job->starter, *job->processes, job->is_local, {*ranks, options.all_threads, search});
+      stacks_session::open(job.starter, *job.processes, job.is_local, {look->ranks, options.all_threads, look->search});
   if (!session) {
     complain(session.error());
     return status_tool_failed;
   }
   stacks_snapshot& snapshot = session->snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
-  snapshot.problems = job->problems;
+  snapshot.problems = job.problems;
   const auto interrupted = take_samples(*session, options, signals);
   if (options.form != stacks_form::tree && !options.report.json) complain_of_ranks(snapshot);
   if (auto written = report->write(report_of(snapshot, options, report->wants_colour())); !written) {
     complain(written.error());
     return status_tool_failed;
   }
-  constexpr int by_signal = 128;
-  if (interrupted) return by_signal + *interrupted;
+  if (interrupted) return status_by_signal(*interrupted);
   return session->rank_failed() ? status_rank_failed : status_ok;
 }
 

@@ -5,21 +5,14 @@
 #include <chrono>
 #include <thread>
 
+#include "ranks_look.hpp"
+
 namespace mpiacq::tool {
 
 namespace {
 
-/// Another tool that looks at a rank for a moment is gone after some of these; a debugger is not.
-constexpr int most_tries = 10;
-constexpr std::chrono::milliseconds between_tries{20};
 /// Of one rank, over all samples.
 constexpr std::size_t most_problems = 8;
-
-rank_selection selection_of(const std::vector<std::uint32_t>& ranks) {
-  rank_set all;
-  for (const std::uint32_t rank : ranks) all.add(rank);
-  return rank_selection::parse(all.text()).value_or(rank_selection{});
-}
 
 node_ranks_options options_for(const stacks_request& request) {
   node_ranks_options options;

@@ -1,0 +1,44 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "ranks_look.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "mpiacq/rank_set.hpp"
+#include "queues_session.hpp"
+#include "session_wait.hpp"
+
+namespace mpiacq::tool {
+
+result<ranks_look> look_for_ranks(const report_options& report, process_id named, const rank_choice& choice,
+                                  const queue_request& queue, std::optional<interface_kind> interface, double timeout,
+                                  const signal_catcher& signals) {
+  ranks_look look;
+  look.search = search_in(report);
+  look.search.debuginfod = false;  // a download would hold the job
+  const deadline until = deadline_after(timeout);
+  const look_options how{{}, look.search, interface};
+  auto ranks = ranks_of(choice, named, queue, how, until, signals.descriptor());
+  if (!ranks) return fail(std::move(ranks).error());
+  look.ranks = std::move(*ranks);
+  auto job = look_at_job(named, how, until);
+  if (!job) return fail(std::move(job).error());
+  look.job = std::move(*job);
+  return look;
+}
+
+int status_without_ranks(signal_catcher& signals) {
+  const auto signal = signals.take();
+  return signal ? status_by_signal(signal->number) : status_tool_failed;
+}
+
+rank_selection selection_of(std::vector<std::uint32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  rank_set all;
+  for (const std::uint32_t rank : ranks) all.add(rank);
+  return rank_selection::parse(all.text()).value_or(rank_selection{});
+}
+
+}  // namespace mpiacq::tool
