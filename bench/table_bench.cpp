@@ -238,8 +238,10 @@ void measure_core(const shape& s, std::size_t entries) {
   const std::uint64_t data = live.table().used() + live.strings().used();
   std::vector<char> buffer(data, 'x');
   std::vector<double> floor, ours;
+  const auto behind_headers = static_cast<off_t>(std::filesystem::file_size(path) - data);
   const auto read_file = [&] {
-    must_be(::pread(file, buffer.data(), buffer.size(), 4096) == static_cast<ssize_t>(buffer.size()), "pread");
+    must_be(::pread(file, buffer.data(), buffer.size(), behind_headers) == static_cast<ssize_t>(buffer.size()),
+            "pread");
   };
   const auto library = [&] { read_table(**core, live, entries); };
   const std::uint64_t peak = peak_growth(library);
