@@ -16,6 +16,7 @@
 #include "floor/bare_hold.hpp"
 #include "measurement.hpp"
 #include "mpiacq/tracer.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -63,6 +64,7 @@ class sleeper {
 
 void measure(std::size_t threads, int rounds) {
   const sleeper starter(threads);
+  const system_call_counter counter;  // before the tracing process, which it is to count as well
   const process_id id{starter.pid()};
   auto control = tracer::create();
   must_be(control.has_value(), "the tracing process");
@@ -76,6 +78,7 @@ void measure(std::size_t threads, int rounds) {
   };
   attach_and_detach();
   bare();
+  const auto calls = counter.of(attach_and_detach), floor_calls = counter.of(bare);
   std::vector<double> ours, floor, gdb;
   for (int round = 0; round < rounds; ++round) {
     floor.push_back(milliseconds_of(bare));
@@ -90,6 +93,7 @@ void measure(std::size_t threads, int rounds) {
       .ours(ours)
       .floor("SEIZE, INTERRUPT, waitpid and DETACH, each for all threads in turn", floor)
       .rival("gdb -batch -p, from its start to its end", gdb)
+      .calls(calls, floor_calls)
       .print();
 }
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-"""Makes a starter with much debug information: large_program.py OUT UNITS [index]
+"""Makes a starter with much debug information: large_program.py OUT UNITS, or with an index: large_program.py OUT PROGRAM INDEX
 
 One unit of about 260 KB of DWARF is compiled once and copied under other names, so that 2,000 units take a minute and not an hour.
-The unit with the interface stands in the middle, as in a program whose rank 0 is its starter. `index` is gdb
-(.gdb_index) or names (.debug_names): gdb-add-index adds it.
+The unit with the interface stands in the middle, as in a program whose rank 0 is its starter. INDEX is gdb
+(.gdb_index) or names (.debug_names): gdb-add-index adds it to a copy of PROGRAM.
 """
+import concurrent.futures
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,26 +46,31 @@ def run(*command):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
+def make(out, units, path):
+    for name, text in (("starter", STARTER), ("unit", unit())):
+        with open(path(name + ".c"), "w", encoding="utf-8") as source:
+            source.write(text)
+        run("cc", "-g", "-O0", "-c", path(name + ".c"), "-o", path(name + ".o"))
+    objects = [path("unit%d.o" % i) for i in range(units)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+        list(workers.map(lambda i: run("objcopy", "--prefix-symbols=unit%d_" % i, path("unit.o"), objects[i]),
+                         range(units)))
+    objects.insert(units // 2, path("starter.o"))
+    with open(path("objects"), "w", encoding="utf-8") as listed:
+        listed.write("\n".join(objects) + "\n")
+    run("cc", "-o", out, "@" + path("objects"))
+
+
 def main():
-    out, units = os.path.abspath(sys.argv[1]), int(sys.argv[2])
-    index = sys.argv[3] if len(sys.argv) > 3 else None
+    out = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(dir=os.path.dirname(out)) as folder:
         path = lambda name: os.path.join(folder, name)
-        for name, text in (("starter", STARTER), ("unit", unit())):
-            with open(path(name + ".c"), "w", encoding="utf-8") as source:
-                source.write(text)
-            run("cc", "-g", "-O0", "-c", path(name + ".c"), "-o", path(name + ".o"))
-        objects = []
-        for i in range(units):
-            objects.append(path("unit%d.o" % i))
-            run("objcopy", "--prefix-symbols=unit%d_" % i, path("unit.o"), objects[-1])
-        objects.insert(units // 2, path("starter.o"))
-        with open(path("objects"), "w", encoding="utf-8") as listed:
-            listed.write("\n".join(objects) + "\n")
         made = path("program")
-        run("cc", "-o", made, "@" + path("objects"))
-        if index:
-            run("gdb-add-index", *(["-dwarf-5"] if index == "names" else []), made)
+        if len(sys.argv) > 3:
+            shutil.copy(sys.argv[2], made)
+            run("gdb-add-index", *(["-dwarf-5"] if sys.argv[3] == "names" else []), made)
+        else:
+            make(made, int(sys.argv[2]), path)
         os.replace(made, out)
 
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,10 +64,10 @@ class measurement {
     line_["data_bytes"] = data;
     return *this;
   }
-  /// System calls of one round.
-  measurement& calls(std::uint64_t own, std::uint64_t of_floor) {
-    line_["calls"] = own;
-    line_["floor_calls"] = of_floor;
+  /// System calls of one round (system_calls.hpp); nothing where they could not be counted.
+  measurement& calls(std::optional<std::uint64_t> own, std::optional<std::uint64_t> of_floor) {
+    if (own) line_["calls"] = *own;
+    if (of_floor) line_["floor_calls"] = *of_floor;
     return *this;
   }
   /// Any further figure, with its unit in the name.

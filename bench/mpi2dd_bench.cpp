@@ -24,6 +24,7 @@
 #include "measurement.hpp"
 #include "mpiacq/mpi2dd_graph.hpp"
 #include "peak_memory.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -198,6 +199,8 @@ void measure(std::size_t processes, unsigned threads, int rounds) {
     must_be(opens == made.blocks.size(), "each directory opened once, and no rank");
   };
   const std::uint64_t peak = peak_growth(walk);
+  const system_call_counter counter;
+  const auto calls = counter.of(walk);
   std::vector<char> buffer(made.readable.bytes(), 'x');
   std::vector<double> ours, floor, beside_reads;
   for (int i = 0; i < rounds; ++i) {
@@ -209,6 +212,7 @@ void measure(std::size_t processes, unsigned threads, int rounds) {
       .ours(ours)
       .floor("a copy of the same tables, strings and info blocks", floor)
       .memory(peak, made.readable.bytes())
+      .calls(calls, 0)
       .figure("us_each_beside_reads", median_of(beside_reads))
       .figure("opened", static_cast<double>(made.blocks.size()))
       .print();

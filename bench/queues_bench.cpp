@@ -4,7 +4,6 @@
 // (fixtures/queue_ranks), so that what is measured is ours.
 //   queues_bench [OPERATIONS...]
 #include <atomic>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -24,6 +23,8 @@
 #include "mpiacq/process_types.hpp"
 #include "mpiacq/queue_host.hpp"
 #include "mpiacq/tracer.hpp"
+#include "peak_memory.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -145,6 +146,7 @@ void many_side_by_side(int count, int operations) {
 void measure(int operations, int rounds) {
   rank one(operations);
   type_catalogue catalogue;
+  const system_call_counter counter;  // before the library's own process, which it is to count as well
   const auto here = host_of(queue_isolation::in_process);
   const auto apart = host_of(queue_isolation::separate);
   one.look(*apart, catalogue, operations);  // the first reads files
@@ -152,7 +154,10 @@ void measure(int operations, int rounds) {
   one.memory().calls = one.memory().bytes = 0;
   one.memory().pages.clear();
   one.look(*apart, catalogue, operations);
-  const std::size_t calls = one.memory().calls, pages = one.memory().pages.size();
+  const std::size_t reads = one.memory().calls, pages = one.memory().pages.size();
+  const auto all_calls = counter.of([&] { one.look(*apart, catalogue, operations); });
+  const auto calls_here = counter.of([&] { one.look(*here, catalogue, operations); });
+  const std::uint64_t peak = peak_growth([&] { one.look(*apart, catalogue, operations); });
   std::vector<double> in_process, isolated;
   for (int i = 0; i < rounds; ++i) {
     in_process.push_back(milliseconds_of([&] { one.look(*here, catalogue, operations); }));
@@ -161,7 +166,9 @@ void measure(int operations, int rounds) {
   measurement("queues, isolated", static_cast<std::uint64_t>(operations), "operations")
       .ours(isolated)
       .floor("the same library in this program", in_process)
-      .calls(calls, (pages + IOV_MAX - 1) / IOV_MAX)
+      .memory(peak, 0)
+      .calls(all_calls, calls_here)
+      .figure("reads", static_cast<double>(reads))
       .figure("pages", static_cast<double>(pages))
       .print();
 }

@@ -18,8 +18,8 @@ WIDEST_SPREAD = 0.25
 
 # What is run, in this order, with the seconds that it is given.
 PROGRAMS = [
-    (["table_bench"], 300),
-    (["symbols_bench"], 200),
+    (["table_bench"], 180),
+    (["symbols_bench"], 300),
     (["launch_bench"], 120),
     (["attach_bench"], 60),
     (["hold_bench"], 30),
@@ -167,7 +167,7 @@ def print_table(rows):
             row["work"], "{:,} {}".format(row["size"], row["unit"]), time_text(middle("ours")), time_text(middle("floor")),
             time_text(rival / part if rival is not None else None) + (" (scaled)" if part != 1 else ""),
             ratio_text(row.get("to_floor")), ratio_text(row.get("to_rival")),
-            "{} / {}".format(row["calls"], row["floor_calls"]) if "calls" in row else "-",
+            "{} / {}".format(row.get("calls", "-"), row.get("floor_calls", "-")) if "calls" in row else "-",
             bytes_text(row.get("peak_bytes")), "; ".join(verdicts) or "-"])
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     for line in lines:

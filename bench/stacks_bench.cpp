@@ -19,6 +19,8 @@
 #include "measurement.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "peak_memory.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -89,11 +91,16 @@ void compare(const job_of_copies& job, int rounds) {
   for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
   std::vector<char> buffer(bytes_of_a_stack, 'x');
   std::vector<double> own, again, floor, eu_stack, gdb;
+  const system_call_counter counter;  // before the tracing processes, which it is to count as well
   auto kept = node_ranks::of_processes(job.pids());
   must_be(kept.has_value(), "node_ranks");
   (void)(*kept)->stacks();
+  const auto bare = [&] { bare_stacks(numbers, buffer); };
+  const std::uint64_t peak = peak_growth([&] { ours(job); });
+  const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)(*kept)->stacks(); });
+  const auto floor_calls = counter.of(bare);
   for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of([&] { bare_stacks(numbers, buffer); }));
+    floor.push_back(milliseconds_of(bare));
     own.push_back(milliseconds_of([&] { ours(job); }));
     again.push_back(milliseconds_of([&] { (void)(*kept)->stacks(); }));
     // As we do: with inlined functions and source lines.
@@ -102,14 +109,19 @@ void compare(const job_of_copies& job, int rounds) {
   if (have_gdb) gdb.push_back(milliseconds_of([&] { each(job, for_gdb, "gdb -nx -batch -ex bt -p "); }));
   constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";
   measurement row("stacks", count, "ranks");
-  row.ours(own).floor(floor_is, floor);
+  row.ours(own).floor(floor_is, floor).memory(peak, 0).calls(calls, floor_calls);
+  measurement row_again("stacks, once more", count, "ranks");
+  row_again.ours(again).floor(floor_is, floor).calls(calls_again, floor_calls);
   if (have_eu_stack) {
-    row.rival("eu-stack -i -s on each", eu_stack, static_cast<double>(for_eu_stack) / static_cast<double>(count));
+    const double part = static_cast<double>(for_eu_stack) / static_cast<double>(count);
+    const std::string rival_is = fmt::format("eu-stack -i -s on each of {} at most, scaled", ranks_for_eu_stack);
+    row.rival(rival_is, eu_stack, part);
+    row_again.rival(rival_is, eu_stack, part);
   }
   if (have_gdb)
     row.figure("gdb_bt_on_each_ms", gdb.front() * static_cast<double>(count) / static_cast<double>(for_gdb));
   row.print();
-  measurement("stacks, once more", count, "ranks").ours(again).floor(floor_is, floor).print();
+  row_again.print();
 }
 
 void sample(const job_of_copies& job, std::size_t count) {
@@ -137,7 +149,7 @@ void sample(const job_of_copies& job, std::size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 3;
+  constexpr int rounds = 5;
   for (const std::size_t ranks : sizes(argc, argv, {4, 16, 64, 1000})) {
     const job_of_copies job(static_cast<int>(ranks));
     compare(job, rounds);

@@ -24,6 +24,7 @@
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/tracer.hpp"
 #include "peak_memory.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -73,14 +74,12 @@ class recording_reader final : public memory_reader {
  public:
   explicit recording_reader(memory_reader& behind) : behind_(behind) {}
   result<void> read_ranges(std::span<memory_range> ranges) override {
-    ++calls;
     auto read = behind_.read_ranges(ranges);
     for (const memory_range& range : ranges) {
       if (range.got > 0) seen.push_back({reinterpret_cast<void*>(range.address.value()), range.got});
     }
     return read;
   }
-  std::size_t calls = 0;
   std::vector<iovec> seen;
 
  private:
@@ -109,11 +108,14 @@ void measure(const std::string& work, const running_program& starter, layout_sou
   std::size_t bytes = 0;
   for (const iovec& range : recorded.seen) bytes += range.iov_len;
   std::vector<char> buffer(bytes, 'x');
-  std::size_t floor_calls = bare_reads(starter.pid(), recorded.seen, buffer);
+  const auto bare = [&] { bare_reads(starter.pid(), recorded.seen, buffer); };
+  const auto library = [&] { (void)find_all(starter.pid(), live); };
+  const system_call_counter counter;
+  const auto calls = counter.of(library), floor_calls = counter.of(bare);
   std::vector<double> ours, floor, gdb;
   for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of([&] { (void)bare_reads(starter.pid(), recorded.seen, buffer); }));
-    ours.push_back(milliseconds_of([&] { (void)find_all(starter.pid(), live); }));
+    floor.push_back(milliseconds_of(bare));
+    ours.push_back(milliseconds_of(library));
   }
   const std::string command = fmt::format(
       "gdb -q -nx -batch -p {} -ex 'info address MPIR_Breakpoint' -ex 'ptype MPIR_proctable' >/dev/null 2>&1",
@@ -126,17 +128,18 @@ void measure(const std::string& work, const running_program& starter, layout_sou
       .ours(ours)
       .floor("what was read of the process's memory, once more in the fewest calls; files cost nothing here", floor)
       .rival("gdb attached to it, from its start", gdb)
-      .calls(recorded.calls, floor_calls)
+      .calls(calls, floor_calls)
       .memory(peak, 0)
       .print();
 }
 
 /// A generated starter, kept for the next run; empty where it could not be made.
 std::optional<std::string> large_program(int units, const std::string& index) {
-  const std::string path =
-      fmt::format("{}/large_program_{}{}{}", MPIACQ_BENCH_DIR, units, index.empty() ? "" : "_", index);
+  const std::string plain = fmt::format("{}/large_program_{}", MPIACQ_BENCH_DIR, units);
+  const std::string path = index.empty() ? plain : plain + "_" + index;
   if (std::filesystem::exists(path)) return path;
-  const std::string command = fmt::format("python3 {} {} {} {}", MPIACQ_LARGE_PROGRAM, path, units, index);
+  const std::string what = index.empty() ? std::to_string(units) : fmt::format("{} {}", plain, index);
+  const std::string command = fmt::format("python3 {} {} {}", MPIACQ_LARGE_PROGRAM, path, what);
   if (std::system(command.c_str()) == 0) return path;
   fmt::print(stderr, "symbols_bench: {} could not be made\n", path);
   return std::nullopt;

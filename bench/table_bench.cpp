@@ -32,6 +32,7 @@
 #include "mpiacq/tracer.hpp"
 #include "peak_memory.hpp"
 #include "rival/peek_words.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -40,6 +41,7 @@ namespace {
 
 // The rivals take so long for an entry that only the first of a large table are given to them.
 constexpr std::size_t entries_for_rivals = 20'000;
+constexpr int rival_rounds = 3;
 
 /// A starter's table as its C code has it. It is built before the fork, so that the child has it at the same addresses.
 struct descriptor {
@@ -129,28 +131,11 @@ class live_table {
   pid_t child_ = -1;
 };
 
-/// Counts how often the library asks for memory, which is how many system calls it makes.
-class counting_reader final : public memory_reader {
- public:
-  explicit counting_reader(memory_reader& behind) : behind_(behind) {}
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    ++calls;
-    return behind_.read_ranges(ranges);
-  }
-  std::size_t calls = 0;
-
- private:
-  memory_reader& behind_;
-};
-
-/// How many reads it took.
-std::size_t read_table(memory_reader& memory, const live_table& live, std::size_t entries) {
-  counting_reader counted(memory);
+void read_table(memory_reader& memory, const live_table& live, std::size_t entries) {
   const target_abi abi;
   const target_address base{reinterpret_cast<std::uint64_t>(live.table().begin())};
-  const auto table = read_process_table(counted, abi, inferred_descriptor_layout(abi), base, entries);
+  const auto table = read_process_table(memory, abi, inferred_descriptor_layout(abi), base, entries);
   must_be(table && table->size() == entries && table->problem_count() == 0, "reading the table");
-  return counted.calls;
 }
 
 std::vector<iovec> pieces_of(const live_table& live) {
@@ -173,11 +158,11 @@ double peek_all(const live_table& live, std::size_t entries) {
   return took;
 }
 
-/// gdb's Python, without the start of gdb; empty where there is no gdb.
-std::vector<double> gdb_all(const live_table& live, std::size_t entries, int rounds) {
-  const std::string command = fmt::format("TABLE={} ENTRIES={} ROUNDS={} gdb -q -nx -batch -p {} -x {} 2>/dev/null",
-                                          static_cast<const void*>(live.table().begin()), entries, rounds,
-                                          live.process(), MPIACQ_GDB_READ_TABLE);
+/// gdb's Python, without the start of gdb; `source` is -p PID or -c CORE. Empty where there is no gdb.
+std::vector<double> gdb_all(const live_table& live, const std::string& source, std::size_t entries, int rounds) {
+  const std::string command =
+      fmt::format("TABLE={} ENTRIES={} ROUNDS={} gdb -q -nx -batch {} -x {} 2>/dev/null",
+                  static_cast<const void*>(live.table().begin()), entries, rounds, source, MPIACQ_GDB_READ_TABLE);
   std::vector<double> took;
   std::FILE* out = ::popen(command.c_str(), "r");
   must_be(out != nullptr, "popen");
@@ -190,31 +175,39 @@ std::vector<double> gdb_all(const live_table& live, std::size_t entries, int rou
 }
 
 int rounds_for(std::size_t entries) {
-  return entries >= 5'000'000 ? 5 : entries >= 500'000 ? 15 : 31;
+  return entries >= 5'000'000 ? 5 : entries >= 500'000 ? 21 : 31;
 }
 
 void measure_live(const shape& s, std::size_t entries) {
   const live_table live(s, entries);
   process_memory memory(process_id{live.process()});
   const std::uint64_t data = live.table().used() + live.strings().used();
-  const std::uint64_t peak = peak_growth([&] { (void)read_table(memory, live, entries); });
+  const std::uint64_t peak = peak_growth([&] { read_table(memory, live, entries); });
   std::vector<char> buffer(data, 'x');
   std::vector<double> floor, ours, rival;
-  std::size_t calls = 0, floor_calls = bare_reads(live.process(), pieces_of(live), buffer);
+  const auto bare = [&] { bare_reads(live.process(), pieces_of(live), buffer); };
+  const auto library = [&] { read_table(memory, live, entries); };
+  const system_call_counter counter;
+  const auto calls = counter.of(library), floor_calls = counter.of(bare);
+  std::vector<double> fresh;
   for (int i = 0; i < rounds_for(entries); ++i) {
-    floor.push_back(milliseconds_of([&] { floor_calls = bare_reads(live.process(), pieces_of(live), buffer); }));
-    ours.push_back(milliseconds_of([&] { calls = read_table(memory, live, entries); }));
+    floor.push_back(milliseconds_of(bare));
+    ours.push_back(milliseconds_of(library));
+    fresh.push_back(milliseconds_of([&] {
+      std::vector<char> untouched;
+      untouched.reserve(data);  // memory of which no page has been written to
+      bare_reads(live.process(), pieces_of(live), {untouched.data(), data});
+    }));
   }
-  constexpr int rival_rounds = 3;
   const std::size_t part = std::min(entries, entries_for_rivals);
   if (s.own_executables) {
     for (int i = 0; i < rival_rounds; ++i) rival.push_back(peek_all(live, part));
   } else {
-    rival = gdb_all(live, part, rival_rounds);
+    rival = gdb_all(live, fmt::format("-p {}", live.process()), part, rival_rounds);
   }
   measurement row(s.work, entries, "entries");
   row.ours(ours).floor("process_vm_readv of the same bytes into touched memory", floor);
-  row.memory(peak, data).calls(calls, floor_calls);
+  row.memory(peak, data).calls(calls, floor_calls).figure("floor_into_fresh_memory_ms", median_of(fresh));
   if (!rival.empty()) {
     row.rival(s.own_executables ? "PTRACE_PEEKDATA, a word at a time" : "gdb's Python, without gdb's start", rival,
               static_cast<double>(part) / static_cast<double>(entries));
@@ -245,22 +238,31 @@ void measure_core(const shape& s, std::size_t entries) {
   const std::uint64_t data = live.table().used() + live.strings().used();
   std::vector<char> buffer(data, 'x');
   std::vector<double> floor, ours;
-  std::size_t calls = 0;
+  const auto behind_headers = static_cast<off_t>(std::filesystem::file_size(path) - data);
   const auto read_file = [&] {
-    must_be(::pread(file, buffer.data(), buffer.size(), 4096) == static_cast<ssize_t>(buffer.size()), "pread");
+    must_be(::pread(file, buffer.data(), buffer.size(), behind_headers) == static_cast<ssize_t>(buffer.size()),
+            "pread");
   };
-  read_file();
+  const auto library = [&] { read_table(**core, live, entries); };
+  const std::uint64_t peak = peak_growth(library);
+  const system_call_counter counter;
+  const auto calls = counter.of(library), floor_calls = counter.of(read_file);
   for (int i = 0; i < rounds_for(entries); ++i) {
     floor.push_back(milliseconds_of(read_file));
-    ours.push_back(milliseconds_of([&] { calls = read_table(**core, live, entries); }));
+    ours.push_back(milliseconds_of(library));
   }
+  const std::size_t part = std::min(entries, entries_for_rivals);
+  const auto rival = gdb_all(live, "-c " + path, part, rival_rounds);
   ::close(file);
   std::filesystem::remove(path);
-  measurement(std::string(s.work) + ", core", entries, "entries")
-      .ours(ours)
-      .floor("pread of as many bytes of the core into touched memory", floor)
-      .calls(calls, 1)
-      .print();
+  measurement row(std::string(s.work) + ", core", entries, "entries");
+  row.ours(ours).floor("pread of as many bytes of the core into touched memory", floor);
+  row.memory(peak, data).calls(calls, floor_calls);
+  if (!rival.empty()) {
+    row.rival("gdb's Python on the core, without gdb's start", rival,
+              static_cast<double>(part) / static_cast<double>(entries));
+  }
+  row.print();
 }
 
 /// In a process of its own, so that none finds memory that another has given back.

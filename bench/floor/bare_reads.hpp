@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include <sys/uio.h>
@@ -14,15 +15,13 @@
 
 namespace mpiacq::bench {
 
-/// How many calls it took.
-inline std::size_t bare_reads(pid_t process, const std::vector<iovec>& ranges, std::vector<char>& buffer) {
-  std::size_t calls = 0;
-  for (std::size_t first = 0; first < ranges.size(); first += IOV_MAX, ++calls) {
+/// `buffer` has room for all ranges.
+inline void bare_reads(pid_t process, const std::vector<iovec>& ranges, std::span<char> buffer) {
+  for (std::size_t first = 0; first < ranges.size(); first += IOV_MAX) {
     const std::size_t count = std::min<std::size_t>(IOV_MAX, ranges.size() - first);
     const iovec here{buffer.data(), buffer.size()};
     must_be(::process_vm_readv(process, &here, 1, &ranges[first], count, 0) > 0, "process_vm_readv");
   }
-  return calls;
 }
 
 }  // namespace mpiacq::bench

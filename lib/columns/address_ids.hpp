@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "column.hpp"
@@ -32,6 +33,8 @@ class address_ids {
   void expect(std::size_t count) { addresses_.reserve(count); }
 
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
+  /// The addresses by number, and an end of giving numbers.
+  [[nodiscard]] column<target_address> take_addresses() { return std::move(addresses_); }
   /// A null came after something else.
   [[nodiscard]] bool saw_null() const { return saw_null_; }
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "large_memory.hpp"
 
@@ -20,6 +21,15 @@ class column {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
+  column() = default;
+  column(column&& other) noexcept { *this = std::move(other); }
+  column& operator=(column&& other) noexcept {
+    values_ = std::move(other.values_);
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, 0);
+    return *this;
+  }
+
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T* data() { return values_.get(); }
   [[nodiscard]] const T* data() const { return values_.get(); }

@@ -1,15 +1,20 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "string_pool.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace mpiacq {
 
 namespace {
 // Strings that were made to collide may stand twice in the pool; they cannot make it slow.
 constexpr std::size_t longest_probe = 64;
-constexpr std::size_t smallest_index = 1024;
+constexpr std::size_t recent_slots = 1024;
+// A part's hash table is to stay in the second cache, and the ends of all parts in the first.
+constexpr std::size_t strings_a_part = 2048;
+constexpr std::size_t most_parts = 2048;
 constexpr std::size_t largest_block = std::size_t{4} << 20;
 
 template <class Word>
@@ -34,14 +39,21 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return a ^ (a >> 32);
 }
 
+/// Two sums side by side: neither waits for the other's multiplication.
 std::uint32_t hash_of(std::string_view text) {
-  std::uint64_t hash = text.size() * 0x9e3779b97f4a7c15U;
+  std::uint64_t even = text.size() * 0x9e3779b97f4a7c15U, odd = 0x2545f4914f6cdd1dU;
   const char* next = text.data();
   std::size_t left = text.size();
-  for (; left > 8; left -= 8, next += 8) hash = mix(hash, load<std::uint64_t>(next));
-  if (left > 0) hash = mix(hash, load_tail(text, left));
-  hash *= 0x9e3779b97f4a7c15U;
-  return static_cast<std::uint32_t>(hash >> 32);
+  for (; left > 16; left -= 16, next += 16) {
+    even = mix(even, load<std::uint64_t>(next));
+    odd = mix(odd, load<std::uint64_t>(next + 8));
+  }
+  if (left > 8) {
+    even = mix(even, load<std::uint64_t>(next));
+    left -= 8;
+  }
+  if (left > 0) odd = mix(odd, load_tail(text, left));
+  return static_cast<std::uint32_t>((mix(even, odd) * 0x9e3779b97f4a7c15U) >> 32);
 }
 }  // namespace
 
@@ -59,100 +71,105 @@ string_pool::string_pool(std::size_t identifiers) {
   if (identifiers == 0) return;
   entries_.reserve(identifiers);
   entries_.extend(identifiers);
-  grow(smallest_index);
+  recent_.resize(recent_slots);
 }
 
-/// Texts are put at the end of the block at once, and sorted out some at a time: by then their places in the hash
-/// table have come into the processor's cache.
 void string_pool::add(std::uint32_t id, std::string_view text) {
-  ++added_;
-  if (is_like_last(text)) {  // a copy for each rank is common
-    entries_[id] = {nullptr, 0, last_};
+  const std::uint32_t hash = hash_of(text);
+  hashed& recent = recent_[hash % recent_slots];
+  if (recent.hash == hash && recent.id != none && text_of(recent.id) == text) {  // a copy for each rank is common
+    entries_[id] = {nullptr, 0, recent.id};
     return;
   }
+  recent = {hash, id};
   char* at = texts_.next(text.size());
-  if (at == nullptr || pending_count_ == batch) {
-    flush();
+  if (at == nullptr) {
+    texts_.begin_block(text.size());
     at = texts_.next(text.size());
-    if (at == nullptr) {
-      texts_.begin_block(text.size());
-      at = texts_.next(text.size());
-    }
   }
   std::memcpy(at, text.data(), text.size());
   texts_.take(text.size());
-  const std::uint32_t hash = hash_of(text);
-  __builtin_prefetch(&slots_[hash & (slots_.size() - 1)], 1);
-  last_ = id;
-  last_text_ = {at, text.size()};
-  pending_[pending_count_++] = {id, hash, last_text_};
+  entries_[id] = {at, static_cast<std::uint32_t>(text.size()), hash};
+  ++kept_;
+  kept_bytes_ += text.size();
 }
 
-bool string_pool::is_like_last(std::string_view text) const {
-  return last_ != none && last_text_ == text;
-}
-
-void string_pool::flush() {
-  if (pending_count_ == 0) return;
-  if (slots_.size() < 2 * (kept_ + batch)) {
-    // Where nearly all strings were different so far, the others will be too: one step instead of many.
-    const bool mostly_own = kept_ >= added_ / 2;
-    grow(std::max(4 * slots_.size(), mostly_own ? std::bit_ceil(2 * (entries_.size() + batch)) : 0));
+void string_pool::finish() {
+  recent_ = {};
+  const parts all = part_by_hash();
+  std::vector<std::uint32_t> slots;
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : all.ends) {
+    share_equal(all.strings.span().subspan(begin, end - begin), slots);
+    begin = end;
   }
-  char* end = const_cast<char*>(pending_[0].text.data());  // NOLINT: into our own block
-  for (std::size_t i = 0; i < pending_count_; ++i) {
-    const auto& [id, hash, text] = pending_[i];
-    slot* at = find(hash, text);
-    if (at != nullptr && at->id != none) {
-      entries_[id] = {nullptr, 0, at->id};
-      if (id == last_) last_text_ = {entries_[at->id].text, entries_[at->id].length};
-      continue;
+  if (twice_bytes_ > kept_bytes_ / 4) gather();
+}
+
+/// From here on `same_as` is what it is called.
+string_pool::parts string_pool::part_by_hash() {
+  const std::size_t count = std::min(std::bit_ceil(kept_ / strings_a_part + 1), most_parts);
+  const auto part_of = [shift = 32 - std::countr_zero(count)](std::uint32_t hash) {
+    return static_cast<std::size_t>(std::uint64_t{hash} >> shift);
+  };
+  parts all;
+  all.ends.resize(count);
+  for (const entry& e : std::as_const(entries_).span()) all.ends[part_of(e.same_as)] += e.text != nullptr ? 1 : 0;
+  std::uint32_t begin = 0;
+  for (std::uint32_t& end : all.ends) begin += std::exchange(end, begin);
+  all.strings.reserve(kept_);
+  hashed* out = all.strings.extend(kept_);
+  for (std::uint32_t id = 0; id < entries_.size(); ++id) {
+    entry& e = entries_[id];
+    if (e.text == nullptr) continue;
+    out[all.ends[part_of(e.same_as)]++] = {e.same_as, id};
+    e.same_as = id;
+  }
+  return all;
+}
+
+/// Equal strings have equal hashes, so they are in one part.
+void string_pool::share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots) {
+  slots.assign(std::bit_ceil(2 * part.size() + 1), 0);  // a place in the part, and 1; 0 where empty
+  const std::size_t mask = slots.size() - 1;
+  for (std::uint32_t i = 0; i < part.size(); ++i) {
+    std::size_t at = part[i].hash & mask;
+    for (std::size_t searched = 0; searched < longest_probe; ++searched, at = (at + 1) & mask) {
+      if (slots[at] == 0) {
+        slots[at] = i + 1;
+        break;
+      }
+      const hashed& other = part[slots[at] - 1];
+      if (other.hash != part[i].hash || text_of(other.id) != text_of(part[i].id)) continue;
+      const std::uint32_t length = entries_[part[i].id].length;
+      entries_[part[i].id] = {nullptr, 0, other.id};
+      --kept_;
+      kept_bytes_ -= length;
+      twice_bytes_ += length;
+      break;
     }
-    if (end != text.data()) std::memmove(end, text.data(), text.size());
-    entries_[id] = {end, static_cast<std::uint32_t>(text.size()), id};
-    if (id == last_) last_text_ = {end, text.size()};
-    end += text.size();
-    ++kept_;
-    if (at != nullptr) *at = {hash, id};
   }
-  texts_.give_back(end);
-  pending_count_ = 0;
+}
+
+/// Much of the blocks is no longer needed: what is goes into others.
+void string_pool::gather() {
+  text_blocks fresh;
+  fresh.begin_block(kept_bytes_);
+  for (entry& e : entries_.span()) {
+    if (e.text == nullptr) continue;
+    char* at = fresh.next(e.length);
+    std::memcpy(at, e.text, e.length);
+    fresh.take(e.length);
+    e.text = at;
+  }
+  texts_ = std::move(fresh);
+  twice_bytes_ = 0;
 }
 
 std::uint32_t string_pool::kept_as(const column<entry>& entries, std::uint32_t id) {
-  // Two steps: one like the string before it, which was like an earlier one.
+  // Two steps: one like a string shortly before it, which was like an earlier one.
   const std::uint32_t same = entries[id].same_as;
   return same == none ? none : entries[same].same_as;
-}
-
-/// The slot that holds `text`, or the empty one where it belongs, or null where the search became too long.
-string_pool::slot* string_pool::find(std::uint32_t hash, std::string_view text) {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash & mask;
-  for (std::size_t i = 0; i < longest_probe; ++i, at = (at + 1) & mask) {
-    slot& s = slots_[at];
-    if (s.id == none) return &s;
-    if (s.hash == hash && std::string_view{entries_[s.id].text, entries_[s.id].length} == text) return &s;
-  }
-  return nullptr;
-}
-
-void string_pool::grow(std::size_t slots) {
-  column<slot> old = std::move(slots_);
-  slots_ = {};
-  slots_.reserve(slots);
-  std::uninitialized_fill_n(slots_.extend(slots), slots, slot{});
-  const std::size_t mask = slots - 1;
-  for (const slot& s : old.span()) {
-    if (s.id == none) continue;
-    std::size_t at = s.hash & mask;
-    for (std::size_t i = 0; i < longest_probe; ++i, at = (at + 1) & mask) {
-      if (slots_[at].id == none) {
-        slots_[at] = s;
-        break;
-      }
-    }
-  }
 }
 
 }  // namespace mpiacq

@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,11 +22,6 @@ class text_blocks {
   }
   /// Begins a block with room for at least `bytes`.
   void begin_block(std::size_t bytes);
-  /// Gives back everything taken from `from` on, in this block.
-  void give_back(char* from) {
-    left_ += static_cast<std::size_t>(end_ - from);
-    end_ = from;
-  }
 
  private:
   struct release {
@@ -40,6 +35,10 @@ class text_blocks {
 
 /// Keeps each distinct string once. Strings come under identifiers that the caller gave out beforehand (dense, from 0),
 /// in any order.
+///
+/// What was there a short while ago is known again at once, from a table that stays in the processor's nearest cache.
+/// All else is looked for in `finish`, part by part of the hashes, so that those searches stay in the cache as well:
+/// one large hash table would cost a miss for each string, which is most of what a table of own strings costs.
 class string_pool {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
@@ -56,7 +55,7 @@ class string_pool {
   void add(std::uint32_t id, std::string_view text);
   void add_failure(std::uint32_t id, std::uint32_t note) { entries_[id] = {nullptr, note, none}; }
   /// After the last of them, before anything below.
-  void finish() { flush(); }
+  void finish();
 
   /// The identifier that keeps the string of `id` among a pool's entries; none where it has none.
   [[nodiscard]] static std::uint32_t kept_as(const column<entry>& entries, std::uint32_t id);
@@ -68,31 +67,27 @@ class string_pool {
   [[nodiscard]] text_blocks& texts() { return texts_; }
 
  private:
-  struct slot {
+  struct hashed {
     std::uint32_t hash = 0;
     std::uint32_t id = none;
   };
-  struct pending {
-    std::uint32_t id = none;
-    std::uint32_t hash = 0;
-    std::string_view text;
+  /// In ascending order of identifiers, and with those of a part together; `ends` says where each part ends.
+  struct parts {
+    column<hashed> strings;
+    std::vector<std::uint32_t> ends;
   };
-  static constexpr std::size_t batch = 32;
 
-  void flush();
-  [[nodiscard]] bool is_like_last(std::string_view text) const;
-  slot* find(std::uint32_t hash, std::string_view text);
-  void grow(std::size_t slots);
+  [[nodiscard]] std::string_view text_of(std::uint32_t id) const { return {entries_[id].text, entries_[id].length}; }
+  [[nodiscard]] parts part_by_hash();
+  void share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots);
+  void gather();
 
-  column<entry> entries_;
+  column<entry> entries_;  // until `finish`, `same_as` of a kept string is its hash
   text_blocks texts_;
-  column<slot> slots_;
-  std::size_t added_ = 0;
+  std::vector<hashed> recent_;  // by the hash's low bits
   std::size_t kept_ = 0;
-  std::uint32_t last_ = none;  // the identifier added last
-  std::string_view last_text_;
-  std::array<pending, batch> pending_;
-  std::size_t pending_count_ = 0;
+  std::uint64_t kept_bytes_ = 0;
+  std::uint64_t twice_bytes_ = 0;  // of texts that stand in the blocks and are no longer needed
 };
 
 }  // namespace mpiacq

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "pages.hpp"
 
@@ -23,14 +25,29 @@ struct page_run {
   [[nodiscard]] bool holds(std::uint64_t address) const { return address - begin < wanted; }
 };
 
-/// The positions of `addresses` in ascending order of address; empty where they are ascending as they stand.
-///
+/// In which order addresses are gone through: position p of the ascending order is `(p + first) % count` of them as
+/// they stand, or, where `positions` is not empty, what that says.
+struct address_order {
+  std::size_t first = 0;
+  std::vector<std::uint32_t> positions;
+};
+
+/// Two columns of a table, one behind the other, whose strings stand in two places: ascending from some place on, and
+/// then from the beginning.
+std::optional<std::size_t> ascending_from(std::span<const target_address> addresses) {
+  const auto descent = std::is_sorted_until(addresses.begin(), addresses.end());
+  if (descent == addresses.end()) return 0;
+  if (addresses.back() > addresses.front() || !std::is_sorted(descent, addresses.end())) return std::nullopt;
+  return static_cast<std::size_t>(descent - addresses.begin());
+}
+
 /// Tables are filled in a loop, so that their strings come as a few interleaved ascending sequences (the host names,
 /// the executables). Taking those apart and merging them is linear; what fits into neither is sorted.
-std::vector<std::uint32_t> ascending_order(std::span<const target_address> addresses) {
-  if (std::is_sorted(addresses.begin(), addresses.end())) return {};
+address_order ascending_order(std::span<const target_address> addresses) {
+  if (const auto first = ascending_from(addresses)) return {*first, {}};
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return addresses[a] < addresses[b]; };
   std::vector<std::uint32_t> high, low, rest;
+  high.reserve(addresses.size());  // what is not used costs no memory
   target_address highest, lower;
   for (std::uint32_t i = 0; i < addresses.size(); ++i) {
     if (addresses[i] >= highest) {
@@ -46,10 +63,10 @@ std::vector<std::uint32_t> ascending_order(std::span<const target_address> addre
   std::sort(rest.begin(), rest.end(), before);
   std::vector<std::uint32_t> two(high.size() + low.size());
   std::merge(high.begin(), high.end(), low.begin(), low.end(), two.begin(), before);
-  if (rest.empty()) return two;
+  if (rest.empty()) return {0, std::move(two)};
   std::vector<std::uint32_t> all(addresses.size());
   std::merge(two.begin(), two.end(), rest.begin(), rest.end(), all.begin(), before);
-  return all;
+  return {0, std::move(all)};
 }
 
 /// One walk over the strings in ascending order of address, several hundred pages at a time.
@@ -85,7 +102,11 @@ class string_walk {
   }
 
  private:
-  [[nodiscard]] std::size_t index(std::size_t position) const { return order_.empty() ? position : order_[position]; }
+  [[nodiscard]] std::size_t index(std::size_t position) const {
+    if (!order_.positions.empty()) return order_.positions[position];
+    const std::size_t to_end = addresses_.size() - order_.first;
+    return position < to_end ? position + order_.first : position - to_end;
+  }
   [[nodiscard]] std::uint64_t address(std::size_t position) const { return addresses_[index(position)].value(); }
 
   /// Collects the distinct pages on which the strings from `first` on begin, and gives the first position that is
@@ -255,7 +276,7 @@ class string_walk {
   std::span<const target_address> addresses_;
   string_limits limits_;
   const std::function<void(const visited_string&)>& visit_;
-  std::vector<std::uint32_t> order_;
+  address_order order_;
   std::unique_ptr<std::byte[]> buffer_;
   std::vector<page_run> runs_;                 // ascending, on buffer_
   std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins

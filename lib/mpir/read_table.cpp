@@ -102,7 +102,8 @@ class table_reading {
   result<void> read_strings() {
     table_strings& strings = columns_->strings;
     const string_limits bounds{limits_.max_string_bytes, limits_.max_string_bytes_in_all};
-    if (auto read = strings.read(memory_, decoder_.ids().addresses(), bounds); !read) {
+    decoder_.finish();
+    if (auto read = strings.read(memory_, decoder_.addresses(), bounds); !read) {
       return fail(std::move(read).error().while_doing("reading the process table's strings"));
     }
     if (decoder_.saw_bad_fields() || strings.has_failures()) collect_problems();
@@ -136,7 +137,7 @@ class table_reading {
     }
     const table_strings::failure* failure = columns_->strings.failure_of(id);
     if (failure == nullptr) return;
-    note({entry, field, failure->fault, decoder_.ids().addresses()[id], failure->stopped_at, {}});
+    note({entry, field, failure->fault, decoder_.addresses()[id], failure->stopped_at, {}});
   }
 
   void note(const field_problem& problem) {

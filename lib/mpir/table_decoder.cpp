@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "table_decoder.hpp"
 
+#include <algorithm>
+
 #include "target_integer.hpp"
 
 namespace mpiacq {
@@ -14,8 +16,22 @@ void table_decoder::reserve(std::size_t entries) {
 void table_decoder::reserve_addresses(std::size_t entries) {
   const std::size_t decoded = into_.hosts.size();
   if (decoded == 0) return;
-  const std::size_t an_eighth_more = ids_.addresses().size() * 9 / 8;
-  ids_.expect(entries / decoded * an_eighth_more);
+  for (address_ids* ids : {&host_ids_, &executable_ids_}) {
+    const std::size_t an_eighth_more = ids->addresses().size() * 9 / 8;
+    ids->expect(entries / decoded * an_eighth_more);
+  }
+}
+
+/// The longer sequence stays where it is.
+void table_decoder::finish() {
+  const bool hosts_first = host_ids_.addresses().size() > executable_ids_.addresses().size();
+  addresses_ = (hosts_first ? host_ids_ : executable_ids_).take_addresses();
+  const column<target_address> others = (hosts_first ? executable_ids_ : host_ids_).take_addresses();
+  const auto before = static_cast<std::uint32_t>(addresses_.size());
+  std::copy_n(others.data(), others.size(), addresses_.extend(others.size()));
+  for (std::uint32_t& id : (hosts_first ? into_.executables : into_.hosts).span()) {
+    id += id == address_ids::null_id ? 0 : before;
+  }
 }
 
 void table_decoder::decode(const std::byte* piece, std::size_t count) {
@@ -65,12 +81,12 @@ void table_decoder::decode_entries(const std::byte* piece, std::size_t count, co
     const std::uint64_t this_host = load_integer<Order, PointerSize>(piece + d.host_name);
     if (this_host != host) {
       host = this_host;
-      host_id = ids_.id(host_, host);
+      host_id = host_ids_.id(host_, host);
     }
     const std::uint64_t this_executable = load_integer<Order, PointerSize>(piece + d.executable_name);
     if (this_executable != executable) {
       executable = this_executable;
-      executable_id = ids_.id(executable_, executable);
+      executable_id = executable_ids_.id(executable_, executable);
     }
     hosts[i] = host_id;
     executables[i] = executable_id;

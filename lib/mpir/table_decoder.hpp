@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "address_ids.hpp"
@@ -11,8 +12,9 @@
 
 namespace mpiacq {
 
-/// Turns descriptors as they stand in the target into columns, piece by piece. The string columns then hold the numbers
-/// that `ids` gave to addresses, not yet those of strings.
+/// Turns descriptors as they stand in the target into columns, piece by piece. The string columns then hold numbers of
+/// addresses, not yet those of strings. Each column numbers its own, so that one which goes through few addresses again
+/// and again need not look for them among all those of the other.
 class table_decoder {
  public:
   table_decoder(const descriptor& layout, process_table::columns& into) : d_(layout), into_(into) {}
@@ -24,12 +26,16 @@ class table_decoder {
   /// `count` descriptors, the next of the table.
   void decode(const std::byte* piece, std::size_t count);
 
-  [[nodiscard]] const address_ids& ids() const { return ids_; }
+  /// After the last piece: the numbers of both columns become one sequence.
+  void finish();
+
+  /// By number, after `finish`.
+  [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
   /// Whether a null pointer or a pid that cannot be one was among them.
   [[nodiscard]] bool saw_bad_fields() const {
     const bool first_is_null = into_.hosts.size() > 0 &&
                                (into_.hosts[0] == address_ids::null_id || into_.executables[0] == address_ids::null_id);
-    return implausible_pids_ != 0 || ids_.saw_null() || first_is_null;
+    return implausible_pids_ != 0 || host_ids_.saw_null() || executable_ids_.saw_null() || first_is_null;
   }
 
  private:
@@ -40,7 +46,9 @@ class table_decoder {
 
   descriptor d_;
   process_table::columns& into_;
-  address_ids ids_;
+  address_ids host_ids_;
+  address_ids executable_ids_;
+  column<target_address> addresses_;
   address_ids::cursor host_;
   address_ids::cursor executable_;
   std::uint64_t last_host_ = 0;

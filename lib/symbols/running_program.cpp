@@ -21,7 +21,7 @@ std::string name_of_library(const target_files& files, const running_program& pr
 
 std::unique_ptr<module_symbols> library(const target_files& files, memory_reader& memory,
                                         const running_program& program, const link_map_entry& entry,
-                                        loaded_headers headers) {
+                                        loaded_headers headers, const std::vector<std::string>& roots) {
   const std::string name = name_of_library(files, program, entry);
   module_symbols::parts parts;
   parts.facts = std::make_shared<const module>(module{name, entry.bias, false, headers.build_id});
@@ -29,7 +29,7 @@ std::unique_ptr<module_symbols> library(const target_files& files, memory_reader
   parts.memory = &memory;
   parts.headers = std::move(headers);
   if (!entry.dynamic.is_null()) parts.dynamic = entry.dynamic;
-  parts.roots = files.roots();
+  parts.roots = roots;
   if (!name.empty() && entry.bias != program.vdso) {
     parts.places = files.library_places(name);
     parts.last_place = [&files, address = entry.dynamic, name] { return files.mapped_at(address, name); };
@@ -120,10 +120,11 @@ result<std::vector<std::unique_ptr<module_symbols>>> modules_of(const target_fil
   if (!ranges.empty()) {
     if (auto read = memory.read_ranges(ranges); !read) return fail(std::move(read).error());
   }
+  const std::vector<std::string> roots = files.roots();  // once: it looks at several files
   std::vector<std::unique_ptr<module_symbols>> modules(entries.size());
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     auto headers = headers_in(ranges[i].into.first(ranges[i].got), program.abi);
-    modules[fresh[i]] = library(files, memory, program, entries[fresh[i]], std::move(headers));
+    modules[fresh[i]] = library(files, memory, program, entries[fresh[i]], std::move(headers), roots);
   }
   return modules;
 }
