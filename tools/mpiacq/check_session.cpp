@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <variant>
@@ -14,12 +13,11 @@
 #include "check_report.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "session_wait.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
-
-constexpr double longest_timeout = 1e9;  // seconds; more than a clock can add is the same as for ever
 
 bool any_failed(const std::vector<check::judgement>& verdicts) {
   return std::any_of(verdicts.begin(), verdicts.end(),
@@ -30,11 +28,7 @@ bool any_failed(const std::vector<check::judgement>& verdicts) {
 
 check_session::check_session(check::run& subject, const check_options& options, report_file& report,
                              signal_catcher& signals)
-    : run_(subject), options_(options), report_(report), signals_(signals) {
-  if (options.timeout && *options.timeout < longest_timeout) {
-    until_ = clock::now() + std::chrono::microseconds(std::llround(*options.timeout * 1e6));
-  }
-}
+    : run_(subject), options_(options), report_(report), signals_(signals), until_(deadline_after(options.timeout)) {}
 
 int check_session::run() {
   while (!ended_) {

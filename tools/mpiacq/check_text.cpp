@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "check_report.hpp"
+#include "colours.hpp"
 #include "text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -15,13 +16,13 @@ using check::verdict;
 std::string_view colour_of(verdict v) {
   switch (v) {
     case verdict::pass:
-      return "\x1b[32m";
+      return colours::green;
     case verdict::fail:
-      return "\x1b[1;31m";
+      return colours::red;
     case verdict::not_applicable:
       break;
   }
-  return "\x1b[2m";
+  return colours::dim;
 }
 
 /// A sentence that only recommends is broken less badly.
@@ -52,8 +53,8 @@ std::string check_text(const check::observations& seen, const std::vector<check:
   for (const check::judgement& j : verdicts) {
     const std::string word = verdict_text(j);
     text += fmt::format("  {:<{}}  {:<{}}  {}{:<{}}{}  {}\n", j.rule->id, id_width, j.rule->title, title_width,
-                        colour ? colour_of(j.result.what) : "", word, verdict_width, colour ? "\x1b[0m" : "",
-                        printable(j.result.saw));
+                        colour ? colour_of(j.result.what) : std::string_view{}, word, verdict_width,
+                        colour ? colours::plain : std::string_view{}, printable(j.result.saw));
   }
   const auto count = [&](verdict v) {
     return std::count_if(verdicts.begin(), verdicts.end(), [&](const auto& j) { return j.result.what == v; });

@@ -19,7 +19,7 @@ json message_or_null(const std::optional<error>& what) {
 }
 
 template <class Number>
-json number_or_null(const std::optional<Number>& number) {
+json index_or_null(const std::optional<Number>& number) {
   return number ? json(index(*number)) : json(nullptr);
 }
 
@@ -76,7 +76,7 @@ json json_of_visit(const graph& graph, const visit& v) {
           {"rereads", v.rereads},
           {"unsettled", v.unsettled},
           {"info", v.info ? json_of(*v.info) : json(nullptr)},
-          {"metadirectory", number_or_null(v.meta)},
+          {"metadirectory", index_or_null(v.meta)},
           {"proctable", json_of_table(v.processes)},
           {"directory_table", json_of_table(v.directories)},
           {"metadirectory_table", json_of_table(v.metadirectories)},
@@ -103,7 +103,7 @@ json json_of_spawns(const graph& graph) {
     json worlds = json::array();
     for (const world_number w : made[i]) worlds.push_back(world_or_null(graph, w));
     json row = json_of_spawn(graph, spawn_number{i});
-    row["process"] = number_or_null(graph.spawns()[i].parent);
+    row["process"] = index_or_null(graph.spawns()[i].parent);
     row["worlds"] = std::move(worlds);
     all.push_back(std::move(row));
   }

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "call_chains.hpp"
+#include "colours.hpp"
 #include "graph_report.hpp"
 #include "text_parts.hpp"
 
@@ -16,13 +17,10 @@ namespace mpiacq::tool {
 
 namespace {
 
+using namespace colours;
+
 using namespace mpi2dd;
 
-constexpr std::string_view bold = "\x1b[1m";
-constexpr std::string_view cyan = "\x1b[36m";
-constexpr std::string_view red = "\x1b[1;31m";
-constexpr std::string_view yellow = "\x1b[33m";
-constexpr std::string_view plain = "\x1b[0m";
 constexpr std::size_t places_shown = 8;
 constexpr std::size_t spawns_shown = 16;
 constexpr std::size_t problems_shown = 8;
@@ -76,7 +74,7 @@ class painter {
 
  private:
   [[nodiscard]] std::string in(std::string_view how, const std::string& what) const {
-    return colour_ && !what.empty() ? fmt::format("{}{}{}", how, what, plain) : what;
+    return coloured(colour_, how, what);
   }
 
   [[nodiscard]] std::string place_of(process_number p) const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "call_chains.hpp"
+#include "colours.hpp"
 #include "queues_parts.hpp"
 #include "text_parts.hpp"
 
@@ -13,15 +14,10 @@ namespace mpiacq::tool {
 
 namespace {
 
-constexpr std::string_view red = "\x1b[1;31m";
-constexpr std::string_view yellow = "\x1b[33m";
-constexpr std::string_view plain = "\x1b[0m";
+using namespace colours;
+
 constexpr std::size_t ring_shown = 12;
 constexpr std::size_t waits_shown = 32;
-
-std::string in(bool colour, std::string_view how, std::string_view what) {
-  return colour ? fmt::format("{}{}{}", how, what, plain) : std::string(what);
-}
 
 std::string ring_text(const deadlock& found, const rank_names& names) {
   std::string text;
@@ -40,7 +36,8 @@ std::string members_text(const deadlock& found, const rank_names& names) {
 
 std::string deadlock_text(const deadlock& found, const rank_names& names, bool colour) {
   const std::string who = found.is_ring ? ring_text(found, names) : members_text(found, names);
-  std::string text = "  " + in(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
+  std::string text =
+      "  " + coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
   if (found.ranks.size() == 1) {
     text += fmt::format(": rank {} waits for itself", names.of(found.ranks.front()));
   } else {

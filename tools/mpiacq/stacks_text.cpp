@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "call_chains.hpp"
+#include "colours.hpp"
 #include "stacks_report.hpp"
 #include "table_text.hpp"
 #include "text_parts.hpp"
@@ -12,11 +13,8 @@ namespace mpiacq::tool {
 
 namespace {
 
-constexpr std::string_view bold = "\x1b[1m";
-constexpr std::string_view cyan = "\x1b[36m";
-constexpr std::string_view red = "\x1b[1;31m";
-constexpr std::string_view yellow = "\x1b[33m";
-constexpr std::string_view plain = "\x1b[0m";
+using namespace colours;
+
 constexpr std::size_t ranks_not_taken_shown = 16;
 constexpr std::size_t branches_shown = 4;
 
@@ -51,7 +49,7 @@ class painter {
   };
 
   [[nodiscard]] std::string in(std::string_view how, std::string_view what) const {
-    return colour_ && !what.empty() ? fmt::format("{}{}{}", how, what, plain) : std::string(what);
+    return coloured(colour_, how, what);
   }
 
   /// The ranks, and what there is to say of how many threads and how often.
