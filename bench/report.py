@@ -19,7 +19,7 @@ WIDEST_SPREAD = 0.25
 # What is run, in this order, with the seconds that it is given.
 PROGRAMS = [
     (["table_bench"], 180),
-    (["symbols_bench"], 300),
+    (["symbols_bench"], 420),
     (["launch_bench"], 120),
     (["attach_bench"], 60),
     (["hold_bench"], 30),

@@ -30,6 +30,7 @@ namespace {
 // They take so long for each that only some are asked; the time is scaled to all.
 constexpr std::size_t ranks_for_eu_stack = 64;
 constexpr std::size_t ranks_for_gdb = 2;
+constexpr int rounds_of_rival = 2;
 constexpr std::size_t bytes_of_a_stack = 65536;  // as the library copies at first
 constexpr int frames_expected = 22;              // solve 21 times, and what waits
 
@@ -104,7 +105,8 @@ void compare(const job_of_copies& job, int rounds) {
     own.push_back(milliseconds_of([&] { ours(job); }));
     again.push_back(milliseconds_of([&] { (void)(*kept)->stacks(); }));
     // As we do: with inlined functions and source lines.
-    if (have_eu_stack) eu_stack.push_back(milliseconds_of([&] { each(job, for_eu_stack, "eu-stack -i -s -p "); }));
+    if (have_eu_stack && round < rounds_of_rival)
+      eu_stack.push_back(milliseconds_of([&] { each(job, for_eu_stack, "eu-stack -i -s -p "); }));
   }
   if (have_gdb) gdb.push_back(milliseconds_of([&] { each(job, for_gdb, "gdb -nx -batch -ex bt -p "); }));
   constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "callbacks.hpp"
 #include "mqs_abi.hpp"
@@ -54,8 +55,15 @@ error lacks(const std::string& shown_path, std::string_view symbol) {
 
 }  // namespace
 
+bool is_name_of(const std::string& path, int file) {
+  struct stat named {};
+  struct stat open {};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
 result<queue_library> queue_library::load(const std::string& load_path, const std::string& shown_path,
-                                          report_sink& sink) {
+                                          report_sink& sink, int file) {
   sink.calling(entry_point::load);
   void* handle = ::dlopen(load_path.c_str(), RTLD_NOW | RTLD_LOCAL);
   sink.calling(entry_point::none);
@@ -63,6 +71,10 @@ result<queue_library> queue_library::load(const std::string& load_path, const st
     return fail(
         error(error_code::bad_format, fmt::format("loading {}: {}", shown_path, loader_message(load_path, shown_path)))
             .on(shown_path));
+  }
+  // Before anything of it is called: whoever can put another file in its place could have written it.
+  if (file >= 0 && !is_name_of(load_path, file)) {
+    return fail(error(error_code::bad_format, shown_path + " was replaced while it was loaded").on(shown_path));
   }
   queue_library library;
   if (auto found = library.find_functions(handle, shown_path); !found) return fail(std::move(found.error()));

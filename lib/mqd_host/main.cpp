@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,13 +54,6 @@ bool stand_alone(pid_t tool) {
   return ::clearenv() == 0 && ::chdir("/") == 0;
 }
 
-bool is_name_of(const std::string& path, int file) {
-  struct stat named {};
-  struct stat open {};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
-         named.st_ino == open.st_ino;
-}
-
 /// The name that the file has now, all links followed: what a library looks for beside itself ($ORIGIN) is there. Its
 /// descriptor, which leads to no neighbours, where the name is another file's by now or this user may not go there.
 std::string load_path_of(int file) {
@@ -81,12 +73,8 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
   const std::string path = load_path_of(library_descriptor);
   for (std::string& sentence : enter_sandbox(begin.limits, area.refused_call)) report.note(std::move(sentence));
   area.confined = 1;
-  auto library = queue_library::load(path, begin.library, report);
+  auto library = queue_library::load(path, begin.library, report, library_descriptor);
   if (!library) return fail(std::move(library).error());
-  // What was found fit to be loaded is the open file. Whoever can put another one in its place could have written it.
-  if (!is_name_of(path, library_descriptor)) {
-    return fail(error_code::bad_format, fmt::format("{} was replaced while it was loaded", begin.library));
-  }
   ::close(library_descriptor);
   remote_answers answers(tool, area, begin.abi);
   return run_session(*library, answers, begin.facts, begin.limits, report);
