@@ -255,14 +255,32 @@ void job::state::stop_all(std::span<const process_id> which) {
     auto event = control->wait(until);
     if (!event) return notice(std::move(event).error());
     if (!*event) return;
-    handle(**event);
+    if (!postpone(**event)) handle(**event);
   }
+}
+
+bool job::state::postpone(const process_event& event) {
+  const auto* hit = std::get_if<breakpoint_hit>(&event.what);
+  candidate* const process = hit == nullptr ? nullptr : find(event.process);
+  if (process == nullptr || process->program.is_link_map_watch(hit->address)) return false;
+  process->stopped = process->waits = true;
+  postponed.push_back(event);
+  return true;
+}
+
+void job::state::take_postponed() {
+  const process_event event = std::move(postponed.front());
+  postponed.pop_front();
+  if (candidate* const process = find(event.process)) process->waits = false;
+  handle(event);
 }
 
 bool job::state::is_untold(process_id process) const {
   const auto raised = [&](const auto& event) {
     return event.change ? event.change->raised_by == process : facts.pid == process;
   };
+  const auto is_its = [&](const process_event& event) { return event.process == process; };
+  if (std::any_of(postponed.begin(), postponed.end(), is_its)) return true;
   return std::any_of(coming.begin(), coming.end(), [&](const job_event& event) {
     return std::visit(
         overloaded{[&](const job_spawned& one) { return raised(one); },
