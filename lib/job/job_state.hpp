@@ -68,9 +68,10 @@ struct job::state {
   bool daemons_reported = false;
   bool gates_opened = false;  ///< for the table that was reported last
   std::vector<closed_gate> closed_gates;
-  bool gate_refused = false;             ///< one of them cannot be opened
-  std::optional<process_id> launcher;    ///< MPI2DD: who raised START or SPAWN last
-  std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
+  bool gate_refused = false;               ///< one of them cannot be opened
+  std::set<std::uint32_t> settled_worlds;  ///< MPI2DD: it was decided whether their ranks wait
+  std::optional<process_id> launcher;      ///< MPI2DD: who raised START or SPAWN last
+  std::vector<descriptor> doomed_ranks;    ///< `end`: pidfds of the local ranks
 
   candidate& add_candidate(process_id pid);
   /// It is the starter, as far as we know.
