@@ -61,6 +61,10 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 result<std::optional<job_event>> job::next(deadline until) {
   state& s = *state_;
   while (s.coming.empty() && !s.ended) {
+    if (!s.postponed.empty()) {
+      s.take_postponed();
+      continue;
+    }
     auto event = s.control->wait(std::min(until, wake_at()));
     if (!event) return fail(std::move(event).error());
     if (*event) {
@@ -82,7 +86,7 @@ int job::event_descriptor() const {
 }
 
 deadline job::wake_at() const {
-  if (!state_->coming.empty()) return clock::now();
+  if (!state_->coming.empty() || !state_->postponed.empty()) return clock::now();
   return std::min({state_->kill_at, state_->look_at, state_->gates_at, state_->daemons_at, state_->finish_at});
 }
 
@@ -135,6 +139,7 @@ result<void> job::state::withdraw(leave how) {
   const result<void> held = hold();
   if (ended) return {};
   look_at = daemons_at = no_deadline;
+  postponed.clear();
   open_gates(how == leave::running);
   withdrawing = true;
   auto ranks_left = ranks->let_go(how);

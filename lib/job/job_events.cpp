@@ -22,8 +22,6 @@ overloaded(Fs...) -> overloaded<Fs...>;
 /// A starter fills its table within milliseconds, but it may take as long to start its job as the machine is large.
 /// Each look stops it for less than one.
 constexpr std::chrono::milliseconds table_interval{100};
-/// How long all threads of processes that are to be held may take to stop.
-constexpr std::chrono::seconds stop_limit{10};
 
 bool needs_no_answer(const job_event& event) {
   return std::holds_alternative<job_notice>(event);
@@ -240,37 +238,6 @@ void job::state::withdraw_at_our_end(candidate& process) {
   if (!announced) return;
   const std::vector<std::byte> zero(announced->bytes.size());
   notice_failure(control->write_at_our_end(process.pid, announced->address, zero));
-}
-
-void job::state::stop_all(std::span<const process_id> which) {
-  const auto runs = [&](process_id pid) {
-    const candidate* process = find(pid);
-    return process != nullptr && !process->stopped && !process->ended;
-  };
-  for (const process_id pid : which) {
-    if (runs(pid)) notice_failure(control->interrupt(pid));
-  }
-  const deadline until = clock::now() + stop_limit;
-  while (std::any_of(which.begin(), which.end(), runs)) {
-    auto event = control->wait(until);
-    if (!event) return notice(std::move(event).error());
-    if (!*event) return;
-    handle(**event);
-  }
-}
-
-bool job::state::is_untold(process_id process) const {
-  const auto raised = [&](const auto& event) {
-    return event.change ? event.change->raised_by == process : facts.pid == process;
-  };
-  return std::any_of(coming.begin(), coming.end(), [&](const job_event& event) {
-    return std::visit(
-        overloaded{[&](const job_spawned& one) { return raised(one); },
-                   [&](const job_aborting& one) { return raised(one); },
-                   [&](const job_changed& one) { return one.change.raised_by == process; },
-                   [&](const job_attached&) { return facts.pid == process; }, [](const auto&) { return false; }},
-        event);
-  });
 }
 
 void job::state::run_on(candidate& process) {

@@ -49,10 +49,11 @@ struct job::state {
 
   starter_facts facts;
   std::deque<job_event> coming;
-  bool for_caller = false;   ///< the starter is stopped, and stays so until the caller says otherwise
-  bool holding = false;      ///< `hold` is at work: whatever stops the starter leaves it stopped
-  bool withdrawing = false;  ///< what is written now is what stays
-  bool detached = false;     ///< nothing of ours is in it any more; only its end is still to come
+  std::deque<process_event> postponed;  ///< they came while a caller had another to answer
+  bool for_caller = false;              ///< the starter is stopped, and stays so until the caller says otherwise
+  bool holding = false;                 ///< `hold` is at work: whatever stops the starter leaves it stopped
+  bool withdrawing = false;             ///< what is written now is what stays
+  bool detached = false;                ///< nothing of ours is in it any more; only its end is still to come
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
 
@@ -67,9 +68,10 @@ struct job::state {
   bool daemons_reported = false;
   bool gates_opened = false;  ///< for the table that was reported last
   std::vector<closed_gate> closed_gates;
-  bool gate_refused = false;             ///< one of them cannot be opened
-  std::optional<process_id> launcher;    ///< MPI2DD: who raised START or SPAWN last
-  std::vector<descriptor> doomed_ranks;  ///< `end`: pidfds of the local ranks
+  bool gate_refused = false;               ///< one of them cannot be opened
+  std::set<std::uint32_t> settled_worlds;  ///< MPI2DD: it was decided whether their ranks wait
+  std::optional<process_id> launcher;      ///< MPI2DD: who raised START or SPAWN last
+  std::vector<descriptor> doomed_ranks;    ///< `end`: pidfds of the local ranks
 
   candidate& add_candidate(process_id pid);
   /// It is the starter, as far as we know.
@@ -117,8 +119,11 @@ struct job::state {
   void look_for_daemons();
   void report_daemons();
   void run_on(candidate& process);
-  /// Waits for all threads of these to stop, as far as they are ours. Whatever else they say is kept for `next`.
+  /// Waits for all threads of these to stop, as far as they are ours. Breakpoints that are met on the way are told
+  /// after what the caller has been told, which they would change.
   void stop_all(std::span<const process_id> which);
+  [[nodiscard]] bool postpone(const process_event& event);
+  void take_postponed();
   /// It stands at an event that the caller has not been given yet.
   [[nodiscard]] bool is_untold(process_id process) const;
   /// What the interface has us write. It goes back by itself if this program dies, as soon as that does no harm.

@@ -63,15 +63,21 @@ void job::state::decide_on_gates(candidate& starts) {
   launcher = starts.pid;
   gate_refused = false;
   far_ranks far;
+  std::set<std::uint32_t> worlds;
   for (std::uint32_t entry = 0; entry < processes->size(); ++entry) {
-    if (is_local(*processes, entry)) continue;
+    // What it spawned before has been let go.
+    if (settled_worlds.contains(processes->names().world(entry))) continue;
     const auto host = processes->host_name(entry).value_or("");
     const living_graph::origin from = graph->origin_of(host, processes->pid(entry));
     const bool is_its_own = from.spawned ? from.by == starts.pid : starts.pid == facts.pid;
-    if (!is_its_own || !waits_at_gate(host, processes->pid(entry))) continue;
+    if (!is_its_own) continue;
+    worlds.insert(processes->names().world(entry));
+    if (is_local(*processes, entry) || !waits_at_gate(host, processes->pid(entry))) continue;
     far.entries.add(entry);
     far.hosts.insert(host.empty() ? "a host of no known name" : std::string(host));
   }
+  worlds.erase(rank_names::no_world);
+  settled_worlds.merge(worlds);
   (void)carry_out(starts, starts.interface->being_debugged(starts.program.view(), far.entries.empty()));
   if (far.entries.empty()) return;
   const std::string names = processes->names().text(far.entries);

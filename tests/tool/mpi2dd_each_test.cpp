@@ -106,7 +106,7 @@ TEST_CASE("mpi2dd: a command for each rank can trace it, and what the job does m
 }
 
 TEST_CASE("mpi2dd: with commands for each rank a job ends as it would have") {
-  const std::string port = "each." + std::to_string(::getpid());
+  const std::string port = "each_end." + std::to_string(::getpid());
   const mpi2dd_launch run({"--json", "--jobs", "1", "--each", "true"},
                           {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "accept=" + port,
                            "1/connect=" + port, "1/spawn=1", "spawn=1"});

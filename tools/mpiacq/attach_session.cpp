@@ -34,7 +34,10 @@ int attach_session::run() {
       continue;
     }
     if (const auto status = take_signals()) return *status;
-    if (commands_) commands_->serve();
+    if (commands_) {
+      run_for_newcomers(*commands_, job_, options_, commanded_);
+      commands_->serve();
+    }
     reporter_.serve_spawns();
     if (left_ && (!commands_ || commands_->finished())) return own_status();
     if (!reported_ && clock::now() >= table_by_) return give_up();
@@ -86,11 +89,7 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const job_
   // The starter must run to launch them, and must find what we wrote when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
-  if (commands_) {
-    run_for_newcomers(*commands_, job_, options_);
-  } else if (options_.after == then::go_on) {
-    commands_ = run_for_each(job_, options_, false);
-  }
+  if (!commands_ && options_.after == then::go_on) commands_ = run_for_each(job_, options_, false);
   return std::nullopt;
 }
 

@@ -38,8 +38,9 @@ class attach_session {
   deadline hint_at_;
   deadline daemons_by_ = no_deadline;  ///< set while all that is left is to see the daemons launched
   bool reported_ = false;
-  bool left_ = false;                        ///< only the commands of --each are still to end
-  std::unique_ptr<rank_commands> commands_;  ///< --each, once the job has been let go
+  bool left_ = false;                               ///< only the commands of --each are still to end
+  std::shared_ptr<const process_table> commanded_;  ///< --each: the table that commands were made for
+  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been let go
 };
 
 }  // namespace mpiacq::tool

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "each_rank.hpp"
 
+#include <utility>
+
 #include <unistd.h>
 
 #include "commands.hpp"
@@ -30,9 +32,11 @@ std::unique_ptr<rank_commands> run_for_each(job& subject, const job_command_opti
                                          launched || report_is_there ? STDERR_FILENO : STDOUT_FILENO, lending(subject));
 }
 
-void run_for_newcomers(rank_commands& commands, const job& subject, const job_command_options& options) {
+void run_for_newcomers(rank_commands& commands, const job& subject, const job_command_options& options,
+                       std::shared_ptr<const process_table>& known) {
   const auto table = subject.processes();
-  if (table) commands.add(subjects_of(*table, subject.rank_states(), options.ranks).subjects);
+  if (!table || std::exchange(known, table) == table) return;
+  commands.add(subjects_of(*table, subject.rank_states(), options.ranks).subjects);
 }
 
 }  // namespace mpiacq::tool

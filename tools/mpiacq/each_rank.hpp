@@ -15,7 +15,8 @@ namespace mpiacq::tool {
 /// command for as long as that runs: `subject` must outlive what is given.
 [[nodiscard]] std::unique_ptr<rank_commands> run_for_each(job& subject, const job_command_options& options,
                                                           bool launched);
-/// The same for ranks that have come since.
-void run_for_newcomers(rank_commands& commands, const job& subject, const job_command_options& options);
+/// The same for ranks that have come into the job's table since `known`, which becomes that table.
+void run_for_newcomers(rank_commands& commands, const job& subject, const job_command_options& options,
+                       std::shared_ptr<const process_table>& known);
 
 }  // namespace mpiacq::tool

@@ -35,7 +35,10 @@ int launch_session::run() {
       handle(**event);
       continue;
     }
-    if (commands_) commands_->serve();
+    if (commands_) {
+      run_for_newcomers(*commands_, job_, options_, commanded_);
+      commands_->serve();
+    }
     reporter_.serve_spawns();
     if (ended_ && (!commands_ || commands_->finished())) return final_status(*ended_);
     const bool waits = !spawned_ && !ended_;
@@ -117,11 +120,7 @@ void launch_session::after_report() {
       complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
       break;
   }
-  if (commands_) {
-    run_for_newcomers(*commands_, job_, options_);
-  } else {
-    commands_ = run_for_each(job_, options_, true);
-  }
+  if (!commands_) commands_ = run_for_each(job_, options_, true);
 }
 
 void launch_session::say_what_is_missing() {

@@ -41,7 +41,8 @@ class launch_session {
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   std::optional<starter_ended> ended_;
-  std::unique_ptr<rank_commands> commands_;  ///< --each, once the job has been let go
+  std::shared_ptr<const process_table> commanded_;  ///< --each: the table that commands were made for
+  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been let go
 };
 
 }  // namespace mpiacq::tool
