@@ -151,6 +151,7 @@ class wire_reader {
   void get(std::vector<T>& all) {
     const std::size_t count = get_count();
     all.clear();
+    all.reserve(std::min(count, most_at_once));
     for (std::size_t i = 0; i < count && fine_; ++i) get(all.emplace_back());
   }
   template <class T>
@@ -206,6 +207,8 @@ class wire_reader {
     if (!known) give_up();
   }
 
+  /// Room is made for so many before the first one has been read: one has more bytes here than on the way.
+  static constexpr std::size_t most_at_once = 4096;
   std::span<const std::byte> rest_;
   bool fine_ = true;
 };

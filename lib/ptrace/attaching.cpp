@@ -96,7 +96,10 @@ void engine::go_on_attaching(traced_process& process) {
   if (request.failure) return undo_attach(process);
   // What the batch could not take hold of the quick way (attaching_all.cpp) comes here without a thread.
   if (process.threads.empty() && is_another(process)) request.failure = replaced_process(process.id);
-  if (has_all_by_count(process)) return finish_attach(process);
+  if (has_all_by_count(process)) {
+    if (stops_are_silent_) return counted_.push_back(process.id);
+    if (has_its_leader(process)) return finish_attach(process);
+  }
   bool all_found = request.failure.has_value();
   while (!all_found) {
     const auto news = catch_new_threads(process);

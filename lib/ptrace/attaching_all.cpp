@@ -4,10 +4,15 @@
 // What can be asked about a process is asked before the first one is touched. Then all threads of all are seized, then
 // all are interrupted, and then their stops come in. A process of which something does not go as it mostly does (a
 // thread that ends just now, another tracer, no permission) is left to attaching.cpp, which takes its time.
+//
+// Most have stopped by the time when the last one has been interrupted. So they are asked by their numbers at once, and
+// until they have been, the kernel is told not to signal stops. A signal means then that a task has ended: one question
+// at the end says of all processes that no leader has.
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 
 #include "attach_error.hpp"
@@ -20,22 +25,26 @@ namespace mpiacq::tracing {
 
 namespace {
 
-/// The answer for many, given when the last one has its own.
-class shared_answer : public std::enable_shared_from_this<shared_answer> {
+/// The answer for many, given when the last one has its own. Every part is answered once, so it ends itself with the
+/// last: a part is two words then, and needs no memory of its own.
+class shared_answer {
  public:
-  shared_answer(std::size_t count, reply<std::vector<result<void>>> answer)
-      : outcomes_(count), missing_(count), answer_(std::move(answer)) {
-    if (count == 0) answer_({});
+  [[nodiscard]] static shared_answer* create(std::size_t count, reply<std::vector<result<void>>> answer) {
+    return new shared_answer(count, std::move(answer));
   }
   void put(std::size_t which, result<void> outcome) {
     outcomes_[which] = std::move(outcome);
-    if (--missing_ == 0) answer_(std::move(outcomes_));
+    if (--missing_ > 0) return;
+    const std::unique_ptr<shared_answer> last(this);
+    answer_(std::move(outcomes_));
   }
   [[nodiscard]] reply<void> part(std::size_t which) {
-    return [all = shared_from_this(), which](result<void> outcome) { all->put(which, std::move(outcome)); };
+    return [all = this, which](result<void> outcome) { all->put(which, std::move(outcome)); };
   }
 
  private:
+  shared_answer(std::size_t count, reply<std::vector<result<void>>> answer)
+      : outcomes_(count), missing_(count), answer_(std::move(answer)) {}
   std::vector<result<void>> outcomes_;
   std::size_t missing_;
   reply<std::vector<result<void>>> answer_;
@@ -43,17 +52,21 @@ class shared_answer : public std::enable_shared_from_this<shared_answer> {
 
 constexpr auto leader_interval_among_many = std::chrono::milliseconds(100);
 
-/// So many in a row that have not stopped yet are asked before the kernel is asked who has.
+/// So many in a row that have not stopped yet are asked before it is left to them to tell.
 constexpr int most_asked_in_vain = 8;
+/// As often those that have not stopped are given the core, as long as it helps.
+constexpr int most_rounds = 64;
 
 }  // namespace
 
 void engine::attach_all(const std::vector<attach_target>& targets, attach_options options,
                         reply<std::vector<result<void>>> answer) {
-  const auto all = std::make_shared<shared_answer>(targets.size(), std::move(answer));
+  if (targets.empty()) return answer({});
+  auto* const all = shared_answer::create(targets.size(), std::move(answer));
   folders_.drop_ended();
   std::vector<traced_process*> begun;
   begun.reserve(targets.size());
+  processes_.reserve(processes_.size() + targets.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     auto process = begin_attach_to(targets[i], options);
     if (process) {
@@ -66,7 +79,7 @@ void engine::attach_all(const std::vector<attach_target>& targets, attach_option
   thread_seizer seizer(calls_, 0, false);
   const auto slow = std::stable_partition(begun.begin(), begun.end(),
                                           [&](traced_process* process) { return seize_quickly(*process, seizer); });
-  std::for_each(begun.begin(), slow, [&](traced_process* process) { interrupt_all(*process); });
+  take_stops_in_silence(std::span(begun.begin(), slow));
   // One may vanish by this, and no other.
   std::for_each(slow, begun.end(), [&](traced_process* process) { go_on_attaching(*process); });
 }
@@ -116,15 +129,19 @@ void engine::interrupt_all(traced_process& process) {
 
 /// Every thread is ours and has stopped, as the number of them shows without a look at each. It is a last look as the
 /// one in go_on_attaching: who is stopped neither makes threads nor ends. That the leader is ours still, and stopped,
-/// shows that none who was not ours has taken its place with an exec before they were counted.
+/// shows that none who was not ours has taken its place with an exec before they were counted: has_its_leader, or
+/// end_silence for many.
 bool engine::has_all_by_count(const traced_process& process) {
   const auto leader = process.threads.find(process.id);
   const bool stopped = leader != process.threads.end() &&
                        std::all_of(process.threads.begin(), process.threads.end(),
                                    [](const auto& t) { return t.second.state == thread_state::stopped; });
   if (!stopped) return false;
-  const auto count = folders_.count_threads(process.id);
-  if (count != static_cast<int>(process.threads.size())) return false;
+  return folders_.count_threads(process.id) == static_cast<int>(process.threads.size());
+}
+
+/// It was in a stop of ours, and still is.
+bool engine::has_its_leader(const traced_process& process) const {
   unsigned long message = 0;
   return calls_.raw(PTRACE_GETEVENTMSG, process.id, 0, reinterpret_cast<unsigned long>(&message)) >= 0;
 }
@@ -137,24 +154,84 @@ bool engine::is_another(const traced_process& process) {
   return now && now != request.start_time;
 }
 
-std::optional<task_report> engine::next_expected() {
-  for (int in_vain = 0; in_vain < most_asked_in_vain && !expected_.empty();) {
-    const pid_t task = expected_.front();
-    expected_.pop_front();
-    const auto known = process_of_.find(task);
-    const auto process = known == process_of_.end() ? processes_.end() : processes_.find(known->second);
-    if (process == processes_.end() || process->second.now != phase::stopping) continue;
-    const auto thread = process->second.threads.find(task);
-    if (thread == process->second.threads.end() || thread->second.state != thread_state::running) continue;
-    if (auto report = waiter::next_of(task)) return report;
-    expected_.push_back(task);
+engine::expected engine::ask_expected(pid_t task) {
+  const auto known = process_of_.find(task);
+  if (known == process_of_.end() || known->second->now != phase::stopping) return expected::not_awaited;
+  const auto thread = known->second->threads.find(task);
+  const bool awaited = thread != known->second->threads.end() && thread->second.state == thread_state::running;
+  if (!awaited) return expected::not_awaited;
+  const auto report = waiter::next_of(task);
+  if (!report) return expected::silent;
+  on_status(report->task, report->status);
+  // By the end of a thread its leader may come to have news, of which nobody is told (a program that signals none).
+  if (std::holds_alternative<ended>(report->status)) waiter::look_again();
+  return expected::told;
+}
+
+void engine::take_expected() {
+  std::vector<pid_t> asked;
+  asked.swap(expected_);
+  int in_vain = 0;
+  for (auto task = asked.begin(); task != asked.end(); ++task) {
+    if (in_vain == most_asked_in_vain) {
+      expected_.insert(expected_.end(), task, asked.end());
+      return;
+    }
+    const expected outcome = ask_expected(*task);
+    if (outcome == expected::told) in_vain = 0;
+    if (outcome != expected::silent) continue;
+    expected_.push_back(*task);
     ++in_vain;
   }
-  return std::nullopt;
+}
+
+/// All of them are seized and not interrupted yet.
+void engine::take_stops_in_silence(std::span<traced_process* const> all) {
+  if (all.empty()) return;
+  stops_are_silent_ = true;
+  waiter::signal_stops(false);
+  for (traced_process* process : all) interrupt_all(*process);
+  std::size_t missing = 0;
+  for (int round = 0; round < most_rounds; ++round) {
+    take_expected();
+    if (expected_.empty() || expected_.size() == missing) break;
+    missing = expected_.size();
+    ::sched_yield();
+  }
+  end_silence();
+}
+
+/// A leader that another thread replaces with an exec has ended before that, and its end is signalled to its tracer
+/// before the other one can take its place (exit_notify, de_thread): so where no signal waits, all that were counted
+/// have their own.
+void engine::end_silence() {
+  const bool somebody_ended = waiter::is_signalled();
+  waiter::signal_stops(true);
+  stops_are_silent_ = false;
+  for (const pid_t id : std::exchange(counted_, {})) {
+    const auto found = processes_.find(id);
+    if (found == processes_.end() || !found->second.attaching || found->second.now != phase::stopping) continue;
+    if (somebody_ended) {
+      go_on_attaching(found->second);
+    } else {
+      finish_attach(found->second);
+    }
+  }
+  if (anybody_runs()) waiter::look_again();
+}
+
+bool engine::anybody_runs() const {
+  if (!newborn_.empty()) return true;
+  return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
+    const auto& threads = entry.second.threads;
+    return std::any_of(threads.begin(), threads.end(),
+                       [](const auto& t) { return t.second.state != thread_state::stopped; });
+  });
 }
 
 void engine::detach_all(const std::vector<process_id>& ids, leave how, reply<std::vector<result<void>>> answer) {
-  const auto all = std::make_shared<shared_answer>(ids.size(), std::move(answer));
+  if (ids.empty()) return answer({});
+  auto* const all = shared_answer::create(ids.size(), std::move(answer));
   // Those that run stop meanwhile.
   for (std::size_t i = 0; i < ids.size(); ++i) detach(ids[i], how, all->part(i));
 }

@@ -205,6 +205,7 @@ void engine::take_out_software(traced_process& process) {
 
 /// What is to be done with a child that was made already, and has not reported yet.
 void engine::leave_behind_of(traced_process& process) {
+  if (process.past_traps.empty() && process.breakpoints.empty() && !process.follow_children) return;
   left_behind left{process.id, clock::now(), follows_children(process), process.ends_with_tool,
                    std::exchange(process.past_traps, {})};
   for (const breakpoint& b : process.breakpoints) {

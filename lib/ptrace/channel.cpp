@@ -23,14 +23,25 @@ constexpr std::uint32_t most_descriptors = 1U << 16;
 constexpr std::size_t descriptors_a_message = 250;  // the kernel takes 253 (SCM_MAX_FD)
 constexpr std::size_t room = CMSG_SPACE(descriptors_a_message * sizeof(int));
 
-bool send_all(int socket, const void* from, std::size_t length) {
-  const auto* at = static_cast<const std::byte*>(from);
-  while (length > 0) {
-    const ssize_t sent = ::send(socket, at, length, MSG_NOSIGNAL);
+/// All of the head and of what belongs to it. In one call, where the socket has room: whoever waits for it wakes up
+/// once, and then has everything.
+bool send_all(int socket, frame_head head, std::span<const std::byte> bytes) {
+  // sendmsg does not write to what it sends.
+  std::array<iovec, 2> left = {{{&head, sizeof head}, {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
+  msghdr message{};
+  message.msg_iov = left.data();
+  message.msg_iovlen = left.size();
+  while (left[0].iov_len + left[1].iov_len > 0) {
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
-    at += sent;
-    length -= static_cast<std::size_t>(sent);
+    auto passed = static_cast<std::size_t>(sent);
+    for (iovec& piece : left) {
+      const std::size_t of_this = std::min(passed, piece.iov_len);
+      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + of_this;
+      piece.iov_len -= of_this;
+      passed -= of_this;
+    }
   }
   return true;
 }
@@ -112,7 +123,7 @@ bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const in
     return false;
   }
   const frame_head head{static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(descriptors.size())};
-  if (!send_all(socket, &head, sizeof head) || !send_all(socket, bytes.data(), bytes.size())) return false;
+  if (!send_all(socket, head, bytes)) return false;
   while (!descriptors.empty()) {
     const std::size_t some = std::min(descriptors.size(), descriptors_a_message);
     if (!send_some(socket, descriptors.first(some))) return false;

@@ -103,13 +103,16 @@ void engine::write_last(const traced_process& process) {
 
 /// Gives those that could not be let go, because they have not stopped.
 std::vector<pid_t> engine::detach_stopped_threads(traced_process& process) {
-  std::vector<pid_t> stopped;
   std::vector<pid_t> missing;
-  for (const auto& [task, thread] : process.threads) {
+  for (auto next = process.threads.begin(); next != process.threads.end();) {
+    auto& [task, thread] = *next++;
     if (thread.zombie) continue;
-    (thread.state == thread_state::stopped ? stopped : missing).push_back(task);
+    if (thread.state == thread_state::stopped) {
+      detach_thread(process, thread);
+    } else {
+      missing.push_back(task);
+    }
   }
-  for (const pid_t task : stopped) detach_thread(process, process.threads[task]);
   return missing;
 }
 

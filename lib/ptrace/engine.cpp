@@ -40,7 +40,7 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
   traced_thread& thread = process.threads[task];
   thread.id = task;
   thread.registers_due = process.hardware != arch::hardware_table{};
-  process_of_[task] = process.id;
+  process_of_[task] = &process;
   return thread;
 }
 

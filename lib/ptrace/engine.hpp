@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -75,9 +76,9 @@ class engine {
   // What the waiter saw.
   void on_status(pid_t task, const wait_status& status);
   void on_time(clock::time_point now);
-  /// What one of those threads has to tell that were interrupted all at once. The kernel finds it at once by its
+  /// Takes in what those threads have to tell that were interrupted all at once. The kernel finds each at once by its
   /// number, but only by a search through all when it is asked who has news.
-  [[nodiscard]] std::optional<task_report> next_expected();
+  void take_expected();
 
   [[nodiscard]] deadline next_deadline() const;
   /// Something is still attached that has not been detached as far as it lets itself be.
@@ -178,7 +179,13 @@ class engine {
   [[nodiscard]] result<traced_process*> begin_attach_to(const attach_target& target, attach_options options);
   [[nodiscard]] bool seize_quickly(traced_process& process, thread_seizer& seizer);
   void interrupt_all(traced_process& process);
+  enum class expected : std::uint8_t { told, silent, not_awaited };
+  expected ask_expected(pid_t task);
+  void take_stops_in_silence(std::span<traced_process* const> all);
+  void end_silence();
+  [[nodiscard]] bool anybody_runs() const;
   [[nodiscard]] bool has_all_by_count(const traced_process& process);
+  [[nodiscard]] bool has_its_leader(const traced_process& process) const;
   [[nodiscard]] bool is_another(const traced_process& process);
   [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which);
 
@@ -206,12 +213,14 @@ class engine {
   const tracer_options& options_;
   const pid_t own_id_ = ::getpid();
   ptrace_calls calls_;
-  std::map<pid_t, traced_process> processes_;
-  std::unordered_map<pid_t, pid_t> process_of_;  ///< by thread
+  std::unordered_map<pid_t, traced_process> processes_;    ///< they stay where they are
+  std::unordered_map<pid_t, traced_process*> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;
   std::deque<left_behind> left_behind_;
   process_folders folders_;
-  std::deque<pid_t> expected_;  ///< threads that were interrupted together, those that have not reported yet
+  std::vector<pid_t> expected_;    ///< threads that were interrupted together, those that have not reported yet
+  bool stops_are_silent_ = false;  ///< attach_all has asked that only ends be signalled
+  std::vector<pid_t> counted_;     ///< processes held by then, but for a last look whether a leader has ended
   bool leaving_all_ = false;
 };
 

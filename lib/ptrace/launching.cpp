@@ -77,7 +77,7 @@ void engine::start_child(pending_launch launch) {
   process.now = phase::launching;
   add_thread(process, child->id);
   launch.failure = std::move(child->failure);
-  process.launch = std::move(launch);
+  process.launch = std::make_unique<pending_launch>(std::move(launch));
   release_child(*child);
 }
 

@@ -59,25 +59,28 @@ void service::await_something() {
                                 {for_events == 0 ? -1 : events_.socket(), for_events, 0}}};
   const deadline next = engine_.next_deadline();
   const timespec left = time_until(next);
-  command_there_ = tool_gone_ = false;
+  signal_there_ = command_there_ = tool_gone_ = false;
   if (::ppoll(all.data(), all.size(), next == no_deadline ? nullptr : &left, nullptr) < 0) return;
-  if (all[0].revents != 0) waiter_.drain();
+  signal_there_ = all[0].revents != 0;
+  if (signal_there_) waiter_.drain();
   command_there_ = all[1].revents != 0;
   tool_gone_ = all[2].revents != 0;
   if (all[3].revents != 0) events_.send();
 }
 
 void service::take_statuses() {
+  // Whatever happens is signalled, so where nothing was, nobody needs to be searched for it.
+  if (!signal_there_) return;
+  engine_.take_expected();
   for (int i = 0; i < most_statuses_in_a_row; ++i) {
     // What was let go is not ours to wait for any more: who adopts it wants to know how it ended.
     if (leaving_ && all_let_go()) return;
-    auto report = engine_.next_expected();
-    if (!report) report = waiter_.next();
+    const auto report = waiter_.next();
     if (!report) return;
     engine_.on_status(report->task, report->status);
   }
   // What is left was announced by a signal that is drained already.
-  ::kill(::getpid(), SIGCHLD);
+  waiter::look_again();
 }
 
 void service::take_command() {

@@ -38,6 +38,7 @@ class service {
   engine engine_;
   bool leaving_ = false;
   bool command_there_ = false;
+  bool signal_there_ = false;
   bool tool_gone_ = false;
 };
 

@@ -12,17 +12,18 @@ namespace mpiacq::tracing {
 
 void engine::on_status(pid_t task, const wait_status& status) {
   const auto known = process_of_.find(task);
-  const auto process = processes_.find(known != process_of_.end() ? known->second : task);
-  if (process == processes_.end()) return on_stranger(task, status);
-  if (const auto* end = std::get_if<ended>(&status)) return on_end(process->second, task, end->status);
+  const auto by_number = known == process_of_.end() ? processes_.find(task) : processes_.end();
+  if (known == process_of_.end() && by_number == processes_.end()) return on_stranger(task, status);
+  traced_process& process = known == process_of_.end() ? by_number->second : *known->second;
+  if (const auto* end = std::get_if<ended>(&status)) return on_end(process, task, end->status);
   // The leader's number is the process's. Where it is no thread of ours any more, it has been let go; where it never
   // was, because it had ended before we came, another thread takes its number with an exec.
-  if (std::holds_alternative<exec_stop>(status) && process->second.now != phase::released) {
-    return on_stop(process->second, add_thread(process->second, task), status);
+  if (std::holds_alternative<exec_stop>(status) && process.now != phase::released) {
+    return on_stop(process, add_thread(process, task), status);
   }
-  const auto thread = process->second.threads.find(task);
-  if (thread == process->second.threads.end()) return on_stranger(task, status);
-  on_stop(process->second, thread->second, status);
+  const auto thread = process.threads.find(task);
+  if (thread == process.threads.end()) return on_stranger(task, status);
+  on_stop(process, thread->second, status);
 }
 
 namespace {

@@ -84,8 +84,10 @@ void thread_seizer::watch() {
 /// exec waits.
 void thread_seizer::wait_for_ended() {
   for (const pid_t thread : list_threads(process_)) {
-    // Ends only: the stops are for the engine.
-    if (thread != process_ && waiter::take_end_of(thread)) ended_.push_back(thread);
+    // Ends only: the stops are for the engine. A thread that is not ours has none.
+    if (thread == process_ || !waiter::take_end_of(thread)) continue;
+    ended_.push_back(thread);
+    waiter::look_again();  // its leader's end may have waited for it
   }
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -155,7 +156,7 @@ struct traced_process {
   int group_stop = 0;              ///< the signal of the group stop that was reported
   deadline give_up = no_deadline;  ///< of the stop or step under way
   deadline look_at_leader = no_deadline;
-  std::optional<pending_launch> launch;
+  std::unique_ptr<pending_launch> launch;
 };
 
 }  // namespace mpiacq::tracing

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/tracer.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
 #include "launch_surroundings.hpp"
@@ -29,6 +31,7 @@ error not_this_program() {
 template <class T>
 std::vector<result<T>> answers_of(result<std::vector<result<T>>> all, std::size_t count) {
   if (!all) return std::vector<result<T>>(count, fail(std::move(all).error()));
+  if (all->size() == count) return std::move(*all);
   all->resize(count, fail(error_code::system, "the tracing process has not answered for this one"));
   return std::move(*all);
 }
@@ -66,6 +69,12 @@ result<void> tracer::attach(process_id process, const attach_options& options) {
 }
 
 std::vector<result<void>> tracer::attach_all(std::span<const attach_target> targets, const attach_options& options) {
+  const bool all_others = std::none_of(targets.begin(), targets.end(),
+                                       [](const attach_target& target) { return is_this_program(target.process); });
+  if (all_others) {
+    return answers_of(state_->process->ask(attach_all_command{{targets.begin(), targets.end()}, options}),
+                      targets.size());
+  }
   attach_all_command what{{}, options};
   std::vector<std::size_t> places;
   std::vector<result<void>> outcomes(targets.size());

@@ -27,6 +27,22 @@ void waiter::drain() {
   }
 }
 
+void waiter::look_again() {
+  ::kill(::getpid(), SIGCHLD);
+}
+
+void waiter::signal_stops(bool wanted) {
+  struct sigaction as_always {};
+  as_always.sa_handler = SIG_DFL;
+  as_always.sa_flags = wanted ? 0 : SA_NOCLDSTOP;
+  ::sigaction(SIGCHLD, &as_always, nullptr);
+}
+
+bool waiter::is_signalled() {
+  sigset_t waiting;
+  return ::sigpending(&waiting) != 0 || ::sigismember(&waiting, SIGCHLD) != 0;
+}
+
 std::optional<task_report> waiter::next() {
   return next_of(-1);
 }

@@ -27,6 +27,13 @@ class waiter {
   [[nodiscard]] int descriptor() const { return signals_.get(); }
   /// To be called when the descriptor is readable, before `next`.
   void drain();
+  /// Makes the descriptor readable.
+  static void look_again();
+  /// Where they are not wanted, only ends make the descriptor readable, and whoever has stopped meanwhile is to be
+  /// asked for afterwards.
+  static void signal_stops(bool wanted);
+  /// The descriptor is readable.
+  [[nodiscard]] static bool is_signalled();
   /// The next change, without waiting for it.
   [[nodiscard]] std::optional<task_report> next();
   /// The same of one task.

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Taking hold of many processes at once: every one has its own outcome, and none is harmed by another's.
 #include <csignal>
+#include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -15,6 +17,34 @@ using namespace mpiacq::test;
 namespace {
 
 constexpr uid_t somebody = 12345;
+
+/// The one process that traces for this program.
+pid_t tracing_process() {
+  const std::string self = std::to_string(::getpid());
+  std::ifstream children("/proc/self/task/" + self + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream name("/proc/" + std::to_string(child) + "/comm");
+    std::string text;
+    if (std::getline(name, text) && text == "tracer") return child;
+  }
+  FAIL("no tracing process");
+  return 0;
+}
+
+/// How many system calls of a process have read a file, where the kernel counts them.
+std::optional<long> reads_of(pid_t process) {
+  std::ifstream io("/proc/" + std::to_string(process) + "/io");
+  std::string name;
+  for (long value = 0; io >> name >> value;) {
+    if (name == "syscr:") return value;
+  }
+  return std::nullopt;
+}
+
+/// How often a process has gone to sleep to wait for something.
+long waits_of(pid_t process) {
+  return std::stol(status_line(process_id{process}, "voluntary_ctxt_switches"));
+}
 
 }  // namespace
 
@@ -37,6 +67,51 @@ TEST_CASE("1000 processes are held at once, let go and taken again, and end as t
   }
   CHECK(open_descriptors() == ours);
   CHECK(all.end_well() == 1000);
+}
+
+TEST_CASE("processes that are known are held and let go without a file read or a wait for each") {
+  const auto t = new_tracer();
+  constexpr int count = 500;
+  constexpr int rounds = 4;
+  crowd all(count);
+  const auto targets = all.targets();
+  all_ok(t->attach_all(targets));
+  all_ok(t->detach_all(all.ids()));
+  const pid_t ours = tracing_process();
+  const auto reads = reads_of(ours);
+  if (!reads) MPIACQ_SKIP("needs a kernel that counts reads (/proc/PID/io)");
+  const long waits = waits_of(ours);
+  for (int round = 0; round < rounds; ++round) {
+    all_ok(t->attach_all(targets));
+    all_ok(t->detach_all(all.ids()));
+  }
+  // Each command is waited for; and where the cores are busy, some that have not stopped yet.
+  CHECK(*reads_of(ours) - *reads < rounds * count / 10);
+  CHECK(waits_of(ours) - waits < rounds * count / 10);
+  CHECK(all.end_well() == count);
+}
+
+TEST_CASE("a leader that another thread replaces with an exec, while it is asked for, is not taken for held") {
+  const auto t = new_tracer();
+  crowd steady(50);
+  for (int round = 0; round < 10; ++round) {
+    bystander storm("exec_storm", {"60"});
+    std::vector<attach_target> targets = steady.targets();
+    targets.insert(targets.begin() + 25, {storm.id(), {}});
+    while (true) {
+      const auto outcomes = t->attach_all(targets);
+      auto held = steady.ids();
+      if (outcomes[25]) {
+        CHECK(all_of_them_held({storm.id()}));
+        held.push_back(storm.id());
+      }
+      CHECK(all_of_them_held(steady.ids()));
+      static_cast<void>(t->detach_all(held));
+      if (!outcomes[25]) break;
+    }
+    CHECK(storm.end() == exit_status{false, 21, false});
+  }
+  CHECK(steady.end_well() == 50);
 }
 
 TEST_CASE("all threads of many processes are held, and threads that come and go meanwhile") {

@@ -3,6 +3,8 @@
 #include <thread>
 
 #include "bystander.hpp"
+#include "ptrace_call.hpp"
+#include "waiter.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -68,6 +70,28 @@ TEST_CASE("a process that is killed at any moment of an attach has ended for us,
   }
   CHECK(refused > 0);
   CHECK(held > 0);
+}
+
+TEST_CASE("whoever looks for a task's end leaves the stop that it has to report") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    while (true) ::pause();
+  }
+  const tracing::ptrace_calls calls;
+  ok(calls.seize(child, 0));
+  CHECK_FALSE(tracing::waiter::take_end_of(child));
+  ok(calls.interrupt(child));
+  REQUIRE(comes_to(child, 't'));
+  CHECK_FALSE(tracing::waiter::take_end_of(child));
+  const auto stop = tracing::waiter::next_of(child);
+  REQUIRE(stop.has_value());
+  CHECK(std::holds_alternative<tracing::trap_stop>(stop->status));
+  ::kill(child, SIGKILL);
+  REQUIRE(comes_to(child, 'Z'));
+  CHECK(tracing::waiter::take_end_of(child));
+  CHECK_FALSE(tracing::waiter::next_of(child).has_value());
+  CHECK_FALSE(tracing::waiter::take_end_of(child));
 }
 
 TEST_CASE("a process whose threads exec over and over is attached to and left in between") {
