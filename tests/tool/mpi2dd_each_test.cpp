@@ -86,7 +86,7 @@ TEST_CASE("mpi2dd: a command for each rank can trace it, and what the job does m
   INFO(run.err);
   CHECK(run.exit_code == 0);
   for (const std::string rank : {"0", "1", "1:0"}) {
-    CHECK_THAT(run.err, ContainsSubstring("\n" + rank + ": TracerPid:\t0\n"));
+    CHECK_THAT("\n" + run.err, ContainsSubstring("\n" + rank + ": TracerPid:\t0\n"));
   }
   // Ranks that were spawned later got one too, once each, by the names that they had.
   CHECK(names().count("0") == 1);
