@@ -7,8 +7,6 @@ target_compile_features(mpiacq_plain_flags INTERFACE cxx_std_20)
 target_compile_options(mpiacq_plain_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
   -Wcast-align
-  # A room as one file has an anonymous namespace of its own for all that is in it.
-  $<$<AND:$<BOOL:${MPIACQ_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${MPIACQ_WERROR}>:-Werror>)
 
 add_library(mpiacq_sanitizers INTERFACE)
@@ -33,6 +31,8 @@ target_compile_features(mpiacq_api INTERFACE cxx_std_20)
 function(mpiacq_one_file target)
   if(MPIACQ_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    # It is one file with an anonymous namespace of its own then.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

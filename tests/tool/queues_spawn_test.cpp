@@ -60,8 +60,8 @@ TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4700:n6:/opt/early", "later", "@1",
                     "spawned:4711:n7:/opt/worker"});
   const scratch_folder folder;
-  running_command tool({MPIACQ_COMMAND, "attach", "--trust-library", "--queues", "--json", "-o", folder.path("report"),
-                        std::to_string(job.pid())});
+  running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--json", "-o",
+                        folder.path("report"), std::to_string(job.pid())});
   // By its first report it has its breakpoints.
   REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
   CHECK(WEXITSTATUS(job.end()) == 0);
@@ -78,7 +78,7 @@ TEST_CASE("queues: ranks are followed for new processes only where their library
     INFO(library);
     queue_job job(2, {"library:" + queue_library(library)});
     const scratch_folder folder;
-    running_command tool({MPIACQ_COMMAND, "attach", "--trust-library", "--queues", "--json", "-o",
+    running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--json", "-o",
                           folder.path("report"), std::to_string(job.pid())});
     REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
     for (const pid_t rank : job.ranks()) CHECK(runs_freely(rank));
@@ -93,7 +93,7 @@ TEST_CASE(
     INFO(signal);
     queue_job job(2, {"library:" + queue_library("mpi2"), "later", "@1", "spawned:4711:n7:/opt/worker"});
     const scratch_folder folder;
-    running_command tool({MPIACQ_COMMAND, "attach", "--trust-library", "--queues", "--json", "-o",
+    running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--json", "-o",
                           folder.path("report"), std::to_string(job.pid())});
     REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
     ::kill(tool.pid(), signal);
