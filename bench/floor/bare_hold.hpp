@@ -2,6 +2,7 @@
 // The floor of holding processes: the ptrace calls alone, each thread by its number, nothing checked but that it went.
 #pragma once
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -21,6 +22,11 @@ inline void must_be(bool done, const char* what) {
 }
 
 inline void bare_hold(const std::vector<pid_t>& tasks) {
+  // A signal for each stop costs time, and nobody here waits for one.
+  struct sigaction without_stops {};
+  without_stops.sa_handler = SIG_DFL;
+  without_stops.sa_flags = SA_NOCLDSTOP;
+  must_be(::sigaction(SIGCHLD, &without_stops, nullptr) == 0, "sigaction");
   for (const pid_t task : tasks) must_be(::ptrace(PTRACE_SEIZE, task, 0, bare_options) == 0, "PTRACE_SEIZE");
   for (const pid_t task : tasks) must_be(::ptrace(PTRACE_INTERRUPT, task, 0, 0) == 0, "PTRACE_INTERRUPT");
   int status = 0;

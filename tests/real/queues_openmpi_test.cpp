@@ -97,6 +97,9 @@ std::string group_text(const json& group) {
 struct expectation {
   bool sends = true;
   bool world_ranks = true;  ///< of groups and of the others in operations
+  /// What the library calls a communicator without a name; the MPI's own ones, which nothing waits in, have none
+  /// either.
+  std::string unnamed = {};
 };
 
 void check_rank(const json& rank, const communicators& said, const expectation& expected) {
@@ -104,8 +107,12 @@ void check_rank(const json& rank, const communicators& said, const expectation& 
   std::size_t others = 0;
   std::set<std::string> found;
   for (const json& seen : rank.at("communicators")) {
-    const std::string name = seen.at("name").get<std::string>();
+    std::string name = seen.at("name").get<std::string>();
     INFO("communicator \"" << name << "\"");
+    if (!expected.unnamed.empty() && name == expected.unnamed) {
+      if (seen.at("sends").empty() && seen.at("receives").empty()) continue;
+      name.clear();
+    }
     const auto known = said.find(name);
     if (known == said.end() || found.contains(name)) {
       for (const char* queue : {"sends", "receives"}) others += seen.at(queue).size();
@@ -286,7 +293,8 @@ TEST_CASE("the queues of an MPICH (ch3) with debug information") {
   build_ranks(prefix, folder.path("ranks"));
   queues_job job{{prefix + "/bin/mpiexec", "-n", std::to_string(rank_count), folder.path("ranks")}};
   REQUIRE(job.job().ranks().size() == rank_count);
-  // It gives no groups; its list of sends has only those that Isend began.
-  job.check(job.queues({"--json"}), {false, false});
+  // It gives no groups; its list of sends has only those that Isend began. A prefix for tests may lie where others can
+  // write.
+  job.check(job.queues({"--json", "--trust-library"}), {false, false, "--unnamed--"});
   CHECK(job.job().finish().all_ranks_ended(rank_count));
 }
