@@ -148,6 +148,8 @@ TEST_CASE("queues: a library that others can write is loaded by order only, anot
   const auto lacking = run_command({MPIACQ_COMMAND, "queues", std::to_string(job.pid())});
   CHECK(lacking.exit_code == 1);
   CHECK_THAT(lacking.out, ContainsSubstring("--library"));
+  CHECK(lacking.out.find("no pending operations") == std::string::npos);
+  CHECK(lacking.out.find("nobody is seen to wait") == std::string::npos);
 
   const scratch_folder folder;
   const std::string copy = folder.path("libqueue.so");

@@ -236,11 +236,21 @@ std::string problems_text(const queues_snapshot& snapshot) {
   return text;
 }
 
+/// A library that could not do its work has not shown a single communicator.
+bool nothing_is_read(const queues_snapshot& snapshot) {
+  const auto& ranks = snapshot.seen.ranks;
+  return std::none_of(ranks.begin(), ranks.end(),
+                      [](const rank_queues& rank) { return rank.report && !rank.report->communicators.empty(); });
+}
+
 }  // namespace
 
 std::string queues_body(const queues_snapshot& snapshot, bool colour) {
-  return libraries_text(snapshot) + waits_text(snapshot.waits, snapshot.names, colour) + operations_text(snapshot) +
-         communicators_text(snapshot) + new_processes_text(snapshot) + problems_text(snapshot) +
+  // Where nothing was read, that nobody waits and nothing is pending would be no answer.
+  const std::string seen = nothing_is_read(snapshot) ? std::string()
+                                                     : waits_text(snapshot.waits, snapshot.names, colour) +
+                                                           operations_text(snapshot) + communicators_text(snapshot);
+  return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) +
          doubts_text(snapshot.waits);
 }
 
