@@ -157,9 +157,16 @@ TEST_CASE("Slurm: tasks that srun holds at their launch stay so for the next too
   REQUIRE(comes_true([&] { return file_contents(folder.path("said")).find("left stopped") != std::string::npos; }));
   const json launched = json::parse(file_contents(folder.path("report")));
   const std::string starter = std::to_string(launched.at("starter").at("pid").get<long>());
-  // All four are stopped by Slurm; one of them was held by us as well.
-  CHECK(states_reported(launched) ==
-        std::map<long, std::string>{{0, "stopped"}, {1, "held"}, {2, "stopped"}, {3, "stopped"}});
+  // All four are stopped by Slurm; one of them was held by us as well. Slurm lets each go into its SIGSTOP, so one that
+  // has not run since is still on its way there when the report is made.
+  auto states = states_reported(launched);
+  CHECK(states[1] == "held");
+  states.erase(1);
+  for (const auto& [rank, state] : states) {
+    INFO("rank " << rank << " is " << state);
+    CHECK((state == "stopped" || state == "running"));
+  }
+  CHECK(states.size() == 3);
   const auto tasks = pids_reported(launched);
   const std::set<long> all_four = {0, 1, 2, 3};
   CHECK(ranks_stopped(tasks, 4) == all_four);
@@ -168,7 +175,10 @@ TEST_CASE("Slurm: tasks that srun holds at their launch stay so for the next too
   const auto looked = attach({}, starter);
   INFO(looked.err);
   CHECK(looked.exit_code == 0);
-  CHECK(pids_reported(json::parse(looked.out)) == tasks);
+  const json seen = json::parse(looked.out);
+  CHECK(pids_reported(seen) == tasks);
+  CHECK(states_reported(seen) ==
+        std::map<long, std::string>{{0, "stopped"}, {1, "stopped"}, {2, "stopped"}, {3, "stopped"}});
   CHECK(ranks_stopped(tasks, 4) == all_four);
   const auto held = attach({"--then", "stop"}, starter);
   INFO(held.err);
