@@ -153,7 +153,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
       }
     }
   }
-  if (count == 0) return "  no pending operations\n";
+  if (count == 0) return "  no pending operations are seen\n";
   std::vector<row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
   const auto all = rows.rows();
   for (const auto& [cells, ranks] : all) {
