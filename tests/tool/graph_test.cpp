@@ -4,10 +4,10 @@
 #include <set>
 
 #include <nlohmann/json.hpp>
-#include <pty.h>
 #include <sys/wait.h>
 
 #include "catch.hpp"
+#include "on_terminal.hpp"
 #include "reference_job.hpp"
 #include "take_core.hpp"
 
@@ -195,22 +195,7 @@ TEST_CASE("graph: a core file of a rank leads to its job while that lives, and i
 
 TEST_CASE("graph: colour on a terminal alone") {
   two_worlds job;
-  int terminal = -1;
-  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-  if (child == 0) {
-    ::unsetenv("NO_COLOR");
-    ::execl(MPIACQ_COMMAND, "mpiacq", "graph", std::to_string(job.pid()).c_str(), nullptr);
-    ::_exit(99);
-  }
-  std::string out;
-  char piece[4096];
-  // A terminal whose other side has gone gives an error, not an end.
-  for (ssize_t got = 0; (got = ::read(terminal, piece, sizeof piece)) > 0;)
-    out.append(piece, static_cast<std::size_t>(got));
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  ::close(terminal);
-  CHECK(WEXITSTATUS(status) == 0);
+  const std::string out = shown_on_terminal({MPIACQ_COMMAND, "graph", std::to_string(job.pid())});
   CHECK_THAT(out, ContainsSubstring("\x1b[1mmetadirectory, directory\x1b[0m"));
 }
 

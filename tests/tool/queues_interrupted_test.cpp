@@ -7,11 +7,11 @@
 #include <set>
 #include <sstream>
 
-#include <pty.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "catch.hpp"
+#include "on_terminal.hpp"
 #include "queue_job.hpp"
 
 using namespace mpiacq::test;
@@ -124,21 +124,8 @@ TEST_CASE("queues: how far it is shows on a terminal, where there are many ranks
   for (const int ranks : {2, 12}) {
     INFO(ranks);
     queue_job job(ranks, {"receive:world:any:1:8"});
-    int terminal = -1;
-    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (child == 0) {
-      ::execl(MPIACQ_COMMAND, "mpiacq", "queues", "--trust-library", "--json", "-o", "/dev/null",
-              std::to_string(job.pid()).c_str(), nullptr);
-      ::_exit(99);
-    }
-    std::string out;
-    char piece[4096];
-    for (ssize_t got = 0; (got = ::read(terminal, piece, sizeof piece)) > 0;)
-      out.append(piece, static_cast<std::size_t>(got));
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    ::close(terminal);
-    CHECK(WEXITSTATUS(status) == 0);
+    const std::string out = shown_on_terminal(
+        {MPIACQ_COMMAND, "queues", "--trust-library", "--json", "-o", "/dev/null", std::to_string(job.pid())});
     INFO(out);
     CHECK((out.find("mpiacq: queues of 0 of 12 ranks") != std::string::npos) == (ranks == 12));
     // The line has gone at the end.

@@ -4,12 +4,12 @@
 #include <csignal>
 #include <set>
 
-#include <pty.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "on_terminal.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -165,22 +165,7 @@ TEST_CASE("stacks: colour on a terminal alone, and not where NO_COLOR is set") {
   starter.ready();
   for (const bool refused : {false, true}) {
     INFO(refused);
-    int terminal = -1;
-    const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
-    if (child == 0) {
-      refused ? ::setenv("NO_COLOR", "1", 1) : ::unsetenv("NO_COLOR");
-      ::execl(MPIACQ_COMMAND, "mpiacq", "stacks", std::to_string(starter.pid()).c_str(), nullptr);
-      ::_exit(99);
-    }
-    std::string out;
-    char piece[4096];
-    // A terminal whose other side has gone gives an error, not an end.
-    for (ssize_t got = 0; (got = ::read(terminal, piece, sizeof piece)) > 0;)
-      out.append(piece, static_cast<std::size_t>(got));
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    ::close(terminal);
-    CHECK(WEXITSTATUS(status) == 0);
+    const std::string out = shown_on_terminal({MPIACQ_COMMAND, "stacks", std::to_string(starter.pid())}, refused);
     CHECK_THAT(out, ContainsSubstring("stacks of 4 of 4 ranks"));
     CHECK((out.find("\x1b[") != std::string::npos) == !refused);
   }
