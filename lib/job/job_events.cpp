@@ -219,8 +219,9 @@ bool job::state::report(candidate& process, const mpir::report_processes& told) 
 /// launch until the table is there, it has to stay, whatever becomes of us.
 result<void> job::state::write(candidate& process, const write_bytes& what) {
   if (withdrawing) {
-    if (auto kept = control->write_at_our_end(process.pid, what.address, {}); !kept) return kept;
-    return process.program.write(what.address, what.bytes);
+    // In this order: if we are killed between the two, what was promised is still done.
+    if (auto written = process.program.write(what.address, what.bytes); !written) return written;
+    return control->write_at_our_end(process.pid, what.address, {});
   }
   if (what.at_our_end) {
     if (auto promised = control->write_at_our_end(process.pid, what.address, *what.at_our_end); !promised) {

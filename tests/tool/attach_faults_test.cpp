@@ -11,6 +11,7 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "killed_at_write.hpp"
 #include "refusals.hpp"
 
 using namespace mpiacq::test;
@@ -72,6 +73,17 @@ void kill_starters(const std::string& then) {
   CHECK(had_table > 0);
 }
 
+/// What has to be so when mpiacq is gone.
+void check_untouched(running_starter& starter) {
+  // What traces is a process of its own, that lets go when it sees the end of mpiacq.
+  CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
+  CHECK(being_debugged(starter) == 0);
+  const int ended = starter.end();
+  CHECK(WIFEXITED(ended));
+  CHECK(WEXITSTATUS(ended) == 3);
+  for (int i = 0; i < 4; ++i) CHECK(starter.said("rank." + std::to_string(i) + ".wait_status") == "0x0");
+}
+
 /// Kills mpiacq at moments from its start to after the table. Gives in how many rounds it had announced itself.
 int kill_tools(const std::string& then) {
   const auto length = length_of_an_attach({});
@@ -90,7 +102,6 @@ int kill_tools(const std::string& then) {
       ::kill(tool.pid(), SIGKILL);
       (void)tool.wait();
     }
-    // What traces is a process of its own, that lets go when it sees the end of mpiacq.
     CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
     CHECK(being_debugged(starter) == 0);
     if (round % 10 == 0) {  // nothing of a dead tool is in the way of the next
@@ -98,10 +109,7 @@ int kill_tools(const std::string& then) {
       INFO(next.command.err);
       CHECK(next.command.exit_code == 0);
     }
-    const int ended = starter.end();
-    CHECK(WIFEXITED(ended));
-    CHECK(WEXITSTATUS(ended) == 3);
-    for (int i = 0; i < 4; ++i) CHECK(starter.said("rank." + std::to_string(i) + ".wait_status") == "0x0");
+    check_untouched(starter);
   }
   return announced;
 }
@@ -118,6 +126,27 @@ TEST_CASE("attach: a starter that is killed at any moment of being left stopped 
 
 TEST_CASE("attach: mpiacq killed at any moment of it leaves the starter as it was") {
   static_cast<void>(kill_tools("detach"));
+}
+
+TEST_CASE("attach: mpiacq killed before any of its writes leaves the starter as it was") {
+  int write = 0;
+  int announced = 0;
+  for (bool was_killed = true; was_killed; ++write) {
+    INFO("before write " << write);
+    running_starter starter({"starter_threads", "8", "--hold", "--exit", "3"});
+    starter.ready();
+    command_options driven;
+    driven.in_child = ask_to_be_driven;
+    driven.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // which nobody can, being traced
+    running_command tool(attach_command(starter.pid(), {}), driven);
+    was_killed = killed_at_write(tool.pid(), write);
+    announced += being_debugged(starter) == 1 ? 1 : 0;
+    const command_outcome ended = tool.wait();
+    CHECK((was_killed ? ended.signal == SIGKILL : ended.exit_code == 0));
+    check_untouched(starter);
+  }
+  // It was seen between its announcement and its taking that back.
+  CHECK(announced > 0);
 }
 
 TEST_CASE("attach: mpiacq killed at any moment of staying leaves the starter as it was") {

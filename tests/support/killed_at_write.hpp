@@ -1,0 +1,51 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A program that is killed right before one of the things that it does to others.
+#pragma once
+
+#include <csignal>
+
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "run_command.hpp"
+
+namespace mpiacq::test {
+
+/// Runs in the new process, before the program: killed_at_write() drives what asked for it.
+inline void ask_to_be_driven() {
+  ::ptrace(PTRACE_TRACEME, 0, 0, 0);
+}
+
+/// System calls by which mpiacq changes another process, or tells its tracing process to.
+inline bool is_write_to_others(unsigned long long number) {
+  return number == SYS_process_vm_writev || number == SYS_pwrite64 || number == SYS_sendmsg;
+}
+
+/// Lets a program that was made with ask_to_be_driven() run, and kills it on its way into such a call of its first
+/// thread: the first for 0. False: it has ended before, by itself.
+inline bool killed_at_write(pid_t program, int which) {
+  int status = 0;
+  if (::waitpid(program, &status, 0) != program || !WIFSTOPPED(status)) return false;
+  ::ptrace(PTRACE_SETOPTIONS, program, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  for (int signal = 0;;) {
+    if (::ptrace(PTRACE_SYSCALL, program, 0, signal) != 0) return false;
+    // The end is left to whoever waits for the program.
+    siginfo_t news{};
+    if (::waitid(P_PID, static_cast<id_t>(program), &news, WEXITED | WSTOPPED | WNOWAIT) != 0) return false;
+    if (news.si_code != CLD_TRAPPED) return false;
+    if (::waitpid(program, &status, 0) != program) return false;
+    signal = WSTOPSIG(status);
+    if (signal == SIGTRAP) signal = 0;  // its exec
+    if (signal != (SIGTRAP | 0x80)) continue;
+    signal = 0;
+    __ptrace_syscall_info call{};
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, program, sizeof call, &call) <= 0) return false;
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY || !is_write_to_others(call.entry.nr)) continue;
+    if (which-- > 0) continue;
+    ::kill(program, SIGKILL);
+    return true;
+  }
+}
+
+}  // namespace mpiacq::test
