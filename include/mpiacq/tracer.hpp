@@ -199,6 +199,9 @@ class tracer {
 
   /// The next event; empty where `until` passed first. Events of one process come in order.
   [[nodiscard]] result<std::optional<process_event>> wait(deadline until = no_deadline);
+  /// Nothing is traced, no child of what was is on its way, and nothing that was launched is left: no event will come
+  /// any more but those that `wait` gives at once.
+  [[nodiscard]] result<bool> is_idle() const;
   /// A descriptor to poll for reading: readable while `wait` would give an event at once. It stays the tracer's.
   [[nodiscard]] int event_descriptor() const;
 

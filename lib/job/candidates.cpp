@@ -76,7 +76,9 @@ void job::state::at_end(candidate& process, const exit_status& status) {
     if (process.pid == root || &process == starter) finish();
   } else if (!others_live) {
     // A child that it made in its last moment is told of when that has stopped, which may be after its maker's end.
-    finish_at = clock::now() + birth_delay;
+    // What has been told already is taken in before this is due.
+    const bool no_more_births = control->is_idle().value_or(false);
+    finish_at = no_more_births ? clock::now() : clock::now() + birth_delay;
   }
 }
 

@@ -107,6 +107,7 @@ struct registers_command {
 /// No event can come any more, for nothing is traced.
 struct is_idle_command {
   using answer = bool;
+  bool surely = false;  ///< nor is there a child that the kernel has attached, and of which nobody has told yet
 };
 
 using command =
@@ -180,7 +181,7 @@ inline constexpr auto wire_members<tracing::follow_children_command> =
 template <>
 inline constexpr auto wire_members<tracing::threads_command> = std::tuple{&tracing::threads_command::process};
 template <>
-inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{};
+inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{&tracing::is_idle_command::surely};
 template <>
 inline constexpr auto wire_members<attach_target> = std::tuple{&attach_target::process, &attach_target::start_time};
 template <>

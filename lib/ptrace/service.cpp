@@ -137,7 +137,9 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
           },
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },
           [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
-          [&](const is_idle_command& c) { answer(c, engine_.is_idle() && events_.all_sent()); },
+          [&](const is_idle_command& c) {
+            answer(c, engine_.is_idle() && events_.all_sent() && (!c.surely || waiter::has_nobody()));
+          },
           [&](const attach_all_command& c) {
             engine_.attach_all(c.targets, c.options, replier<std::vector<result<void>>>());
           },

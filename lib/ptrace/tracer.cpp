@@ -95,6 +95,10 @@ result<std::optional<process_event>> tracer::wait(deadline until) {
   return state_->process->next_event(until);
 }
 
+result<bool> tracer::is_idle() const {
+  return state_->process->ask(is_idle_command{true});
+}
+
 int tracer::event_descriptor() const {
   return state_->process->event_descriptor();
 }

@@ -63,6 +63,12 @@ void waiter::reap(pid_t child) {
   }
 }
 
+bool waiter::has_nobody() {
+  siginfo_t info{};
+  const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
+  return ::waitid(P_ALL, 0, &info, any) != 0 && errno == ECHILD;
+}
+
 bool waiter::take_end_of(pid_t task) {
   // The kernel gives a tracer the stops of its tracees whatever kinds it asks for, so it is seen first what there is.
   siginfo_t info{};

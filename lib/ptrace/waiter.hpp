@@ -40,6 +40,9 @@ class waiter {
   [[nodiscard]] static std::optional<task_report> next_of(pid_t task);
   /// Waits for the end of one child that is not traced, or is known to end.
   static void reap(pid_t child);
+  /// There is no task that `next` could ever tell of: none is traced, not even one of which nobody knows yet because
+  /// the kernel has attached it at its birth, and there is no child.
+  [[nodiscard]] static bool has_nobody();
   /// Takes the end of one task, where it has ended; a stop of it is left for `next`.
   [[nodiscard]] static bool take_end_of(pid_t task);
   /// `next` has something to tell of this task.

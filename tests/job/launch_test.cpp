@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <poll.h>
+
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
 #include "run_command.hpp"
@@ -99,6 +101,22 @@ TEST_CASE("two jobs at a time, in one program, each with its own tracer") {
   CHECK(of_first.spawns == 1);
   CHECK(of_second.spawns == 1);
   CHECK(of_first.end == of_second.end);
+}
+
+TEST_CASE("the end of what was launched and made nothing is told by events alone, without a wait for the clock") {
+  const auto launched = job::launch({"/bin/sh", "-c", "exit 3"}, {});
+  REQUIRE(launched.has_value());
+  const std::unique_ptr<job>& subject = *launched;
+  std::optional<exit_status> end;
+  while (!end) {
+    pollfd events{subject->event_descriptor(), POLLIN, 0};
+    REQUIRE(::poll(&events, 1, 30000) == 1);
+    const auto event = subject->next(clock::now());
+    REQUIRE(event.has_value());
+    if (!*event) continue;
+    if (const auto* told = std::get_if<starter_ended>(&**event)) end = told->status;
+  }
+  CHECK(end == exit_status{false, 3, false});
 }
 
 TEST_CASE("a job that is dropped while its starter is held goes on, and nothing of it is left open") {

@@ -333,6 +333,19 @@ TEST_CASE("a process whose first thread has ended is stopped, hit and let go lik
   CHECK(program.rest() == "calls 1\n");
 }
 
+TEST_CASE("that no event can come any more is known at once, and not before") {
+  const auto t = new_tracer();
+  CHECK(*t->is_idle());
+  inferior program("echo");
+  const process_id id = running(*t, program);
+  CHECK_FALSE(*t->is_idle());
+  ok(t->detach(id));
+  CHECK_FALSE(*t->is_idle());
+  program.no_more_orders();
+  CHECK(next<process_ended>(*t).status.value == 7);
+  CHECK(*t->is_idle());
+}
+
 TEST_CASE("two tracers control two processes at once") {
   const auto one = new_tracer();
   const auto other = new_tracer();
