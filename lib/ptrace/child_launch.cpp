@@ -62,6 +62,7 @@ bool looks_on(int errno_value) {
   restore_descriptor_limit();
   const auto arguments = pointers(plan.arguments);
   const auto environment = pointers(plan.environment);
+  ignore_signals(plan.surroundings.ignored_signals);
   const sigset_t mask = signal_set(plan.surroundings.blocked_signals);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {

@@ -2,6 +2,7 @@
 #include "launch_surroundings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace mpiacq::tracing {
@@ -27,12 +29,12 @@ std::uint64_t blocked_in_this_thread() {
   return bits;
 }
 
-/// umask(2) can only be asked by setting it, which another thread would notice.
-std::optional<std::uint32_t> own_file_mode_mask() {
-  const auto status = read_small_file("/proc/self/status");
-  const auto at = status ? status->find("\nUmask:") : std::string::npos;
+/// A number out of /proc/self/status. umask(2) can only be asked by setting it, which another thread would notice, and
+/// signal dispositions only one by one.
+std::optional<std::uint64_t> status_number(const std::string& status, const std::string& name, int base) {
+  const auto at = status.find("\n" + name + ":");
   if (at == std::string::npos) return std::nullopt;
-  return static_cast<std::uint32_t>(std::strtoul(status->c_str() + at + 7, nullptr, 8));
+  return std::strtoull(status.c_str() + at + name.size() + 2, nullptr, base);
 }
 
 std::vector<int> inherited_descriptors() {
@@ -63,9 +65,21 @@ result<collected_surroundings> collect_surroundings() {
   if (const char* path = std::getenv("PATH")) found.surroundings.search_path = path;
   found.surroundings.blocked_signals = blocked_in_this_thread();
   found.surroundings.process_group = ::getpgrp();
-  found.surroundings.file_mode_mask = own_file_mode_mask();
+  const std::string status = read_small_file("/proc/self/status").value_or("");
+  found.surroundings.file_mode_mask = status_number(status, "Umask", 8);
+  found.surroundings.ignored_signals = status_number(status, "SigIgn", 16).value_or(0);
   found.surroundings.descriptors = inherited_descriptors();
   return found;
+}
+
+void ignore_signals(std::uint64_t bits) {
+  for (int number = 1; number <= signals_in_a_set; ++number) {
+    const bool is_ignored = (bits >> (number - 1) & 1) != 0;
+    // The kernel's struct begins with the handler: 0 for the default action, 1 to ignore. The library's call refuses
+    // the two signals that are its own, and its posix_spawn leaves them ignored.
+    const std::array<unsigned long, 4> action = {is_ignored ? 1UL : 0UL};
+    ::syscall(SYS_rt_sigaction, number, action.data(), nullptr, signals_in_a_set / 8);
+  }
 }
 
 sigset_t signal_set(std::uint64_t bits) {

@@ -21,8 +21,9 @@ namespace mpiacq::tracing {
 struct launch_surroundings {
   std::optional<std::string> search_path;  ///< PATH
   std::uint64_t blocked_signals = 0;       ///< of the thread that launches: bit N - 1 is signal N
+  std::uint64_t ignored_signals = 0;       ///< by the tool's process: nohup's stays ignored
   pid_t process_group = 0;
-  std::optional<std::uint32_t> file_mode_mask;  ///< umask
+  std::optional<std::uint64_t> file_mode_mask;  ///< umask
   /// The numbers under which the program inherits descriptors. Beside the message travel the working directory and
   /// then these, in this order.
   std::vector<int> descriptors;
@@ -36,6 +37,9 @@ struct collected_surroundings {
 [[nodiscard]] result<collected_surroundings> collect_surroundings();
 
 [[nodiscard]] sigset_t signal_set(std::uint64_t bits);
+
+/// In the child, before its exec: these are ignored, and all others have their default action.
+void ignore_signals(std::uint64_t bits);
 
 /// In the child, before its exec; `received` are the descriptors as they arrived, without the directory, which must be
 /// the working directory already. Moves `keep` out of the way where a descriptor must have its number. False where

@@ -137,9 +137,9 @@ inline constexpr auto wire_members<launch_request> =
                &launch_request::follow_children};
 template <>
 inline constexpr auto wire_members<tracing::launch_surroundings> =
-    std::tuple{&tracing::launch_surroundings::search_path, &tracing::launch_surroundings::blocked_signals,
-               &tracing::launch_surroundings::process_group, &tracing::launch_surroundings::file_mode_mask,
-               &tracing::launch_surroundings::descriptors};
+    std::tuple{&tracing::launch_surroundings::search_path,     &tracing::launch_surroundings::blocked_signals,
+               &tracing::launch_surroundings::ignored_signals, &tracing::launch_surroundings::process_group,
+               &tracing::launch_surroundings::file_mode_mask,  &tracing::launch_surroundings::descriptors};
 template <>
 inline constexpr auto wire_members<tracing::launch_command> =
     std::tuple{&tracing::launch_command::request, &tracing::launch_command::surroundings};

@@ -16,7 +16,7 @@ namespace {
 std::vector<request_message> requests() {
   launch_command launch;
   launch.request = {{"mpirun", "-n", "4", ""}, std::vector<std::string>{"A=b", "C=\n"}, true, true};
-  launch.surroundings = {"/bin:", 0x8000'0000'0000'0001, 77, 022, {0, 1, 2, 40}};
+  launch.surroundings = {"/bin:", 0x8000'0000'0000'0001, 2, 77, 022, {0, 1, 2, 40}};
   const process_id process{1234};
   const target_address address{0xffff'ffff'0000'0010};
   return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}}},
@@ -69,6 +69,7 @@ TEST_CASE("members arrive where they belong") {
   CHECK(launch.request.kill_with_tool);
   CHECK(launch.surroundings.search_path == "/bin:");
   CHECK(launch.surroundings.blocked_signals == 0x8000'0000'0000'0001);
+  CHECK(launch.surroundings.ignored_signals == 2);
   CHECK(launch.surroundings.process_group == 77);
   CHECK(launch.surroundings.file_mode_mask == 022U);
   CHECK(launch.surroundings.descriptors == std::vector<int>{0, 1, 2, 40});

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Every kind of starter, from the command line to the table. The oracle is what the starter itself wrote down.
 #include <array>
+#include <csignal>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -293,4 +294,24 @@ TEST_CASE("a starter that writes its state before its table, and calls nobody, i
   REQUIRE(reported);
   CHECK(json::parse(file_contents(report)).at("processes").size() == 4);
   CHECK(ended.exit_code == 6);
+}
+
+TEST_CASE("what is launched ignores the signals that it would ignore without mpiacq: nohup stays") {
+  const std::vector<std::string> asks = {"grep", "^SigIgn:", "/proc/self/status"};
+  std::vector<std::string> launches = {MPIACQ_COMMAND, "launch", "--"};
+  launches.insert(launches.end(), asks.begin(), asks.end());
+  command_options how;
+  SECTION("none") {}
+  SECTION("one that nohup ignores") {
+    how.in_child = [] { ::signal(SIGHUP, SIG_IGN); };
+  }
+  SECTION("one that mpiacq is interested in itself") {
+    how.in_child = [] {
+      ::signal(SIGCHLD, SIG_IGN);
+      ::signal(SIGPIPE, SIG_IGN);
+    };
+  }
+  const command_outcome plain = run_command(asks, how);
+  REQUIRE(plain.exit_code == 0);
+  CHECK(run_command(launches, how).out == plain.out);
 }
