@@ -38,8 +38,11 @@ if(MPIACQ_TOOLS)
   foreach(command IN LISTS commands)
     get_target_property(command_type ${command} TYPE)
     if(command_type STREQUAL "EXECUTABLE")
-      # A prefix that is moved as a whole keeps working.
-      set_target_properties(${command} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+      # A prefix that is moved as a whole keeps working. With a static library there is nothing to find, and the room
+      # that CMake keeps for the path in the build folder's program is one that the loader searches.
+      if(NOT library_type STREQUAL "STATIC_LIBRARY")
+        set_target_properties(${command} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+      endif()
       install(TARGETS ${command})
     endif()
   endforeach()

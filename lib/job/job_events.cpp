@@ -90,6 +90,12 @@ void job::state::at_entry(candidate& process) {
     notice_failure(control->follow_children(process.pid, !process.has_interface()));
   }
   if (!stay) run_on(process);
+  (void)this_host();
+}
+
+const local_host& job::state::this_host() {
+  if (!here) here = local_host::of_this_system();
+  return *here;
 }
 
 void job::state::at_breakpoint(candidate& process, target_address where) {
@@ -204,7 +210,7 @@ bool job::state::report(candidate& process, const mpir::report_processes& told) 
   decide(process);
   withdraw_at_our_end(process);
   processes = told.table;
-  host_is_local = local_hosts_of(*processes, local_host::of_this_system());
+  host_is_local = local_hosts_of(*processes, this_host());
   if (std::exchange(attaching, false)) {
     coming.emplace_back(job_attached{});
   } else {

@@ -13,6 +13,7 @@
 #include "candidate.hpp"
 #include "descriptor.hpp"
 #include "living_graph.hpp"
+#include "local_host.hpp"
 #include "mpiacq/job.hpp"
 #include "rank_keeper.hpp"
 
@@ -57,6 +58,7 @@ struct job::state {
   bool ended = false;
   bool attaching = false;  ///< attached to, and the table has not been reported yet
 
+  std::optional<local_host> here;        ///< asked for while a starter runs, so that none waits for the answer
   std::vector<bool> host_is_local;       ///< by string number of the table
   deadline kill_at = no_deadline;        ///< `end`: when SIGTERM has had its time
   deadline look_at = no_deadline;        ///< when the table is to be looked at again
@@ -84,6 +86,7 @@ struct job::state {
   void at_birth(process_id pid, process_id parent);
   void at_entry(candidate& process);
   void at_breakpoint(candidate& process, target_address where);
+  [[nodiscard]] const local_host& this_host();
   void at_state_written(candidate& process);
   void at_end(candidate& process, const exit_status& status);
   void finish();

@@ -84,7 +84,7 @@ void job::state::take_table() {
     if (starter->program.symbols() != nullptr) facts.has_both = has_mpir(*starter->program.symbols());
   }
   processes = graph->table();
-  host_is_local = local_hosts_of(*processes, local_host::of_this_system());
+  host_is_local = local_hosts_of(*processes, this_host());
   gates_opened = false;
   for (error& problem : graph->take_problems()) notice(std::move(problem));
 }

@@ -55,7 +55,7 @@ std::vector<std::uint32_t> job::state::followed_ranks::gates(const process_table
 }
 
 bool job::state::followed_ranks::needs_gate(process_id rank) const {
-  return job_.graph->is_rank(rank) && job_.waits_at_gate(local_host::of_this_system().name(), rank);
+  return job_.graph->is_rank(rank) && job_.waits_at_gate(job_.this_host().name(), rank);
 }
 
 /// Who has raised START or SPAWN stands still, and has not told its ranks to wait yet.
