@@ -3,6 +3,7 @@
 //   attach_bench [THREADS...]
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,8 +15,10 @@
 
 #include "bench_sizes.hpp"
 #include "floor/bare_hold.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/tracer.hpp"
+#include "peak_memory.hpp"
 #include "system_calls.hpp"
 
 using namespace mpiacq;
@@ -62,28 +65,30 @@ class sleeper {
   std::vector<pid_t> threads_;
 };
 
-void measure(std::size_t threads, int rounds) {
+void measure(std::size_t threads) {
   const sleeper starter(threads);
   const system_call_counter counter;  // before the tracing process, which it is to count as well
   const process_id id{starter.pid()};
-  auto control = tracer::create();
-  must_be(control.has_value(), "the tracing process");
+  std::unique_ptr<tracer> control;
   const auto attach_and_detach = [&] {
-    must_be((*control)->attach(id).has_value(), "attach");
-    must_be((*control)->detach(id).has_value(), "detach");
+    must_be(control->attach(id).has_value(), "attach");
+    must_be(control->detach(id).has_value(), "detach");
   };
+  std::uint64_t peak = peak_growth([&] {
+    auto made = tracer::create();
+    must_be(made.has_value(), "the tracing process");
+    control = std::move(*made);
+    attach_and_detach();
+  });
+  peak += peak_of_children(::getpid(), "tracer");
   const auto bare = [&] {
     bare_hold(starter.threads());
     bare_release(starter.threads());
   };
-  attach_and_detach();
   bare();
   const auto calls = counter.of(attach_and_detach), floor_calls = counter.of(bare);
-  std::vector<double> ours, floor, gdb;
-  for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of(bare));
-    ours.push_back(milliseconds_of(attach_and_detach));
-  }
+  const auto [floor, ours] = in_turn({}, bare, attach_and_detach);
+  std::vector<double> gdb;
   constexpr int rival_rounds = 3;
   const std::string command = fmt::format("gdb -q -nx -batch -p {} >/dev/null 2>&1", starter.pid());
   for (int round = 0; round < rival_rounds; ++round) {
@@ -94,12 +99,12 @@ void measure(std::size_t threads, int rounds) {
       .floor("SEIZE, INTERRUPT, waitpid and DETACH, each for all threads in turn", floor)
       .rival("gdb -batch -p, from its start to its end", gdb)
       .calls(calls, floor_calls)
+      .memory(peak, 0)
       .print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 21;
-  for (const std::size_t threads : sizes(argc, argv, {1, 10, 100, 1000})) measure(threads, rounds);
+  for (const std::size_t threads : sizes(argc, argv, {1, 10, 100, 1000})) measure(threads);
 }

@@ -1,11 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What holding and releasing many processes at once costs, against a bare loop of the same ptrace calls: SEIZE all,
-// INTERRUPT all, waitpid all, DETACH all. Both in turn in one run, ratios of pairs.
+// INTERRUPT all, waitpid all, DETACH all. Both in turn in one run, ratios of pairs. And against gdb with an inferior
+// for each of some of them.
 //   hold_bench [PROCESSES...]
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,8 +21,12 @@
 
 #include "bench_sizes.hpp"
 #include "floor/bare_hold.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "peak_memory.hpp"
+#include "rival/said_times.hpp"
+#include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -108,51 +115,76 @@ void must_all(const Ranks& outcomes, std::size_t count, const char* what) {
   must_be(fine && outcomes.size() == count, what);
 }
 
-void measure(std::size_t processes, int threads, int rounds) {
+/// gdb takes more for each process the more it has: 64 take it two seconds, 250 two minutes.
+constexpr std::size_t processes_for_gdb = 64;
+constexpr int rival_rounds = 3;
+
+std::vector<double> gdb_all(const crowd& sleepers, std::size_t count) {
+  std::string numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers += fmt::format("{} ", sleepers.leaders()[i].value());
+  std::vector<double> took;
+  for (int round = 0; round < rival_rounds; ++round) {
+    const auto one = said_times(fmt::format("PIDS='{}' gdb -q -nx -batch -x {} 2>/dev/null", numbers, MPIACQ_GDB_HOLD));
+    took.insert(took.end(), one.begin(), one.end());
+  }
+  return took;
+}
+
+void measure(std::size_t processes, int threads) {
   const crowd sleepers(static_cast<int>(processes), threads);
-  auto control = tracer::create();
-  must_be(control.has_value(), "the tracing process");
+  const system_call_counter counter;  // before the tracing processes, which it is to count as well
   std::vector<attach_target> targets;
   for (const process_id id : sleepers.leaders()) targets.push_back({id, start_time_of(id)});
-  auto ranks = node_ranks::of_processes(sleepers.leaders());
-  must_be(ranks.has_value(), "node_ranks");
+  std::unique_ptr<node_ranks> ranks;
+  const auto by_node = [&] {
+    must_all(ranks->hold(), processes, "hold");
+    must_all(ranks->release(), processes, "release");
+  };
+  // When nothing is known of the processes it takes longer: once in a session.
+  double first = 0;
+  std::uint64_t peak = peak_growth([&] {
+    auto made = node_ranks::of_processes(sleepers.leaders());
+    must_be(made.has_value(), "node_ranks");
+    ranks = std::move(*made);
+    first = milliseconds_of(by_node);
+  });
+  peak += peak_of_children(::getpid(), "tracer");
+  auto control = tracer::create();
+  must_be(control.has_value(), "the tracing process");
   const auto by_tracer = [&] {
     must_all((*control)->attach_all(targets), processes, "attach_all");
     must_all((*control)->detach_all(sleepers.leaders()), processes, "detach_all");
-  };
-  const auto by_node = [&] {
-    must_all((*ranks)->hold(), processes, "hold");
-    must_all((*ranks)->release(), processes, "release");
   };
   const auto bare = [&] {
     bare_hold(sleepers.tasks());
     bare_release(sleepers.tasks());
   };
-  // When nothing is known of the processes it takes longer: once in a session.
-  const double first = milliseconds_of(by_node);
   by_tracer();
   bare();
-  std::vector<double> floor, tracer_alone, ours;
-  for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of(bare));
-    tracer_alone.push_back(milliseconds_of(by_tracer));
-    ours.push_back(milliseconds_of(by_node));
-  }
+  const auto calls = counter.of(by_node), calls_of_tracer = counter.of(by_tracer), floor_calls = counter.of(bare);
+  const auto [floor, tracer_alone, ours] = in_turn({41, 61, 3000}, bare, by_tracer, by_node);
+  const std::size_t part = std::min(processes, processes_for_gdb);
+  const auto gdb = gdb_all(sleepers, part);
   const std::string unit = threads == 1 ? "processes" : fmt::format("processes of {} threads", threads);
-  measurement("hold and release", processes, unit)
-      .ours(ours)
-      .floor("SEIZE, INTERRUPT, waitpid and DETACH, each for all in turn", floor)
-      .figure("first_ms", first)
-      .print();
-  measurement("hold and release, tracer", processes, unit)
-      .ours(tracer_alone)
-      .floor("SEIZE, INTERRUPT, waitpid and DETACH, each for all in turn", floor)
-      .print();
+  const auto row = [&](const char* work, const std::vector<double>& times, std::optional<std::uint64_t> own_calls) {
+    measurement one(work, processes, unit);
+    one.ours(times).floor("SEIZE, INTERRUPT, waitpid and DETACH, each for all in turn", floor);
+    one.calls(own_calls, floor_calls);
+    if (!gdb.empty()) {
+      one.rival(fmt::format("gdb with an inferior for each of {} at most, without its own start", processes_for_gdb),
+                gdb, static_cast<double>(part) / static_cast<double>(processes));
+    }
+    return one;
+  };
+  row("hold and release", ours, calls).memory(peak, 0).figure("first_ms", first).print();
+  row("hold and release, tracer", tracer_alone, calls_of_tracer).print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 41, threads = 1;
-  for (const std::size_t processes : sizes(argc, argv, {10, 100, 1000})) measure(processes, threads, rounds);
+  constexpr int threads = 1;
+  for (const std::size_t processes : sizes(argc, argv, {16, 64, 256, 1000})) {
+    measure(processes, threads);
+  }
 }

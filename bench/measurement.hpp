@@ -70,6 +70,11 @@ class measurement {
     if (of_floor) line_["floor_calls"] = *of_floor;
     return *this;
   }
+  /// How many files one round of ours opened.
+  measurement& opens(std::optional<std::uint64_t> own) {
+    if (own) line_["opens"] = *own;
+    return *this;
+  }
   /// Any further figure, with its unit in the name.
   measurement& figure(const std::string& name, double value) {
     line_["figures"][name] = value;

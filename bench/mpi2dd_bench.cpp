@@ -2,34 +2,43 @@
 // What a walk over an MPI2DD job costs, for 10^4, 10^5 and 10^6 processes in directories of a thousand.
 //   mpi2dd_bench [PROCESSES...]
 //
-// Every directory is this program's own memory, seen through a reader that copies: what is measured is reading and
-// putting together, not the way to other processes. Memory is the growth of the resident set while the graph is made,
-// and what of it stays with the graph. The floor is to copy the same tables, strings and blocks.
+// One process stands for all directories: what is read of each is its own, and to open one costs nothing. Memory is the
+// growth of the resident set while the graph is made, and what of it stays with the graph. The floor is to read the
+// same tables, strings and blocks in the fewest calls; the rival reads them a word at a time.
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include <sys/prctl.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench_sizes.hpp"
-#include "floor/bare_hold.hpp"
+#include "floor/bare_reads.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/mpi2dd_graph.hpp"
+#include "mpiacq/tracer.hpp"
 #include "peak_memory.hpp"
+#include "rival/peek_words.hpp"
 #include "system_calls.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
 
 namespace {
+
+// It takes so long that only the first directories of a large job are given to it.
+constexpr std::size_t directories_for_rival = 20;
+constexpr int rival_rounds = 3;
 
 // As C code has them on the machine of this program.
 struct info_block {
@@ -54,50 +63,10 @@ struct entry {
   int pid;
 };
 
-/// What of this program's memory may be read as a job's. Anything else is asked for as well: which stride directory
-/// entries have is found out by trying, and with the wrong one pointers lead anywhere.
-class readable_memory {
+/// Symbols cost nothing here: an info block is where it is known to be.
+class known_symbols final : public symbol_source {
  public:
-  void add(const void* begin, std::size_t size) { parts_[reinterpret_cast<std::uint64_t>(begin)] = size; }
-  [[nodiscard]] std::size_t room_at(std::uint64_t address) const {
-    const auto behind = parts_.upper_bound(address);
-    if (behind == parts_.begin()) return 0;
-    const auto& [begin, size] = *std::prev(behind);
-    return address - begin < size ? size - (address - begin) : 0;
-  }
-  [[nodiscard]] std::size_t bytes() const {
-    return std::accumulate(parts_.begin(), parts_.end(), std::size_t{0},
-                           [](std::size_t sum, const auto& part) { return sum + part.second; });
-  }
-  void copy_all(char* into) const {
-    for (const auto& [begin, size] : parts_) {
-      std::memcpy(into, reinterpret_cast<const void*>(begin), size);
-      into += size;
-    }
-  }
-
- private:
-  std::map<std::uint64_t, std::size_t> parts_;
-};
-
-class own_memory final : public memory_reader {
- public:
-  explicit own_memory(const readable_memory& readable) : readable_(readable) {}
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    for (memory_range& r : ranges) {
-      r.got = std::min(r.into.size(), readable_.room_at(r.address.value()));
-      if (r.got > 0) std::memcpy(r.into.data(), reinterpret_cast<const void*>(r.address.value()), r.got);
-    }
-    return {};
-  }
-
- private:
-  const readable_memory& readable_;
-};
-
-class own_symbols final : public symbol_source {
- public:
-  explicit own_symbols(const info_block& info) : info_(info) {}
+  explicit known_symbols(const info_block& info) : info_(info) {}
   result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
                                                      const symbol_scope&) override {
     symbol found;
@@ -118,19 +87,18 @@ class own_symbols final : public symbol_source {
 
 class opened final : public mpi2dd::opened_process {
  public:
-  opened(const info_block& info, const readable_memory& readable) : memory_(readable), symbols_(info) {}
+  opened(const info_block& info, process_id process) : memory_(process), symbols_(info) {}
   target as_target() override { return {memory_, nullptr, abi_, symbols_}; }
 
  private:
-  own_memory memory_;
-  own_symbols symbols_;
+  process_memory memory_;
+  known_symbols symbols_;
   target_abi abi_;
 };
 
 /// In pages of their own, since strings are read by pages.
 class strings {
  public:
-  explicit strings(readable_memory& readable) { readable.add(bytes_.get(), size); }
   const char* copy(const std::string& text) {
     char* at = bytes_.get() + used_;
     used_ += (text.size() + 16) / 16 * 16;
@@ -138,6 +106,7 @@ class strings {
     std::memcpy(at, text.c_str(), text.size() + 1);
     return at;
   }
+  [[nodiscard]] iovec all() const { return {bytes_.get(), used_}; }
 
  private:
   static constexpr std::size_t size = std::size_t{1} << 20;
@@ -170,25 +139,70 @@ struct job {
     blocks.back().addresses[6] = entries.data();
     blocks.back().directory_size = directories;
     by_host["meta"] = &blocks.back();
-    for (const auto& table : tables) readable.add(table.data(), table.size() * sizeof table[0]);
-    readable.add(entries.data(), entries.size() * sizeof entries[0]);
-    readable.add(blocks.data(), blocks.size() * sizeof blocks[0]);
+    // All of it stays where it is from here on: the child has it at the same addresses.
+    child = ::fork();
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      while (true) ::pause();
+    }
   }
-  readable_memory readable;
-  strings text{readable};
+  ~job() {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  [[nodiscard]] std::vector<iovec> pieces() {
+    std::vector<iovec> all{text.all()};
+    for (auto& table : tables) all.push_back({table.data(), table.size() * sizeof table[0]});
+    all.push_back({entries.data(), entries.size() * sizeof entries[0]});
+    all.push_back({blocks.data(), blocks.size() * sizeof blocks[0]});
+    return all;
+  }
+
+  pid_t child = -1;
+  strings text;
   std::vector<std::vector<descriptor>> tables;
   std::vector<entry> entries;
   std::vector<info_block> blocks;
   std::map<std::string, info_block*, std::less<>> by_host;
 };
 
-void measure(std::size_t processes, unsigned threads, int rounds) {
-  const job made(static_cast<int>(processes));
+/// The first directories of it, as the older libraries read: each entry by words, each string to its end.
+double peek_directories(const job& made, std::size_t directories) {
+  bare_hold({made.child});
+  const auto word = [&](const void* at) { return peek_word(made.child, reinterpret_cast<std::uint64_t>(at)); };
+  const double took = milliseconds_of([&] {
+    const info_block& meta = made.blocks.back();
+    const auto* entries = reinterpret_cast<const entry*>(word(&meta.addresses[6]));
+    for (std::size_t d = 0; d < directories; ++d) {
+      const std::string name = peek_string(made.child, word(&entries[d].host_name));
+      const info_block& directory = *made.by_host.find(name)->second;
+      const auto* table = reinterpret_cast<const descriptor*>(word(&directory.addresses[5]));
+      const auto count = static_cast<std::uint32_t>(word(&directory.proctable_size));
+      for (std::uint32_t i = 0; i < count; ++i) {
+        std::size_t bytes = 0;
+        for (const void* text :
+             {static_cast<const void*>(&table[i].host_name), static_cast<const void*>(&table[i].executable_name),
+              static_cast<const void*>(&table[i].comm_world_id)}) {
+          bytes += peek_string(made.child, word(text)).size();
+        }
+        must_be(bytes > 0 && word(&table[i].spawn_desc) == 0 && word(&table[i].pid) != 0, "peeking");
+      }
+    }
+  });
+  bare_release({made.child});
+  return took;
+}
+
+void measure(std::size_t processes, unsigned threads) {
+  job made(static_cast<int>(processes));
   std::atomic<std::size_t> opens = 0;
   const auto open = [&](std::string_view host, process_id,
                         std::string_view) -> result<std::unique_ptr<mpi2dd::opened_process>> {
     ++opens;
-    return std::make_unique<opened>(*made.by_host.find(host)->second, made.readable);
+    return std::make_unique<opened>(*made.by_host.find(host)->second, process_id{made.child});
   };
   mpi2dd::walk_options options;
   options.threads = threads;
@@ -198,21 +212,28 @@ void measure(std::size_t processes, unsigned threads, int rounds) {
     must_be(g && g->process_count() == processes + made.blocks.size(), "the walk");
     must_be(opens == made.blocks.size(), "each directory opened once, and no rank");
   };
-  const std::uint64_t peak = peak_growth(walk);
   const system_call_counter counter;
-  const auto calls = counter.of(walk);
-  std::vector<char> buffer(made.readable.bytes(), 'x');
-  std::vector<double> ours, floor, beside_reads;
-  for (int i = 0; i < rounds; ++i) {
-    floor.push_back(milliseconds_of([&] { made.readable.copy_all(buffer.data()); }));
-    ours.push_back(milliseconds_of(walk));
-    beside_reads.push_back((ours.back() - floor.back()) * 1000 / static_cast<double>(processes));
+  const std::uint64_t peak = peak_growth(walk);
+  const std::vector<iovec> pieces = made.pieces();
+  const std::size_t bytes = std::accumulate(pieces.begin(), pieces.end(), std::size_t{0},
+                                            [](std::size_t sum, const iovec& piece) { return sum + piece.iov_len; });
+  std::vector<char> buffer(bytes, 'x');
+  const auto bare = [&] { bare_reads(made.child, pieces, buffer); };
+  const auto calls = counter.of(walk), floor_calls = counter.of(bare);
+  warm_memory(2 * peak);
+  const auto [floor, ours] = in_turn({11, 61, 2000}, bare, walk);
+  std::vector<double> beside_reads, rival;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    beside_reads.push_back((ours[i] - floor[i]) * 1000 / static_cast<double>(processes));
   }
+  const std::size_t directories = made.tables.size(), part = std::min(directories, directories_for_rival);
+  for (int i = 0; i < rival_rounds; ++i) rival.push_back(peek_directories(made, part));
   measurement(threads == 1 ? "MPI2DD graph" : "MPI2DD graph, 8 threads", processes, "processes")
       .ours(ours)
-      .floor("a copy of the same tables, strings and info blocks", floor)
-      .memory(peak, made.readable.bytes())
-      .calls(calls, 0)
+      .floor("process_vm_readv of the same tables, strings and info blocks into touched memory", floor)
+      .rival("PTRACE_PEEKDATA, a word at a time", rival, static_cast<double>(part) / static_cast<double>(directories))
+      .memory(peak, bytes)
+      .calls(calls, floor_calls)
       .figure("us_each_beside_reads", median_of(beside_reads))
       .figure("opened", static_cast<double>(made.blocks.size()))
       .print();
@@ -221,12 +242,11 @@ void measure(std::size_t processes, unsigned threads, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 11;
   for (const std::size_t processes : sizes(argc, argv, {10'000, 100'000, 1'000'000})) {
     for (const unsigned threads : {1U, 8U}) {
       const pid_t child = ::fork();  // each in a process of its own
       if (child == 0) {
-        measure(processes, threads, rounds);
+        measure(processes, threads);
         ::_exit(0);
       }
       int status = 0;

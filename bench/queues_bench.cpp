@@ -1,7 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What a look at message queues costs: a library in a process of its own against the same library in ours, both in
-// turn; how often the rank's memory is read; many ranks side by side. The library and the ranks are fixtures
-// (fixtures/queue_ranks), so that what is measured is ours.
+// turn; how often the rank's memory is read; many ranks side by side. Against the same library in a program that
+// fetches words by PTRACE_PEEKDATA. The library and the ranks are fixtures (fixtures/queue_ranks), so that what is
+// measured is ours.
 //   queues_bench [OPERATIONS...]
 #include <atomic>
 #include <csignal>
@@ -18,12 +19,14 @@
 #include <unistd.h>
 
 #include "bench_sizes.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_types.hpp"
 #include "mpiacq/queue_host.hpp"
 #include "mpiacq/tracer.hpp"
 #include "peak_memory.hpp"
+#include "rival/peek_queues.hpp"
 #include "system_calls.hpp"
 
 using namespace mpiacq;
@@ -31,10 +34,10 @@ using namespace mpiacq::bench;
 
 namespace {
 
+constexpr std::size_t rival_rounds = 3;
+
 void must(bool done, const std::string& what) {
-  if (done) return;
-  fmt::print(stderr, "queues_bench: {} failed\n", what);
-  std::exit(1);
+  must_be(done, what.c_str());
 }
 
 /// A rank's memory. Each call of it is one system call.
@@ -102,6 +105,19 @@ class rank {
     const auto& receives = report->communicators[0].of(queue_class::receives).operations;
     must(receives.size() == static_cast<std::size_t>(operations), "listing all operations");
   }
+  /// The same by words, with the process held around it.
+  void peek(type_catalogue& catalogue, int operations, std::vector<double>& times) {
+    process_types types(*symbols_, catalogue);
+    peeking_queue_host host(MPIACQ_QUEUE_LIBRARY, pid_, *target_, types);
+    bare_hold({pid_});
+    (void)host.count_operations();  // names and types are looked up
+    for (std::size_t round = 0; round < rival_rounds; ++round) {
+      times.push_back(milliseconds_of([&] {
+        must(host.count_operations() == static_cast<std::size_t>(operations), "listing all operations by words");
+      }));
+    }
+    bare_release({pid_});
+  }
 
  private:
   pid_t pid_ = 0;
@@ -120,12 +136,16 @@ std::unique_ptr<queue_host> host_of(queue_isolation isolation) {
   return std::move(*host);
 }
 
+constexpr auto floor_is = "the same library in this program";
+constexpr auto rival_is = "the same library in a program that fetches words by PTRACE_PEEKDATA, names and types known";
+
 void many_side_by_side(int count, int operations) {
+  const system_call_counter counter;
   std::vector<std::unique_ptr<rank>> ranks;
   for (int i = 0; i < count; ++i) ranks.push_back(std::make_unique<rank>(operations));
   type_catalogue catalogue;
   const unsigned workers = std::max(1U, std::thread::hardware_concurrency());
-  const double time = milliseconds_of([&] {
+  const auto side_by_side = [&] {
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> pool;
     for (unsigned w = 0; w < workers; ++w) {
@@ -135,15 +155,32 @@ void many_side_by_side(int count, int operations) {
       });
     }
     for (std::thread& t : pool) t.join();
-  });
+  };
+  const auto here = host_of(queue_isolation::in_process);
+  const auto one_by_one = [&] {
+    for (const auto& one : ranks) one->look(*here, catalogue, operations);
+  };
+  const std::uint64_t peak = peak_growth(side_by_side);
+  const auto calls = counter.of(side_by_side), floor_calls = counter.of(one_by_one);
+  const auto [floor, ours] = in_turn({}, one_by_one, side_by_side);
+  std::vector<double> rival(rival_rounds);
+  for (const auto& one : ranks) {
+    std::vector<double> of_one;
+    one->peek(catalogue, operations, of_one);
+    for (std::size_t round = 0; round < rival_rounds; ++round) rival[round] += of_one[round];
+  }
   measurement("queues of many ranks", static_cast<std::uint64_t>(count), "ranks")
-      .ours({time})
+      .ours(ours)
+      .floor(std::string(floor_is) + ", rank by rank, since it cannot be there twice", floor)
+      .rival(std::string(rival_is) + ", rank by rank", rival)
+      .memory(peak, 0)
+      .calls(calls, floor_calls)
       .figure("operations_each", operations)
-      .figure("ms_a_rank", time / count)
+      .figure("ms_a_rank", median_of(ours) / count)
       .print();
 }
 
-void measure(int operations, int rounds) {
+void measure(int operations) {
   rank one(operations);
   type_catalogue catalogue;
   const system_call_counter counter;  // before the library's own process, which it is to count as well
@@ -158,14 +195,15 @@ void measure(int operations, int rounds) {
   const auto all_calls = counter.of([&] { one.look(*apart, catalogue, operations); });
   const auto calls_here = counter.of([&] { one.look(*here, catalogue, operations); });
   const std::uint64_t peak = peak_growth([&] { one.look(*apart, catalogue, operations); });
-  std::vector<double> in_process, isolated;
-  for (int i = 0; i < rounds; ++i) {
-    in_process.push_back(milliseconds_of([&] { one.look(*here, catalogue, operations); }));
-    isolated.push_back(milliseconds_of([&] { one.look(*apart, catalogue, operations); }));
-  }
+  const auto [in_process, isolated] = in_turn(
+      {}, [&] { one.look(*here, catalogue, operations); }, [&] { one.look(*apart, catalogue, operations); });
+  // Last: the library has one set of callbacks.
+  std::vector<double> by_words;
+  one.peek(catalogue, operations, by_words);
   measurement("queues, isolated", static_cast<std::uint64_t>(operations), "operations")
       .ours(isolated)
-      .floor("the same library in this program", in_process)
+      .floor(floor_is, in_process)
+      .rival(rival_is, by_words)
       .memory(peak, 0)
       .calls(all_calls, calls_here)
       .figure("reads", static_cast<double>(reads))
@@ -176,8 +214,7 @@ void measure(int operations, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 21, ranks = 64, operations_each = 100;
-  for (const std::size_t operations : sizes(argc, argv, {100, 1'000, 10'000}))
-    measure(static_cast<int>(operations), rounds);
+  constexpr int ranks = 64, operations_each = 100;
+  for (const std::size_t operations : sizes(argc, argv, {100, 1'000, 10'000})) measure(static_cast<int>(operations));
   many_side_by_side(ranks, operations_each);
 }

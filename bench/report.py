@@ -9,8 +9,10 @@ import argparse
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 # Quartiles further apart than this share of the median tell of the machine more than of the work.
@@ -18,14 +20,14 @@ WIDEST_SPREAD = 0.25
 
 # What is run, in this order, with the seconds that it is given.
 PROGRAMS = [
-    (["table_bench"], 180),
+    (["table_bench"], 240),
     (["symbols_bench"], 420),
     (["launch_bench"], 120),
     (["attach_bench"], 60),
-    (["hold_bench"], 30),
-    (["stacks_bench"], 120),
+    (["hold_bench"], 90),
+    (["stacks_bench"], 180),
     (["queues_bench"], 60),
-    (["mpi2dd_bench"], 60),
+    (["mpi2dd_bench"], 120),
 ]
 
 # (work, size): at most so many times the floor, at least so many times faster than the rival, and limits of figures.
@@ -66,8 +68,8 @@ def ratio_text(r):
     if r is None:
         return "-"
     if not is_steady(r):
-        return "unsteady ({:.3g} to {:.3g})".format(r["low"], r["high"])
-    return "{:.2f}".format(r["median"]) if r["median"] < 100 else "{:.0f}".format(r["median"])
+        return "unsteady"
+    return "{:.2f}".format(r["median"]) if r["median"] < 100 else "{:,.0f}".format(r["median"])
 
 
 def time_text(milliseconds):
@@ -127,59 +129,133 @@ def judged(row):
 
 
 def run(folder, command, seconds):
-    """The rows that a program printed, and what went wrong."""
+    """The rows that a program printed, and what went wrong. What it had said before it failed counts."""
     program = os.path.join(folder, command[0])
     if not os.path.exists(program):
         return [], "was not built"
     begun = time.time()
+    # In a session of its own, so that all that it started ends with it.
+    running = subprocess.Popen([program] + command[1:], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               errors="replace", start_new_session=True)
     try:
-        ended = subprocess.run([program] + command[1:] + ["--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               timeout=seconds, text=True, check=False)
-        out, why = ended.stdout, None
-        if ended.returncode != 0:
-            said = ended.stderr.strip().splitlines()
-            why = "ended with {}{}".format(ended.returncode, ": " + said[-1] if said else "")
-    except subprocess.TimeoutExpired as late:
-        out = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
+        out, said = running.communicate(timeout=seconds)
+        why = None
+        if running.returncode != 0:
+            lines = said.strip().splitlines()
+            why = "ended with {}{}".format(running.returncode, ": " + lines[-1] if lines else "")
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+        out, _ = running.communicate()
         why = "did not end within {} s".format(seconds)
     rows = []
     for line in out.splitlines():
-        if line.startswith("{"):
-            rows.append(json.loads(line))
-            add_ratios(rows[-1])
+        if not line.startswith("{"):
+            continue
+        try:
+            row = json.loads(line)
+            add_ratios(row)
+        except (ValueError, KeyError, TypeError) as broken:
+            why = "{}printed what is no row: {}".format(why + "; " if why else "", broken)
+            continue
+        rows.append(row)
     print("  {} in {:.0f} s: {} rows{}".format(command[0], time.time() - begun, len(rows), "; " + why if why else ""),
           file=sys.stderr)
     return rows, why
 
 
+def middle_of(row, whose):
+    """The median time of the whole work, in milliseconds."""
+    if not row.get(whose):
+        return None
+    return quantile(row[whose], 0.5) / (row.get("rival_part", 1) if whose == "rival" else 1)
+
+
+def calls_text(row):
+    return "{} / {}".format(row["calls"], row.get("floor_calls", "-")) if "calls" in row else "-"
+
+
+def aligned(lines, left):
+    """Lines of cells as text; the first `left` columns begin together, the others end together."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return ["  ".join(cell.ljust(width) if i < left else cell.rjust(width)
+                      for i, (cell, width) in enumerate(zip(line, widths))).rstrip() for line in lines]
+
+
 def print_table(rows):
-    columns = ["work", "size", "mpiacq", "floor", "rival", "to floor", "rival to us", "calls", "peak", "targets"]
-    lines = [columns]
+    lines = [["work, size", "mpiacq", "floor", "to floor", "rival", "rival to us", "calls / floor", "opens", "peak",
+              "to data"]]
+    works, order = {}, []
     for row in rows:
-        verdicts = []
+        if row["work"] not in works:
+            order.append(row["work"])
+        works.setdefault(row["work"], []).append(row)
+    heads = set()
+    for work in order:
+        heads.add(len(lines))
+        lines.append([work] + [""] * (len(lines[0]) - 1))
+        for row in works[work]:
+            rival = time_text(middle_of(row, "rival"))
+            lines.append([
+                "  {:,} {}".format(row["size"], row["unit"]), time_text(middle_of(row, "ours")),
+                time_text(middle_of(row, "floor")), ratio_text(row.get("to_floor")),
+                rival + ("*" if row.get("rival_part", 1) != 1 else " " if rival != "-" else ""),
+                ratio_text(row.get("to_rival")), calls_text(row), str(row.get("opens", "-")),
+                bytes_text(row.get("peak_bytes")), "{:.2f}".format(row["to_data"]) if "to_data" in row else "-"])
+    for number, line in enumerate(aligned(lines, 1)):
+        print(line if number not in heads else "\n" + line)
+    print("\n*: measured on a part of the work and scaled. calls: system calls, ours and the floor's. peak: of memory; "
+          "to data: in\ntimes of the bytes that are read.")
+
+
+def print_unsteady(rows):
+    lines = []
+    for row in rows:
+        for name, words in (("to_floor", "to floor"), ("to_rival", "rival to us")):
+            r = row.get(name)
+            if r and not is_steady(r):
+                lines.append(["{}, {:,}".format(row["work"], row["size"]), words,
+                              "{:.3g} to {:.3g}".format(r["low"], r["high"])])
+    if lines:
+        print("\nUnsteady: these ratios are not given, since their quartiles lie more than {:.0%} of the median apart. "
+              "Other work on the\nmachine does that.".format(WIDEST_SPREAD))
+        print("\n".join("  " + line for line in aligned(lines, 3)))
+
+
+# What a target is held against, in words.
+MEASURES = {"floor": "times the floor, at most", "rival": "times faster than the rival, at least",
+            "memory": "times the data's bytes in memory, at most", "ours_ms": "ms, at most",
+            "us_each": "us for each, at most", "us_each_beside_reads": "us for each beside the reads, at most"}
+
+
+def print_targets(rows):
+    lines = []
+    for row in rows:
         for what, value, limit, met in judged(row):
-            word = {True: "met", False: "MISSED", None: "not known"}[met]
-            verdicts.append("{} {}{}: {}".format(what, "" if value is None else "{:.3g} of ".format(value), limit, word))
-        middle = lambda name: quantile(row[name], 0.5) if row.get(name) else None
-        rival = middle("rival")
-        part = row.get("rival_part", 1)
-        lines.append([
-            row["work"], "{:,} {}".format(row["size"], row["unit"]), time_text(middle("ours")), time_text(middle("floor")),
-            time_text(rival / part if rival is not None else None) + (" (scaled)" if part != 1 else ""),
-            ratio_text(row.get("to_floor")), ratio_text(row.get("to_rival")),
-            "{} / {}".format(row.get("calls", "-"), row.get("floor_calls", "-")) if "calls" in row else "-",
-            bytes_text(row.get("peak_bytes")), "; ".join(verdicts) or "-"])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
-    for line in lines:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
-    for row in rows:
-        for kind in ("floor_is", "rival_is"):
-            if row.get(kind) and (row["work"], kind) not in print_table.told:
-                print_table.told.add((row["work"], kind))
-                print("{}: {} is {}".format(row["work"], kind[:-3], row[kind]))
+            lines.append(["{}, {:,}".format(row["work"], row["size"]), "-" if value is None else "{:.3g}".format(value),
+                          "{:g}".format(limit), MEASURES[what],
+                          {True: "met", False: "MISSED", None: "not known: unsteady"}[met]])
+    if lines:
+        print("\nTargets")
+        for work, value, limit, what, verdict in lines:
+            print("  {:<38} {:>7} of {:>4} {:<43} {}".format(work, value, limit, what, verdict))
 
 
-print_table.told = set()
+def print_meanings(rows):
+    """What floor and rival are, each sentence once, with the works that it is true of."""
+    for kind, title in (("floor_is", "Floors"), ("rival_is", "Rivals")):
+        works = {}
+        for row in rows:
+            if row.get(kind) and row["work"] not in works.setdefault(row[kind], []):
+                works[row[kind]].append(row["work"])
+        if not works:
+            continue
+        print("\n" + title)
+        for sentence, of in works.items():
+            text = "{}: {}".format("; ".join(of), sentence)
+            if kind == "rival_is":
+                counts = sorted({len(row["rival"]) for row in rows if row.get(kind) == sentence})
+                text += " ({} rounds)".format(" or ".join(str(count) for count in counts))
+            print(textwrap.fill(text, 118, initial_indent="  ", subsequent_indent="    "))
 
 
 def plot(rows, folder):
@@ -200,8 +276,7 @@ def plot(rows, folder):
         of_work.sort(key=lambda row: row["size"])
         figure, axes = pyplot.subplots(figsize=(6, 4))
         for name, label in (("ours", "mpiacq"), ("floor", "floor"), ("rival", "rival")):
-            points = [(row["size"], quantile(row[name], 0.5) / (row.get("rival_part", 1) if name == "rival" else 1))
-                      for row in of_work if row.get(name)]
+            points = [(row["size"], middle_of(row, name)) for row in of_work if row.get(name)]
             if points:
                 axes.plot(*zip(*points), marker="o", label=label)
         axes.set(xscale="log", yscale="log", xlabel=of_work[0]["unit"], ylabel="ms", title=work)
@@ -209,7 +284,6 @@ def plot(rows, folder):
         path = os.path.join(folder, work.replace(",", "").replace(" ", "-").lower() + ".svg")
         figure.savefig(path, bbox_inches="tight")
         pyplot.close(figure)
-        print("plot: " + path, file=sys.stderr)
 
 
 def main():
@@ -221,26 +295,33 @@ def main():
     os.makedirs(options.out, exist_ok=True)
 
     rows, failures = [], []
-    load = os.getloadavg()[0]
+    begun, load = time.time(), os.getloadavg()[0]
     if load > 0.5:
         print("this machine has other work (load average {:.1f}): expect unsteady ratios".format(load), file=sys.stderr)
-    for command, seconds in PROGRAMS:
-        if options.only and command[0] not in options.only:
-            continue
-        measured, why = run(options.programs, command, seconds)
-        rows += measured
-        if why:
-            failures.append("{} {}".format(command[0], why))
-    print("{} processors, Linux {}, load average {:.1f} at the beginning; medians".format(
-        os.cpu_count(), platform.release(), load))
+    try:
+        for command, seconds in PROGRAMS:
+            if options.only and command[0] not in options.only:
+                continue
+            measured, why = run(options.programs, command, seconds)
+            rows += measured
+            if why:
+                failures.append("{} {}".format(command[0], why))
+    except KeyboardInterrupt:
+        failures.append("interrupted: what was measured until then")
+    print("mpiacq beside its floor and its rival: {} processors, Linux {}, load average {:.1f} at the beginning and "
+          "{:.1f} at\nthe end, {:.0f} s; medians".format(os.cpu_count(), platform.release(), load, os.getloadavg()[0],
+                                                       time.time() - begun))
     print_table(rows)
-    plot(rows, options.out)
+    print_unsteady(rows)
+    print_targets(rows)
+    print_meanings(rows)
     path = os.path.join(options.out, "results.json")
     with open(path, "w", encoding="utf-8") as out:
         json.dump({"schema": "mpiacq.bench/1", "processors": os.cpu_count(), "kernel": platform.release(),
                    "load_average": load, "rows": rows, "failures": failures}, out, indent=1)
         out.write("\n")
-    print("results: " + path, file=sys.stderr)
+    plot(rows, options.out)
+    print("results and plots: " + options.out, file=sys.stderr)
     for failure in failures:
         print("FAILED: " + failure, file=sys.stderr)
     return 1 if failures else 0

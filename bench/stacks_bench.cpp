@@ -16,6 +16,7 @@
 
 #include "bench_sizes.hpp"
 #include "floor/bare_stacks.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/node_ranks.hpp"
@@ -28,9 +29,9 @@ using namespace mpiacq::bench;
 namespace {
 
 // They take so long for each that only some are asked; the time is scaled to all.
-constexpr std::size_t ranks_for_eu_stack = 64;
+constexpr std::size_t ranks_for_eu_stack = 32;
 constexpr std::size_t ranks_for_gdb = 2;
-constexpr int rounds_of_rival = 2;
+constexpr int rounds_of_rival = 3;
 constexpr std::size_t bytes_of_a_stack = 65536;  // as the library copies at first
 constexpr int frames_expected = 22;              // solve 21 times, and what waits
 
@@ -84,14 +85,25 @@ void each(const job_of_copies& job, std::size_t count, const std::string& comman
   for (std::size_t i = 0; i < count; ++i) (void)runs(command + std::to_string(job.pids()[i].value()));
 }
 
-void compare(const job_of_copies& job, int rounds) {
+constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";
+
+/// What the rivals take, for all ranks that were asked and for how many of them they were.
+struct rival_times {
+  std::vector<double> eu_stack;
+  double part = 1;
+  void add_to(measurement& row) const {
+    if (eu_stack.empty()) return;
+    row.rival(fmt::format("eu-stack -i -s on each of {} at most, scaled", ranks_for_eu_stack), eu_stack, part);
+  }
+};
+
+rival_times compare(const job_of_copies& job) {
   const std::size_t count = job.pids().size();
   const std::size_t for_eu_stack = std::min(ranks_for_eu_stack, count), for_gdb = std::min(ranks_for_gdb, count);
   const bool have_eu_stack = runs("command -v eu-stack"), have_gdb = runs("command -v gdb");
   std::vector<pid_t> numbers;
   for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
   std::vector<char> buffer(bytes_of_a_stack, 'x');
-  std::vector<double> own, again, floor, eu_stack, gdb;
   const system_call_counter counter;  // before the tracing processes, which it is to count as well
   auto kept = node_ranks::of_processes(job.pids());
   must_be(kept.has_value(), "node_ranks");
@@ -100,61 +112,63 @@ void compare(const job_of_copies& job, int rounds) {
   const std::uint64_t peak = peak_growth([&] { ours(job); });
   const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)(*kept)->stacks(); });
   const auto floor_calls = counter.of(bare);
-  for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of(bare));
-    own.push_back(milliseconds_of([&] { ours(job); }));
-    again.push_back(milliseconds_of([&] { (void)(*kept)->stacks(); }));
-    // As we do: with inlined functions and source lines.
-    if (have_eu_stack && round < rounds_of_rival)
-      eu_stack.push_back(milliseconds_of([&] { each(job, for_eu_stack, "eu-stack -i -s -p "); }));
+  const auto [floor, own, again] = in_turn(
+      {7, 41, 5000}, bare, [&] { ours(job); }, [&] { (void)(*kept)->stacks(); });
+  rival_times rival{{}, static_cast<double>(for_eu_stack) / static_cast<double>(count)};
+  // As we do: with inlined functions and source lines.
+  for (int round = 0; have_eu_stack && round < rounds_of_rival; ++round) {
+    rival.eu_stack.push_back(milliseconds_of([&] { each(job, for_eu_stack, "eu-stack -i -s -p "); }));
   }
+  std::vector<double> gdb;
   if (have_gdb) gdb.push_back(milliseconds_of([&] { each(job, for_gdb, "gdb -nx -batch -ex bt -p "); }));
-  constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";
   measurement row("stacks", count, "ranks");
   row.ours(own).floor(floor_is, floor).memory(peak, 0).calls(calls, floor_calls);
   measurement row_again("stacks, once more", count, "ranks");
   row_again.ours(again).floor(floor_is, floor).calls(calls_again, floor_calls);
-  if (have_eu_stack) {
-    const double part = static_cast<double>(for_eu_stack) / static_cast<double>(count);
-    const std::string rival_is = fmt::format("eu-stack -i -s on each of {} at most, scaled", ranks_for_eu_stack);
-    row.rival(rival_is, eu_stack, part);
-    row_again.rival(rival_is, eu_stack, part);
-  }
+  rival.add_to(row);
+  rival.add_to(row_again);
   if (have_gdb)
     row.figure("gdb_bt_on_each_ms", gdb.front() * static_cast<double>(count) / static_cast<double>(for_gdb));
   row.print();
   row_again.print();
+  return rival;
 }
 
-void sample(const job_of_copies& job, std::size_t count) {
+/// For how long a job stands still for each of many samples: as against the same calls alone, each time right behind
+/// ours. Nobody else takes samples of many ranks; one round of eu-stack stands for it.
+void sample(const job_of_copies& job, std::size_t count, const rival_times& rival) {
   constexpr double rate = 100, seconds = 3;
   auto ranks = node_ranks::of_processes(std::span(job.pids()).first(count));
   if (!ranks) std::abort();
   (void)(*ranks)->stacks();  // what is read once for all samples
-  std::vector<double> held;
+  std::vector<pid_t> numbers;
+  for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
+  std::vector<char> buffer(bytes_of_a_stack, 'x');
+  std::vector<double> held, floor;
+  double of_floor = 0;
   const auto begin = clock::now();
   int taken = 0;
   for (; taken < static_cast<int>(rate * seconds); ++taken) {
     const std::chrono::duration<double> since(taken / rate);
     std::this_thread::sleep_until(begin + std::chrono::duration_cast<clock::duration>(since));
     held.push_back(std::chrono::duration<double, std::milli>((*ranks)->stacks().held_for).count());
+    floor.push_back(milliseconds_of([&] { bare_stacks(numbers, buffer); }));
+    of_floor += floor.back();
   }
   const double took = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
   const double all = std::accumulate(held.begin(), held.end(), 0.0);
-  measurement("sampling at 100 Hz", count, "ranks")
-      .ours(held)
-      .figure("stopped_percent", 100 * all / took)
-      .figure("hertz_reached", 1000 * taken / took)
-      .print();
+  measurement row("sampling at 100 Hz", count, "ranks");
+  row.ours(held).floor(floor_is, floor);
+  rival.add_to(row);
+  row.figure("stopped_percent", 100 * all / (took - of_floor)).figure("hertz_reached", 1000 * taken / took).print();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr int rounds = 5;
   for (const std::size_t ranks : sizes(argc, argv, {4, 16, 64, 1000})) {
     const job_of_copies job(static_cast<int>(ranks));
-    compare(job, rounds);
-    if (ranks <= 64) sample(job, ranks);
+    const rival_times rival = compare(job);
+    if (ranks <= 64) sample(job, ranks, rival);
   }
 }

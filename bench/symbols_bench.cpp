@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "floor/bare_reads.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/mpir_symbols.hpp"
 #include "mpiacq/process_symbols.hpp"
@@ -100,7 +101,7 @@ layout_source find_all(pid_t pid, memory_reader& memory) {
   return *layout ? (*layout)->source : layout_source::inferred;
 }
 
-void measure(const std::string& work, const running_program& starter, layout_source expected, int rounds) {
+void measure(const std::string& work, const running_program& starter, layout_source expected) {
   process_memory live(process_id{starter.pid()});
   recording_reader recorded(live);
   const std::uint64_t peak =
@@ -112,11 +113,9 @@ void measure(const std::string& work, const running_program& starter, layout_sou
   const auto library = [&] { (void)find_all(starter.pid(), live); };
   const system_call_counter counter;
   const auto calls = counter.of(library), floor_calls = counter.of(bare);
-  std::vector<double> ours, floor, gdb;
-  for (int round = 0; round < rounds; ++round) {
-    floor.push_back(milliseconds_of(bare));
-    ours.push_back(milliseconds_of(library));
-  }
+  const auto opens = system_call_counter::of_opens().of(library);
+  const auto [floor, ours] = in_turn({11, 101, 1500}, bare, library);
+  std::vector<double> gdb;
   const std::string command = fmt::format(
       "gdb -q -nx -batch -p {} -ex 'info address MPIR_Breakpoint' -ex 'ptype MPIR_proctable' >/dev/null 2>&1",
       starter.pid());
@@ -129,6 +128,7 @@ void measure(const std::string& work, const running_program& starter, layout_sou
       .floor("what was read of the process's memory, once more in the fewest calls; files cost nothing here", floor)
       .rival("gdb attached to it, from its start", gdb)
       .calls(calls, floor_calls)
+      .opens(opens)
       .memory(peak, 0)
       .print();
 }
@@ -155,7 +155,7 @@ int main() {
   bool fine = true;
   if (std::system("command -v mpirun.openmpi >/dev/null") == 0) {
     const running_program mpirun({"mpirun.openmpi", "-n", "1", "sh", "-c", "echo ready; exec sleep 1000"});
-    measure("symbols, stripped starter", mpirun, layout_source::inferred, 31);
+    measure("symbols, stripped starter", mpirun, layout_source::inferred);
   } else {
     fmt::print(stderr, "symbols_bench: Open MPI is not installed\n");
     fine = false;
@@ -171,7 +171,7 @@ int main() {
         generated{"symbols, 500 MB of DWARF, .debug_names", 2000, "names"}}) {
     const auto program = large_program(g.units, g.index);
     fine = fine && program;
-    if (program) measure(g.work, running_program({*program}), layout_source::dwarf, 11);
+    if (program) measure(g.work, running_program({*program}), layout_source::dwarf);
   }
   return fine ? 0 : 1;
 }

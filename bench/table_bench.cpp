@@ -26,12 +26,14 @@
 #include "bench_sizes.hpp"
 #include "core_writer.hpp"
 #include "floor/bare_reads.hpp"
+#include "in_turn.hpp"
 #include "measurement.hpp"
 #include "mpiacq/core_file.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/tracer.hpp"
 #include "peak_memory.hpp"
 #include "rival/peek_words.hpp"
+#include "rival/said_times.hpp"
 #include "system_calls.hpp"
 
 using namespace mpiacq;
@@ -163,43 +165,30 @@ std::vector<double> gdb_all(const live_table& live, const std::string& source, s
   const std::string command =
       fmt::format("TABLE={} ENTRIES={} ROUNDS={} gdb -q -nx -batch {} -x {} 2>/dev/null",
                   static_cast<const void*>(live.table().begin()), entries, rounds, source, MPIACQ_GDB_READ_TABLE);
-  std::vector<double> took;
-  std::FILE* out = ::popen(command.c_str(), "r");
-  must_be(out != nullptr, "popen");
-  char line[256];
-  while (std::fgets(line, sizeof line, out) != nullptr) {
-    if (std::string_view(line).starts_with("took ")) took.push_back(std::strtod(line + 5, nullptr));
-  }
-  ::pclose(out);
-  return took;
+  return said_times(command);
 }
 
-int rounds_for(std::size_t entries) {
-  return entries >= 5'000'000 ? 5 : entries >= 500'000 ? 21 : 31;
-}
+constexpr round_limits limits{7, 41, 3000};
 
 void measure_live(const shape& s, std::size_t entries) {
   const live_table live(s, entries);
   process_memory memory(process_id{live.process()});
   const std::uint64_t data = live.table().used() + live.strings().used();
   const std::uint64_t peak = peak_growth([&] { read_table(memory, live, entries); });
+  warm_memory(4 * data);
   std::vector<char> buffer(data, 'x');
-  std::vector<double> floor, ours, rival;
   const auto bare = [&] { bare_reads(live.process(), pieces_of(live), buffer); };
   const auto library = [&] { read_table(memory, live, entries); };
   const system_call_counter counter;
   const auto calls = counter.of(library), floor_calls = counter.of(bare);
-  std::vector<double> fresh;
-  for (int i = 0; i < rounds_for(entries); ++i) {
-    floor.push_back(milliseconds_of(bare));
-    ours.push_back(milliseconds_of(library));
-    fresh.push_back(milliseconds_of([&] {
-      std::vector<char> untouched;
-      untouched.reserve(data);  // memory of which no page has been written to
-      bare_reads(live.process(), pieces_of(live), {untouched.data(), data});
-    }));
-  }
+  const auto into_fresh = [&] {
+    std::vector<char> untouched;
+    untouched.reserve(data);  // memory of which no page has been written to
+    bare_reads(live.process(), pieces_of(live), {untouched.data(), data});
+  };
+  const auto [floor, ours, fresh] = in_turn(limits, bare, library, into_fresh);
   const std::size_t part = std::min(entries, entries_for_rivals);
+  std::vector<double> rival;
   if (s.own_executables) {
     for (int i = 0; i < rival_rounds; ++i) rival.push_back(peek_all(live, part));
   } else {
@@ -237,7 +226,6 @@ void measure_core(const shape& s, std::size_t entries) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const std::uint64_t data = live.table().used() + live.strings().used();
   std::vector<char> buffer(data, 'x');
-  std::vector<double> floor, ours;
   const auto behind_headers = static_cast<off_t>(std::filesystem::file_size(path) - data);
   const auto read_file = [&] {
     must_be(::pread(file, buffer.data(), buffer.size(), behind_headers) == static_cast<ssize_t>(buffer.size()),
@@ -245,12 +233,10 @@ void measure_core(const shape& s, std::size_t entries) {
   };
   const auto library = [&] { read_table(**core, live, entries); };
   const std::uint64_t peak = peak_growth(library);
+  warm_memory(4 * data);
   const system_call_counter counter;
   const auto calls = counter.of(library), floor_calls = counter.of(read_file);
-  for (int i = 0; i < rounds_for(entries); ++i) {
-    floor.push_back(milliseconds_of(read_file));
-    ours.push_back(milliseconds_of(library));
-  }
+  const auto [floor, ours] = in_turn(limits, read_file, library);
   const std::size_t part = std::min(entries, entries_for_rivals);
   const auto rival = gdb_all(live, "-c " + path, part, rival_rounds);
   ::close(file);
@@ -286,13 +272,13 @@ int main(int argc, char** argv) {
       {"table, own strings", true, false, false},
       {"table, two own strings", true, true, false},
   };
-  constexpr std::size_t most_in_core = 1'000'000, most_of_two = 1'000'000;
+  constexpr std::size_t most_of_two = 1'000'000;
   bool fine = true;
   for (const std::size_t entries : sizes(argc, argv, {1'000, 10'000, 100'000, 1'000'000, 10'000'000})) {
     for (const shape& s : shapes) {
       if (s.own_hosts && entries > most_of_two) continue;
       fine = apart([&] { measure_live(s, entries); }) && fine;
-      const bool in_core = entries <= most_in_core && !s.by_node && !s.own_hosts;
+      const bool in_core = !s.by_node && !s.own_hosts;
       if (in_core) fine = apart([&] { measure_core(s, entries); }) && fine;
     }
   }

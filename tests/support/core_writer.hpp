@@ -75,6 +75,36 @@ class core_writer {
   }
 
   [[nodiscard]] std::vector<std::byte> bytes(unsigned type = ET_CORE) const {
+    auto all = headers(type);
+    for (const piece& p : pieces_) all.insert(all.end(), p.bytes.begin(), p.bytes.end());
+    return all;
+  }
+  /// Piece by piece: they may be large.
+  void write_to(const std::string& path) const {
+    std::ofstream out{path, std::ios::binary};
+    append(out, headers(ET_CORE));
+    for (const piece& p : pieces_) append(out, p.bytes);
+  }
+
+  static void write(const std::string& path, const std::vector<std::byte>& bytes) {
+    std::ofstream out{path, std::ios::binary};
+    append(out, bytes);
+  }
+
+ private:
+  struct piece {
+    std::uint64_t address = 0;
+    std::vector<std::byte> bytes;
+    std::uint64_t size = 0;
+    unsigned flags = 0;
+  };
+
+  static void append(std::ofstream& out, const std::vector<std::byte>& bytes) {
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  /// All in front of the first piece.
+  [[nodiscard]] std::vector<std::byte> headers(unsigned type) const {
     const bool is_64 = abi_.pointer_size == 8;
     const std::size_t header = is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
     const std::size_t record = is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
@@ -91,23 +121,8 @@ class core_writer {
     }
     auto all = out.take();
     all.insert(all.end(), notes_.begin(), notes_.end());
-    for (const piece& p : pieces_) all.insert(all.end(), p.bytes.begin(), p.bytes.end());
     return all;
   }
-  void write_to(const std::string& path) const { write(path, bytes()); }
-
-  static void write(const std::string& path, const std::vector<std::byte>& bytes) {
-    std::ofstream{path, std::ios::binary}.write(reinterpret_cast<const char*>(bytes.data()),
-                                                static_cast<std::streamsize>(bytes.size()));
-  }
-
- private:
-  struct piece {
-    std::uint64_t address = 0;
-    std::vector<std::byte> bytes;
-    std::uint64_t size = 0;
-    unsigned flags = 0;
-  };
 
   void segment(byte_writer& out, unsigned type, unsigned flags, std::uint64_t at, std::uint64_t address,
                std::uint64_t in_file, std::uint64_t in_memory) const {
