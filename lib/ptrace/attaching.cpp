@@ -142,12 +142,13 @@ bool engine::look_for_new_leader(traced_process& process) {
 result<bool> engine::catch_new_threads(traced_process& process) {
   // The list comes first. Whoever takes the leader's place later stands in it, and is not known; whoever has taken it
   // before is found out by the look at the leader.
-  const std::vector<pid_t> listed = list_threads(process.id);
+  std::vector<pid_t> listed = list_threads(process.id);
+  std::sort(listed.begin(), listed.end());
   if (has_lost_leader(process)) drop_thread(process, process.id);
   // One that is not there any more has taken the leader's place, or the whole process has ended without its leader.
   // That it is not listed does not show it yet: a list that is read while threads end may leave out one that lives.
   for (const pid_t task : known_threads(process)) {
-    const bool is_listed = std::find(listed.begin(), listed.end(), task) != listed.end();
+    const bool is_listed = std::binary_search(listed.begin(), listed.end(), task);
     if (!is_listed && !is_thread_of(process.id, task)) drop_thread(process, task);
   }
   bool news = false;
@@ -180,6 +181,12 @@ result<engine::caught> engine::catch_thread(traced_process& process, pid_t task,
   result<void> seized;
   for (int i = 0; i < tries; ++i) {
     seized = seizer.seize(task, process.sees_forks ? base_options | fork_options : base_options);
+    // The one that can be interrupted is there. That spares a crowd of threads a look at each of them.
+    if (seized && calls_.interrupt(task)) {
+      add_thread(process, task);
+      expected_.push_back(task);
+      return caught::yes;
+    }
     const auto about = read_task_status(task);
     if (!about) {
       // What was seized may have been in the middle of an exec, and go by the leader's number now.

@@ -218,7 +218,7 @@ class engine {
   std::map<pid_t, newborn_process> newborn_;
   std::deque<left_behind> left_behind_;
   process_folders folders_;
-  std::vector<pid_t> expected_;    ///< threads that were interrupted together, those that have not reported yet
+  std::vector<pid_t> expected_;    ///< threads that were interrupted, those that have not reported yet
   bool stops_are_silent_ = false;  ///< attach_all has asked that only ends be signalled
   std::vector<pid_t> counted_;     ///< processes held by then, but for a last look whether a leader has ended
   bool leaving_all_ = false;

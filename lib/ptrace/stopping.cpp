@@ -31,7 +31,7 @@ void engine::begin_stop(traced_process& process) {
   for (auto& [task, thread] : process.threads) {
     if (thread.state == thread_state::stopped) continue;
     // A thread that is being killed says so by its end. A late one has been asked already.
-    if (!thread.late) static_cast<void>(calls_.interrupt(task));
+    if (!thread.late && calls_.interrupt(task)) expected_.push_back(task);
     // An interrupted listener reports a stop again, with the signal that it is in a group stop for.
     thread.state = thread_state::running;
   }
