@@ -11,24 +11,14 @@
 #include "descriptor.hpp"
 #include "mpiacq/memory.hpp"
 #include "mpiacq/process_table.hpp"
+#include "own_memory.hpp"
 #include "string_pool.hpp"
 #include "table_decoder.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::bench;
 
 namespace {
-
-/// This program's own memory: a read is a copy.
-class own_memory final : public memory_reader {
- public:
-  result<void> read_ranges(std::span<memory_range> ranges) override {
-    for (memory_range& r : ranges) {
-      std::memcpy(r.into.data(), reinterpret_cast<const void*>(r.address.value()), r.into.size());
-      r.got = r.into.size();
-    }
-    return {};
-  }
-};
 
 std::vector<std::string> texts(std::size_t count, std::size_t distinct) {
   std::vector<std::string> all;
