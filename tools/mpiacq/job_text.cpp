@@ -92,7 +92,9 @@ std::string job_text(const job_snapshot& snapshot) {
     text += "  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n";
   }
   text += table_text(*table, snapshot.subject.rank_states());
-  text += facts_text(*table, snapshot.subject.facts_of_ranks());
+  // By MPIR they are the whole job's, and nothing that a person would act on.
+  const bool of_each = snapshot.subject.interface() == interface_kind::mpi2dd;
+  if (of_each) text += facts_text(*table, snapshot.subject.facts_of_ranks());
   text += problem_text(snapshot.problems, table.get());
   if (snapshot.stacks != nullptr) text += stacks_body(*snapshot.stacks, snapshot.colour);
   if (snapshot.queues != nullptr) text += queues_body(*snapshot.queues, snapshot.colour);
