@@ -258,6 +258,25 @@ def print_meanings(rows):
             print(textwrap.fill(text, 118, initial_indent="  ", subsequent_indent="    "))
 
 
+def write_markdown(rows, path):
+    """The largest size of each work, and those that have a target, as docs/performance.md has them."""
+    largest = {row["work"]: max(r["size"] for r in rows if r["work"] == row["work"]) for row in rows}
+    lines = [["row", "size", "mpiacq", "floor", "rival", "to floor", "rival to us", "calls", "peak"]]
+    for row in rows:
+        if row["size"] != largest[row["work"]] and (row["work"], row["size"]) not in TARGETS:
+            continue
+        cells = [row["work"], "{:,} {}".format(row["size"], row["unit"])]
+        cells += [time_text(middle_of(row, whose)) for whose in ("ours", "floor", "rival")]
+        for name in ("to_floor", "to_rival"):
+            r = row.get(name)
+            unsteady = r is not None and not is_steady(r)
+            cells.append("unsteady ({:.3g} to {:.3g})".format(r["low"], r["high"]) if unsteady else ratio_text(r))
+        lines.append(cells + [calls_text(row), bytes_text(row.get("peak_bytes"))])
+    lines.insert(1, ["---"] * len(lines[0]))
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines("| " + " | ".join(line) + " |\n" for line in lines)
+
+
 def plot(rows, folder):
     """Time over size, a picture for each work that was measured at several sizes."""
     try:
@@ -320,6 +339,7 @@ def main():
         json.dump({"schema": "mpiacq.bench/1", "processors": os.cpu_count(), "kernel": platform.release(),
                    "load_average": load, "rows": rows, "failures": failures}, out, indent=1)
         out.write("\n")
+    write_markdown(rows, os.path.join(options.out, "results.md"))
     plot(rows, options.out)
     print("results and plots: " + options.out, file=sys.stderr)
     for failure in failures:
