@@ -32,8 +32,6 @@ enum cfa : std::uint8_t {
   cfa_offset_extended_sf = 0x11,
   cfa_def_cfa_sf = 0x12,
   cfa_def_cfa_offset_sf = 0x13,
-  cfa_val_offset = 0x14,
-  cfa_val_offset_sf = 0x15,
   cfa_val_expression = 0x16,
   cfa_negate_ra_state = 0x2d,  // aarch64
   cfa_gnu_args_size = 0x2e,

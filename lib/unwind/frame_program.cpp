@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "frame_program.hpp"
 
+#include "arch.hpp"
 #include "call_frame_codes.hpp"
 #include "frame_records.hpp"
 #include "record_reader.hpp"
@@ -115,13 +116,15 @@ bool program_check::accepts(std::span<const std::byte> program) {
       case cfa_gnu_args_size:
         (void)reader.uleb();
         break;
-      case cfa_offset_extended:
       case cfa_register:
+        (void)reader.uleb();
+        // It takes this one for an index, too.
+        if (reader.uleb() >= arch::register_count()) return false;
+        break;
+      case cfa_offset_extended:
       case cfa_def_cfa:
       case cfa_offset_extended_sf:
       case cfa_def_cfa_sf:
-      case cfa_val_offset:
-      case cfa_val_offset_sf:
       case cfa_gnu_negative_offset_extended:
         (void)reader.uleb();
         (void)reader.uleb();
@@ -135,6 +138,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
         if (!take_expression(reader)) return false;
         break;
       default:
+        // Also DW_CFA_val_offset: libunwind does not know it, and would go on in its operands.
         return false;
     }
   }

@@ -124,7 +124,7 @@ class row_program {
   bool take_register(std::uint8_t code, record_reader& reader) {
     const bool known = code == cfa_offset_extended || code == cfa_offset_extended_sf || code == cfa_undefined ||
                        code == cfa_same_value || code == cfa_register || code == cfa_expression ||
-                       (code >= cfa_val_offset && code <= cfa_val_expression);
+                       code == cfa_val_expression;
     if (!known) return false;
     const std::uint64_t number = reader.uleb();
     switch (code) {
@@ -137,9 +137,7 @@ class row_program {
       case cfa_same_value:
         return put(number, {rule::kind::same});
       case cfa_register:
-      case cfa_val_offset:
-      case cfa_val_offset_sf:
-        (void)reader.uleb();  // a signed number is as many bytes
+        (void)reader.uleb();
         break;
       default:
         reader.skip(reader.uleb());  // an expression
