@@ -148,18 +148,24 @@ void measure(std::size_t processes, int threads) {
     ranks = std::move(*made);
     first = milliseconds_of(by_node);
   });
-  peak += peak_of_children(::getpid(), "tracer");
-  auto control = tracer::create();
-  must_be(control.has_value(), "the tracing process");
+  const std::uint64_t of_node = peak_of_children(::getpid(), "tracer");
+  peak += of_node;
+  std::unique_ptr<tracer> control;
   const auto by_tracer = [&] {
-    must_all((*control)->attach_all(targets), processes, "attach_all");
-    must_all((*control)->detach_all(sleepers.leaders()), processes, "detach_all");
+    must_all(control->attach_all(targets), processes, "attach_all");
+    must_all(control->detach_all(sleepers.leaders()), processes, "detach_all");
   };
+  std::uint64_t peak_of_tracer = peak_growth([&] {
+    auto made = tracer::create();
+    must_be(made.has_value(), "the tracing process");
+    control = std::move(*made);
+    by_tracer();
+  });
+  peak_of_tracer += peak_of_children(::getpid(), "tracer") - of_node;
   const auto bare = [&] {
     bare_hold(sleepers.tasks());
     bare_release(sleepers.tasks());
   };
-  by_tracer();
   bare();
   const auto calls = counter.of(by_node), calls_of_tracer = counter.of(by_tracer), floor_calls = counter.of(bare);
   const auto [floor, tracer_alone, ours] = in_turn({41, 61, 3000}, bare, by_tracer, by_node);
@@ -177,7 +183,7 @@ void measure(std::size_t processes, int threads) {
     return one;
   };
   row("hold and release", ours, calls).memory(peak, 0).figure("first_ms", first).print();
-  row("hold and release, tracer", tracer_alone, calls_of_tracer).print();
+  row("hold and release, tracer", tracer_alone, calls_of_tracer).memory(peak_of_tracer, 0).print();
 }
 
 }  // namespace

@@ -55,9 +55,10 @@ template <class... Works>
   return times;
 }
 
-/// A virtual machine gets memory from its host when it is written to for the first time ever, which takes several times
-/// as long as to clear it. What is given back here is what the next to ask gets.
+/// A virtual machine gets memory from its host when it is written to for the first time ever, or since it was given
+/// back, which takes several times as long as to clear it. What is given back here is what the next to ask gets.
 inline void warm_memory(std::uint64_t bytes) {
+  bytes = std::min(bytes, std::uint64_t{1} << 30);  // the machine may be a small one
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   (void)::madvise(memory, bytes, MADV_HUGEPAGE);

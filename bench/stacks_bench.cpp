@@ -109,7 +109,9 @@ rival_times compare(const job_of_copies& job) {
   must_be(kept.has_value(), "node_ranks");
   (void)(*kept)->stacks();
   const auto bare = [&] { bare_stacks(numbers, buffer); };
-  const std::uint64_t peak = peak_growth([&] { ours(job); });
+  const std::uint64_t of_tracer = peak_of_children(::getpid(), "tracer");  // of the same that each look makes
+  const std::uint64_t peak = peak_growth([&] { ours(job); }) + of_tracer;
+  const std::uint64_t peak_again = peak_growth([&] { (void)(*kept)->stacks(); }) + of_tracer;
   const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)(*kept)->stacks(); });
   const auto floor_calls = counter.of(bare);
   const auto [floor, own, again] = in_turn(
@@ -124,7 +126,7 @@ rival_times compare(const job_of_copies& job) {
   measurement row("stacks", count, "ranks");
   row.ours(own).floor(floor_is, floor).memory(peak, 0).calls(calls, floor_calls);
   measurement row_again("stacks, once more", count, "ranks");
-  row_again.ours(again).floor(floor_is, floor).calls(calls_again, floor_calls);
+  row_again.ours(again).floor(floor_is, floor).memory(peak_again, 0).calls(calls_again, floor_calls);
   rival.add_to(row);
   rival.add_to(row_again);
   if (have_gdb)
@@ -138,12 +140,17 @@ rival_times compare(const job_of_copies& job) {
 /// ours. Nobody else takes samples of many ranks; one round of eu-stack stands for it.
 void sample(const job_of_copies& job, std::size_t count, const rival_times& rival) {
   constexpr double rate = 100, seconds = 3;
+  const system_call_counter counter;
   auto ranks = node_ranks::of_processes(std::span(job.pids()).first(count));
   if (!ranks) std::abort();
   (void)(*ranks)->stacks();  // what is read once for all samples
   std::vector<pid_t> numbers;
   for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
   std::vector<char> buffer(bytes_of_a_stack, 'x');
+  const auto bare = [&] { bare_stacks(numbers, buffer); };
+  const auto look = [&] { (void)(*ranks)->stacks(); };
+  const std::uint64_t peak = peak_growth(look) + peak_of_children(::getpid(), "tracer");
+  const auto calls = counter.of(look), floor_calls = counter.of(bare);
   std::vector<double> held, floor;
   double of_floor = 0;
   const auto begin = clock::now();
@@ -152,13 +159,13 @@ void sample(const job_of_copies& job, std::size_t count, const rival_times& riva
     const std::chrono::duration<double> since(taken / rate);
     std::this_thread::sleep_until(begin + std::chrono::duration_cast<clock::duration>(since));
     held.push_back(std::chrono::duration<double, std::milli>((*ranks)->stacks().held_for).count());
-    floor.push_back(milliseconds_of([&] { bare_stacks(numbers, buffer); }));
+    floor.push_back(milliseconds_of(bare));
     of_floor += floor.back();
   }
   const double took = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
   const double all = std::accumulate(held.begin(), held.end(), 0.0);
   measurement row("sampling at 100 Hz", count, "ranks");
-  row.ours(held).floor(floor_is, floor);
+  row.ours(held).floor(floor_is, floor).memory(peak, 0).calls(calls, floor_calls);
   rival.add_to(row);
   row.figure("stopped_percent", 100 * all / (took - of_floor)).figure("hertz_reached", 1000 * taken / took).print();
 }

@@ -20,6 +20,9 @@ namespace mpiacq::unwinding::arch {
 [[nodiscard]] std::size_t register_count();
 [[nodiscard]] std::size_t pc_number();
 [[nodiscard]] std::size_t sp_number();
+/// Whether a caller's registers are what the tables' rules say and nothing else, so that plain rules can be followed
+/// without libunwind.
+[[nodiscard]] bool has_plain_rows();
 
 /// How much code the two questions below want to see.
 inline constexpr std::size_t code_size = 16;

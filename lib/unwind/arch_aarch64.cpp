@@ -32,6 +32,11 @@ std::size_t sp_number() {
   return sp;
 }
 
+/// A return address may be signed; libunwind knows what it is without that.
+bool has_plain_rows() {
+  return false;
+}
+
 bool is_signal_return(std::span<const std::byte> code) {
   // mov x8, #__NR_rt_sigreturn; svc #0
   return instruction(code, 0) == 0xd2801168 && instruction(code, 1) == 0xd4000001;

@@ -35,6 +35,10 @@ std::size_t sp_number() {
   return rsp;
 }
 
+bool has_plain_rows() {
+  return true;
+}
+
 bool is_signal_return(std::span<const std::byte> code) {
   // mov $__NR_rt_sigreturn,%rax; syscall
   return begins_with(code, std::array<std::uint8_t, 9>{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05});

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "frame_program.hpp"
 
+#include "arch.hpp"
+#include "call_frame_codes.hpp"
 #include "frame_records.hpp"
 #include "record_reader.hpp"
 
@@ -10,39 +12,6 @@ namespace {
 
 /// libunwind allocates a set of rules for each that is remembered.
 constexpr std::size_t most_remembered = 64;
-
-// DW_CFA_*, DWARF 5, 7.24. The first three have an operand in their lower six bits.
-constexpr std::uint8_t cfa_with_operand = 0xc0;
-constexpr std::uint8_t cfa_advance_loc = 0x40;
-constexpr std::uint8_t cfa_offset = 0x80;
-enum cfa : std::uint8_t {
-  cfa_nop = 0x00,
-  cfa_set_loc = 0x01,
-  cfa_advance_loc1 = 0x02,
-  cfa_advance_loc2 = 0x03,
-  cfa_advance_loc4 = 0x04,
-  cfa_offset_extended = 0x05,
-  cfa_restore_extended = 0x06,
-  cfa_undefined = 0x07,
-  cfa_same_value = 0x08,
-  cfa_register = 0x09,
-  cfa_remember_state = 0x0a,
-  cfa_restore_state = 0x0b,
-  cfa_def_cfa = 0x0c,
-  cfa_def_cfa_register = 0x0d,
-  cfa_def_cfa_offset = 0x0e,
-  cfa_def_cfa_expression = 0x0f,
-  cfa_expression = 0x10,
-  cfa_offset_extended_sf = 0x11,
-  cfa_def_cfa_sf = 0x12,
-  cfa_def_cfa_offset_sf = 0x13,
-  cfa_val_offset = 0x14,
-  cfa_val_offset_sf = 0x15,
-  cfa_val_expression = 0x16,
-  cfa_negate_ra_state = 0x2d,  // aarch64
-  cfa_gnu_args_size = 0x2e,
-  cfa_gnu_negative_offset_extended = 0x2f,
-};
 
 // DW_OP_*, DWARF 5, 7.7.1.
 enum op : std::uint8_t {
@@ -147,13 +116,15 @@ bool program_check::accepts(std::span<const std::byte> program) {
       case cfa_gnu_args_size:
         (void)reader.uleb();
         break;
-      case cfa_offset_extended:
       case cfa_register:
+        (void)reader.uleb();
+        // It takes this one for an index, too.
+        if (reader.uleb() >= arch::register_count()) return false;
+        break;
+      case cfa_offset_extended:
       case cfa_def_cfa:
       case cfa_offset_extended_sf:
       case cfa_def_cfa_sf:
-      case cfa_val_offset:
-      case cfa_val_offset_sf:
       case cfa_gnu_negative_offset_extended:
         (void)reader.uleb();
         (void)reader.uleb();
@@ -167,6 +138,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
         if (!take_expression(reader)) return false;
         break;
       default:
+        // Also DW_CFA_val_offset: libunwind does not know it, and would go on in its operands.
         return false;
     }
   }

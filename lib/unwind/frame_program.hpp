@@ -8,7 +8,8 @@
 namespace mpiacq::unwinding {
 
 /// Checks the programs of a CIE and of one of its FDEs before libunwind runs them, which takes them as they are: it
-/// divides the smallest number by -1, and goes round in an expression for as long as that says.
+/// divides the smallest number by -1, goes round in an expression for as long as that says, and takes the number of a
+/// register for an index.
 class program_check {
  public:
   /// `pointers`: the encoding that DW_CFA_set_loc uses.

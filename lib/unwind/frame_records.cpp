@@ -2,6 +2,7 @@
 #include "frame_records.hpp"
 
 #include <array>
+#include <utility>
 
 #include "arch.hpp"
 #include "frame_program.hpp"
@@ -82,6 +83,10 @@ bool is_plain(pointer_encoding encoding) {
          (base == from_zero || base == from_its_place);
 }
 
+bool moves_along(pointer_encoding encoding) {
+  return (encoding & base_mask) == from_its_place;
+}
+
 std::optional<raw_record> record_at(table_bytes& tables, table_source& source, std::uint64_t position) {
   std::array<std::byte, length_size + pointer_to_cie_size> head{};
   if (!tables.read(source, position, head)) return std::nullopt;
@@ -104,11 +109,13 @@ std::optional<common_information> decode_common(const raw_record& record) {
   const std::uint8_t version = reader.byte();
   if (version != 1 && version != 3) return std::nullopt;
   const std::string_view augmentation = reader.c_string();
-  (void)reader.uleb();  // code alignment
-  (void)reader.sleb();  // data alignment
-  // The register of the return address: libunwind takes it for an index without asking how large it is.
-  if ((version == 1 ? reader.byte() : reader.uleb()) >= arch::register_count()) return std::nullopt;
   common_information common;
+  common.code_alignment = reader.uleb();
+  common.data_alignment = reader.sleb();
+  // libunwind takes this register for an index without asking how large it is.
+  const std::uint64_t return_address = version == 1 ? reader.byte() : reader.uleb();
+  if (return_address >= arch::register_count()) return std::nullopt;
+  common.return_address = static_cast<std::uint8_t>(return_address);
   if (augmentation.starts_with('z')) {
     common.sized_augmentation = true;
     const std::uint64_t size = reader.uleb();
@@ -156,20 +163,20 @@ std::optional<std::span<const std::byte>> own_program(const raw_record& record, 
 
 }  // namespace
 
-std::optional<frame_record> checked_frame_at(table_bytes& tables, table_source& source, std::uint64_t position) {
-  const auto record = record_at(tables, source, position);
+std::optional<checked_frame> checked_frame_at(table_bytes& tables, table_source& source, std::uint64_t position) {
+  auto record = record_at(tables, source, position);
   if (!record || !record->cie) return std::nullopt;
-  const auto cie = record_at(tables, source, *record->cie);
+  auto cie = record_at(tables, source, *record->cie);
   if (!cie) return std::nullopt;
   const auto common = decode_common(*cie);
   if (!common) return std::nullopt;
-  const auto frame = decode_range(*record, *common, source);
-  if (!frame) return std::nullopt;
+  const auto covers = decode_range(*record, *common, source);
+  if (!covers) return std::nullopt;
   const auto program = own_program(*record, *common);
   if (!program) return std::nullopt;
   program_check check{common->pointers};
   if (!check.accepts(common->program) || !check.accepts(*program) || !check.defines_cfa()) return std::nullopt;
-  return frame;
+  return checked_frame{*covers, std::move(*record), std::move(*cie), *common, *program};
 }
 
 }  // namespace mpiacq::unwinding

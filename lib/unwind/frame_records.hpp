@@ -21,6 +21,8 @@ using pointer_encoding = std::uint8_t;
 /// Whether it is one of a fixed size that counts from 0 or from its own place: what functions' addresses are written
 /// in.
 [[nodiscard]] bool is_plain(pointer_encoding encoding);
+/// Whether it counts from its own place, so that it says the same wherever its module is loaded.
+[[nodiscard]] bool moves_along(pointer_encoding encoding);
 [[nodiscard]] std::size_t encoded_size(pointer_encoding encoding);
 
 /// What one record covers and says.
@@ -45,6 +47,9 @@ struct raw_record {
 
 /// What a CIE says of its FDEs.
 struct common_information {
+  std::uint64_t code_alignment = 0;
+  std::int64_t data_alignment = 0;
+  std::uint8_t return_address = 0;  ///< the number of its register
   pointer_encoding pointers = 0;
   bool sized_augmentation = false;
   bool signal_frame = false;
@@ -58,8 +63,16 @@ struct common_information {
 [[nodiscard]] std::optional<frame_record> decode_range(const raw_record& record, const common_information& common,
                                                        const table_source& source);
 
-/// The FDE that begins at `position` with all that it leads to checked: its bounds, its CIE's, and both their programs.
-[[nodiscard]] std::optional<frame_record> checked_frame_at(table_bytes& tables, table_source& source,
-                                                           std::uint64_t position);
+/// An FDE and its CIE with all that they lead to checked: their bounds, and both their programs.
+struct checked_frame {
+  frame_record covers;
+  raw_record fde;
+  raw_record cie;
+  common_information common;           ///< refers to `cie`
+  std::span<const std::byte> program;  ///< refers to `fde`
+};
+/// Those of the FDE that begins at `position`.
+[[nodiscard]] std::optional<checked_frame> checked_frame_at(table_bytes& tables, table_source& source,
+                                                            std::uint64_t position);
 
 }  // namespace mpiacq::unwinding

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "record_reader.hpp"
+#include "row_evaluation.hpp"
 
 namespace mpiacq::unwinding {
 
@@ -122,22 +123,28 @@ std::optional<std::uint64_t> module_table::search_table(table_source& source, co
   return position;
 }
 
-std::optional<frame_record> module_table::find(table_source& source, target_address pc) {
+std::optional<std::uint64_t> module_table::position_for(table_source& source, target_address pc) {
   const index* in = known_index(source);
   if (in == nullptr) return std::nullopt;
-  std::optional<std::uint64_t> position;
-  if (in->count != 0) {
-    position = search_table(source, *in, pc);
-  } else {
-    const auto behind =
-        std::upper_bound(in->scanned.begin(), in->scanned.end(), pc,
-                         [&](target_address a, const index::entry& e) { return a < source.begin + e.code; });
-    if (behind != in->scanned.begin()) position = std::prev(behind)->position;
-  }
-  if (!position) return std::nullopt;
+  if (in->count != 0) return search_table(source, *in, pc);
+  const auto behind =
+      std::upper_bound(in->scanned.begin(), in->scanned.end(), pc,
+                       [&](target_address a, const index::entry& e) { return a < source.begin + e.code; });
+  return behind == in->scanned.begin() ? std::nullopt : std::optional(std::prev(behind)->position);
+}
+
+const known_frame* module_table::find(table_source& source, target_address pc, known_frame& room) {
+  const std::uint64_t code = pc - source.begin;
+  const known_frame* known = known_.find(code);
+  if (known != nullptr && known->holds_at(source.begin)) return known;
+  const auto position = position_for(source, pc);
+  if (!position) return nullptr;
   const auto frame = checked_frame_at(bytes_, source, *position);
-  if (!frame || pc < frame->begin || pc >= frame->end) return std::nullopt;
-  return frame;
+  if (!frame || pc < frame->covers.begin || pc >= frame->covers.end) return nullptr;
+  room = {code, source.begin, moves_along(frame->common.pointers), frame->covers,
+          evaluate_row(*frame, pc - frame->covers.begin)};
+  const known_frame* kept = known == nullptr ? known_.add(room) : nullptr;
+  return kept != nullptr && kept->holds_at(source.begin) ? kept : &room;
 }
 
 }  // namespace mpiacq::unwinding

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frame_records.hpp"
+#include "known_frames.hpp"
 #include "mpiacq/unwind_modules.hpp"
 #include "table_bytes.hpp"
 
@@ -19,8 +20,9 @@ class module_table {
   /// `facts`: of the first process that asks; of its addresses only the differences are kept.
   explicit module_table(const unwind_module& facts);
 
-  /// The record that covers `pc`, checked. Empty: none does, or not one that can be used.
-  [[nodiscard]] std::optional<frame_record> find(table_source& source, target_address pc);
+  /// What is said of the code at `pc`. Null: no record covers it, or not one that can be used. `room` is where it is
+  /// put that cannot be kept; otherwise it stays.
+  [[nodiscard]] const known_frame* find(table_source& source, target_address pc, known_frame& room);
   [[nodiscard]] table_bytes& bytes() { return bytes_; }
 
  private:
@@ -38,9 +40,11 @@ class module_table {
   [[nodiscard]] const index* known_index(table_source& source);
   [[nodiscard]] std::optional<index> read_header(table_source& source);
   [[nodiscard]] index scan(table_source& source, std::uint64_t position, std::uint64_t end);
+  [[nodiscard]] std::optional<std::uint64_t> position_for(table_source& source, target_address pc);
   [[nodiscard]] std::optional<std::uint64_t> search_table(table_source& source, const index& in, target_address pc);
 
   table_bytes bytes_;
+  known_frames known_;
   std::uint64_t header_ = 0;  ///< position of `.eh_frame_hdr`
   std::uint64_t header_size_ = 0;
   std::uint64_t records_ = 0;  ///< of `.eh_frame`, where there is no header

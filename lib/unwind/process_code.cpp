@@ -7,7 +7,7 @@
 namespace mpiacq::unwinding {
 
 process_code::process_code(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory)
-    : tables_(tables), memory_(memory), places_(remembered) {
+    : tables_(tables), memory_(memory) {
   modules_.reserve(modules.size());
   for (unwind_module& m : modules) modules_.push_back({std::move(m)});
   std::sort(modules_.begin(), modules_.end(),
@@ -22,16 +22,14 @@ process_code::loaded_module* process_code::module_at(target_address pc) {
   return pc < found.facts.end ? &found : nullptr;
 }
 
-const process_code::place& process_code::at(target_address pc) {
-  place& known = places_[static_cast<std::size_t>((pc.value() ^ (pc.value() >> 9)) % remembered)];
-  if (known.pc == pc && known.record) return known;
-  known = {pc, module_at(pc)};
-  if (known.home == nullptr || known.home->facts.tables_begin.is_null()) return known;
-  if (known.home->table == nullptr) known.home->table = tables_.of(known.home->facts);
-  table_source source{memory_, known.home->facts.tables_begin};
-  known.record = known.home->table->find(source, pc);
+process_code::place process_code::at(target_address pc) {
+  place found{module_at(pc), nullptr};
+  if (found.home == nullptr || found.home->facts.tables_begin.is_null()) return found;
+  if (found.home->table == nullptr) found.home->table = tables_.of(found.home->facts);
+  table_source source{memory_, found.home->facts.tables_begin};
+  found.frame = found.home->table->find(source, pc, unkept_);
   if (source.failure) failure_ = std::move(source.failure);
-  return known;
+  return found;
 }
 
 std::optional<std::uint64_t> process_code::table_word(loaded_module& home, target_address address) {

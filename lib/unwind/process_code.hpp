@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,16 +22,15 @@ class process_code {
   };
   /// What is known of the code at one address.
   struct place {
-    target_address pc;
-    loaded_module* home = nullptr;  ///< null: it is in no module
-    std::optional<frame_record> record{};
+    loaded_module* home = nullptr;       ///< null: it is in no module
+    const known_frame* frame = nullptr;  ///< null: no table describes it
   };
 
   /// `tables` and `memory` must outlive this.
   process_code(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory);
 
-  /// It stays until the next call.
-  [[nodiscard]] const place& at(target_address pc);
+  /// What it refers to stays until the next call.
+  [[nodiscard]] place at(target_address pc);
   /// A word of the tables of `home`, which has some.
   [[nodiscard]] std::optional<std::uint64_t> table_word(loaded_module& home, target_address address);
   [[nodiscard]] std::optional<error>& failure() { return failure_; }
@@ -40,13 +38,10 @@ class process_code {
  private:
   [[nodiscard]] loaded_module* module_at(target_address pc);
 
-  /// Threads and ranks of a job stand at few places, at most some hundred calls deep.
-  static constexpr std::size_t remembered = 512;
-
   shared_tables& tables_;
   std::vector<loaded_module> modules_;  ///< by address
   memory_reader& memory_;
-  std::vector<place> places_;
+  known_frame unkept_;  ///< what the module's table has no room for
   std::optional<error> failure_;
 };
 

@@ -31,25 +31,30 @@ class record_reader {
     const auto shift = static_cast<unsigned>(64 - 8 * size);
     return static_cast<std::int64_t>(fixed(size) << shift) >> shift;
   }
-  /// LEB128 of at most 64 bits; what is larger loses its upper bits, as every reader of it does.
+  /// LEB128 in at most the ten bytes that 64 bits take. What is longer is not there: readers do not agree on it, and
+  /// libunwind is to read nothing else than what we have checked.
   std::uint64_t uleb() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
+    for (unsigned shift = 0; shift < 64; shift += 7) {
       const std::uint8_t b = byte();
-      if (shift < 64) value |= std::uint64_t{b & 0x7fU} << shift;
+      value |= std::uint64_t{b & 0x7fU} << shift;
       if ((b & 0x80) == 0) return value;
     }
+    good_ = false;
+    return 0;
   }
   std::int64_t sleb() {
     std::uint64_t value = 0;
-    for (unsigned shift = 0;;) {
+    for (unsigned shift = 0; shift < 64;) {
       const std::uint8_t b = byte();
-      if (shift < 64) value |= std::uint64_t{b & 0x7fU} << shift;
+      value |= std::uint64_t{b & 0x7fU} << shift;
       shift += 7;
       if ((b & 0x80) != 0) continue;
       if (shift < 64 && (b & 0x40) != 0) value |= ~std::uint64_t{0} << shift;
       return static_cast<std::int64_t>(value);
     }
+    good_ = false;
+    return 0;
   }
   std::string_view c_string() {
     const std::size_t begin = position_;

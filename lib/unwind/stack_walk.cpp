@@ -16,9 +16,9 @@ result<void> process_view::prepare() {
   return {};
 }
 
-const process_code::place& process_view::enter(target_address pc) {
-  const process_code::place& found = code_.at(pc);
-  current_ = found.record ? found.home : nullptr;
+process_code::place process_view::enter(target_address pc) {
+  const process_code::place found = code_.at(pc);
+  current_ = found.frame == nullptr ? nullptr : found.home;
   return found;
 }
 
@@ -44,15 +44,55 @@ namespace {
 /// Interrupted code may be on any stack, so that nothing but their number bounds frames that signals have pushed.
 constexpr std::size_t most_signal_frames = 1000;
 
+/// Steps by what is known of each place alone. A walk that comes to one where that is not enough gives up.
+class by_rules {
+ public:
+  explicit by_rules(process_view& process) : stepper_(process.rules()) {}
+  [[nodiscard]] bool begin(const thread_registers& registers, bool by_call) {
+    stepper_.begin(registers, by_call);
+    return true;
+  }
+  [[nodiscard]] std::optional<step_result> step(const process_code::place& place) {
+    if (place.frame == nullptr || !place.frame->rule) return std::nullopt;
+    return stepper_.step(*place.frame->rule);
+  }
+  [[nodiscard]] const rule_stepper& now() const { return stepper_; }
+
+ private:
+  rule_stepper& stepper_;
+};
+
+/// Steps by libunwind, which can do all that can be done.
+class by_libunwind {
+ public:
+  explicit by_libunwind(process_view& process) : stepper_(process.stepper()) {}
+  [[nodiscard]] bool begin(const thread_registers& registers, bool by_call) {
+    return stepper_.begin(registers, by_call);
+  }
+  [[nodiscard]] std::optional<step_result> step(const process_code::place& place) {
+    if (place.frame == nullptr) return stepper_.step(std::nullopt);
+    const known_frame& frame = *place.frame;
+    const std::uint64_t moved = place.home->facts.tables_begin - frame.tables_begin;
+    return stepper_.step(record_address{place.home->facts.tables_begin + frame.covers.position,
+                                        frame.covers.begin + moved, frame.covers.end + moved});
+  }
+  [[nodiscard]] const frame_stepper& now() const { return stepper_; }
+
+ private:
+  frame_stepper& stepper_;
+};
+
+template <class Stepper>
 class stack_walk {
  public:
   stack_walk(process_view& process, const thread_registers& thread, const walk_options& options)
-      : process_(process), options_(options), pc_(thread.pc), sp_(thread.sp) {
+      : process_(process), stepper_(process), options_(options), pc_(thread.pc), sp_(thread.sp) {
     stack_.thread = thread.thread;
-    if (!process_.stepper().begin(thread, false)) end(stack_end::no_unwind_info, "the registers are not all known");
+    if (!stepper_.begin(thread, false)) end(stack_end::no_unwind_info, "the registers are not all known");
   }
 
-  raw_stack walk() {
+  /// Empty: it takes another stepper.
+  std::optional<raw_stack> walk() {
     const std::size_t most = std::max<std::size_t>(options_.max_frames, 1);
     while (!ended_) {
       if (stack_.frames.size() == most) {
@@ -62,6 +102,7 @@ class stack_walk {
       stack_.frames.push_back({pc_, by_call_, false});
       leave_frame();
     }
+    if (gave_up_) return std::nullopt;
     return std::move(stack_);
   }
 
@@ -73,19 +114,16 @@ class stack_walk {
   }
 
   void leave_frame() {
-    const process_code::place& place = process_.enter(by_call_ ? pc_ - 1 : pc_);
-    if (!place.record) return leave_unknown_code(place);
-    const bool signal_frame = place.record->signal_frame;
-    const record_address record{place.home->facts.tables_begin + place.record->position, place.record->begin,
-                                place.record->end};
-    step(record, signal_frame);
+    const process_code::place place = process_.enter(by_call_ ? pc_ - 1 : pc_);
+    if (place.frame == nullptr) return leave_unknown_code(place);
+    step(place, place.frame->covers.signal_frame);
   }
 
   /// What can be told without tables.
   void leave_unknown_code(const process_code::place& place) {
     const bool in_module = place.home != nullptr;
     const auto code = process_.code_at(pc_);
-    if (arch::is_signal_return(code)) return step(std::nullopt, true);
+    if (arch::is_signal_return(code)) return step(place, true);
     // An address that something returns to is never one of these.
     if (!by_call_ && (code.empty() || arch::is_jump_stub(code))) return undo_call();
     end(stack_end::no_unwind_info,
@@ -94,13 +132,13 @@ class stack_walk {
   }
 
   void undo_call() {
-    thread_registers registers = process_.stepper().registers();
+    thread_registers registers = stepper_.now().registers();
     auto undone = arch::undo_call(registers, process_.memory().pages());
     if (!undone) {
       process_.memory().failure() = std::move(undone).error();
       return end(stack_end::unreadable_memory, {});
     }
-    if (!*undone || !process_.stepper().begin(registers, true)) {
+    if (!*undone || !stepper_.begin(registers, true)) {
       return end(stack_end::no_unwind_info,
                  fmt::format("there is no code at {:#x}, and nothing says who called it", pc_.value()));
     }
@@ -110,12 +148,17 @@ class stack_walk {
     if (pc_.is_null()) end(stack_end::outermost, {});
   }
 
-  void step(const std::optional<record_address>& record, bool signal_frame) {
+  void step(const process_code::place& place, bool signal_frame) {
     stack_.frames.back().signal_frame = signal_frame;
     const target_address below = sp_;
-    step_result how = process_.stepper().step(record);
-    const target_address pc = process_.stepper().pc();
-    const target_address sp = process_.stepper().sp();
+    const std::optional<step_result> stepped = stepper_.step(place);
+    if (!stepped) {
+      gave_up_ = ended_ = true;
+      return;
+    }
+    step_result how = *stepped;
+    const target_address pc = stepper_.now().pc();
+    const target_address sp = stepper_.now().sp();
     // A return address of 0 is how some beginnings of threads say that there is no caller. What a signal interrupted
     // may have been a call to 0.
     if (how == step_result::stepped && !signal_frame && pc.is_null()) how = step_result::outermost;
@@ -126,7 +169,7 @@ class stack_walk {
       case step_result::unreadable:
         return end(stack_end::unreadable_memory,
                    fmt::format("the caller of {:#x} is on memory at {:#x} that cannot be read", pc_.value(),
-                               process_.stepper().unreadable_at().value()));
+                               stepper_.now().unreadable_at().value()));
       case step_result::refused:
         return end(stack_end::no_unwind_info,
                    fmt::format("the unwind information for {:#x} cannot be followed", pc_.value()));
@@ -152,12 +195,14 @@ class stack_walk {
   }
 
   process_view& process_;
+  Stepper stepper_;
   const walk_options& options_;
   raw_stack stack_;
   target_address pc_;
   target_address sp_;
   bool by_call_ = false;
   bool ended_ = false;
+  bool gave_up_ = false;
   std::vector<std::pair<target_address, target_address>> interrupted_;  ///< what signals interrupted
 };
 
@@ -166,9 +211,14 @@ class stack_walk {
 result<raw_stack> walk_stack(process_view& process, const thread_registers& thread, std::span<const std::byte> top,
                              const walk_options& options) {
   process.memory().begin(thread.sp, top);
-  raw_stack stack = stack_walk{process, thread, options}.walk();
+  auto stack = stack_walk<by_rules>{process, thread, options}.walk();
+  if (!stack) {
+    // From the beginning, so that libunwind sees all that it would have seen.
+    process.memory().begin(thread.sp, top);
+    stack = stack_walk<by_libunwind>{process, thread, options}.walk();
+  }
   if (auto failure = process.failure()) return fail(std::move(*failure));
-  return stack;
+  return std::move(*stack);
 }
 
 }  // namespace mpiacq::unwinding

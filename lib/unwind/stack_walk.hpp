@@ -6,6 +6,7 @@
 
 #include "frame_stepper.hpp"
 #include "process_code.hpp"
+#include "rule_stepper.hpp"
 #include "stack_memory.hpp"
 
 namespace mpiacq::unwinding {
@@ -19,9 +20,10 @@ class process_view final : public stepper_view {
   [[nodiscard]] result<void> prepare();
 
   [[nodiscard]] frame_stepper& stepper() { return *stepper_; }
+  [[nodiscard]] rule_stepper& rules() { return rules_; }
   [[nodiscard]] stack_memory& memory() { return memory_; }
   /// The code at `pc`; its tables are those that `table_word` gives from then on.
-  [[nodiscard]] const process_code::place& enter(target_address pc);
+  [[nodiscard]] process_code::place enter(target_address pc);
   /// Code where no tables say what it is; empty where nothing can be read.
   [[nodiscard]] std::vector<std::byte> code_at(target_address pc);
   /// What has gone wrong for the whole target, once.
@@ -33,6 +35,7 @@ class process_view final : public stepper_view {
  private:
   process_code code_;
   stack_memory memory_;
+  rule_stepper rules_{*this};
   std::unique_ptr<frame_stepper> stepper_;
   process_code::loaded_module* current_ = nullptr;
 };

@@ -123,6 +123,10 @@ TEST_CASE("programs that must not reach libunwind are refused") {
   check_refused(with_function({0x0b}));                 // restores what nobody kept
   check_refused(with_function(program(1000, 0x0a)));    // keeps too much
   check_refused(with_function({0x0e, 16, 0x10, 1}));    // ends in the middle
+  check_refused(with_function({0x0e, 0x90, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0}));  // of 77 bits
+  // From a register that there is not: it would be read far behind the others.
+  check_refused(with_function({0x0e, 16, 0x09, 3, 0xec, 0x15}));
+  check_refused(with_function({0x0e, 16, 0x14, 3, 2}));  // val_offset, in whose operands libunwind would go on
 }
 
 TEST_CASE("records that lead out of their table are refused") {

@@ -1,0 +1,180 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Rows of unwind tables that we follow ourselves, against libunwind: the same callers, the same registers.
+#include <algorithm>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "arch.hpp"
+#include "mpiacq/unwind_modules.hpp"
+#include "stack_walk.hpp"
+#include "stopped_process.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using namespace mpiacq::unwinding;
+
+namespace {
+
+record_address record_of(const process_code::place& place) {
+  const target_address begin = place.home->facts.tables_begin;
+  const std::uint64_t moved = begin - place.frame->tables_begin;
+  return {begin + place.frame->covers.position, place.frame->covers.begin + moved, place.frame->covers.end + moved};
+}
+
+struct compared {
+  std::size_t by_rule = 0;
+  std::size_t by_libunwind = 0;
+};
+
+/// One step by each. False: libunwind has gone no further.
+template <class Rules, class Stepper>
+bool step_by_both(Rules& rules, Stepper& stepper, const process_code::place& place, compared& count) {
+  const step_result theirs = stepper.step(record_of(place));
+  if (!place.frame->rule) {
+    ++count.by_libunwind;
+    rules.begin(stepper.registers(), false);
+    return theirs == step_result::stepped;
+  }
+  ++count.by_rule;
+  const step_result ours = rules.step(*place.frame->rule);
+  REQUIRE(ours == theirs);
+  if (theirs != step_result::stepped) return false;
+  REQUIRE(rules.pc() == stepper.pc());
+  REQUIRE(rules.sp() == stepper.sp());
+  const auto registers = rules.registers().by_dwarf_number;
+  REQUIRE(registers == stepper.registers().by_dwarf_number);
+  return true;
+}
+
+/// Every frame of every thread of a program that is stopped.
+compared compare_stacks(const std::string& build, std::vector<std::string> way) {
+  way.insert(way.begin(), stack_program(build));
+  CAPTURE(way);
+  stopped_process p{way};
+  live_memory memory{p.pid()};
+  auto map = unwind_modules_of(p.pid(), memory);
+  REQUIRE(map.has_value());
+  shared_tables tables;
+  process_view view{tables, map->modules, memory};
+  REQUIRE(view.prepare().has_value());
+  compared count;
+  for (const thread_registers& thread : p.registers) {
+    view.memory().begin(thread.sp, {});
+    REQUIRE(view.stepper().begin(thread, false));
+    view.rules().begin(thread, false);
+    bool by_call = false;
+    for (int depth = 0; depth < 10'000; ++depth) {
+      const target_address pc = view.stepper().pc();
+      CAPTURE(depth, pc.value());
+      const process_code::place place = view.enter(by_call ? pc - 1 : pc);
+      if (place.frame == nullptr || !step_by_both(view.rules(), view.stepper(), place, count)) break;
+      by_call = !place.frame->covers.signal_frame;
+    }
+  }
+  return count;
+}
+
+/// This process's tables, and a memory in which every word is another one.
+class made_up_stack final : public stepper_view {
+ public:
+  explicit made_up_stack(std::vector<unwind_module> modules) : code_(tables_, std::move(modules), memory_) {}
+
+  [[nodiscard]] process_code::place enter(target_address pc) {
+    const process_code::place place = code_.at(pc);
+    home_ = place.home;
+    return place;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> word(target_address address) override {
+    if (address.value() % 64 == 8) return std::nullopt;  // now and then there is nothing
+    return address.value() * 0x9e3779b97f4a7c15U ^ 0x5555;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> table_word(target_address address) override {
+    return code_.table_word(*home_, address);
+  }
+
+ private:
+  shared_tables tables_;
+  live_memory memory_{process_id{::getpid()}};
+  process_code code_;
+  process_code::loaded_module* home_ = nullptr;
+};
+
+thread_registers made_up_registers(target_address pc) {
+  thread_registers r;
+  r.count = static_cast<std::uint8_t>(arch::register_count());
+  for (std::size_t i = 0; i < arch::register_count(); ++i) r.by_dwarf_number[i] = 0x100000000000 + 0x111110 * i;
+  r.sp = target_address{r.by_dwarf_number[arch::sp_number()]};
+  r.pc = pc;
+  r.by_dwarf_number[arch::pc_number()] = pc.value();
+  return r;
+}
+
+/// Where the functions of one of our own modules begin, by its search table.
+std::vector<target_address> functions_of(const unwind_module& m) {
+  std::vector<target_address> begins;
+  const auto* header = reinterpret_cast<const unsigned char*>(m.eh_frame_hdr.value());
+  if (header == nullptr || header[2] != 0x03 || header[3] != 0x3b) return begins;
+  std::uint32_t count = 0;
+  std::memcpy(&count, header + 8, sizeof count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, header + 12 + 8 * std::size_t{i}, sizeof distance);
+    begins.push_back(m.eh_frame_hdr + static_cast<std::uint64_t>(std::int64_t{distance}));
+  }
+  return begins;
+}
+
+}  // namespace
+
+TEST_CASE("rules lead to the frames and the registers that libunwind finds") {
+  if (!arch::has_plain_rows()) MPIACQ_SKIP("on this processor, all is left to libunwind");
+  compared all;
+  const auto compare = [&](const char* build, const std::vector<std::string>& way) {
+    const compared one = compare_stacks(build, way);
+    all.by_rule += one.by_rule;
+    all.by_libunwind += one.by_libunwind;
+  };
+  for (const char* build : {"optimised", "frame_pointers", "stripped", "static_pie", "no_header", "no_build_id"}) {
+    compare(build, {"recursion", "200"});
+    compare(build, {"fault", "3"});
+    compare(build, {"alternate", "20"});
+    compare(build, {"noreturn"});
+    compare(build, {"threads", "10"});
+  }
+  for (const char* way : {"templates", "virtual", "catch", "throw"}) compare("deep", {way});
+  CHECK(all.by_rule > 1'500);
+  CHECK(all.by_libunwind >= 12);  // two frames that a signal has pushed, in each build
+}
+
+TEST_CASE("rules of all functions of the libraries that are loaded here") {
+  if (!arch::has_plain_rows()) MPIACQ_SKIP("on this processor, all is left to libunwind");
+  constexpr std::size_t most_functions = 600, most_places = 40;
+  live_memory memory{process_id{::getpid()}};
+  auto map = unwind_modules_of(process_id{::getpid()}, memory);
+  REQUIRE(map.has_value());
+  made_up_stack view{map->modules};
+  auto stepper = frame_stepper::create(view);
+  REQUIRE(stepper.has_value());
+  rule_stepper rules{view};
+  compared count;
+  for (const unwind_module& m : map->modules) {
+    const auto begins = functions_of(m);
+    const std::size_t stride = begins.size() / most_functions + 1;
+    for (std::size_t i = 0; i < begins.size(); i += stride) {
+      // Each byte at first, where most rows are, then in growing steps.
+      target_address pc = begins[i];
+      for (std::size_t n = 0; n < most_places; ++n, pc = pc + 1 + n / 8) {
+        const process_code::place place = view.enter(pc);
+        if (place.frame == nullptr) break;
+        CAPTURE(m.path, pc.value() - m.bias.value());
+        const thread_registers registers = made_up_registers(pc);
+        REQUIRE((*stepper)->begin(registers, false));
+        rules.begin(registers, false);
+        (void)step_by_both(rules, **stepper, place, count);
+      }
+    }
+  }
+  CHECK(count.by_rule > 20'000);
+  CHECK(count.by_libunwind < count.by_rule / 10);
+}
