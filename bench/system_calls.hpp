@@ -28,6 +28,9 @@ class system_call_counter {
     return {{"syscalls/sys_enter_open", "syscalls/sys_enter_openat", "syscalls/sys_enter_openat2"}, {}, 0};
   }
 
+  /// Of those alone by which a tracer has its way.
+  static system_call_counter of_tracing() { return {{"syscalls/sys_enter_ptrace", "syscalls/sys_enter_wait4"}, {}, 0}; }
+
   ~system_call_counter() {
     for (const int event : events_) ::close(event);
   }

@@ -32,10 +32,12 @@ void waiter::look_again() {
 }
 
 void waiter::signal_stops(bool wanted) {
-  struct sigaction as_always {};
-  as_always.sa_handler = SIG_DFL;
-  as_always.sa_flags = wanted ? 0 : SA_NOCLDSTOP;
-  ::sigaction(SIGCHLD, &as_always, nullptr);
+  // It is blocked here, so that this never runs. But to give a signal its default action throws one away that waits,
+  // where that action is to do nothing, and nobody would ever hear of whoever has ended just now.
+  struct sigaction never_taken {};
+  never_taken.sa_handler = [](int) {};
+  never_taken.sa_flags = wanted ? 0 : SA_NOCLDSTOP;
+  ::sigaction(SIGCHLD, &never_taken, nullptr);
 }
 
 bool waiter::is_signalled() {

@@ -378,3 +378,26 @@ TEST_CASE("a tool that is killed while it holds 100 processes leaves none stoppe
   ::close(told[1]);
   CHECK(all.end_well() == 100);
 }
+
+TEST_CASE("one that is held, and is killed while many are taken hold of, is told to have ended") {
+  for (int round = 0; round < 10; ++round) {
+    INFO("round " << round);
+    const auto t = new_tracer();
+    crowd one(1);
+    crowd all(300);
+    ok(t->attach(one.ids()[0]));
+    std::thread killer([&] {
+      // Its end comes while the tracing process is at it.
+      while (status_line(all.ids()[0], "TracerPid") == "0") {
+      }
+      ::kill(number_of(one.ids()[0]), SIGKILL);
+    });
+    all_ok(t->attach_all(all.targets()));
+    killer.join();
+    const process_event event = next_event(*t);
+    CHECK(event.process == one.ids()[0]);
+    CHECK(std::holds_alternative<process_ended>(event.what));
+    all_ok(t->detach_all(all.ids()));
+    CHECK(all.end_well() == 300);
+  }
+}
