@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpiacq/process_symbols.hpp"
@@ -26,6 +27,8 @@ class code_map {
   /// the vdso's names are asked for, or where the kernel does not let us see which file it is that is mapped.
   /// Errors: process_gone, permission, system.
   [[nodiscard]] static result<code_map> read(process_id pid, memory_reader& memory);
+  /// The same, where what is mapped has been read already (`read_process_maps`).
+  [[nodiscard]] static code_map in(std::string_view maps, process_id pid, memory_reader& memory);
 
   [[nodiscard]] process_id process() const;
   /// The path of the module whose code is at an address, as the kernel has it, without its " (deleted)"; "[vdso]" for

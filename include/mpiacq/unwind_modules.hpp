@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpiacq/abi.hpp"
@@ -48,5 +49,7 @@ struct unwind_map {
 /// The process should be stopped. Errors: process_gone, permission, unsupported (no module in it is an ELF file that we
 /// know). What cannot be made out of a single module leaves that one without tables.
 [[nodiscard]] result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory);
+/// The same, where what is mapped has been read already (`read_process_maps`).
+[[nodiscard]] result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, memory_reader& memory);
 
 }  // namespace mpiacq

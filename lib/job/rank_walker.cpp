@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <sstream>
+#include <charconv>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "descriptor.hpp"
+#include "mpiacq/process_maps.hpp"
 #include "mpiacq/unwind_modules.hpp"
 
 namespace mpiacq {
@@ -20,18 +20,13 @@ namespace {
 
 /// A process may unload a library and load another of just its size. Sooner than this nobody would notice.
 constexpr std::chrono::seconds modules_are_trusted{1};
-constexpr std::size_t most_of_a_file = 64U << 20;
 
-std::string proc_file(process_id pid, const char* name) {
-  const descriptor file(::open(fmt::format("/proc/{}/{}", pid.value(), name).c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  std::array<char, 65536> piece{};
-  while (file.is_open() && text.size() < most_of_a_file) {
-    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
-    if (got <= 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  return text;
+/// /proc/PID/stat, which is one line; empty where there is none.
+std::string stat_line(process_id pid) {
+  const descriptor file(::open(fmt::format("/proc/{}/stat", pid.value()).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> line{};
+  const ssize_t got = file.is_open() ? ::read(file.number(), line.data(), line.size()) : 0;
+  return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 
 /// The lines of mappings that may be executed: "begin-end r-xp offset device inode path".
@@ -53,16 +48,17 @@ rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables)
 
 rank_walker::image rank_walker::image_of(process_id pid) {
   // proc(5), counted from the state, which stands behind the name: 23 vsize, 26 to 28 startcode, endcode, startstack.
-  constexpr int size_field = 23, first_field = 26, last_field = 28;
-  const std::string stat = proc_file(pid, "stat");
+  constexpr int state_field = 3, size_field = 23, first_field = 26, last_field = 28;
+  const std::string stat = stat_line(pid);
   const std::size_t after_name = stat.rfind(") ");
   image seen;
   if (after_name == std::string::npos) return seen;
-  std::istringstream fields(stat.substr(after_name + 2));
-  std::string field;
-  for (int i = 3; i <= last_field && fields >> field; ++i) {
-    if (i == size_field) seen.size = std::strtoull(field.c_str(), nullptr, 10);
-    if (i >= first_field) seen.stack_and_code += field + ' ';
+  std::size_t at = after_name + 2;
+  for (int i = state_field; i <= last_field && at < stat.size(); ++i) {
+    const std::size_t end = std::min(stat.find(' ', at), stat.size());
+    if (i == size_field) std::from_chars(stat.data() + at, stat.data() + end, seen.size);
+    if (i >= first_field) seen.stack_and_code.append(stat, at, end - at).push_back(' ');
+    at = end + 1;
   }
   return seen;
 }
@@ -71,7 +67,8 @@ rank_walker::image rank_walker::image_of(process_id pid) {
 bool rank_walker::is_as_learnt() {
   image now = image_of(pid_);
   if (now == seen_ && clock::now() < look_again_) return true;
-  if (now.stack_and_code != seen_.stack_and_code || code_lines(proc_file(pid_, "maps")) != code_) return false;
+  if (now.stack_and_code != seen_.stack_and_code || code_lines(read_process_maps(pid_).value_or("")) != code_)
+    return false;
   seen_ = std::move(now);
   look_again_ = clock::now() + modules_are_trusted;
   return true;
@@ -82,18 +79,18 @@ result<void> rank_walker::learn_modules() {
   unwinder_.reset();
   memory_.forget();
   seen_ = image_of(pid_);
-  code_ = code_lines(proc_file(pid_, "maps"));
+  const auto maps = read_process_maps(pid_);
+  if (!maps) return fail(maps.error());
+  code_ = code_lines(*maps);
   look_again_ = clock::now() + modules_are_trusted;
-  auto modules = unwind_modules_of(pid_, memory_);
+  auto modules = unwind_modules_in(*maps, pid_, memory_);
   if (!modules) return fail(std::move(modules).error());
-  auto map = code_map::read(pid_, memory_);
-  if (!map) return fail(std::move(map).error());
   std::vector<stack_copies::part> lasting;
   for (const unwind_module& m : modules->modules) lasting.push_back({m.begin, m.end});
   memory_.set_lasting(std::move(lasting));
   auto made = unwinder::create(modules->abi, tables_, std::move(modules->modules), memory_);
   if (!made) return fail(std::move(made).error());
-  map_ = std::move(*map);
+  map_ = code_map::in(*maps, pid_, memory_);
   unwinder_ = std::move(*made);
   return {};
 }

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <thread>
 #include <utility>
+
+#include "side_by_side.hpp"
 
 namespace mpiacq {
 
@@ -13,6 +17,26 @@ namespace {
 /// tells a person something.
 std::shared_ptr<const code_place> signal_place(const std::string& module_path) {
   return std::make_shared<const code_place>(code_place{"<signal handler called>", {}, 0, module_path, {}});
+}
+
+/// So many at a time are worth a thread's while.
+constexpr std::size_t ranks_at_once = 16;
+constexpr std::size_t most_threads = 16;
+
+/// Does `work` for each: what one rank takes has nothing to do with the others'. Where two of them are the same process
+/// they are not apart.
+template <class Pending, class Work>
+void for_each_apart(std::vector<Pending>& all, Work work) {
+  std::set<const rank_walker*> walkers;
+  for (const Pending& one : all) walkers.insert(one.walker);
+  const std::size_t pieces = (all.size() + ranks_at_once - 1) / ranks_at_once;
+  const std::size_t cores = std::min<std::size_t>(std::thread::hardware_concurrency(), most_threads);
+  const bool alone = pieces < 2 || cores < 2 || walkers.size() != all.size();
+  side_by_side piece_by_piece(pieces, alone ? 0 : cores, [&](std::size_t piece) {
+    const std::size_t end = std::min(all.size(), (piece + 1) * ranks_at_once);
+    for (std::size_t i = piece * ranks_at_once; i < end; ++i) work(all[i]);
+  });
+  while (!piece_by_piece.take_done().empty()) continue;
 }
 
 }  // namespace
@@ -57,8 +81,8 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
 }
 
 void stack_taker::walk_all(std::vector<pending>& all, const walk_options& options) {
-  for (pending& one : all) {
-    if (!one.taken) continue;
+  for_each_apart(all, [&](pending& one) {
+    if (!one.taken) return;
     auto walked = one.walker->walk(options);
     if (!walked) {
       one.taken = fail(std::move(walked).error());
@@ -67,15 +91,13 @@ void stack_taker::walk_all(std::vector<pending>& all, const walk_options& option
     } else {
       one.again = true;
     }
-  }
+  });
 }
 
 node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_options& options) {
   std::vector<pending> all;
-  for (const wanted_rank& rank : ranks) {
-    all.push_back({&rank, &walker_of(rank.process.process), {}, {}, false});
-    all.back().walker->prepare();
-  }
+  for (const wanted_rank& rank : ranks) all.push_back({&rank, &walker_of(rank.process.process), {}, {}, false});
+  for_each_apart(all, [](pending& one) { one.walker->prepare(); });
   const walk_options walk{options.max_frames};
   node_stacks taken;
   taken.held_for = while_held(all, false, options.threads, [](pending& one, std::vector<thread_registers> threads) {

@@ -2,54 +2,16 @@
 #include "code_mappings.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <charconv>
 #include <optional>
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
+
+#include "mpiacq/process_maps.hpp"
 
 namespace mpiacq {
 
 namespace {
-
-/// A process may map at most vm.max_map_count areas, 65,530 unless somebody raised it; a line is a path and some 70
-/// bytes.
-constexpr std::size_t max_maps_bytes = std::size_t{1} << 28;
-
-result<std::string> read_maps(process_id pid) {
-  const std::string path = fmt::format("/proc/{}/maps", pid.value());
-  const auto failed = [&](int why) {
-    const bool refused = why == EACCES || why == EPERM;
-    const bool gone = why == ENOENT || why == ESRCH;
-    return fail(error{refused ? error_code::permission
-                      : gone  ? error_code::process_gone
-                              : error_code::system,
-                      fmt::format("reading where process {} has its code", pid.value())}
-                    .with_errno(why)
-                    .on(path));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return failed(errno);
-  std::string text;
-  std::size_t size = 0;
-  int why = 0;
-  for (;;) {
-    text.resize(size + (std::size_t{1} << 16));
-    const ssize_t got = ::read(descriptor, text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) why = errno;
-    if (got <= 0 || size > max_maps_bytes) break;
-    size += static_cast<std::size_t>(got);
-  }
-  ::close(descriptor);
-  if (why != 0) return failed(why);
-  text.resize(size);
-  return text;
-}
 
 /// Takes fields off the front of a line.
 class line_reader {
@@ -166,13 +128,17 @@ const elf::code_mapping* code_map::state::find(target_address address) const {
 }
 
 result<code_map> code_map::read(process_id pid, memory_reader& memory) {
-  const auto text = read_maps(pid);
-  if (!text) return fail(text.error());
+  const auto maps = read_process_maps(pid);
+  if (!maps) return fail(maps.error());
+  return in(*maps, pid, memory);
+}
+
+code_map code_map::in(std::string_view maps, process_id pid, memory_reader& memory) {
   code_map map;
   map.state_ = std::make_shared<state>();
   map.state_->pid = pid;
   map.state_->memory = &memory;
-  map.state_->mappings = elf::decode_mappings(*text);
+  map.state_->mappings = elf::decode_mappings(maps);
   return map;
 }
 

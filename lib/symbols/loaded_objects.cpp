@@ -1,20 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "loaded_objects.hpp"
 
-#include <cerrno>
 #include <charconv>
 #include <optional>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
 
 namespace mpiacq::elf {
 
 namespace {
-
-constexpr std::size_t piece = 65536;
-constexpr std::size_t most = std::size_t{256} << 20;  // some two million mappings: more than a process may have
 
 /// proc(5): "begin-end perms offset device inode   path".
 struct mapping {
@@ -93,37 +85,6 @@ std::vector<loaded_object> loaded_objects_in(std::string_view maps) {
     is_wanted = false;
   }
   return found;
-}
-
-result<std::string> read_maps(process_id pid) {
-  const std::string path = fmt::format("/proc/{}/maps", pid.value());
-  const auto failed = [&](int why) {
-    const bool gone = why == ENOENT || why == ESRCH;
-    const bool refused = why == EACCES || why == EPERM;
-    return fail(error{gone      ? error_code::process_gone
-                      : refused ? error_code::permission
-                                : error_code::system,
-                      fmt::format("reading what process {} has mapped", pid.value())}
-                    .with_errno(why)
-                    .on(path));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return failed(errno);
-  std::string text;
-  std::size_t got = 0;
-  ssize_t count = 0;
-  int why = 0;
-  do {
-    text.resize(got + piece);
-    count = ::read(descriptor, text.data() + got, piece);
-    if (count < 0) why = errno;
-    if (count > 0) got += static_cast<std::size_t>(count);
-  } while ((count > 0 || (count < 0 && why == EINTR)) && got < most);
-  ::close(descriptor);
-  if (count < 0) return failed(why);
-  text.resize(got);
-  if (got == 0) return failed(ESRCH);  // a zombie has nothing mapped
-  return text;
 }
 
 }  // namespace mpiacq::elf

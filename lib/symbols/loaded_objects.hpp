@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "mpiacq/address.hpp"
-#include "mpiacq/error.hpp"
-#include "mpiacq/ids.hpp"
 
 namespace mpiacq::elf {
 
@@ -22,8 +20,5 @@ struct loaded_object {
 
 /// Those in the text of /proc/PID/maps, by address; the vdso is one. Lines that cannot be read are left out.
 [[nodiscard]] std::vector<loaded_object> loaded_objects_in(std::string_view maps);
-
-/// /proc/PID/maps. Errors: process_gone, permission, system.
-[[nodiscard]] result<std::string> read_maps(process_id pid);
 
 }  // namespace mpiacq::elf

@@ -9,6 +9,7 @@
 #include "elf_image.hpp"
 #include "loaded_headers.hpp"
 #include "loaded_objects.hpp"
+#include "mpiacq/process_maps.hpp"
 #include "mpiacq/symbols.hpp"
 
 namespace mpiacq {
@@ -111,9 +112,13 @@ result<elf::loaded_headers> headers_further_on(memory_reader& memory, target_add
 }  // namespace
 
 result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory) {
-  const auto maps = elf::read_maps(process);
+  const auto maps = read_process_maps(process);
   if (!maps) return fail(maps.error());
-  auto mappings = elf::loaded_objects_in(*maps);
+  return unwind_modules_in(*maps, process, memory);
+}
+
+result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, memory_reader& memory) {
+  auto mappings = elf::loaded_objects_in(maps);
   if (mappings.size() > most_modules) mappings.resize(most_modules);
 
   std::vector<std::byte> bytes(mappings.size() * beginning);

@@ -17,8 +17,10 @@ class process_view final : public stepper_view {
   process_view(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory)
       : code_(tables, std::move(modules), memory), memory_(memory) {}
 
+  /// Gets libunwind ready, which nearly no walk needs; what it works in is large. Errors: system (no memory).
   [[nodiscard]] result<void> prepare();
 
+  /// After `prepare`.
   [[nodiscard]] frame_stepper& stepper() { return *stepper_; }
   [[nodiscard]] rule_stepper& rules() { return rules_; }
   [[nodiscard]] stack_memory& memory() { return memory_; }

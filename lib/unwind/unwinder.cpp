@@ -44,9 +44,8 @@ result<std::unique_ptr<unwinder>> unwinder::create(const target_abi& abi, std::s
                             8 * abi.pointer_size, abi.elf_machine));
   }
   unwinding::shared_tables& shared = tables->state_->tables;
-  auto s = std::make_unique<state>(std::move(tables), shared, std::move(modules), memory);
-  if (auto ready = s->view.prepare(); !ready) return fail(std::move(ready).error());
-  return std::unique_ptr<unwinder>(new unwinder(std::move(s)));
+  return std::unique_ptr<unwinder>(
+      new unwinder(std::make_unique<state>(std::move(tables), shared, std::move(modules), memory)));
 }
 
 result<void> unwinder::state::walk_some(std::span<const thread_registers> threads, const walk_options& options,

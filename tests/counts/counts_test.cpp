@@ -144,7 +144,8 @@ TEST_CASE("stacks of many like ranks: tables are read once, and a rank costs two
     });
     if (rank == 0) continue;  // reads the tables
     REQUIRE(memory.calls <= 2);
-    REQUIRE(counted.times <= 48);
+    REQUIRE(counted.times <= 40);
+    REQUIRE(counted.bytes <= 96U << 10U);  // it would be more, had libunwind been asked
   }
 }
 
