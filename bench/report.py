@@ -202,8 +202,11 @@ def print_table(rows):
                 rival + ("*" if row.get("rival_part", 1) != 1 else " " if rival != "-" else ""),
                 ratio_text(row.get("to_rival")), calls_text(row), str(row.get("opens", "-")),
                 bytes_text(row.get("peak_bytes")), "{:.2f}".format(row["to_data"]) if "to_data" in row else "-"])
-    for number, line in enumerate(aligned(lines, 1)):
-        print(line if number not in heads else "\n" + line)
+    # What a work is called may be longer than the column of sizes.
+    rest = [line for number, line in enumerate(lines) if number not in heads]
+    texts = iter(aligned(rest, 1))
+    for number, line in enumerate(lines):
+        print("\n" + line[0] if number in heads else next(texts))
     print("\n*: measured on a part of the work and scaled. calls: system calls, ours and the floor's. peak: of memory; "
           "to data: in\ntimes of the bytes that are read.")
 

@@ -212,8 +212,8 @@ std::vector<std::byte> bytes_of(const arena& memory) {
 
 void measure_core(const shape& s, std::size_t entries) {
   const live_table live(s, entries);
-  const std::string path =
-      fmt::format("{}/mpiacq-bench-core.{}", std::filesystem::temp_directory_path().string(), ::getpid());
+  // Always the same: where this is killed, nearly a gigabyte stays, but not another one each time.
+  const std::string path = MPIACQ_BENCH_DIR "/table_core";
   {
     test::core_writer core(target_abi{});
     core.process(live.process(), "starter").thread(live.process(), 6);
