@@ -47,6 +47,10 @@ class call_tree {
   };
 
   call_tree();
+  /// The tree of these nodes as `operator[]` gives them, the root first: for one that comes from elsewhere. Nothing of
+  /// them is believed. bad_format: a node's parent does not stand before it, two siblings are the same call, a frame is
+  /// neither a place nor a cut, or a rank is where its parent has not been; says which node.
+  [[nodiscard]] static result<call_tree> of_nodes(std::vector<node> nodes, std::size_t samples);
 
   /// One thread's stack at this tree's one moment.
   void add(std::uint32_t rank, const thread_stack& stack);

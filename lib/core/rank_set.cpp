@@ -101,20 +101,23 @@ std::string rank_set::text() const {
 }
 
 result<rank_set> rank_set::parse(std::string_view text) {
-  rank_set all;
-  if (text.empty()) return all;
-  for (std::size_t at = 0; at <= text.size();) {
+  std::vector<range> read;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
-    const auto read = range_in(part);
-    if (!read) {
+    const auto next = range_in(part);
+    if (!next) {
+      constexpr std::size_t shown = 200;
       return fail(error_code::invalid_argument,
-                  fmt::format("'{}' in the ranks '{}' is no rank and no range of ranks (as in 0-3,8)", part, text));
+                  fmt::format("'{}' in the ranks '{}' is no rank and no range of ranks (as in 0-3,8)",
+                              part.substr(0, shown), text.substr(0, shown)));
     }
-    rank_set next;
-    next.ranges_.push_back({read->first, read->last});
-    all.add(next);
+    read.push_back({next->first, next->last});
   }
+  // All at once, since each union is a pass over what is there: texts come from other hosts, too.
+  std::sort(read.begin(), read.end(), begins_before);
+  rank_set all;
+  for (const range& next : read) all.append(next);
   return all;
 }
 

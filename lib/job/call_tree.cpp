@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace mpiacq {
 
@@ -25,6 +28,30 @@ std::size_t call_tree::by_content::operator()(const code_place* place) const {
 }
 
 call_tree::call_tree() : nodes_(1), links_(1) {}
+
+result<call_tree> call_tree::of_nodes(std::vector<node> nodes, std::size_t samples) {
+  const auto wrong = [](std::size_t number, std::string_view what) {
+    return fail(error_code::bad_format, fmt::format("node {} of a call tree {}", number, what));
+  };
+  call_tree tree;
+  if (nodes.empty() || nodes.front().place || nodes.front().is_cut()) return wrong(0, "is no root");
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    node& next = nodes[i];
+    if (!next.standing.without(next.ranks).empty() || !next.steady.without(next.ranks).empty())
+      return wrong(i, "has ranks that are not there");
+    if (i == 0) continue;
+    if (next.parent >= i) return wrong(i, "stands before its parent");
+    if (!next.ranks.without(nodes[next.parent].ranks).empty()) return wrong(i, "has ranks that its parent has not");
+    if (next.is_cut() == (next.place != nullptr)) return wrong(i, "is neither a frame nor the end of a stack");
+    if (next.is_cut() && next.parent != root) return wrong(i, "cuts a stack off that has been cut off");
+    const node_number made = next.is_cut() ? tree.cut_below_root(next.end, next.why)
+                                           : tree.frame_below(next.parent, next.place, next.inlined);
+    if (made != i) return wrong(i, "is there twice");
+  }
+  tree.nodes_ = std::move(nodes);
+  tree.samples_ = samples;
+  return tree;
+}
 
 call_tree::label call_tree::label_of(const std::shared_ptr<const code_place>& place, bool inlined) {
   const auto [known, is_new] = places_.try_emplace(place, 0);

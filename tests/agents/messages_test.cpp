@@ -1,0 +1,216 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What agents say, against nlohmann_json's reader and writer of CBOR.
+#include "messages.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "cbor.hpp"
+#include "queue_documents.hpp"
+#include "sample_messages.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::agents;
+using ordered = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<std::uint8_t> numbers(const std::vector<std::byte>& bytes) {
+  std::vector<std::uint8_t> all;
+  for (const std::byte b : bytes) all.push_back(std::to_integer<std::uint8_t>(b));
+  return all;
+}
+
+std::vector<std::byte> bytes_of(const std::vector<std::uint8_t>& numbers) {
+  std::vector<std::byte> all;
+  for (const std::uint8_t n : numbers) all.push_back(std::byte{n});
+  return all;
+}
+
+/// The document of a message as somebody else writes it.
+std::vector<std::byte> written_elsewhere(const ordered& document) {
+  return bytes_of(ordered::to_cbor(document));
+}
+
+ordered read_elsewhere(const message& what) {
+  return ordered::from_cbor(numbers(encode(what)));
+}
+
+error refusal(const std::vector<std::byte>& bytes) {
+  const auto read = decode(bytes);
+  REQUIRE_FALSE(read.has_value());
+  return read.error();
+}
+
+}  // namespace
+
+TEST_CASE("messages: each comes back as it was, and is CBOR as others write it") {
+  for (const message& what : test::sample_messages()) {
+    const auto bytes = encode(what);
+    CAPTURE(what.index());
+    CHECK(ordered::to_cbor(ordered::from_cbor(numbers(bytes))) == numbers(bytes));
+    const auto back = decode(bytes);
+    REQUIRE(back.has_value());
+    CHECK(back->index() == what.index());
+    CHECK(encode(*back) == bytes);
+  }
+}
+
+TEST_CASE("messages: names and words are those of the JSON documents") {
+  const auto samples = test::sample_messages();
+  const ordered hold = read_elsewhere(samples[8]);
+  CHECK(hold["schema"] == "mpiacq.agent/1");
+  CHECK(hold["answer"]["agents"] == "0-3,7");
+  CHECK(hold["answer"]["what"]["hold"]["others"][0]["state"] == "busy");
+  CHECK(hold["answer"]["problems"][0]["why"]["code"] == "permission");
+  const ordered stacks = read_elsewhere(samples[10])["answer"]["what"]["stacks"];
+  CHECK(stacks["tree"]["nodes"][1]["place"]["function"] == "main");
+  CHECK(stacks["tree"]["nodes"][1]["ranks"] == "0-1,3");
+  CHECK(stacks["refused"][0]["ranks"] == "9");
+  const ordered queues = read_elsewhere(samples[11])["answer"]["what"]["queues"];
+  CHECK(queues["ranks"][0]["report"]["value"]["communicators"][0]["queues"][0]["known"] == "complete");
+  CHECK(queues["ranks"][1]["report"]["error"]["message"] == "has ended");
+  CHECK(queues["doing"][0]["call"] == "MPI_Recv");
+}
+
+TEST_CASE("messages: two communicators with one group have it once") {
+  const auto answers = std::get<answer>(test::sample_messages()[11]);
+  const ordered queues = read_elsewhere(answers)["answer"]["what"]["queues"];
+  REQUIRE(queues["groups"].size() == 2);
+  CHECK(queues["groups"][0].size() == 2);  // 0, 2, 4, 6, and one that nobody can place
+  CHECK(queues["groups"][0][0] == ordered({{"first", 0}, {"step", 2}, {"count", 4}}));
+  const auto back = decode(encode(answers));
+  const auto& seen = std::get<node_queues>(*std::get<answer>(*back).what);
+  CHECK(seen.ranks[0].report->communicators[1].group == std::vector<std::int64_t>{0, 2, 4, 6, -1});
+  CHECK(seen.ranks[0].report->communicators[1].remote_group == std::vector<std::int64_t>{1, 3});
+}
+
+TEST_CASE("messages: a tree that has come from elsewhere merges as if it had been seen here") {
+  call_tree both, here, there;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const std::vector<std::string> calls = {"main", rank % 3 == 0 ? "a" : "b", "wait"};
+    test::add_stack(rank < 4 ? here : there, rank, calls);
+    test::add_stack(both, rank, calls);
+  }
+  auto back = decode(encode(answer{1, rank_set(1), {}, stacks_part{there, {}, {}, {}, {}}}));
+  REQUIRE(back.has_value());
+  here.merge(std::get<stacks_part>(*std::get<answer>(*back).what).tree);
+  REQUIRE(here.size() == both.size());
+  const auto order = here.in_order(), expected = both.in_order();
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    CHECK(*here[order[i]].place == *both[expected[i]].place);
+    CHECK(here[order[i]].ranks == both[expected[i]].ranks);
+    CHECK(here[order[i]].standing == both[expected[i]].standing);
+    CHECK(here[order[i]].stacks == both[expected[i]].stacks);
+    CHECK_FALSE(here[order[i]].moved());
+  }
+}
+
+TEST_CASE("messages: one that ends early, or has a byte changed, is refused or means something else") {
+  for (const message& what : test::sample_messages()) {
+    const auto bytes = encode(what);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      const auto read = decode(std::span(bytes).first(length));
+      REQUIRE_FALSE(read.has_value());
+      REQUIRE(read.error().code == error_code::bad_format);
+    }
+    auto longer = bytes;
+    longer.push_back(std::byte{0});
+    CHECK_THAT(refusal(longer).message, ContainsSubstring("the end should stand there"));
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      auto changed = bytes;
+      changed[at] ^= std::byte{1};
+      const auto read = decode(changed);
+      if (read) CHECK(encode(*decode(encode(*read))) == encode(*read));
+    }
+  }
+}
+
+TEST_CASE("messages: another version is refused by its name") {
+  const error why = refusal(written_elsewhere({{"schema", "mpiacq.agent/0"}, {"alive", {{"done", 0}, {"all", 0}}}}));
+  CHECK(why.code == error_code::unsupported);
+  CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/1"));
+}
+
+TEST_CASE("messages: what is well formed and no message of ours is refused with its place") {
+  const ordered fine = {{"schema", "mpiacq.agent/1"}, {"alive", {{"done", 0}, {"all", 0}}}};
+  REQUIRE(decode(written_elsewhere(fine)).has_value());
+  ordered other = fine;
+  other["alive"]["more"] = 1;
+  CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
+  CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/1"}, {"begin", nullptr}})).message,
+             ContainsSubstring("a kind that nobody knows") && ContainsSubstring("byte 29 of 30"));
+  other = fine;
+  other["alive"]["done"] = -1;
+  CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
+  other["alive"]["done"] = 1.5;
+  CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
+  other["alive"] = ordered::array();
+  CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
+}
+
+TEST_CASE("messages: counts that lie and nests without end cost nothing") {
+  // Arrays in arrays, where an object should be.
+  std::vector<std::byte> nest(1'000'000, std::byte{0x81});
+  CHECK(refusal(nest).code == error_code::bad_format);
+  // An array of 2^60 problems: the head is all there is of it.
+  cbor_writer writer;
+  writer.begin_map(2);
+  writer.put_text("schema");
+  writer.put_text(schema);
+  writer.put_text("answer");
+  writer.begin_map(4);
+  writer.put_text("number");
+  writer.put_unsigned(1);
+  writer.put_text("agents");
+  writer.put_text("");
+  writer.put_text("problems");
+  writer.begin_array(std::size_t{1} << 60U);
+  CHECK_THAT(refusal(std::move(writer).take()).message, ContainsSubstring("1152921504606846976 elements"));
+  CHECK(refusal(std::vector<std::byte>(most_bytes + 1)).code == error_code::limit);
+}
+
+TEST_CASE("messages: groups of more members than there is memory for are refused") {
+  ordered document = read_elsewhere(test::sample_messages()[11]);
+  auto& queues = document["answer"]["what"]["queues"];
+  queues["groups"][0][0]["count"] = most_group_members / 2;
+  CHECK(refusal(written_elsewhere(document)).code == error_code::limit);
+  queues["groups"][0][0] = {{"first", std::int64_t{1} << 60}, {"step", 1}, {"count", 2}};
+  CHECK(refusal(written_elsewhere(document)).code == error_code::bad_format);
+  queues["used"][0][0]["group"] = 2;
+  CHECK_THAT(refusal(written_elsewhere(document)).message, ContainsSubstring("group is not there"));
+}
+
+TEST_CASE("messages: a tree is checked, node by node") {
+  const ordered document = read_elsewhere(test::sample_messages()[10]);
+  const auto changed = [&](std::size_t node, const char* key, const ordered& value) {
+    ordered other = document;
+    other["answer"]["what"]["stacks"]["tree"]["nodes"][node][key] = value;
+    return refusal(written_elsewhere(other)).message;
+  };
+  CHECK_THAT(changed(1, "parent", 1), ContainsSubstring("node 1 of a call tree stands before its parent"));
+  CHECK_THAT(changed(2, "ranks", "0-2"), ContainsSubstring("has ranks that its parent has not"));
+  CHECK_THAT(changed(2, "standing", "7"), ContainsSubstring("has ranks that are not there"));
+  CHECK_THAT(changed(2, "place", nullptr), ContainsSubstring("is neither a frame nor the end of a stack"));
+  CHECK_THAT(changed(2, "ranks", "1,0"), ContainsSubstring("no ranks in order"));
+  CHECK_THAT(changed(0, "end", "frame-limit"), ContainsSubstring("node 0 of a call tree is no root"));
+  CHECK_THAT(changed(2, "end", "never"), ContainsSubstring("a word that is none of those"));
+  ordered twice = document;
+  auto& nodes = twice["answer"]["what"]["stacks"]["tree"]["nodes"];
+  nodes.push_back(nodes[1]);
+  CHECK_THAT(refusal(written_elsewhere(twice)).message, ContainsSubstring("is there twice"));
+}
+
+TEST_CASE("messages: texts are UTF-8 or bytes, in one spelling each") {
+  CHECK(is_utf8("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"));
+  for (const char* wrong : {"\xe9", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+                            "\xe2\x82", "\x80"}) {
+    CHECK_FALSE(is_utf8(wrong));
+  }
+  cbor_writer writer;
+  writer.put_bytes(std::as_bytes(std::span("plain", 5)));
+  const auto bytes = std::move(writer).take();
+  cbor_reader reader(bytes);
+  CHECK(reader.get_text().empty());
+  CHECK_FALSE(reader.finish().has_value());
+}

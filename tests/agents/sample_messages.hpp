@@ -1,0 +1,95 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// One message of each kind with something in every member, for tests and as seeds for the fuzzer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages.hpp"
+
+namespace mpiacq::test {
+
+inline std::shared_ptr<const code_place> some_place(const std::string& function) {
+  return std::make_shared<const code_place>(code_place{function, function + ".c", 7, "/bin/app", {}});
+}
+
+/// The stack of a rank, outermost call first.
+inline void add_stack(call_tree& tree, std::uint32_t rank, const std::vector<std::string>& calls,
+                      stack_end end = stack_end::outermost) {
+  thread_stack stack;
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) stack.frames.push_back({{}, some_place(*call)});
+  stack.end = end;
+  if (end != stack_end::outermost) stack.why = "for the test's sake";
+  tree.add(rank, stack);
+}
+
+inline call_tree some_tree() {
+  call_tree tree;
+  add_stack(tree, 0, {"main", "solve", "MPI_Recv"});
+  add_stack(tree, 1, {"main", "solve", "MPI_Send"});
+  add_stack(tree, 2, {"poll"}, stack_end::no_unwind_info);
+  // A name in no known encoding.
+  add_stack(tree, 3, {"main", "caf\xe9"});
+  return tree;
+}
+
+inline node_queues some_queues() {
+  queue_operation operation;
+  operation.desired = {false, 1, 5};
+  operation.tag = 42;
+  operation.length = 8;
+  operation.buffer = target_address{0x7f0000001000};
+  operation.actual = queue_message{{true, {}, {}}, -1, 16};
+  operation.extra = {"a line"};
+  queue_communicator world;
+  world.id = 3;
+  world.name = "MPI_COMM_WORLD";
+  world.size = 4;
+  world.group = {0, 2, 4, 6, -1};
+  world.is_inter = false;
+  world.of(queue_class::sends) = {queue_knowledge::complete, {operation}};
+  queue_report report;
+  report.library_path = "/usr/lib/libqueues.so";
+  report.compatibility = 2;
+  report.unit = length_unit::bytes;
+  report.communicators = {world, world};
+  report.communicators.back().remote_group = std::vector<std::int64_t>{1, 3};
+  report.new_processes = {{process_id{77}, "/bin/child", "n2"}};
+  report.missing = {{"MPIR_Comm", "context"}};
+  report.notes = {"a note"};
+  report.problems = {error{error_code::limit, "too many"}.with_errno(12).at(target_address{4096}).on("/x")};
+  node_queues queues;
+  queues.ranks.push_back({1, process_id{11}, report});
+  queues.ranks.push_back({4, process_id{14}, fail(error_code::process_gone, "has ended")});
+  queues.doing = {{mpi_call_kind::receive, "MPI_Recv", true}, {}};
+  queues.pml = {"ob1", std::nullopt};
+  queues.held_for = std::chrono::microseconds{1234};
+  queues.notes = {"types from a carrier"};
+  return queues;
+}
+
+inline std::vector<agents::message> sample_messages() {
+  using namespace agents;
+  const peer_address somebody{{"tcp://10.0.0.1:4000", "tcp://[fe80::1]:4000"}, curve_key{std::byte{7}, std::byte{9}}};
+  const error why = error{error_code::permission, "not permitted"}.with_errno(1);
+  rank_set ranks = rank_set::parse("0-3,7").value();
+  stacks_part stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
+  return {
+      hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
+      place{4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
+      welcome{},
+      farewell{},
+      ask{1, 5000, ask_hold{}},
+      ask{2, 5000, ask_release{leave::stopped}},
+      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}}},
+      ask{4, 5000, ask_queues{{}, "/lib/q.so", "/types", true, false, 8}},
+      answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
+      answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
+      answer{3, ranks, {}, std::move(stacks)},
+      answer{4, rank_set{1}, {}, some_queues()},
+      answer{5, {}, {{2, why}}, std::nullopt},
+      alive{3, 1000000}};
+}
+
+}  // namespace mpiacq::test

@@ -1,0 +1,17 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What an agent, or who says to be one, sends.
+#include <cstdint>
+#include <cstdlib>
+
+#include "messages.hpp"
+
+using namespace mpiacq::agents;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto read = decode({reinterpret_cast<const std::byte*>(data), size});
+  if (!read) return 0;
+  const auto written = encode(*read);
+  const auto again = decode(written);
+  if (!again || encode(*again) != written) std::abort();
+  return 0;
+}
