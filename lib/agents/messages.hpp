@@ -101,7 +101,7 @@ struct stacks_part {
   clock::duration held_for{};
   std::vector<error> problems;
 };
-using part = std::variant<hold_part, release_part, stacks_part, node_queues>;
+using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues>;
 
 /// An agent that its parent has lost, or whose answer it could not use.
 struct agent_problem {
@@ -112,7 +112,7 @@ struct answer {
   std::uint64_t number = 0;
   rank_set agents;  ///< that it is of; empty: it only tells problems
   std::vector<agent_problem> problems;
-  std::optional<part> what;
+  std::optional<answer_body> what;
 };
 
 struct alive {

@@ -1,0 +1,200 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "listener.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// What a stranger may say: a hello has a credential and some names.
+constexpr std::size_t most_bytes_of_stranger = 16384;
+constexpr std::string_view domain = "mpiacq";
+
+std::string text_of(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address->sa_family == AF_INET) {
+    const in_addr& ip = reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+    if (ntohl(ip.s_addr) >> 24U == IN_LOOPBACKNET) return {};
+    bytes = &ip;
+  } else if (address->sa_family == AF_INET6) {
+    const in6_addr& ip = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+    if (IN6_IS_ADDR_LOOPBACK(&ip) || IN6_IS_ADDR_LINKLOCAL(&ip)) return {};
+    bytes = &ip;
+  } else {
+    return {};
+  }
+  const char* written = ::inet_ntop(address->sa_family, bytes, text.data(), text.size());
+  return written == nullptr ? std::string() : std::string(written);
+}
+
+/// The parts of one message.
+std::vector<std::string> rest_of(const zmq_socket& from) {
+  std::vector<std::string> parts;
+  bool more = true;
+  while (more) {
+    zmq_part part;
+    if (!part.receive(from)) break;
+    parts.emplace_back(part.text());
+    more = part.more_follow();
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> host_addresses() {
+  std::vector<std::string> v4, v6;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
+    if (i->ifa_addr == nullptr) continue;
+    std::string text = text_of(i->ifa_addr);
+    if (!text.empty()) (i->ifa_addr->sa_family == AF_INET ? v4 : v6).push_back(std::move(text));
+  }
+  v4.insert(v4.end(), v6.begin(), v6.end());
+  return v4;
+}
+
+result<std::unique_ptr<listener>> listener::open(const trust& who, const listener_options& options) {
+  auto context = zmq_context::make();
+  if (!context) return fail(std::move(context).error());
+  std::unique_ptr<listener> made(new listener(who, std::move(*context)));
+  if (auto set = made->set_up(options); !set) return fail(std::move(set).error());
+  return made;
+}
+
+result<void> listener::set_up(const listener_options& options) {
+  auto keys = make_keys();
+  if (!keys) return fail(std::move(keys).error());
+  keys_ = *keys;
+  auto door = zmq_socket::make(context_, ZMQ_REP);
+  auto socket = zmq_socket::make(context_, ZMQ_ROUTER);
+  if (!door) return fail(std::move(door).error());
+  if (!socket) return fail(std::move(socket).error());
+  door_ = std::move(*door);
+  socket_ = std::move(*socket);
+  // The door must be there before anybody can knock: else libzmq lets all in.
+  if (zmq_bind(door_.get(), "inproc://zeromq.zap.01") != 0) return fail(zmq_failure("making the door of agents"));
+  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_ROUTER_MANDATORY, 1) || !socket_.set(ZMQ_CURVE_SERVER, 1) ||
+      !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) || !socket_.set(ZMQ_ZAP_DOMAIN, domain))
+    return fail(zmq_failure("setting up the port for agents"));
+  const auto bound = [&](int ipv6, const char* where) {
+    return socket_.set(ZMQ_IPV6, ipv6) && zmq_bind(socket_.get(), where) == 0;
+  };
+  // A kernel without IPv6 has no address of both.
+  const bool is_bound =
+      options.loopback_only ? bound(0, "tcp://127.0.0.1:*") : bound(1, "tcp://*:*") || bound(0, "tcp://*:*");
+  if (!is_bound) return fail(zmq_failure("opening a port for agents"));
+  const std::string endpoint = socket_.text_option(ZMQ_LAST_ENDPOINT);
+  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  address_.key = keys_.open;
+  if (!options.loopback_only) {
+    for (const std::string& host : host_addresses()) {
+      const bool is_v6 = host.find(':') != std::string::npos;
+      address_.endpoints.push_back(is_v6 ? fmt::format("tcp://[{}]:{}", host, port)
+                                         : fmt::format("tcp://{}:{}", host, port));
+    }
+  }
+  if (address_.endpoints.empty()) address_.endpoints.push_back("tcp://127.0.0.1:" + port);
+  return {};
+}
+
+void listener::answer_door() {
+  for (;;) {
+    const auto request = rest_of(door_);
+    if (request.empty()) return;
+    // version, request, domain, address, identity, mechanism, key
+    curve_key key{};
+    const bool asks = request.size() == 7 && request[5] == "CURVE" && request[6].size() == key.size();
+    if (asks) std::copy_n(reinterpret_cast<const std::byte*>(request[6].data()), key.size(), key.begin());
+    const bool lets_in = asks && who_.lets_in(key);
+    if (!lets_in) {
+      ++dropped_.keys;
+      last_refusal_ = fmt::format("{} came with a key that is not this run's", request.size() > 3 ? request[3] : "");
+    }
+    const std::array<std::string, 6> answer{"1.0",
+                                            request.size() > 1 ? request[1] : "",
+                                            lets_in ? "200" : "400",
+                                            lets_in ? "OK" : "No access",
+                                            lets_in ? hex(key) : "",
+                                            ""};
+    for (std::size_t i = 0; i < answer.size(); ++i) {
+      if (send_part(door_, answer[i], i + 1 < answer.size()) != 0) return;
+    }
+  }
+}
+
+std::optional<arrival> listener::receive() {
+  answer_door();
+  for (;;) {
+    zmq_part name;
+    if (!name.receive(socket_)) return std::nullopt;
+    if (!name.more_follow()) continue;
+    const peer_name from(name.text());
+    zmq_part part;
+    if (!part.receive(socket_)) return std::nullopt;
+    if (part.more_follow()) {
+      ++dropped_.strangers;
+      static_cast<void>(rest_of(socket_));
+      continue;
+    }
+    if (auto found = judge(from, part)) return found;
+  }
+}
+
+std::optional<arrival> listener::judge(const peer_name& from, const zmq_part& part) {
+  if (!proven_.contains(from)) return judge_stranger(from, part);
+  auto what = decode(part.bytes());
+  if (what) return arrival{from, std::move(*what), part.bytes().size(), false};
+  ++dropped_.unreadable;
+  last_refusal_ = what.error().message;
+  return std::nullopt;
+}
+
+std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq_part& part) {
+  const auto key = from_hex(part.property("User-Id"));
+  if (!key || part.bytes().size() > most_bytes_of_stranger) {
+    ++dropped_.strangers;
+    return std::nullopt;
+  }
+  auto what = decode(part.bytes());
+  const hello* said = what ? std::get_if<hello>(&*what) : nullptr;
+  if (said == nullptr) {
+    ++dropped_.strangers;
+    last_refusal_ = what ? "a message of somebody who has not proven who it is" : what.error().message;
+    return std::nullopt;
+  }
+  if (const auto proof = who_.check(said->credential, *key, keys_.open); !proof) {
+    ++dropped_.credentials;
+    last_refusal_ = proof.error().message;
+    return std::nullopt;
+  }
+  proven_.emplace(from, true);
+  return arrival{from, std::move(*what), part.bytes().size(), true};
+}
+
+bool listener::send(const peer_name& to, const message& what) {
+  const auto bytes = encode(what);
+  // The name is refused where the connection is gone; what follows it then has nowhere to go.
+  if (proven_.contains(to) && bytes.size() <= most_bytes && send_part(socket_, to, true) == 0 &&
+      send_part(socket_, std::span<const std::byte>(bytes), false) == 0)
+    return true;
+  forget(to);
+  return false;
+}
+
+std::vector<zmq_pollitem_t> listener::poll_items() const {
+  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {door_.get(), -1, ZMQ_POLLIN, 0}};
+}
+
+}  // namespace mpiacq::agents

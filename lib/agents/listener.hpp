@@ -1,0 +1,86 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The upper end: whoever has agents below it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages.hpp"
+#include "trust.hpp"
+#include "zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+/// A connection, by the name that libzmq gave it: nobody else can take it.
+using peer_name = std::string;
+
+struct arrival {
+  peer_name from;
+  message what;
+  std::size_t bytes = 0;
+  bool is_new = false;  ///< it has just proven who it is, and `what` is its hello
+};
+
+/// What was not let through.
+struct dropped_counts {
+  std::uint64_t keys = 0;         ///< connections with a key that is not let in
+  std::uint64_t credentials = 0;  ///< that prove nothing
+  std::uint64_t strangers = 0;    ///< messages of connections that have not proven anything
+  std::uint64_t unreadable = 0;   ///< messages of those that have, which are none of ours
+};
+
+struct listener_options {
+  bool loopback_only = false;  ///< for tests: nobody else can connect
+};
+
+/// Listens on a port that the system chooses, with a fresh key, and lets nobody through who has not proven that it
+/// belongs to the same user. Whoever has not is answered nothing.
+/// Thread: one at a time.
+class listener {
+ public:
+  /// `who` must outlive it. Errors: system (no port).
+  [[nodiscard]] static result<std::unique_ptr<listener>> open(const trust& who, const listener_options& options = {});
+
+  /// Where it is reached, by each address of this host.
+  [[nodiscard]] const peer_address& address() const { return address_; }
+
+  /// The next message of somebody who has proven itself; empty where there is none now. Never waits.
+  [[nodiscard]] std::optional<arrival> receive();
+  /// Never waits. False where the connection is gone, or takes no more: it is forgotten then.
+  bool send(const peer_name& to, const message& what);
+  /// Nothing more is taken from it.
+  void forget(const peer_name& peer) { proven_.erase(peer); }
+  [[nodiscard]] const dropped_counts& dropped() const { return dropped_; }
+  /// The last reason for which somebody was not let through; empty: none yet.
+  [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
+
+  /// To be polled for reading: whichever can be read, `receive` is to be called until it gives nothing.
+  [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
+
+ private:
+  listener(const trust& who, zmq_context context) : who_(who), context_(std::move(context)) {}
+  [[nodiscard]] result<void> set_up(const listener_options& options);
+  /// Answers libzmq's questions whether keys are let in (ZMQ RFC 27, ZAP).
+  void answer_door();
+  [[nodiscard]] std::optional<arrival> judge(const peer_name& from, const zmq_part& part);
+  [[nodiscard]] std::optional<arrival> judge_stranger(const peer_name& from, const zmq_part& part);
+
+  const trust& who_;
+  key_pair keys_;
+  peer_address address_;
+  zmq_context context_;
+  zmq_socket door_;
+  zmq_socket socket_;
+  std::map<peer_name, bool> proven_;
+  dropped_counts dropped_;
+  std::string last_refusal_;
+};
+
+/// The addresses of this host's interfaces as others reach them, IPv4 first, without loopback and those of one link.
+[[nodiscard]] std::vector<std::string> host_addresses();
+
+}  // namespace mpiacq::agents

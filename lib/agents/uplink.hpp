@@ -1,0 +1,59 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The lower end: an agent's connection to whoever it answers to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "messages.hpp"
+#include "trust.hpp"
+#include "zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+struct link_up {};  ///< encrypted, to the owner of the right key: it can be greeted
+struct link_down {};
+struct link_refused {
+  error why;  ///< the other side does not let our key in, or is not who it should be
+};
+/// A message that is none of ours.
+struct link_noise {
+  error why;
+};
+using uplink_event = std::variant<link_up, link_down, link_refused, link_noise, message>;
+
+/// Connects, and connects again whenever that is lost: each time anew, as somebody who has proven nothing.
+/// Thread: one at a time.
+class uplink {
+ public:
+  [[nodiscard]] static result<std::unique_ptr<uplink>> open(const zmq_context& context, const trust& who,
+                                                            const std::string& endpoint, const curve_key& server);
+
+  /// What happened next; empty where nothing has. Never waits.
+  [[nodiscard]] std::optional<uplink_event> next();
+  /// Never waits. False where there is no connection, or it takes no more.
+  bool send(const message& what);
+  [[nodiscard]] result<std::string> credential() const { return who_.credential(keys_.open, server_); }
+  [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+
+  [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
+
+ private:
+  uplink(const trust& who, std::string endpoint, const curve_key& server)
+      : who_(who), endpoint_(std::move(endpoint)), server_(server) {}
+  [[nodiscard]] result<void> set_up(const zmq_context& context);
+  [[nodiscard]] std::optional<uplink_event> next_of_monitor();
+
+  const trust& who_;
+  std::string endpoint_;
+  curve_key server_;
+  key_pair keys_;
+  zmq_socket socket_;
+  zmq_socket monitor_;
+};
+
+}  // namespace mpiacq::agents

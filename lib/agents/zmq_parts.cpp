@@ -1,0 +1,71 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "zmq_parts.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+constexpr int most_queued = 1000;  // messages, of one peer
+constexpr int linger_ms = 300;     // for the last words when a socket is closed
+constexpr int handshake_ms = 10'000;
+constexpr int reconnect_ms = 100;
+constexpr int most_sockets_open = 65'536;
+
+int milliseconds(std::chrono::milliseconds time) {
+  return static_cast<int>(time.count());
+}
+
+}  // namespace
+
+error zmq_failure(std::string what) {
+  const int why = zmq_errno();
+  error failure{why == EMFILE ? error_code::limit : error_code::system,
+                fmt::format("{}: {}", std::move(what), zmq_strerror(why))};
+  failure.system_errno = why;
+  return failure;
+}
+
+result<zmq_context> zmq_context::make() {
+  zmq_context made(zmq_ctx_new());
+  if (made.context_ == nullptr) return fail(zmq_failure("making a context of libzmq"));
+  // Connections that are accepted count too: the system's limit of descriptors is the one that is met.
+  zmq_ctx_set(made.context_, ZMQ_MAX_SOCKETS, most_sockets_open);
+  return made;
+}
+
+result<zmq_socket> zmq_socket::make(const zmq_context& context, int type) {
+  zmq_socket made;
+  made.socket_ = ::zmq_socket(context.get(), type);
+  if (made.socket_ == nullptr) return fail(zmq_failure("making a socket of libzmq"));
+  if (!made.set(ZMQ_LINGER, linger_ms)) return fail(zmq_failure("setting up a socket of libzmq"));
+  return made;
+}
+
+bool zmq_socket::set_bounds(std::int64_t most_bytes_of_one) {
+  return set(ZMQ_SNDHWM, most_queued) && set(ZMQ_RCVHWM, most_queued) && set(ZMQ_HANDSHAKE_IVL, handshake_ms) &&
+         set(ZMQ_RECONNECT_IVL, reconnect_ms) && set(ZMQ_HEARTBEAT_IVL, milliseconds(heartbeat)) &&
+         set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds(silent_at_most)) &&
+         set(ZMQ_HEARTBEAT_TTL, milliseconds(silent_at_most)) &&
+         zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most_bytes_of_one, sizeof most_bytes_of_one) == 0;
+}
+
+std::string zmq_socket::text_option(int option) const {
+  std::array<char, 1024> text{};
+  std::size_t size = text.size();
+  return zmq_getsockopt(socket_, option, text.data(), &size) == 0 ? std::string(text.data()) : std::string();
+}
+
+int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow) {
+  const int flags = ZMQ_DONTWAIT | (more_follow ? ZMQ_SNDMORE : 0);
+  return zmq_send(to.get(), bytes.data(), bytes.size(), flags) >= 0 ? 0 : zmq_errno();
+}
+
+int send_part(const zmq_socket& to, std::string_view text, bool more_follow) {
+  return send_part(to, std::as_bytes(std::span(text)), more_follow);
+}
+
+}  // namespace mpiacq::agents

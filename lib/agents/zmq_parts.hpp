@@ -1,0 +1,109 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// libzmq's handles with owners, and its options with their errors.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <zmq.h>
+
+#include "curve_keys.hpp"
+#include "mpiacq/error.hpp"
+
+namespace mpiacq::agents {
+
+/// How long a connection may be silent before it counts as gone: with `give_up_after`, less than 5 s together.
+inline constexpr std::chrono::milliseconds heartbeat{500};
+inline constexpr std::chrono::milliseconds silent_at_most{2500};
+
+/// Has threads of its own, in which every signal is blocked.
+class zmq_context {
+ public:
+  [[nodiscard]] static result<zmq_context> make();
+  ~zmq_context() {
+    if (context_ != nullptr) zmq_ctx_term(context_);
+  }
+  zmq_context(zmq_context&& other) noexcept : context_(std::exchange(other.context_, nullptr)) {}
+  zmq_context& operator=(zmq_context&&) = delete;
+  [[nodiscard]] void* get() const { return context_; }
+
+ private:
+  explicit zmq_context(void* context) : context_(context) {}
+  void* context_;
+};
+
+class zmq_socket {
+ public:
+  zmq_socket() = default;
+  [[nodiscard]] static result<zmq_socket> make(const zmq_context& context, int type);
+  ~zmq_socket() { close(); }
+  zmq_socket(zmq_socket&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  zmq_socket& operator=(zmq_socket&& other) noexcept {
+    close();
+    socket_ = std::exchange(other.socket_, nullptr);
+    return *this;
+  }
+  [[nodiscard]] void* get() const { return socket_; }
+
+  [[nodiscard]] bool set(int option, int value) { return zmq_setsockopt(socket_, option, &value, sizeof value) == 0; }
+  [[nodiscard]] bool set(int option, std::string_view value) {
+    return zmq_setsockopt(socket_, option, value.data(), value.size()) == 0;
+  }
+  [[nodiscard]] bool set(int option, const curve_key& key) {
+    return zmq_setsockopt(socket_, option, key.data(), key.size()) == 0;
+  }
+  /// What both ends of a connection have: bounded queues, heartbeats, and messages of at most so many bytes.
+  [[nodiscard]] bool set_bounds(std::int64_t most_bytes_of_one);
+  [[nodiscard]] std::string text_option(int option) const;
+
+ private:
+  void close() {
+    if (socket_ != nullptr) zmq_close(socket_);
+    socket_ = nullptr;
+  }
+  void* socket_ = nullptr;
+};
+
+/// One part of a message.
+class zmq_part {
+ public:
+  zmq_part() { zmq_msg_init(&part_); }
+  ~zmq_part() { zmq_msg_close(&part_); }
+  zmq_part(const zmq_part&) = delete;
+  zmq_part& operator=(const zmq_part&) = delete;
+
+  /// False where nothing is there.
+  [[nodiscard]] bool receive(const zmq_socket& from) { return zmq_msg_recv(&part_, from.get(), ZMQ_DONTWAIT) >= 0; }
+  [[nodiscard]] bool more_follow() const { return zmq_msg_more(&part_) != 0; }
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    // libzmq's call takes no constant and changes nothing.
+    auto* part = const_cast<zmq_msg_t*>(&part_);
+    return {static_cast<const std::byte*>(zmq_msg_data(part)), zmq_msg_size(part)};
+  }
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes().data()), bytes().size()};
+  }
+  /// What the connection is known by since it was let in.
+  [[nodiscard]] std::string property(const char* name) const {
+    const char* value = zmq_msg_gets(&part_, name);
+    return value == nullptr ? std::string() : std::string(value);
+  }
+
+ private:
+  zmq_msg_t part_;
+};
+
+/// Never waits. 0, or an errno.
+[[nodiscard]] int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow);
+[[nodiscard]] int send_part(const zmq_socket& to, std::string_view text, bool more_follow);
+
+/// For a failed call of libzmq.
+[[nodiscard]] error zmq_failure(std::string what);
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,263 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Who gets through to a front end, and who does not. The credentials are a real munged's.
+#include "channel.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "munge.hpp"
+#include "private_munge.hpp"
+#include "run_command.hpp"
+#include "unique_fd.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::agents;
+
+namespace {
+
+/// A folder that has no munged's socket, and whose secrets only the test reads.
+struct secrets {
+  test::scratch_folder folder;
+  std::string no_munge = folder.path(".") + "/no-socket";
+  trust front = trust::begin(no_munge, folder.path(".")).value();
+  trust agent = trust::told(front.proof()).value();
+};
+
+std::string text_of(const trust& who) {
+  return who.proof().substr(0, who.proof().find(':'));
+}
+
+/// A peer that says something else than its greeting first.
+void says_first(test::channel& both, const message& what) {
+  both.connect();
+  const auto up = both.next_below();
+  REQUIRE(up.has_value());
+  REQUIRE(std::holds_alternative<link_up>(*up));
+  REQUIRE(both.lower->send(what));
+}
+
+}  // namespace
+
+TEST_CASE("channel: who has the run's secret is heard and answered") {
+  secrets both_know;
+  CHECK(text_of(both_know.front) == "file");
+  test::channel both{both_know.front, both_know.agent};
+  both.connect_and_greet();
+  const auto come = both.next_above();
+  REQUIRE(come.has_value());
+  CHECK(come->is_new);
+  CHECK(std::get<hello>(come->what).names.host == "n1");
+  REQUIRE(both.upper->send(come->from, ask{7, 100, ask_hold{}}));
+  const auto asked = both.next_below();
+  REQUIRE(asked.has_value());
+  CHECK(std::get<ask>(std::get<message>(*asked)).number == 7);
+  REQUIRE(both.lower->send(alive{1, 2}));
+  CHECK(std::get<alive>(both.next_above()->what).all == 2);
+  CHECK(both.upper->dropped().strangers == 0);
+  CHECK_FALSE(both.upper->send("nobody", farewell{}));
+}
+
+TEST_CASE("channel: the end of a connection is seen from both ends") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  both.connect_and_greet();
+  const auto come = both.next_above();
+  REQUIRE(come.has_value());
+  both.lower.reset();
+  // Without anybody to send to there comes a moment at which sending fails.
+  CHECK(test::until(*both.upper, nullptr, [&] { return !both.upper->send(come->from, alive{}); }));
+  both.connect_and_greet();
+  REQUIRE(both.next_above().has_value());
+  both.upper.reset(listener::open(both_know.front, {true}).value().release());
+  const auto down = both.next_below();
+  REQUIRE(down.has_value());
+  CHECK(std::holds_alternative<link_down>(*down));
+}
+
+TEST_CASE("channel: another run's key is not let in, and told so") {
+  secrets ours, others;
+  test::channel both{ours.front, others.agent};
+  both.connect();
+  const auto refused = both.next_below();
+  REQUIRE(refused.has_value());
+  REQUIRE(std::holds_alternative<link_refused>(*refused));
+  CHECK_THAT(std::get<link_refused>(*refused).why.message, ContainsSubstring("another run's"));
+  CHECK(both.upper->dropped().keys == 1);
+  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("127.0.0.1 came with a key"));
+}
+
+TEST_CASE("channel: a front end that has not the right key is not talked to") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  both.connect(make_keys()->open);
+  const auto refused = both.next_below();
+  REQUIRE(refused.has_value());
+  CHECK_FALSE(std::holds_alternative<link_up>(*refused));
+  CHECK(both.arrived.empty());
+}
+
+TEST_CASE("channel: bytes that are no protocol at all disturb nobody") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  const std::string& endpoint = both.upper->address().endpoints.at(0);
+  const int port = std::stoi(endpoint.substr(endpoint.rfind(':') + 1));
+  const helper::unique_fd raw{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<std::uint16_t>(port));
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(::connect(raw.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0);
+  const std::string garbage(1000, '\xff');
+  REQUIRE(::send(raw.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL) == 1000);
+  both.connect_and_greet();
+  CHECK(both.next_above()->is_new);
+}
+
+TEST_CASE("channel: who has proven who it is and talks nonsense is counted, and stays") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  both.connect_and_greet();
+  REQUIRE(both.next_above().has_value());
+  // The nonsense goes the way that messages go.
+  const auto keys = both_know.agent.connection_keys().value();
+  auto raw = zmq_socket::make(both.context, ZMQ_DEALER).value();
+  REQUIRE((raw.set(ZMQ_CURVE_SERVERKEY, both.upper->address().key) && raw.set(ZMQ_CURVE_PUBLICKEY, keys.open) &&
+           raw.set(ZMQ_CURVE_SECRETKEY, keys.secret)));
+  REQUIRE(zmq_connect(raw.get(), both.upper->address().endpoints.at(0).c_str()) == 0);
+  REQUIRE(send_part(raw, std::span<const std::byte>(encode(hello{})), false) == 0);
+  REQUIRE(both.next_above()->is_new);
+  REQUIRE(send_part(raw, "nonsense", false) == 0);
+  REQUIRE(both.until_dropped(&dropped_counts::unreadable));
+  REQUIRE(send_part(raw, "one part", true) == 0);
+  REQUIRE(send_part(raw, "and another", false) == 0);
+  REQUIRE(both.until_dropped(&dropped_counts::strangers));
+  REQUIRE(send_part(raw, std::span<const std::byte>(encode(alive{3, 4})), false) == 0);
+  CHECK(std::get<alive>(both.next_above()->what).done == 3);
+}
+
+TEST_CASE("channel: a credential of MUNGE proves the owner of a key") {
+  const test::private_munge munge;
+  if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
+  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  CHECK(front.proof() == "munge:" + munge.socket());
+  trust agent = trust::told(front.proof()).value();
+  test::channel both{front, agent};
+  both.connect_and_greet();
+  const auto come = both.next_above();
+  REQUIRE(come.has_value());
+  CHECK(come->is_new);
+}
+
+TEST_CASE("channel: a credential that is forged, another's, another run's or used is no proof") {
+  const test::private_munge munge;
+  if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
+  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  test::channel both{front, front};
+  const curve_key server = both.upper->address().key;
+  const curve_key other = make_keys()->open;
+  const auto greet_with = [&](const std::string& credential) {
+    hello greeting;
+    greeting.credential = credential;
+    says_first(both, greeting);
+    CHECK(both.until_dropped(&dropped_counts::credentials));
+    CHECK(both.arrived.empty());
+    return both.upper->last_refusal();
+  };
+  SECTION("forged") {
+    CHECK_THAT(greet_with("MUNGE:AwQFAAA="), ContainsSubstring("MUNGE refuses a credential"));
+  }
+  SECTION("none") {
+    CHECK_THAT(greet_with(""), ContainsSubstring("MUNGE refuses a credential"));
+  }
+  SECTION("overheard from somebody else's connection") {
+    CHECK_THAT(greet_with(front.credential(other, server).value()), ContainsSubstring("for another key"));
+  }
+  SECTION("given to another front end") {
+    CHECK_THAT(greet_with(front.credential(other, other).value()), ContainsSubstring("or another run"));
+  }
+  SECTION("used before") {
+    const std::string used = front.credential(other, server).value();
+    REQUIRE(munge_decode(munge.socket(), used).has_value());
+    CHECK_THAT(greet_with(used), ContainsSubstring("replayed") || ContainsSubstring("Replayed"));
+  }
+}
+
+TEST_CASE("channel: another user's credential is no proof") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
+  const test::private_munge munge;
+  if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
+  const curve_key client = make_keys()->open, server = make_keys()->open;
+  test::command_options nobody;
+  nobody.as_nobody = true;
+  const std::string payload = "mpiacq.agent/1\n" + hex(client) + "\n" + hex(server) + "\n";
+  const auto made = test::run_command({"munge", "--socket=" + munge.socket(), "--string=" + payload}, nobody);
+  if (made.exit_code != 0) MPIACQ_SKIP("munge does not run: " + made.err);
+  const trust front = trust::begin(munge.socket(), "/nowhere").value();
+  const auto checked = front.check(made.out.substr(0, made.out.find('\n')), client, server);
+  REQUIRE_FALSE(checked.has_value());
+  CHECK_THAT(checked.error().message, ContainsSubstring("a credential of user 65534, and this is user 0"));
+}
+
+TEST_CASE("channel: without a greeting nothing is heard, and nothing answered") {
+  const test::private_munge munge;
+  if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
+  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  test::channel both{front, front};
+  says_first(both, alive{1, 1});
+  CHECK(both.until_dropped(&dropped_counts::strangers));
+  CHECK(both.arrived.empty());
+  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("has not proven who it is"));
+}
+
+TEST_CASE("secret: a file that others can read or have put there is none") {
+  const test::scratch_folder folder;
+  const auto file = secret_file::create(folder.path("."));
+  REQUIRE(file.has_value());
+  const std::string& path = file->told_path();
+  CHECK(read_secret(path)->open == file->keys().open);
+  const auto refused = [](const std::string& where) { return read_secret(where).error().code; };
+  struct stat facts {};
+  REQUIRE(::stat(path.c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777U) == 0600U);
+  REQUIRE(::symlink(path.c_str(), (folder.path(".") + "/link").c_str()) == 0);
+  CHECK(refused(folder.path(".") + "/link") == error_code::permission);
+  CHECK(refused(folder.path(".")) == error_code::permission);
+  CHECK(refused(folder.path(".") + "/none") == error_code::not_found);
+  REQUIRE(::chmod(path.c_str(), 0640) == 0);
+  CHECK(refused(path) == error_code::permission);
+  REQUIRE(::chmod(path.c_str(), 0600) == 0);
+  if (::geteuid() == 0) {
+    REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
+    CHECK(refused(path) == error_code::permission);
+    REQUIRE(::chown(path.c_str(), 0, 0) == 0);
+  }
+  REQUIRE(::truncate(path.c_str(), 64) == 0);
+  CHECK(refused(path) == error_code::bad_format);
+}
+
+TEST_CASE("secret: it goes away with its run, and is not written where others can write") {
+  const test::scratch_folder folder;
+  std::string path;
+  {
+    const auto file = secret_file::create(folder.path("."));
+    REQUIRE(file.has_value());
+    path = file->told_path();
+    CHECK(::access(path.c_str(), F_OK) == 0);
+  }
+  CHECK(::access(path.c_str(), F_OK) != 0);
+  REQUIRE(::chmod(folder.path(".").c_str(), 0777) == 0);
+  CHECK(secret_file::create(folder.path(".")).error().code == error_code::permission);
+  REQUIRE(::chmod(folder.path(".").c_str(), 0700) == 0);
+}
+
+TEST_CASE("keys: they are told in digits that no shell touches") {
+  const auto keys = make_keys();
+  REQUIRE(keys.has_value());
+  CHECK(hex(keys->open).size() == 64);
+  CHECK(from_hex(hex(keys->open)) == keys->open);
+  CHECK(open_half(keys->secret).value() == keys->open);
+  CHECK_FALSE(from_hex(std::string(63, '0')).has_value());
+  CHECK_FALSE(from_hex(std::string(64, 'G')).has_value());
+}
