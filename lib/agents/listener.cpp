@@ -179,18 +179,21 @@ std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq
     last_refusal_ = proof.error().message;
     return std::nullopt;
   }
-  proven_.emplace(from, true);
+  proven_.insert(from);
   return arrival{from, std::move(*what), part.bytes().size(), true};
 }
 
-bool listener::send(const peer_name& to, const message& what) {
+sending listener::send(const peer_name& to, const message& what) {
+  if (!proven_.contains(to)) return sending::gone;
   const auto bytes = encode(what);
-  // The name is refused where the connection is gone; what follows it then has nowhere to go.
-  if (proven_.contains(to) && bytes.size() <= most_bytes && send_part(socket_, to, true) == 0 &&
-      send_part(socket_, std::span<const std::byte>(bytes), false) == 0)
-    return true;
+  if (bytes.size() > most_bytes) return sending::full;
+  // The name is refused where the connection is gone; what follows it has nowhere to go then.
+  int outcome = send_part(socket_, to, true);
+  if (outcome == 0) outcome = send_part(socket_, std::span<const std::byte>(bytes), false);
+  if (outcome == 0) return sending::done;
+  if (outcome == EAGAIN) return sending::full;
   forget(to);
-  return false;
+  return sending::gone;
 }
 
 std::vector<zmq_pollitem_t> listener::poll_items() const {

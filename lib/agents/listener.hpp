@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "messages.hpp"
@@ -23,6 +23,12 @@ struct arrival {
   message what;
   std::size_t bytes = 0;
   bool is_new = false;  ///< it has just proven who it is, and `what` is its hello
+};
+
+enum class sending : std::uint8_t {
+  done,
+  full,  ///< the other side does not keep up, or the message is too long for any
+  gone,  ///< there is no such connection any more
 };
 
 /// What was not let through.
@@ -50,8 +56,8 @@ class listener {
 
   /// The next message of somebody who has proven itself; empty where there is none now. Never waits.
   [[nodiscard]] std::optional<arrival> receive();
-  /// Never waits. False where the connection is gone, or takes no more: it is forgotten then.
-  bool send(const peer_name& to, const message& what);
+  /// Never waits. One that is gone is forgotten.
+  sending send(const peer_name& to, const message& what);
   /// Nothing more is taken from it.
   void forget(const peer_name& peer) { proven_.erase(peer); }
   [[nodiscard]] const dropped_counts& dropped() const { return dropped_; }
@@ -75,7 +81,7 @@ class listener {
   zmq_context context_;
   zmq_socket door_;
   zmq_socket socket_;
-  std::map<peer_name, bool> proven_;
+  std::unordered_set<peer_name> proven_;
   dropped_counts dropped_;
   std::string last_refusal_;
 };

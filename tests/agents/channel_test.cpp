@@ -49,14 +49,14 @@ TEST_CASE("channel: who has the run's secret is heard and answered") {
   REQUIRE(come.has_value());
   CHECK(come->is_new);
   CHECK(std::get<hello>(come->what).names.host == "n1");
-  REQUIRE(both.upper->send(come->from, ask{7, 100, ask_hold{}}));
+  REQUIRE(both.upper->send(come->from, ask{7, 100, ask_hold{}}) == sending::done);
   const auto asked = both.next_below();
   REQUIRE(asked.has_value());
   CHECK(std::get<ask>(std::get<message>(*asked)).number == 7);
   REQUIRE(both.lower->send(alive{1, 2}));
   CHECK(std::get<alive>(both.next_above()->what).all == 2);
   CHECK(both.upper->dropped().strangers == 0);
-  CHECK_FALSE(both.upper->send("nobody", farewell{}));
+  CHECK(both.upper->send("nobody", farewell{}) == sending::gone);
 }
 
 TEST_CASE("channel: the end of a connection is seen from both ends") {
@@ -67,7 +67,7 @@ TEST_CASE("channel: the end of a connection is seen from both ends") {
   REQUIRE(come.has_value());
   both.lower.reset();
   // Without anybody to send to there comes a moment at which sending fails.
-  CHECK(test::until(*both.upper, nullptr, [&] { return !both.upper->send(come->from, alive{}); }));
+  CHECK(test::until(*both.upper, nullptr, [&] { return both.upper->send(come->from, alive{}) == sending::gone; }));
   both.connect_and_greet();
   REQUIRE(both.next_above().has_value());
   both.upper.reset(listener::open(both_know.front, {true}).value().release());

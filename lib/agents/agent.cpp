@@ -1,0 +1,181 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/agent.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "branch.hpp"
+#include "rank_worker.hpp"
+#include "seat.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+using namespace agents;
+
+node_names names_here(const std::string& told) {
+  node_names names;
+  names.told = told;
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) names.host = host.data();
+  if (const char* slurm = ::getenv("SLURMD_NODENAME")) names.slurm = slurm;
+  names.addresses = host_addresses();
+  return names;
+}
+
+/// The agent of one node: one seat above, a branch below, and its own ranks.
+class node_agent {
+ public:
+  node_agent(trust who, zmq_context context) : trust_(std::move(who)), context_(std::move(context)) {}
+
+  result<void> set_up(const agent_order& order, const curve_key& front_end) {
+    auto door = listener::open(trust_, {is_loopback(order)});
+    if (!door) return fail(std::move(door).error());
+    door_ = std::move(*door);
+    below_.emplace(*door_);
+    seat_.emplace(context_, trust_, peer_address{order.endpoints, front_end}, names_here(order.node), door_->address());
+    if (order.at_most.count() > 0) at_most_ = clock::now() + order.at_most;
+    return {};
+  }
+
+  result<void> run(int stop) {
+    for (;;) {
+      if (wait(stop)) return end();
+      seat_->turn();
+      while (auto said = seat_->next()) {
+        if (std::holds_alternative<farewell>(*said)) return end();
+        take(std::move(*said));
+      }
+      below_->turn();
+      take_own();
+      pass_on();
+      if (seat_->given_up()) {
+        const error why = *seat_->given_up();
+        static_cast<void>(end());
+        // Who has had a place has done its work: that its front end ends is how it mostly ends.
+        return worker_ ? result<void>() : fail(why);
+      }
+      if (clock::now() >= at_most_) return end();
+    }
+  }
+
+ private:
+  /// A front end that is only here: so are we.
+  static bool is_loopback(const agent_order& order) {
+    return order.endpoints.size() == 1 && order.endpoints.front().starts_with("tcp://127.");
+  }
+
+  /// True where `stop` can be read.
+  bool wait(int stop) {
+    auto items = door_->poll_items();
+    const auto more = seat_->poll_items();
+    items.insert(items.end(), more.begin(), more.end());
+    if (worker_) items.push_back({nullptr, worker_->descriptor(), ZMQ_POLLIN, 0});
+    items.push_back({nullptr, stop, ZMQ_POLLIN, 0});
+    const int count = static_cast<int>(items.size()) - (stop < 0 ? 1 : 0);
+    const auto until = std::min({seat_->next_turn(), below_->next_turn(), flush_by_, at_most_});
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+    // A signal ends a wait early, and does no more.
+    const int ready = zmq_poll(items.data(), count, static_cast<long>(std::clamp<std::int64_t>(left, 0, 60'000)));
+    return ready > 0 && stop >= 0 && items.back().revents != 0;
+  }
+
+  void take(message&& said) {
+    if (auto* placed = std::get_if<place>(&said)) {
+      number_ = placed->number;
+      if (worker_) return;
+      if (auto worker = rank_worker::start(std::move(placed->ranks))) worker_ = std::move(*worker);
+    } else if (const auto* asked = std::get_if<ask>(&said)) {
+      answer_to(*asked);
+    }
+  }
+
+  void answer_to(const ask& what) {
+    if (!worker_) return;
+    if (what.number == below_->open().number()) {
+      // It has asked before, or who is above now has not heard what was said to another.
+      for (const answer& part : said_) static_cast<void>(seat_->send(part));
+      return;
+    }
+    said_.clear();
+    own_is_in_ = false;
+    flush_by_ = clock::now() + std::chrono::milliseconds{what.limit_ms};
+    below_->put(what);
+    worker_->put(what.number, what.what);
+  }
+
+  void take_own() {
+    if (!worker_) return;
+    auto done = worker_->take();
+    if (!done || done->number != below_->open().number()) return;
+    own_is_in_ = true;
+    below_->open().add({done->number, rank_set(number_), {}, std::move(done->what)});
+  }
+
+  /// All together when all are there; what has come when the time is over; then whatever comes later.
+  void pass_on() {
+    const bool is_late = clock::now() >= flush_by_;
+    if (is_late) flush_by_ = no_deadline;
+    late_ = late_ || is_late;
+    // Who is lost is told at once, also while nothing is asked.
+    if (const auto problems = below_->open().take_problems()) static_cast<void>(seat_->send(*problems));
+    if (!below_->open().has_news()) return;
+    const bool all = own_is_in_ && below_->all_answered();
+    if (!all && !late_ && said_.empty()) return;
+    answer part = below_->open().take();
+    if (!seat_->send(part) && seat_->is_connected()) {
+      // More than one message holds: nobody below is heard, and that is said.
+      part.what.reset();
+      part.problems.push_back({number_, error{error_code::limit, fmt::format("the answers of agents {} are longer than "
+                                                                             "a message may be ({} MiB)",
+                                                                             part.agents.text(), most_bytes >> 20U)}});
+      static_cast<void>(seat_->send(part));
+    }
+    late_ = false;
+    said_.push_back(std::move(part));
+  }
+
+  result<void> end() {
+    below_->say_farewell();
+    static_cast<void>(seat_->send(farewell{}));
+    worker_.reset();
+    return {};
+  }
+
+  trust trust_;
+  zmq_context context_;
+  std::unique_ptr<listener> door_;
+  std::optional<branch> below_;
+  std::optional<seat> seat_;
+  std::unique_ptr<rank_worker> worker_;
+  std::uint32_t number_ = 0;
+  bool own_is_in_ = false;
+  bool late_ = false;
+  deadline flush_by_ = no_deadline;
+  deadline at_most_ = no_deadline;
+  std::vector<answer> said_;  ///< to the question that is open
+};
+
+}  // namespace
+
+result<void> run_agent(const agent_order& order, int stop) {
+  const auto key = from_hex(order.front_end_key);
+  if (!key || order.endpoints.empty())
+    return fail(error_code::invalid_argument, "an agent needs the address and the key of its front end");
+  auto who = trust::told(order.proof);
+  if (!who) return fail(std::move(who).error());
+  auto context = zmq_context::make();
+  if (!context) return fail(std::move(context).error());
+  node_agent agent(std::move(*who), std::move(*context));
+  if (auto set = agent.set_up(order, *key); !set) return set;
+  return agent.run(stop);
+}
+
+}  // namespace mpiacq

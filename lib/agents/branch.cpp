@@ -1,0 +1,109 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "branch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// Children are told less time than there is: what they have must come up in time, too.
+constexpr std::uint32_t least_margin_ms = 50;
+
+std::uint32_t less_time(std::int64_t left_ms) {
+  const std::int64_t margin = std::max<std::int64_t>(least_margin_ms, left_ms / 10);
+  return static_cast<std::uint32_t>(std::max<std::int64_t>(left_ms - margin, 1));
+}
+
+}  // namespace
+
+void branch::turn() {
+  while (auto come = door_.receive()) {
+    if (received) received(come->bytes);
+    take(std::move(*come));
+  }
+  if (clock::now() < next_look_) return;
+  next_look_ = clock::now() + heartbeat;
+  for (auto i = children_.begin(); i != children_.end();) {
+    if (door_.send(i->first, alive{}) == sending::gone) {
+      const child lost = i->second;
+      i = children_.erase(i);
+      lose(lost);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void branch::take(arrival&& come) {
+  if (const auto* greeting = std::get_if<hello>(&come.what)) {
+    if (greeting->number != 0) return adopt(come.from, greeting->number);
+    if (newcomer) return newcomer(come.from, *greeting);
+    return door_.forget(come.from);
+  }
+  const auto from = children_.find(come.from);
+  if (from == children_.end()) return;
+  if (auto* said = std::get_if<answer>(&come.what)) {
+    // One that only tells of problems has not answered yet.
+    if (said->number == open_.number() && said->what) from->second.waited_for = false;
+    open_.add(std::move(*said));
+  } else if (std::holds_alternative<farewell>(come.what)) {
+    const child lost = from->second;
+    children_.erase(from);
+    lose(lost);
+  }
+}
+
+void branch::adopt(const peer_name& peer, std::uint32_t number) {
+  // It has come again, by another connection, before the end of the first was seen.
+  std::erase_if(children_, [&](const auto& known) { return known.second.number == number && known.first != peer; });
+  child& added = children_[peer];
+  added.number = number;
+  static_cast<void>(door_.send(peer, welcome{}));
+  if (const auto now = question_now()) {
+    added.waited_for = true;
+    static_cast<void>(door_.send(peer, *now));
+  }
+}
+
+void branch::lose(const child& lost) {
+  answer only_problem;
+  only_problem.number = open_.number();
+  only_problem.problems.push_back(
+      {lost.number,
+       error{error_code::process_gone, fmt::format("its agent has ended, or cannot be reached any more")}});
+  open_.add(std::move(only_problem));
+}
+
+std::optional<ask> branch::question_now() const {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(asked_until_ - clock::now()).count();
+  if (!asked_ || left <= 0) return std::nullopt;
+  ask put_now = *asked_;
+  put_now.limit_ms = less_time(left);
+  return put_now;
+}
+
+void branch::put(const ask& what) {
+  asked_ = what;
+  asked_until_ = clock::now() + std::chrono::milliseconds{what.limit_ms};
+  open_ = gathering(what.number);
+  for (auto& [peer, known] : children_) {
+    // One that cannot be reached is found by the next look after it.
+    known.waited_for = door_.send(peer, *question_now()) == sending::done;
+  }
+}
+
+bool branch::all_answered() const {
+  return std::none_of(children_.begin(), children_.end(), [](const auto& known) { return known.second.waited_for; });
+}
+
+void branch::say_farewell() {
+  for (const auto& [peer, known] : children_) static_cast<void>(door_.send(peer, farewell{}));
+  children_.clear();
+}
+
+}  // namespace mpiacq::agents

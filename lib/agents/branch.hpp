@@ -1,0 +1,59 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The agents that answer to one: who they are, what they were asked, what came back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gathering.hpp"
+#include "listener.hpp"
+#include "mpiacq/tracer.hpp"
+
+namespace mpiacq::agents {
+
+class branch {
+ public:
+  explicit branch(listener& door) : door_(door) {}
+
+  /// Called with the greeting of one that has no number yet; an inner agent lets nobody in so.
+  std::function<void(const peer_name&, const hello&)> newcomer = {};
+  /// Called with each message's length.
+  std::function<void(std::size_t)> received = {};
+
+  /// Takes what has come: greetings, answers, losses. Looks after the children, twice a second.
+  void turn();
+  /// This one is a child from now on. It is welcomed, and asked what is open.
+  void adopt(const peer_name& peer, std::uint32_t number);
+  /// Asks all children. What is still missing of an older question is dropped.
+  void put(const ask& what);
+  /// All that were asked have answered, or are gone.
+  [[nodiscard]] bool all_answered() const;
+  /// The answers: those of the children are in it, others may be added.
+  [[nodiscard]] gathering& open() { return open_; }
+  void say_farewell();
+  [[nodiscard]] std::size_t size() const { return children_.size(); }
+  /// When `turn` wants to be called again, though nothing has come.
+  [[nodiscard]] deadline next_turn() const { return next_look_; }
+
+ private:
+  struct child {
+    std::uint32_t number = 0;
+    bool waited_for = false;
+  };
+  void take(arrival&& come);
+  void lose(const child& lost);
+  [[nodiscard]] std::optional<ask> question_now() const;
+
+  listener& door_;
+  std::map<peer_name, child> children_;
+  std::optional<ask> asked_;
+  deadline asked_until_{};
+  gathering open_;
+  deadline next_look_{};
+};
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,126 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "front_end.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+long poll_ms(deadline until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
+  return static_cast<long>(std::clamp<std::int64_t>(left, 0, 60'000));
+}
+
+}  // namespace
+
+result<std::unique_ptr<front_end>> front_end::open(const front_end_options& options, placing ranks_of) {
+  auto who = trust::begin(options.munge_socket, options.secret_folder);
+  if (!who) return fail(std::move(who).error().while_doing("getting ready for agents"));
+  std::unique_ptr<front_end> made(new front_end(std::move(*who), options, std::move(ranks_of)));
+  auto door = listener::open(made->trust_, {options.loopback_only});
+  if (!door) return fail(std::move(door).error());
+  made->door_ = std::move(*door);
+  made->below_.emplace(*made->door_);
+  made->below_->newcomer = [&self = *made](const peer_name& peer, const hello& said) { self.greet(peer, said); };
+  made->below_->received = [&self = *made](std::size_t bytes) { self.bytes_received_ += bytes; };
+  return made;
+}
+
+front_end::~front_end() {
+  if (below_) below_->say_farewell();
+}
+
+agent_order front_end::order() const {
+  agent_order order;
+  order.endpoints = door_->address().endpoints;
+  order.front_end_key = hex(door_->address().key);
+  order.proof = trust_.proof();
+  return order;
+}
+
+/// Numbers begin with 1. The first `fan_out` answer to us, agent n else to (n - 1) / fan_out, which has come before.
+std::vector<peer_address> front_end::way_to(std::uint32_t number) const {
+  std::vector<peer_address> way;
+  for (std::uint32_t above = (number - 1) / fan_out_; above != 0; above = (above - 1) / fan_out_)
+    way.push_back(agents_[above - 1].address);
+  way.push_back(door_->address());
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+void front_end::greet(const peer_name& peer, const hello& greeting) {
+  const auto number = static_cast<std::uint32_t>(agents_.size() + 1);
+  auto ranks = ranks_of_(greeting.names, number);
+  if (!ranks) {
+    static_cast<void>(door_->send(peer, farewell{}));
+    return door_->forget(peer);
+  }
+  agents_.push_back({greeting.names, greeting.address, std::nullopt});
+  const place told{number, way_to(number), std::move(*ranks)};
+  static_cast<void>(door_->send(peer, told));
+  if (told.above.size() == 1) return below_->adopt(peer, number);
+  // It goes on to its parent.
+  door_->forget(peer);
+}
+
+void front_end::turn(deadline until) {
+  auto items = door_->poll_items();
+  if (zmq_poll(items.data(), static_cast<int>(items.size()), poll_ms(std::min(until, below_->next_turn()))) < 0) {
+    // A signal: whoever waits looks for himself.
+  }
+  below_->turn();
+  note_losses();
+}
+
+void front_end::note_losses() {
+  gathering& open = below_->open();
+  if (!open.has_news()) return;
+  answer news = open.take();
+  for (agent_problem& problem : news.problems) {
+    if (problem.agent >= 1 && problem.agent <= agents_.size()) agents_[problem.agent - 1].why = std::move(problem.why);
+  }
+  for (const auto& range : news.agents.ranges()) {
+    for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n)
+      agents_[n - 1].why.reset();
+  }
+  if (!news.what) return;
+  if (answer_) {
+    merge(*answer_, std::move(*news.what));
+  } else {
+    answer_ = std::move(news.what);
+  }
+}
+
+void front_end::ask(question what, std::chrono::milliseconds limit) {
+  answer_.reset();
+  answered_by_ = clock::now() + limit;
+  below_->put({++questions_, static_cast<std::uint32_t>(limit.count()), std::move(what)});
+}
+
+gathered front_end::collect() {
+  gathered all;
+  const auto is_missing = [this](std::size_t i) {
+    return !below_->open().covered().contains(static_cast<std::uint32_t>(i + 1));
+  };
+  const auto waits = [&] {
+    for (std::size_t i = 0; i < agents_.size(); ++i) {
+      if (!agents_[i].why && is_missing(i)) return true;
+    }
+    return false;
+  };
+  while (waits() && clock::now() < answered_by_) turn(answered_by_);
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    if (!is_missing(i)) continue;
+    all.missing.push_back(
+        {static_cast<std::uint32_t>(i + 1),
+         agents_[i].why.value_or(error{error_code::timed_out, "its agent has not answered in time"})});
+  }
+  all.what = std::exchange(answer_, std::nullopt);
+  return all;
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,84 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The root of the tree: gives agents their places and their ranks, asks them, and knows who is missing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "branch.hpp"
+#include "mpiacq/agent.hpp"
+
+namespace mpiacq::agents {
+
+struct front_end_options {
+  std::uint32_t fan_out = 32;
+  std::string munge_socket;
+  std::string secret_folder;
+  bool loopback_only = false;
+};
+
+/// An agent that has come.
+struct agent_facts {
+  node_names names;
+  peer_address address;
+  std::optional<error> why;  ///< it is lost
+};
+
+/// What became of a question.
+struct gathered {
+  std::optional<answer_body> what;  ///< of those that answered
+  std::vector<agent_problem> missing;
+};
+
+/// Thread: one at a time.
+class front_end {
+ public:
+  /// Which ranks an agent gets, by the names of its node; empty: it is not wanted.
+  using placing = std::function<std::optional<std::vector<rank_process>>(const node_names&, std::uint32_t number)>;
+
+  [[nodiscard]] static result<std::unique_ptr<front_end>> open(const front_end_options& options, placing ranks_of);
+  /// Agents end.
+  ~front_end();
+  front_end(const front_end&) = delete;
+  front_end& operator=(const front_end&) = delete;
+
+  /// What to tell agents.
+  [[nodiscard]] agent_order order() const;
+  /// Does what there is to do; where there is nothing, waits for something, until then at most.
+  void turn(deadline until);
+
+  /// Those that have come: agent n is at n - 1.
+  [[nodiscard]] const std::vector<agent_facts>& agents() const { return agents_; }
+  /// Whose connection is let in and whose is not.
+  [[nodiscard]] const listener& door() const { return *door_; }
+  /// How much has come in, of what agents said.
+  [[nodiscard]] std::uint64_t bytes_received() const { return bytes_received_; }
+
+  void ask(question what, std::chrono::milliseconds limit);
+  /// The answer to what was asked last, when all have given theirs, or are lost, or the time is over.
+  [[nodiscard]] gathered collect();
+
+ private:
+  front_end(trust who, const front_end_options& options, placing ranks_of)
+      : fan_out_(options.fan_out), trust_(std::move(who)), ranks_of_(std::move(ranks_of)) {}
+  void greet(const peer_name& peer, const hello& greeting);
+  void note_losses();
+  [[nodiscard]] std::vector<peer_address> way_to(std::uint32_t number) const;
+
+  std::uint32_t fan_out_;
+  trust trust_;
+  placing ranks_of_;
+  std::unique_ptr<listener> door_;
+  std::optional<branch> below_;
+  std::vector<agent_facts> agents_;
+  std::uint64_t questions_ = 0;
+  std::uint64_t bytes_received_ = 0;
+  deadline answered_by_{};
+  std::optional<answer_body> answer_;
+};
+
+}  // namespace mpiacq::agents

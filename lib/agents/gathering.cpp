@@ -1,0 +1,133 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "gathering.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// Of those that a person would read one by one.
+constexpr std::size_t most_problems = 1000;
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T>&& more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// What is wrong with a file of names is so on every node that has it.
+void append_new(std::vector<error>& all, std::vector<error>&& more) {
+  for (error& one : more) {
+    const bool known = std::any_of(all.begin(), all.end(), [&](const error& e) { return e.message == one.message; });
+    if (!known && all.size() < most_problems) all.push_back(std::move(one));
+  }
+}
+
+void append_refused(std::vector<refused_part>& all, std::vector<refused_part>&& more) {
+  for (refused_part& one : more) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const refused_part& r) {
+      return r.why.code == one.why.code && r.why.message == one.why.message;
+    });
+    if (known == all.end()) {
+      all.push_back(std::move(one));
+    } else {
+      known->ranks.add(one.ranks);
+    }
+  }
+}
+
+void merge_into(hold_part& into, hold_part&& other) {
+  into.held.add(other.held);
+  append(into.others, std::move(other.others));
+}
+
+void merge_into(release_part& into, release_part&& other) {
+  into.released.add(other.released);
+  append_refused(into.refused, std::move(other.refused));
+}
+
+void merge_into(stacks_part& into, stacks_part&& other) {
+  into.tree.merge(other.tree);
+  into.taken.add(other.taken);
+  append_refused(into.refused, std::move(other.refused));
+  into.held_for = std::max(into.held_for, other.held_for);
+  append_new(into.problems, std::move(other.problems));
+}
+
+/// In order of ranks; of one that both have, the first stays.
+void merge_into(node_queues& into, node_queues&& other) {
+  node_queues all;
+  const auto take = [&all](node_queues& from, std::size_t i) {
+    if (!all.ranks.empty() && all.ranks.back().rank == from.ranks[i].rank) return;
+    all.ranks.push_back(std::move(from.ranks[i]));
+    all.doing.push_back(std::move(from.doing[i]));
+    all.pml.push_back(std::move(from.pml[i]));
+  };
+  std::size_t a = 0, b = 0;
+  while (a < into.ranks.size() || b < other.ranks.size()) {
+    const bool first = b == other.ranks.size() || (a < into.ranks.size() && into.ranks[a].rank <= other.ranks[b].rank);
+    first ? take(into, a++) : take(other, b++);
+  }
+  into.ranks = std::move(all.ranks);
+  into.doing = std::move(all.doing);
+  into.pml = std::move(all.pml);
+  into.held_for = std::max(into.held_for, other.held_for);
+  into.stopped = into.stopped || other.stopped;
+  for (std::string& note : other.notes) {
+    if (into.notes.size() < most_problems && std::find(into.notes.begin(), into.notes.end(), note) == into.notes.end())
+      into.notes.push_back(std::move(note));
+  }
+  append_new(into.problems, std::move(other.problems));
+}
+
+}  // namespace
+
+void merge(answer_body& into, answer_body&& other) {
+  std::visit(
+      [&other](auto& first) {
+        if (auto* same = std::get_if<std::remove_reference_t<decltype(first)>>(&other))
+          merge_into(first, std::move(*same));
+      },
+      into);
+}
+
+bool gathering::add(answer&& part) {
+  if (part.number != number_) return false;
+  append(problems_, std::move(part.problems));
+  if (part.agents.empty() || !part.what) return !problems_.empty();
+  const rank_set unheard = part.agents.without(covered_);
+  if (unheard.empty()) return false;
+  if (unheard != part.agents) {
+    // Both ends of a connection were sure that the other had gone, and it had not: rare, and it cannot be taken apart.
+    problems_.push_back(
+        {unheard.lowest(), error{error_code::busy, fmt::format("the answer of agents {} came together with others that "
+                                                               "had been heard already, and was left out",
+                                                               unheard.text())}});
+    return true;
+  }
+  covered_.add(part.agents);
+  fresh_.add(part.agents);
+  if (body_) {
+    merge(*body_, std::move(*part.what));
+  } else {
+    body_ = std::move(part.what);
+  }
+  return true;
+}
+
+std::optional<answer> gathering::take_problems() {
+  if (problems_.empty()) return std::nullopt;
+  return answer{number_, {}, std::exchange(problems_, {}), std::nullopt};
+}
+
+answer gathering::take() {
+  answer part{number_, std::exchange(fresh_, {}), std::exchange(problems_, {}), std::move(body_)};
+  body_.reset();
+  return part;
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,57 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// An agent's place in the tree: to whom it answers now, and to whom else when that one is gone.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages.hpp"
+#include "mpiacq/tracer.hpp"
+#include "uplink.hpp"
+
+namespace mpiacq::agents {
+
+/// Connects, greets, and does so again, with the same or the next one above, whenever a connection ends.
+class seat {
+ public:
+  /// `context` and `who` must outlive it.
+  seat(const zmq_context& context, const trust& who, peer_address front_end, node_names names, peer_address own);
+
+  /// Looks whether it is time to try somebody else.
+  void turn();
+  /// The next message from above; greetings and places are dealt with, and a place is given on, too.
+  [[nodiscard]] std::optional<message> next();
+  bool send(const message& what) { return connected_ && link_ && link_->send(what); }
+  [[nodiscard]] bool is_connected() const { return connected_; }
+  /// Nobody has been reached for too long: why.
+  [[nodiscard]] const std::optional<error>& given_up() const { return given_up_; }
+
+  [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
+  [[nodiscard]] deadline next_turn() const { return std::min(try_next_at_, give_up_at_); }
+
+ private:
+  void connect();
+  void try_next();
+  void greet();
+  void lost();
+  [[nodiscard]] std::optional<message> take(uplink_event&& happened);
+
+  const zmq_context& context_;
+  const trust& who_;
+  node_names names_;
+  peer_address own_;
+  std::vector<peer_address> above_;  ///< the front end first
+  std::size_t at_ = 0;               ///< whom it is trying
+  std::size_t endpoint_ = 0;         ///< by which address
+  std::uint32_t number_ = 0;
+  std::unique_ptr<uplink> link_;
+  bool connected_ = false;  ///< and welcomed
+  deadline try_next_at_{};
+  deadline give_up_at_{};
+  error last_failure_;
+  std::optional<error> given_up_;
+};
+
+}  // namespace mpiacq::agents
