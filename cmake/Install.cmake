@@ -33,6 +33,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/mpiacq.pc.in ${PROJECT_BINARY_DIR}/mpia
 install(FILES ${PROJECT_BINARY_DIR}/mpiacq.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(MPIACQ_TOOLS)
+  install(TARGETS mpiacq_agent RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mpiacq)
   get_property(commands DIRECTORY ${PROJECT_SOURCE_DIR}/tools/mpiacq PROPERTY BUILDSYSTEM_TARGETS)
   file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   foreach(command IN LISTS commands)

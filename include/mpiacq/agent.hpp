@@ -27,10 +27,16 @@ struct agent_order {
 [[nodiscard]] result<agent_order> parse_agent_order(const std::vector<std::string>& arguments);
 [[nodiscard]] std::vector<std::string> arguments_of(const agent_order& order);
 
+/// The programs that an agent starts for itself, as paths; empty: those that are installed with the library.
+struct agent_programs {
+  std::string tracer;
+  std::string queue_host;
+};
+
 /// Is the agent of this node, until the front end, everybody on the way to it, or `at_most` ends, or `stop` can be read
 /// (a descriptor; -1: none). Ranks are left as they were found. Errors: permission (the proof cannot be made, or was
 /// refused), timed_out (the front end does not answer), and what keeps it from beginning.
 /// Thread: the caller's, and one of its own for the ranks.
-[[nodiscard]] result<void> run_agent(const agent_order& order, int stop = -1);
+[[nodiscard]] result<void> run_agent(const agent_order& order, const agent_programs& programs = {}, int stop = -1);
 
 }  // namespace mpiacq

@@ -33,7 +33,8 @@ node_names names_here(const std::string& told) {
 /// The agent of one node: one seat above, a branch below, and its own ranks.
 class node_agent {
  public:
-  node_agent(trust who, zmq_context context) : trust_(std::move(who)), context_(std::move(context)) {}
+  node_agent(trust who, zmq_context context, agent_programs programs)
+      : trust_(std::move(who)), context_(std::move(context)), programs_(std::move(programs)) {}
 
   result<void> set_up(const agent_order& order, const curve_key& front_end) {
     auto door = listener::open(trust_, {is_loopback(order)});
@@ -91,7 +92,7 @@ class node_agent {
     if (auto* placed = std::get_if<place>(&said)) {
       number_ = placed->number;
       if (worker_) return;
-      if (auto worker = rank_worker::start(std::move(placed->ranks))) worker_ = std::move(*worker);
+      if (auto worker = rank_worker::start(std::move(placed->ranks), programs_)) worker_ = std::move(*worker);
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
     }
@@ -151,6 +152,7 @@ class node_agent {
 
   trust trust_;
   zmq_context context_;
+  agent_programs programs_;
   std::unique_ptr<listener> door_;
   std::optional<branch> below_;
   std::optional<seat> seat_;
@@ -165,7 +167,7 @@ class node_agent {
 
 }  // namespace
 
-result<void> run_agent(const agent_order& order, int stop) {
+result<void> run_agent(const agent_order& order, const agent_programs& programs, int stop) {
   const auto key = from_hex(order.front_end_key);
   if (!key || order.endpoints.empty())
     return fail(error_code::invalid_argument, "an agent needs the address and the key of its front end");
@@ -173,7 +175,7 @@ result<void> run_agent(const agent_order& order, int stop) {
   if (!who) return fail(std::move(who).error());
   auto context = zmq_context::make();
   if (!context) return fail(std::move(context).error());
-  node_agent agent(std::move(*who), std::move(*context));
+  node_agent agent(std::move(*who), std::move(*context), programs);
   if (auto set = agent.set_up(order, *key); !set) return set;
   return agent.run(stop);
 }

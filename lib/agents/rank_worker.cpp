@@ -17,7 +17,13 @@ void wake(int fd) {
   static_cast<void>(!::write(fd, &one, sizeof one));
 }
 
-answer_body answer_to(node_ranks& ranks, const ask_hold&, int) {
+/// What looking into ranks needs beside the question.
+struct looking {
+  int stop = -1;
+  std::string queue_host;
+};
+
+answer_body answer_to(node_ranks& ranks, const ask_hold&, const looking&) {
   hold_part part;
   for (rank_hold& rank : ranks.hold()) {
     if (rank.state == hold_state::held) part.held.add(rank.rank);
@@ -26,7 +32,7 @@ answer_body answer_to(node_ranks& ranks, const ask_hold&, int) {
   return part;
 }
 
-answer_body answer_to(node_ranks& ranks, const ask_release& what, int) {
+answer_body answer_to(node_ranks& ranks, const ask_release& what, const looking&) {
   release_part part;
   const auto outcomes = ranks.release(what.how);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -40,7 +46,7 @@ answer_body answer_to(node_ranks& ranks, const ask_release& what, int) {
   return part;
 }
 
-answer_body answer_to(node_ranks& ranks, const ask_stacks& what, int) {
+answer_body answer_to(node_ranks& ranks, const ask_stacks& what, const looking&) {
   stacks_part part;
   node_stacks seen = ranks.stacks(what.how);
   for (const rank_stacks& rank : seen.ranks) {
@@ -56,14 +62,15 @@ answer_body answer_to(node_ranks& ranks, const ask_stacks& what, int) {
   return part;
 }
 
-answer_body answer_to(node_ranks& ranks, const ask_queues& what, int stop) {
+answer_body answer_to(node_ranks& ranks, const ask_queues& what, const looking& how_to) {
   rank_queue_options how;
   how.ranks = what.ranks;
   how.library = what.library;
   how.types.file = what.types;
   how.types.debug_files.debuginfod = false;
   how.host.trust_library = what.trust_library;
-  how.host.stop = stop;
+  how.host.stop = how_to.stop;
+  how.host.helper = how_to.queue_host;
   how.stacks = what.stacks;
   how.job_size = what.job_size;
   return ranks.queues(how);
@@ -107,16 +114,17 @@ answer_body refuse(const std::vector<rank_process>& ranks, const ask_queues& wha
 
 }  // namespace
 
-answer_body answer_of(node_ranks& ranks, const question& what, int stop) {
-  return std::visit([&](const auto& asked) { return answer_to(ranks, asked, stop); }, what);
+answer_body answer_of(node_ranks& ranks, const question& what, int stop, const std::string& queue_host) {
+  return std::visit([&](const auto& asked) { return answer_to(ranks, asked, {stop, queue_host}); }, what);
 }
 
 answer_body refusal_of(const std::vector<rank_process>& ranks, const question& what, const error& why) {
   return std::visit([&](const auto& asked) { return refuse(ranks, asked, why); }, what);
 }
 
-result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process> ranks) {
+result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process> ranks, agent_programs programs) {
   std::unique_ptr<rank_worker> made(new rank_worker);
+  made->programs_ = std::move(programs);
   made->ranks_ = std::move(ranks);
   made->done_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   made->stop_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -155,7 +163,10 @@ std::optional<worked> rank_worker::take() {
 }
 
 void rank_worker::run() {
-  auto ranks = node_ranks::create(ranks_);
+  node_ranks_options options;
+  options.tracing.tracing_program = programs_.tracer;
+  options.debug_files.debuginfod = false;  // a download would hold up whoever asked
+  auto ranks = node_ranks::create(ranks_, options);
   for (;;) {
     std::pair<std::uint64_t, question> now;
     {
@@ -165,8 +176,8 @@ void rank_worker::run() {
       now = std::move(*next_);
       next_.reset();
     }
-    worked done{now.first,
-                ranks ? answer_of(**ranks, now.second, stop_.get()) : refusal_of(ranks_, now.second, ranks.error())};
+    worked done{now.first, ranks ? answer_of(**ranks, now.second, stop_.get(), programs_.queue_host)
+                                 : refusal_of(ranks_, now.second, ranks.error())};
     const std::lock_guard lock(mutex_);
     finished_ = std::move(done);
     wake(done_.get());

@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "messages.hpp"
+#include "mpiacq/agent.hpp"
 #include "unique_fd.hpp"
 
 namespace mpiacq::agents {
@@ -21,7 +23,8 @@ struct worked {
 };
 
 /// What a node's ranks answer to a question, made of what `node_ranks` gives.
-[[nodiscard]] answer_body answer_of(node_ranks& ranks, const question& what, int stop);
+[[nodiscard]] answer_body answer_of(node_ranks& ranks, const question& what, int stop,
+                                    const std::string& queue_host = {});
 /// What they answer where there is no `node_ranks`: the same error for each.
 [[nodiscard]] answer_body refusal_of(const std::vector<rank_process>& ranks, const question& what, const error& why);
 
@@ -29,7 +32,8 @@ struct worked {
 class rank_worker {
  public:
   /// The thread has every signal blocked. system: no descriptor.
-  [[nodiscard]] static result<std::unique_ptr<rank_worker>> start(std::vector<rank_process> ranks);
+  [[nodiscard]] static result<std::unique_ptr<rank_worker>> start(std::vector<rank_process> ranks,
+                                                                  agent_programs programs);
   ~rank_worker();
   rank_worker(const rank_worker&) = delete;
   rank_worker& operator=(const rank_worker&) = delete;
@@ -45,6 +49,7 @@ class rank_worker {
   void run();
 
   std::vector<rank_process> ranks_;
+  agent_programs programs_;
   helper::unique_fd done_;
   helper::unique_fd stop_;
   std::mutex mutex_;

@@ -79,7 +79,7 @@ class agent_thread {
  public:
   explicit agent_thread(agent_order order)
       : stop_(::eventfd(0, EFD_CLOEXEC)),
-        thread_([this, mine = std::move(order)] { outcome_ = run_agent(mine, stop_.get()); }) {}
+        thread_([this, mine = std::move(order)] { outcome_ = run_agent(mine, {}, stop_.get()); }) {}
   ~agent_thread() {
     stop();
     if (thread_.joinable()) thread_.join();

@@ -1,0 +1,132 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/call_tree.hpp"
+#include "mpiacq/error.hpp"
+#include "mpiacq/node_queues.hpp"
+#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/process_table.hpp"
+#include "mpiacq/rank_selection.hpp"
+#include "mpiacq/rank_set.hpp"
+#include "mpiacq/rank_stacks.hpp"
+
+namespace mpiacq {
+
+/// What starts an agent on each node (docs/agents.md).
+enum class agent_start : std::uint8_t {
+  automatic,  ///< slurm where the job has a Slurm job id, else ssh
+  slurm,      ///< a step of the job's own, one task a node (srun --overlap)
+  ssh,        ///< with the user's own configuration, without asking for anything
+  none,       ///< nobody: ranks of other nodes are not reached
+};
+/// "automatic", "slurm", "ssh", "none"
+[[nodiscard]] std::string_view name(agent_start start);
+
+/// How far the agents have come up.
+struct agents_progress {
+  std::size_t wanted = 0;
+  std::size_t arrived = 0;
+  std::size_t lost = 0;  ///< of those that had arrived
+};
+
+struct agents_options {
+  agent_start start = agent_start::automatic;
+  /// An agent for every node, this one too. Else this process looks after the ranks that are here.
+  bool everywhere = false;
+  std::uint32_t fan_out = 32;  ///< how many agents answer to one; at least 2
+  /// The agent's file, the same path on every node. Empty: the one that is installed beside the library.
+  std::string program;
+  std::string job_id;                              ///< Slurm's (mpir::job_facts); empty: no step can be started
+  std::string step_id;                             ///< for the reasons that are given
+  std::chrono::milliseconds start_limit{30'000};   ///< until an agent has to be there
+  std::chrono::milliseconds answer_limit{60'000};  ///< until all have to have answered a question
+  /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
+  std::string secret_folder;
+  std::string munge_socket;  ///< of a munged that is not at the system's place
+  /// Told on the caller's thread. Empty: nobody asks.
+  std::function<void(const agents_progress&)> progress = {};
+};
+
+struct job_ranks_options {
+  node_ranks_options node;
+  agents_options agents;
+};
+
+/// One node of a job, as its process table names it.
+struct job_node {
+  std::string host;
+  rank_set ranks;            ///< of those that were selected
+  bool local = false;        ///< looked after by this process itself
+  std::optional<error> why;  ///< empty: it is reached. Else why not, or since when not any more
+};
+
+/// Ranks that one reason keeps from being looked at.
+struct refused_ranks {
+  rank_set ranks;
+  error why;
+};
+
+/// The stacks of a job's ranks at one moment, merged where they were taken.
+struct job_stacks {
+  call_tree tree;
+  rank_set taken;
+  std::vector<refused_ranks> refused;  ///< every other rank that was asked for
+  clock::duration held_for{};          ///< the longest of all nodes
+  std::vector<error> problems;         ///< with files of names, with the node that has it
+};
+
+/// A job's ranks on all nodes as one object, with the calls of `node_ranks`: those of this node are looked after here,
+/// those of others by an agent on each. Agents form a tree in which answers are merged on their way.
+///
+///   auto ranks = mpiacq::job_ranks::create(*job.processes, {}, options);
+///   for (const auto& node : (*ranks)->nodes())
+///     if (node.why) complain(node.host, *node.why);
+///   const auto stacks = (*ranks)->stacks();
+///
+/// An agent that does not come, or is lost, costs its own ranks and no others: each has its reason in every answer.
+/// When this object ends, however it does, all agents end and leave their ranks as they found them.
+///
+/// Thread: one at a time.
+class job_ranks {
+ public:
+  /// Starts agents and waits for them, `start_limit` at most. Errors: as `node_ranks::create`; not_found (the agent's
+  /// program), system (no port to listen at). A node that is not reached is no error but has its reason in `nodes`.
+  [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(const process_table& table,
+                                                                 const rank_selection& selection = {},
+                                                                 const job_ranks_options& options = {});
+  /// Ends the agents; what is held is released, running.
+  ~job_ranks();
+  job_ranks(const job_ranks&) = delete;
+  job_ranks& operator=(const job_ranks&) = delete;
+
+  /// By their lowest ranks.
+  [[nodiscard]] std::span<const job_node> nodes() const;
+  /// All that were selected, in order.
+  [[nodiscard]] std::span<const rank_process> ranks() const;
+
+  /// As `node_ranks::hold`, on all nodes. failed: nobody reaches its node, `why` says for what reason.
+  [[nodiscard]] std::vector<rank_hold> hold();
+  /// As `node_ranks::release`. A node that cannot be reached any more has let its ranks go by itself.
+  std::vector<result<void>> release(leave how = leave::running);
+  [[nodiscard]] job_stacks stacks(const stack_options& options = {});
+  /// As `node_ranks::queues`: `progress` and `host.stop` are this process's.
+  [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
+
+ private:
+  struct state;
+  explicit job_ranks(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace mpiacq

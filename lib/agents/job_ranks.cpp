@@ -1,0 +1,177 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/job_ranks.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "job_ranks_state.hpp"
+#include "mpiacq/job.hpp"
+
+namespace mpiacq {
+
+std::string_view name(agent_start start) {
+  switch (start) {
+    case agent_start::automatic:
+      return "automatic";
+    case agent_start::slurm:
+      return "slurm";
+    case agent_start::ssh:
+      return "ssh";
+    case agent_start::none:
+      break;
+  }
+  return "none";
+}
+
+job_ranks::job_ranks(std::unique_ptr<state> s) : state_(std::move(s)) {}
+job_ranks::~job_ranks() = default;
+
+std::span<const job_node> job_ranks::nodes() const {
+  return state_->nodes;
+}
+
+std::span<const rank_process> job_ranks::ranks() const {
+  return state_->ranks;
+}
+
+result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
+                                                     const job_ranks_options& options) {
+  auto made = std::make_unique<state>();
+  made->options = options;
+  made->list_nodes(table, selection);
+  auto local = node_ranks::create(made->ranks_here(), options.node);
+  if (!local) return fail(std::move(local).error());
+  made->local = std::move(*local);
+  if (auto reached = made->reach_others(); !reached) return fail(std::move(reached).error());
+  return std::unique_ptr<job_ranks>(new job_ranks(std::move(made)));
+}
+
+void job_ranks::state::list_nodes(const process_table& table, const rank_selection& selection) {
+  const std::vector<bool> is_local =
+      options.agents.everywhere ? std::vector<bool>(table.string_count(), false) : hosts_on_this_node(table);
+  const auto hosts = table.host_numbers();
+  std::map<std::uint32_t, std::size_t> node_of_host;
+  for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
+    const std::uint32_t host = hosts[entry];
+    const bool local_one = host != process_table::no_string && is_local[host];
+    const auto [known, is_new] = node_of_host.try_emplace(host, nodes.size());
+    if (is_new) {
+      nodes.push_back({std::string(table.host_name(entry).value_or("")), {}, local_one, std::nullopt});
+      if (host == process_table::no_string)
+        nodes.back().why = error{error_code::not_found, "the process table does not say on which host it is"};
+    }
+    nodes[known->second].ranks.add(entry);
+    ranks.push_back({entry, table.pid(entry), std::string(table.executable_name(entry).value_or("")),
+                     table.names().rank(entry), table.names().of(entry)});
+    node_of_rank.push_back(known->second);
+  }
+}
+
+std::vector<rank_process> job_ranks::state::ranks_of(std::size_t node) const {
+  std::vector<rank_process> some;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (node_of_rank[i] == node) some.push_back(ranks[i]);
+  }
+  return some;
+}
+
+std::vector<rank_process> job_ranks::state::ranks_here() const {
+  std::vector<rank_process> some;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (nodes[node_of_rank[i]].local) some.push_back(ranks[i]);
+  }
+  return some;
+}
+
+std::vector<rank_hold> job_ranks::hold() {
+  state& s = *state_;
+  s.ask(agents::ask_hold{});
+  std::map<std::uint32_t, rank_hold> known;
+  for (rank_hold& rank : s.local->hold()) known.emplace(rank.rank, std::move(rank));
+  auto answer = s.collect<agents::hold_part>();
+  for (rank_hold& rank : answer.others) known.emplace(rank.rank, std::move(rank));
+  std::vector<rank_hold> all;
+  for (std::size_t i = 0; i < s.ranks.size(); ++i) {
+    const rank_process& rank = s.ranks[i];
+    if (const auto told = known.find(rank.rank); told != known.end()) {
+      all.push_back(std::move(told->second));
+    } else if (answer.held.contains(rank.rank)) {
+      all.push_back({rank.rank, rank.pid, hold_state::held, std::nullopt});
+    } else {
+      all.push_back({rank.rank, rank.pid, hold_state::failed, s.why_missing(i)});
+    }
+  }
+  return all;
+}
+
+std::vector<result<void>> job_ranks::release(leave how) {
+  state& s = *state_;
+  s.ask(agents::ask_release{how});
+  std::map<std::uint32_t, result<void>> known;
+  const auto here = s.local->release(how);
+  for (std::size_t i = 0; i < here.size(); ++i) known.emplace(s.local->ranks()[i].rank, here[i]);
+  for (const agents::refused_part& refused : s.collect<agents::release_part>().refused) {
+    for (const rank_process& rank : s.ranks) {
+      if (refused.ranks.contains(rank.rank)) known.emplace(rank.rank, fail(refused.why));
+    }
+  }
+  std::vector<result<void>> all;
+  for (const rank_process& rank : s.ranks) {
+    const auto told = known.find(rank.rank);
+    all.push_back(told == known.end() ? result<void>() : std::move(told->second));
+  }
+  return all;
+}
+
+job_stacks job_ranks::stacks(const stack_options& options) {
+  state& s = *state_;
+  s.ask(agents::ask_stacks{options});
+  node_stacks here = s.local->stacks(options);
+  job_stacks all;
+  for (const rank_stacks& rank : here.ranks) {
+    if (!rank.taken) {
+      all.refused.push_back({rank_set(rank.rank), rank.taken.error()});
+      continue;
+    }
+    all.taken.add(rank.rank);
+    for (const thread_stack& stack : rank.threads) all.tree.add(rank.rank, stack);
+  }
+  auto answer = s.collect<agents::stacks_part>();
+  all.tree.merge(answer.tree);
+  all.taken.add(answer.taken);
+  rank_set told = all.taken;
+  for (const agents::refused_part& refused : answer.refused) all.refused.push_back({refused.ranks, refused.why});
+  for (const refused_ranks& refused : all.refused) told.add(refused.ranks);
+  for (refused_ranks& missing : s.missing_of(options.ranks, told)) all.refused.push_back(std::move(missing));
+  all.held_for = std::max(here.held_for, answer.held_for);
+  all.problems = std::move(here.problems);
+  all.problems.insert(all.problems.end(), answer.problems.begin(), answer.problems.end());
+  return all;
+}
+
+node_queues job_ranks::queues(const rank_queue_options& options) {
+  state& s = *state_;
+  s.ask(agents::ask_queues{options.ranks, options.library, options.types.file, options.host.trust_library,
+                           options.stacks,
+                           options.job_size != 0 ? options.job_size : static_cast<std::uint32_t>(s.ranks.size())});
+  agents::answer_body all = s.local->queues(options);
+  agents::merge(all, s.collect<node_queues>());
+  auto& seen = std::get<node_queues>(all);
+  rank_set told;
+  for (const rank_queues& rank : seen.ranks) told.add(rank.rank);
+  node_queues missing;
+  for (std::size_t i = 0; i < s.ranks.size(); ++i) {
+    const rank_process& rank = s.ranks[i];
+    if (told.contains(rank.rank) || !options.ranks.contains(rank.rank)) continue;
+    missing.ranks.push_back({rank.rank, rank.pid, fail(s.why_missing(i))});
+    missing.doing.emplace_back();
+    missing.pml.emplace_back();
+  }
+  agents::merge(all, std::move(missing));
+  return std::move(seen);
+}
+
+}  // namespace mpiacq

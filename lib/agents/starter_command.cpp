@@ -1,0 +1,172 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "starter_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+constexpr std::size_t most_said = 4096;  // the end of it is what tells
+constexpr int ending_ms = 2000;
+constexpr int killing_ms = 500;
+
+/// For a POSIX shell.
+std::string quoted(const std::string& word) {
+  std::string all = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      all += "'\\''";
+    } else {
+      all += c;
+    }
+  }
+  return all + "'";
+}
+
+/// posix_spawn with what a command in the background needs. 0 or an errno.
+int spawn(pid_t& child, std::vector<std::string>& arguments, int output) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t how;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawnattr_init(&how);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+  sigset_t all, none;
+  ::sigfillset(&all);
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigdefault(&how, &all);
+  ::posix_spawnattr_setsigmask(&how, &none);
+  ::posix_spawnattr_setpgroup(&how, 0);
+  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<char*> words;
+  for (std::string& word : arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  const int outcome = ::posix_spawnp(&child, words.front(), &files, &how, words.data(), environ);
+  ::posix_spawnattr_destroy(&how);
+  ::posix_spawn_file_actions_destroy(&files);
+  return outcome;
+}
+
+}  // namespace
+
+result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::string> arguments,
+                                                              std::vector<std::string> hosts) {
+  std::unique_ptr<starter_command> made(new starter_command);
+  made->program_ = arguments.front();
+  made->hosts_ = std::move(hosts);
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return fail(error{error_code::system, fmt::format("a pipe for what {} says", made->program_)}.with_errno(errno));
+  made->output_ = helper::unique_fd(ends[0]);
+  const helper::unique_fd theirs(ends[1]);
+  if (const int why = spawn(made->child_, arguments, theirs.get()); why != 0) {
+    made->child_ = -1;
+    return fail(error{why == ENOENT ? error_code::not_found : error_code::system,
+                      fmt::format("{} cannot be run to start agents", made->program_)}
+                    .with_errno(why)
+                    .on(made->program_));
+  }
+  made->process_ = helper::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, made->child_, 0)));
+  return made;
+}
+
+starter_command::~starter_command() {
+  if (child_ < 0 || ended_) return;
+  if (wait_for_end(ending_ms)) return;
+  ::kill(-child_, SIGTERM);
+  if (wait_for_end(killing_ms)) return;
+  ::kill(-child_, SIGKILL);
+  ::waitpid(child_, &status_, 0);
+}
+
+void starter_command::abandon() {
+  if (still_runs()) ::kill(-child_, SIGTERM);
+}
+
+bool starter_command::wait_for_end(int limit_ms) {
+  pollfd end{process_.get(), POLLIN, 0};
+  if (::poll(&end, 1, limit_ms) <= 0) return false;
+  return !still_runs();
+}
+
+void starter_command::take_output() {
+  std::array<char, 4096> bytes{};
+  for (;;) {
+    const ssize_t size = ::read(output_.get(), bytes.data(), bytes.size());
+    if (size <= 0) return;
+    said_.append(bytes.data(), static_cast<std::size_t>(size));
+    if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+  }
+}
+
+bool starter_command::still_runs() {
+  if (ended_) return false;
+  take_output();
+  if (::waitpid(child_, &status_, WNOHANG) != child_) return true;
+  ended_ = true;
+  take_output();
+  return false;
+}
+
+std::string starter_command::last_words() const {
+  std::string said = said_;
+  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+  std::replace(said.begin(), said.end(), '\n', ' ');
+  std::string how = program_;
+  if (ended_ && WIFEXITED(status_)) how += fmt::format(" ended with status {}", WEXITSTATUS(status_));
+  if (ended_ && WIFSIGNALED(status_)) how += fmt::format(" was ended by signal {}", WTERMSIG(status_));
+  if (!ended_ && !said.empty()) how += " said";
+  if (!ended_ && said.empty()) return {};
+  return said.empty() ? how : fmt::format("{}: {}", how, said);
+}
+
+std::vector<std::string> slurm_command(const std::string& job_id, const std::vector<std::string>& hosts,
+                                       const std::string& program, const agent_order& order) {
+  // Overlap: the job's own step has the processors and the memory, and the agents take what is left of them.
+  std::vector<std::string> all = {"srun",
+                                  "--jobid=" + job_id,
+                                  "--overlap",
+                                  fmt::format("--nodes={}", hosts.size()),
+                                  fmt::format("--ntasks={}", hosts.size()),
+                                  "--ntasks-per-node=1",
+                                  fmt::format("--nodelist={}", fmt::join(hosts, ",")),
+                                  "--mem=0",
+                                  "--mpi=none",
+                                  "--cpu-bind=none",
+                                  "--kill-on-bad-exit=0",
+                                  "--wait=0",
+                                  "--input=none",
+                                  "--label",
+                                  "--quiet",
+                                  program};
+  const auto rest = arguments_of(order);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+std::vector<std::string> ssh_command(const std::string& host, const std::string& program, const agent_order& order) {
+  agent_order here = order;
+  here.node = host;
+  // Nobody is there to be asked for a password or a key's fingerprint.
+  std::vector<std::string> all = {"ssh", "-n", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host};
+  all.push_back(quoted(program));
+  for (const std::string& word : arguments_of(here)) all.push_back(quoted(word));
+  return all;
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,225 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The ranks of several hosts as one object. The hosts are names for this machine: what is called ssh here is a script
+// of the test's that runs the remote command where it is, so that the agents are the real program.
+#include "mpiacq/job_ranks.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <sys/stat.h>
+
+#include "catch.hpp"
+#include "run_command.hpp"
+#include "running_starter.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// In front of PATH while it lives: an `ssh` that knows all hosts but "away".
+class fake_ssh {
+ public:
+  fake_ssh() : path_(::getenv("PATH")) {
+    std::ofstream(folder_.path("ssh")) << "#!/bin/sh\n"
+                                          "while [ \"$1\" != -- ]; do shift; done\n"
+                                          "host=$2\n"
+                                          "shift 2\n"
+                                          "[ \"$host\" = away ] && { echo 'ssh: no route to away' >&2; exit 255; }\n"
+                                          "[ \"$host\" = silent ] && exec tail -f /dev/null\n"
+                                          "echo $$ > "
+                                       << folder_.path("pid.") << "$host\n"
+                                       << "exec sh -c \"exec $*\"\n";
+    ::chmod(folder_.path("ssh").c_str(), 0755);
+    ::setenv("PATH", (folder_.path("") + ":" + path_).c_str(), 1);
+  }
+  ~fake_ssh() { ::setenv("PATH", path_.c_str(), 1); }
+  fake_ssh(const fake_ssh&) = delete;
+  fake_ssh& operator=(const fake_ssh&) = delete;
+
+  [[nodiscard]] pid_t agent_of(const std::string& host) const {
+    return std::atoi(file_contents(folder_.path("pid." + host)).c_str());
+  }
+  [[nodiscard]] job_ranks_options options() const {
+    job_ranks_options how;
+    how.agents.start = agent_start::ssh;
+    how.agents.program = MPIACQ_AGENT;
+    how.agents.secret_folder = folder_.path(".");
+    how.agents.munge_socket = folder_.path("no-socket");
+    how.agents.start_limit = std::chrono::seconds(20);
+    return how;
+  }
+  /// Files of secrets that are still there.
+  [[nodiscard]] std::size_t secrets() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path(".")))
+      count += entry.path().filename().string().starts_with(".mpiacq") ? 1U : 0U;
+    return count;
+  }
+
+ private:
+  std::string path_;
+  scratch_folder folder_;
+};
+
+/// Ranks in a ring of receives, one on each of these hosts.
+class far_job {
+ public:
+  explicit far_job(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+    std::vector<table_row> rows;
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      const std::string from = std::to_string((rank + 1) % hosts_.size());
+      processes_.push_back(std::make_unique<live_process>(std::vector<std::string>{
+          MPIACQ_QUEUE_RANKS "/queue_rank", std::to_string(rank), std::to_string(hosts_.size()),
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so", "receive:world:" + from + ":7:64", "in:MPI_Recv"}));
+      (void)processes_.back()->lines_until_ready();
+      rows.push_back({hosts_[rank], MPIACQ_QUEUE_RANKS "/queue_rank", processes_.back()->pid(), 0,
+                      static_cast<std::int32_t>(rank)});
+    }
+    table_ = make_process_table(rows, {}, inferred_descriptor_layout({}));
+  }
+  [[nodiscard]] const process_table& table() const { return table_; }
+  [[nodiscard]] pid_t pid(std::size_t rank) const { return static_cast<pid_t>(processes_[rank]->pid().value()); }
+  [[nodiscard]] bool is_held(std::size_t rank) const { return status_of(pid(rank), "TracerPid") != "0"; }
+
+ private:
+  std::vector<std::string> hosts_;
+  std::vector<std::unique_ptr<live_process>> processes_;
+  process_table table_;
+};
+
+std::unique_ptr<job_ranks> reach(const far_job& job, const job_ranks_options& options) {
+  auto made = job_ranks::create(job.table(), {}, options);
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
+}  // namespace
+
+TEST_CASE("job ranks: those of two hosts are held, looked at and let go as one") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2", "n1", "n2"});
+  auto ranks = reach(job, ssh.options());
+  REQUIRE(ranks->nodes().size() == 2);
+  CHECK(ranks->nodes()[0].host == "n1");
+  CHECK(ranks->nodes()[0].ranks.text() == "0,2");
+  for (const job_node& node : ranks->nodes()) {
+    INFO((node.why ? node.why->message : ""));
+    CHECK_FALSE(node.why.has_value());
+  }
+  const auto held = ranks->hold();
+  REQUIRE(held.size() == 4);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    INFO((held[rank].why ? held[rank].why->message : ""));
+    CHECK(held[rank].state == hold_state::held);
+    CHECK(job.is_held(rank));
+  }
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "0-3");
+  for (const refused_ranks& refused : stacks.refused) UNSCOPED_INFO(refused.why.message);
+  CHECK(stacks.refused.empty());
+  CHECK(stacks.tree[call_tree::root].ranks.text() == "0-3");
+  for (const auto& outcome : ranks->release()) CHECK(outcome.has_value());
+  for (std::size_t rank = 0; rank < 4; ++rank) CHECK(runs_freely(job.pid(rank)));
+
+  rank_queue_options how;
+  how.host.trust_library = true;  // fixtures lie below /tmp
+  const node_queues queues = ranks->queues(how);
+  REQUIRE(queues.ranks.size() == 4);
+  const queue_waits waits = find_waits(queues.ranks, queues.doing);
+  REQUIRE(waits.deadlocks.size() == 1);
+  CHECK(waits.deadlocks[0].ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
+
+  CHECK(ssh.secrets() == 1);
+  const pid_t agent = ssh.agent_of("n2");
+  CHECK(process_state(agent) != ' ');
+  ranks.reset();
+  CHECK(process_state(agent) == ' ');
+  CHECK(ssh.secrets() == 0);
+}
+
+TEST_CASE("job ranks: a host that is not reached is named with what ssh says, and the rest goes on") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "away", "-oProxyCommand=touch", "n2"});
+  auto options = ssh.options();
+  options.agents.start_limit = std::chrono::seconds(5);
+  const auto ranks = reach(job, options);
+  REQUIRE(ranks->nodes().size() == 4);
+  CHECK_FALSE(ranks->nodes()[0].why.has_value());
+  REQUIRE(ranks->nodes()[1].why.has_value());
+  CHECK_THAT(ranks->nodes()[1].why->message,
+             ContainsSubstring("no agent has come from away") && ContainsSubstring("no route to away"));
+  REQUIRE(ranks->nodes()[2].why.has_value());
+  CHECK_THAT(ranks->nodes()[2].why->message, ContainsSubstring("is no name of a host"));
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "0,3");
+  REQUIRE(stacks.refused.size() == 2);
+  CHECK(stacks.refused[0].ranks.text() == "1");
+  CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("no route to away"));
+  const auto held = ranks->hold();
+  CHECK(held[0].state == hold_state::held);
+  CHECK(held[1].state == hold_state::failed);
+  CHECK(held[3].state == hold_state::held);
+}
+
+TEST_CASE("job ranks: an agent that does not come is not waited for longer than was said") {
+  const fake_ssh ssh;
+  const far_job job({"silent", "n1"});
+  auto options = ssh.options();
+  options.agents.start_limit = std::chrono::milliseconds(2000);
+  const auto begin = clock::now();
+  const auto ranks = reach(job, options);
+  CHECK(clock::now() - begin < std::chrono::seconds(10));
+  REQUIRE(ranks->nodes()[0].why.has_value());
+  CHECK_THAT(ranks->nodes()[0].why->message, ContainsSubstring("no agent has come from silent within 2 s"));
+  CHECK(ranks->stacks().taken.text() == "1");
+}
+
+TEST_CASE("job ranks: when an agent is killed its ranks go on, and it is named") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2"});
+  const auto ranks = reach(job, ssh.options());
+  for (const rank_hold& rank : ranks->hold()) REQUIRE(rank.state == hold_state::held);
+  ::kill(ssh.agent_of("n2"), SIGKILL);
+  // The tracing process lets go by itself.
+  CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
+  CHECK(job.is_held(0));
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "0");
+  REQUIRE(stacks.refused.size() == 1);
+  CHECK(stacks.refused[0].ranks.text() == "1");
+  CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("n2") && ContainsSubstring("its agent has ended"));
+}
+
+TEST_CASE("job ranks: when an inner agent is killed, those below it answer to another") {
+  const fake_ssh ssh;
+  const far_job job({"n0", "n1", "n2", "n3", "n4", "n5"});
+  auto options = ssh.options();
+  options.agents.fan_out = 2;
+  const auto ranks = reach(job, options);
+  REQUIRE(ranks->stacks().taken.text() == "0-5");
+  // Six agents by twos: the first two that came have two each below them. Which those are nobody says, so all are tried
+  // in turn but the last two, of which at least one is a leaf.
+  ::kill(ssh.agent_of("n0"), SIGKILL);
+  CHECK(ranks->stacks().taken.text() == "1-5");
+  ::kill(ssh.agent_of("n1"), SIGKILL);
+  CHECK(ranks->stacks().taken.text() == "2-5");
+  ::kill(ssh.agent_of("n2"), SIGKILL);
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "3-5");
+  CHECK(stacks.refused.size() == 3);
+}
+
+TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for their reason") {
+  const far_job job({"n1", "localhost"});
+  job_ranks_options options;
+  options.agents.start = agent_start::none;
+  const auto ranks = reach(job, options);
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "1");
+  REQUIRE(stacks.refused.size() == 1);
+  CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("no agent was to be started"));
+}
