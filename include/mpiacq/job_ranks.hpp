@@ -54,6 +54,8 @@ struct agents_options {
   /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
   std::string secret_folder;
   std::string munge_socket;  ///< of a munged that is not at the system's place
+  /// A descriptor of the caller's: once it can be read, agents are not waited for any longer. -1: none.
+  int stop = -1;
   /// Told on the caller's thread. Empty: nobody asks.
   std::function<void(const agents_progress&)> progress = {};
 };
@@ -85,6 +87,9 @@ struct job_stacks {
   clock::duration held_for{};          ///< the longest of all nodes
   std::vector<error> problems;         ///< with files of names, with the node that has it
 };
+
+/// The same of one node's stacks.
+[[nodiscard]] job_stacks merged(node_stacks&& taken);
 
 /// A job's ranks on all nodes as one object, with the calls of `node_ranks`: those of this node are looked after here,
 /// those of others by an agent on each. Agents form a tree in which answers are merged on their way.

@@ -53,6 +53,8 @@ void job_ranks::state::list_nodes(const process_table& table, const rank_selecti
   const std::vector<bool> is_local =
       options.agents.everywhere ? std::vector<bool>(table.string_count(), false) : hosts_on_this_node(table);
   const auto hosts = table.host_numbers();
+  // No node sees the whole job; with several worlds nobody says of which one a rank is.
+  if (!table.names().has_worlds()) world_size = static_cast<std::uint32_t>(table.size());
   std::map<std::uint32_t, std::size_t> node_of_host;
   for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
     const std::uint32_t host = hosts[entry];
@@ -126,12 +128,9 @@ std::vector<result<void>> job_ranks::release(leave how) {
   return all;
 }
 
-job_stacks job_ranks::stacks(const stack_options& options) {
-  state& s = *state_;
-  s.ask(agents::ask_stacks{options});
-  node_stacks here = s.local->stacks(options);
+job_stacks merged(node_stacks&& taken) {
   job_stacks all;
-  for (const rank_stacks& rank : here.ranks) {
+  for (const rank_stacks& rank : taken.ranks) {
     if (!rank.taken) {
       all.refused.push_back({rank_set(rank.rank), rank.taken.error()});
       continue;
@@ -139,6 +138,15 @@ job_stacks job_ranks::stacks(const stack_options& options) {
     all.taken.add(rank.rank);
     for (const thread_stack& stack : rank.threads) all.tree.add(rank.rank, stack);
   }
+  all.held_for = taken.held_for;
+  all.problems = std::move(taken.problems);
+  return all;
+}
+
+job_stacks job_ranks::stacks(const stack_options& options) {
+  state& s = *state_;
+  s.ask(agents::ask_stacks{options});
+  job_stacks all = merged(s.local->stacks(options));
   auto answer = s.collect<agents::stacks_part>();
   all.tree.merge(answer.tree);
   all.taken.add(answer.taken);
@@ -146,18 +154,17 @@ job_stacks job_ranks::stacks(const stack_options& options) {
   for (const agents::refused_part& refused : answer.refused) all.refused.push_back({refused.ranks, refused.why});
   for (const refused_ranks& refused : all.refused) told.add(refused.ranks);
   for (refused_ranks& missing : s.missing_of(options.ranks, told)) all.refused.push_back(std::move(missing));
-  all.held_for = std::max(here.held_for, answer.held_for);
-  all.problems = std::move(here.problems);
+  all.held_for = std::max(all.held_for, answer.held_for);
   all.problems.insert(all.problems.end(), answer.problems.begin(), answer.problems.end());
   return all;
 }
 
 node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
-  s.ask(agents::ask_queues{options.ranks, options.library, options.types.file, options.host.trust_library,
-                           options.stacks,
-                           options.job_size != 0 ? options.job_size : static_cast<std::uint32_t>(s.ranks.size())});
-  agents::answer_body all = s.local->queues(options);
+  rank_queue_options how = options;
+  if (how.job_size == 0) how.job_size = s.world_size;
+  s.ask(agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
+  agents::answer_body all = s.local->queues(how);
   agents::merge(all, s.collect<node_queues>());
   auto& seen = std::get<node_queues>(all);
   rank_set told;

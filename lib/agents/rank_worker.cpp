@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "mpiacq/job_ranks.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
@@ -47,18 +49,10 @@ answer_body answer_to(node_ranks& ranks, const ask_release& what, const looking&
 }
 
 answer_body answer_to(node_ranks& ranks, const ask_stacks& what, const looking&) {
-  stacks_part part;
-  node_stacks seen = ranks.stacks(what.how);
-  for (const rank_stacks& rank : seen.ranks) {
-    if (!rank.taken) {
-      part.refused.push_back({rank_set(rank.rank), rank.taken.error()});
-      continue;
-    }
-    part.taken.add(rank.rank);
-    for (const thread_stack& stack : rank.threads) part.tree.add(rank.rank, stack);
-  }
-  part.held_for = seen.held_for;
-  part.problems = std::move(seen.problems);
+  job_stacks seen = merged(ranks.stacks(what.how));
+  stacks_part part{std::move(seen.tree), std::move(seen.taken), {}, seen.held_for, std::move(seen.problems)};
+  for (refused_ranks& refused : seen.refused)
+    part.refused.push_back({std::move(refused.ranks), std::move(refused.why)});
   return part;
 }
 

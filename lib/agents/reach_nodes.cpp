@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "job_ranks_state.hpp"
@@ -33,6 +34,11 @@ bool is_plain_name(const std::string& host) {
   return !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':';
   });
+}
+
+bool can_be_read(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
 }  // namespace
@@ -113,7 +119,7 @@ void job_ranks::state::wait_for(const std::vector<std::size_t>& wanted) {
   for (;;) {
     const std::size_t arrived = node_of_agent.size();
     if (how.progress) how.progress({wanted.size(), arrived, 0});
-    if (arrived == wanted.size() || clock::now() >= until) return;
+    if (arrived == wanted.size() || clock::now() >= until || can_be_read(how.stop)) return;
     bool one_may_come = false;
     // Neither srun nor ssh ends before its agents.
     for (const auto& starter : starters)

@@ -19,6 +19,9 @@ constexpr std::chrono::milliseconds one_try{600};
 /// At the beginning there is only one, and an unanswered greeting is no reason to go.
 constexpr std::chrono::seconds first_try{3};
 
+/// A front end that looks at ranks of its own meanwhile is reached, and does not answer yet.
+constexpr std::chrono::seconds busy_at_most{10};
+
 }  // namespace
 
 seat::seat(const zmq_context& context, const trust& who, peer_address front_end, node_names names, peer_address own)
@@ -93,6 +96,10 @@ std::optional<message> seat::next() {
 }
 
 std::optional<message> seat::take(uplink_event&& happened) {
+  if (std::holds_alternative<link_reached>(happened) && at_ == 0 && !connected_) {
+    give_up_at_ = std::max(give_up_at_, clock::now() + busy_at_most);
+    try_next_at_ = std::max(try_next_at_, clock::now() + busy_at_most);
+  }
   if (std::holds_alternative<link_up>(happened)) greet();
   if (std::holds_alternative<link_down>(happened)) lost();
   if (auto* refused = std::get_if<link_refused>(&happened)) {

@@ -9,7 +9,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-constexpr int watched = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+constexpr int watched = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_DISCONNECTED;
 
@@ -56,6 +56,8 @@ std::optional<uplink_event> uplink::next_of_monitor() {
     if (event.bytes().size() < sizeof what) continue;
     std::memcpy(&what, event.bytes().data(), sizeof what);
     switch (what) {
+      case ZMQ_EVENT_CONNECTED:
+        return link_reached{};
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return link_up{};
       case ZMQ_EVENT_DISCONNECTED:

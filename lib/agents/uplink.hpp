@@ -15,7 +15,8 @@
 
 namespace mpiacq::agents {
 
-struct link_up {};  ///< encrypted, to the owner of the right key: it can be greeted
+struct link_reached {};  ///< somebody listens there, who has yet to say who it is
+struct link_up {};       ///< encrypted, to the owner of the right key: it can be greeted
 struct link_down {};
 struct link_refused {
   error why;  ///< the other side does not let our key in, or is not who it should be
@@ -24,7 +25,7 @@ struct link_refused {
 struct link_noise {
   error why;
 };
-using uplink_event = std::variant<link_up, link_down, link_refused, link_noise, message>;
+using uplink_event = std::variant<link_reached, link_up, link_down, link_refused, link_noise, message>;
 
 /// Connects, and connects again whenever that is lost: each time anew, as somebody who has proven nothing.
 /// Thread: one at a time.

@@ -49,11 +49,13 @@ struct channel {
   void connect_as(agents::trust& other) {
     lower = agents::uplink::open(context, other, upper->address().endpoints.at(0), upper->address().key).value();
   }
-  /// What the lower end sees next, while the upper one takes what comes.
+  /// What the lower end sees next beside that somebody listens there, while the upper one takes what comes.
   std::optional<agents::uplink_event> next_below() {
-    return until(*upper, lower.get(), [this] {
+    return until(*upper, lower.get(), [this]() -> std::optional<agents::uplink_event> {
       while (auto come = upper->receive()) arrived.push_back(std::move(*come));
-      return lower->next();
+      auto happened = lower->next();
+      while (happened && std::holds_alternative<agents::link_reached>(*happened)) happened = lower->next();
+      return happened;
     });
   }
   std::optional<agents::arrival> next_above() {

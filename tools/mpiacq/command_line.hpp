@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpiacq/job.hpp"
+#include "mpiacq/job_ranks.hpp"
 #include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/rank_selection.hpp"
 #include "mpiacq/tracer.hpp"
@@ -88,6 +89,7 @@ struct stacks_options {
   bool all_threads = false;
   stacks_form form = stacks_form::tree;
   std::optional<interface_kind> interface;  ///< as for launch and attach
+  agent_start agents = agent_start::automatic;
   std::size_t samples = 1;
   double interval = 0;  ///< seconds
   double timeout = 0;   ///< seconds
@@ -109,6 +111,7 @@ struct queues_options {
   rank_choice ranks;
   std::optional<interface_kind> interface;  ///< as for launch and attach
   queue_request queue;
+  agent_start agents = agent_start::automatic;
   double timeout = 0;  ///< seconds
 };
 

@@ -154,6 +154,29 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   return std::nullopt;
 }
 
+namespace {
+
+constexpr std::array agent_starts{agent_start::automatic, agent_start::slurm, agent_start::ssh, agent_start::none};
+
+void add_agents(CLI::App& command, std::string& word) {
+  std::vector<std::string> words;
+  for (const agent_start start : agent_starts) words.emplace_back(name(start));
+  command
+      .add_option("--agents", word,
+                  "What starts an agent on each other node: slurm, ssh, or none. Default: automatic, which is slurm in "
+                  "a job of Slurm's")
+      ->type_name("WAY")
+      ->check(CLI::IsMember(words).description(""));
+}
+
+agent_start chosen_agents(const std::string& word) {
+  const auto chosen =
+      std::find_if(agent_starts.begin(), agent_starts.end(), [&](agent_start start) { return name(start) == word; });
+  return chosen == agent_starts.end() ? agent_start::automatic : *chosen;
+}
+
+}  // namespace
+
 CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
   CLI::App* command = app.add_subcommand("queues", queues_about);
   command->footer(queues_details);
@@ -163,6 +186,7 @@ CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
   command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
   add_interface(*command, words.interface);
   add_queue_options(*command, words.queue);
+  add_agents(*command, words.agents);
   add_timeout(*command, words.timeout, "Give up if the starter has no complete table after so long; default: 5");
   return command;
 }
@@ -172,6 +196,7 @@ std::optional<std::string> take_queues_options(const queues_words& words, queues
   options.report = words.report;
   options.interface = chosen_interface(words.interface);
   options.queue = words.queue;
+  options.agents = chosen_agents(words.agents);
   options.timeout = words.timeout;
   return std::nullopt;
 }
@@ -186,6 +211,7 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words) {
   command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
   add_interface(*command, words.interface);
   add_queue_options(*command, words.queue);
+  add_agents(*command, words.agents);
   command->add_flag("--folded", words.folded, "A line for each different stack with its count, for flame graphs");
   command->add_flag("--dot", words.dot, "The tree for Graphviz");
   command
@@ -213,6 +239,7 @@ std::optional<std::string> take_stacks_options(const stacks_words& words, stacks
   options.queue = words.queue;
   options.all_threads = words.threads == "all";
   options.form = words.folded ? stacks_form::folded : words.dot ? stacks_form::dot : stacks_form::tree;
+  options.agents = chosen_agents(words.agents);
   options.samples = words.samples;
   options.interval = words.interval;
   options.timeout = words.timeout;

@@ -54,6 +54,7 @@ struct stacks_words {
   std::string threads = "main";
   bool folded = false;
   bool dot = false;
+  std::string agents = "automatic";
   std::size_t samples = 1;
   double interval = 0.1;
   double timeout = 5;
@@ -66,6 +67,7 @@ struct queues_words {
   std::string ranks = "all";
   std::string interface;
   queue_request queue;
+  std::string agents = "automatic";
   double timeout = 5;
 };
 CLI::App* add_queues_command(CLI::App& app, queues_words& words);

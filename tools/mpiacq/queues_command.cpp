@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "progress_line.hpp"
@@ -53,12 +54,15 @@ int run_queues(const queues_options& options) {
     complain(look.error());
     return status_without_ranks(signals);
   }
-  auto session = queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
-                                      options.queue, look->search, signals.descriptor());
+  const auto agents = agents_for(look->job, look->ranks, options.agents, signals.descriptor());
+  auto session = agents ? queues_session::open(look->job, look->ranks, options.queue, look->search, *agents)
+                        : queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
+                                               options.queue, look->search, signals.descriptor());
   if (!session) {
     complain(session.error());
     return status_tool_failed;
   }
+  if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
   session->snapshot().problems = look->job.problems;
   look_with_progress(*session);
   const auto signal = signals.take();

@@ -93,27 +93,43 @@ result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> 
   if (!node) return fail(std::move(node).error());
   queues_session session;
   session.node_ = std::move(*node);
-  session.how_.library = request.library;
-  session.how_.starter = starter.pid;
-  session.how_.host.trust_library = request.trust_library;
-  session.how_.types.file = request.types;
-  session.how_.types.debug_files = search;
-  session.how_.host.stop = stop;
-  session.snapshot_.starter = std::move(starter);
-  session.snapshot_.library_chosen = !request.library.empty();
-  session.snapshot_.library_trusted = request.trust_library;
-  session.snapshot_.types_file = request.types;
-  session.snapshot_.names = table.names();
-  session.snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
-  session.entries_ = table.size();
+  session.begin(std::move(starter), table, request, search, stop);
   for (const std::uint32_t rank : table.names().selected(ranks, table.size())) {
     if (!is_local[rank]) session.snapshot_.remote.add(rank);
   }
   return session;
 }
 
+result<queues_session> queues_session::open(const job_view& job, const rank_selection& ranks,
+                                            const queue_request& request, const debug_file_search& search,
+                                            const agents_options& agents) {
+  auto nodes = job_ranks::create(*job.processes, ranks, {options_for(search), agents});
+  if (!nodes) return fail(std::move(nodes).error());
+  queues_session session;
+  session.nodes_ = std::move(*nodes);
+  session.begin(job.starter, *job.processes, request, search, agents.stop);
+  return session;
+}
+
+void queues_session::begin(starter_facts starter, const process_table& table, const queue_request& request,
+                           const debug_file_search& search, int stop) {
+  how_.library = request.library;
+  how_.starter = starter.pid;
+  how_.host.trust_library = request.trust_library;
+  how_.types.file = request.types;
+  how_.types.debug_files = search;
+  how_.host.stop = stop;
+  snapshot_.starter = std::move(starter);
+  snapshot_.library_chosen = !request.library.empty();
+  snapshot_.library_trusted = request.trust_library;
+  snapshot_.types_file = request.types;
+  snapshot_.names = table.names();
+  snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
+  entries_ = table.size();
+}
+
 node_queues queues_session::read_all() {
-  node_queues seen = node_->queues(how_);
+  node_queues seen = queues(how_);
   rank_queue_options again = how_;
   for (int tries = 1; tries < most_tries && !seen.stopped; ++tries) {
     auto busy = busy_ones(seen);
@@ -123,7 +139,7 @@ node_queues queues_session::read_all() {
       break;
     }
     again.ranks = selection_of(std::move(busy));
-    put_into(seen, node_->queues(again));
+    put_into(seen, queues(again));
   }
   return seen;
 }
@@ -156,6 +172,24 @@ void queues_session::look() {
   }
 }
 
+/// The tree as far as it says in which call each rank is.
+std::vector<std::string> queues_session::calls_of(const stack_options& how) {
+  const job_stacks seen = nodes_ ? nodes_->stacks(how) : merged(node_->stacks(how));
+  snapshot_.held += seen.held_for;
+  std::vector<std::string> calls = {seen.taken.text()};
+  // What the program called, and not what that calls in turn.
+  std::vector<bool> is_inside(seen.tree.size(), false);
+  for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
+    const call_tree::node& node = seen.tree[i];
+    is_inside[i] = is_inside[node.parent];
+    if (is_inside[i] || !node.place || activity_in(node.place->function).kind == mpi_call_kind::none) continue;
+    is_inside[i] = true;
+    calls.push_back(node.place->function + " " + node.ranks.text());
+  }
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
 bool queues_session::stay_where_they_are(const std::vector<std::uint32_t>& ranks) {
   stack_options how;
   how.ranks = selection_of(ranks);
@@ -165,10 +199,7 @@ bool queues_session::stay_where_they_are(const std::vector<std::uint32_t>& ranks
       snapshot_.interrupted = true;
       return false;
     }
-    const node_stacks seen = node_->stacks(how);
-    snapshot_.held += seen.held_for;
-    std::vector<std::string> now;
-    for (const rank_stacks& rank : seen.ranks) now.push_back(activity_of(rank.threads, {}).function);
+    const auto now = calls_of(how);
     if (sample == 0) calls = now;
     if (now != calls) return false;
   }

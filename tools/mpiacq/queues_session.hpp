@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/spawn_watch.hpp"
@@ -25,6 +26,10 @@ class queues_session {
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
                                                    const queue_request& request, const debug_file_search& search,
                                                    int stop = -1);
+  /// The same of all nodes, through agents on those that are not this one.
+  [[nodiscard]] static result<queues_session> open(const job_view& job, const rank_selection& ranks,
+                                                   const queue_request& request, const debug_file_search& search,
+                                                   const agents_options& agents);
   /// The same through a job that is under control.
   [[nodiscard]] static result<queues_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
@@ -32,7 +37,9 @@ class queues_session {
 
   /// Whom to tell how many of how many ranks have been read.
   void on_progress(std::function<void(std::size_t, std::size_t)> tell) { how_.progress = std::move(tell); }
-  [[nodiscard]] std::size_t rank_count() const { return node_->ranks().size(); }
+  [[nodiscard]] std::size_t rank_count() const { return node_ ? node_->ranks().size() : nodes_->ranks().size(); }
+  /// Of all nodes, where agents look after some; null else.
+  [[nodiscard]] const job_ranks* nodes() const { return nodes_.get(); }
 
   /// Reads them, and finds who waits for whom. Where that is a deadlock it looks again, and at what the ranks do in
   /// between: a message that was on its way at one moment has come at another, and then they have gone on.
@@ -52,13 +59,21 @@ class queues_session {
                                                    const process_table& table, const std::vector<bool>& is_local,
                                                    const rank_selection& ranks, const queue_request& request,
                                                    const debug_file_search& search, int stop);
+  void begin(starter_facts starter, const process_table& table, const queue_request& request,
+             const debug_file_search& search, int stop);
+  [[nodiscard]] node_queues queues(const rank_queue_options& how) {
+    return node_ ? node_->queues(how) : nodes_->queues(how);
+  }
   /// Ranks that somebody else holds for a moment are tried again.
   [[nodiscard]] node_queues read_all();
   void look_again();
+  /// In which MPI calls these ranks are now, comparable with another moment's.
+  [[nodiscard]] std::vector<std::string> calls_of(const stack_options& how);
   /// Whether these ranks are all seen in the calls that they are in, some times in a row.
   [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
 
-  std::unique_ptr<node_ranks> node_;
+  std::unique_ptr<node_ranks> node_;  ///< or
+  std::unique_ptr<job_ranks> nodes_;
   rank_queue_options how_;
   std::size_t entries_ = 0;  ///< of the job's table
   queues_snapshot snapshot_;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "progress_line.hpp"
@@ -85,12 +86,15 @@ int run_stacks(const stacks_options& options) {
     return status_without_ranks(signals);
   }
   const job_view& job = look->job;
-  auto session =
-      stacks_session::open(job.starter, *job.processes, job.is_local, {look->ranks, options.all_threads, look->search});
+  const stacks_request request{look->ranks, options.all_threads, look->search};
+  const auto agents = agents_for(job, look->ranks, options.agents, signals.descriptor());
+  auto session = agents ? stacks_session::open(job, request, *agents)
+                        : stacks_session::open(job.starter, *job.processes, job.is_local, request);
   if (!session) {
     complain(session.error());
     return status_tool_failed;
   }
+  if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
   stacks_snapshot& snapshot = session->snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
   snapshot.problems = job.problems;

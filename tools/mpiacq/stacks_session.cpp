@@ -39,37 +39,50 @@ result<stacks_session> stacks_session::open(result<std::unique_ptr<node_ranks>> 
   if (!node) return fail(std::move(node).error());
   stacks_session session;
   session.node_ = std::move(*node);
-  session.how_.threads = request.all_threads ? which_threads::all : which_threads::first;
-  session.snapshot_.starter = std::move(starter);
-  session.snapshot_.samples = 0;
-  session.snapshot_.names = table.names();
-  session.snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
-  for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
-    session.snapshot_.ranks.push_back(
-        {rank, table.pid(rank), std::string(table.host_name(rank).value_or("")), is_local[rank], 0, {}});
-  }
+  session.begin(std::move(starter), table, is_local, request);
   return session;
 }
 
-stacked_rank& stacks_session::row_of(std::uint32_t rank) {
-  return *std::lower_bound(snapshot_.ranks.begin(), snapshot_.ranks.end(), rank,
-                           [](const stacked_rank& row, std::uint32_t r) { return row.rank < r; });
+result<stacks_session> stacks_session::open(const job_view& job, const stacks_request& request,
+                                            const agents_options& agents) {
+  auto nodes = job_ranks::create(*job.processes, request.ranks, {options_for(request), agents});
+  if (!nodes) return fail(std::move(nodes).error());
+  stacks_session session;
+  session.nodes_ = std::move(*nodes);
+  session.begin(job.starter, *job.processes, std::vector<bool>(job.is_local.size(), true), request);
+  return session;
 }
 
-std::vector<std::uint32_t> stacks_session::take(const node_stacks& seen, call_tree& moment, bool last_try) {
+void stacks_session::begin(starter_facts starter, const process_table& table, const std::vector<bool>& is_local,
+                           const stacks_request& request) {
+  how_.threads = request.all_threads ? which_threads::all : which_threads::first;
+  snapshot_.starter = std::move(starter);
+  snapshot_.samples = 0;
+  snapshot_.names = table.names();
+  snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
+  for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
+    snapshot_.ranks.push_back(
+        {rank, table.pid(rank), std::string(table.host_name(rank).value_or("")), is_local[rank], 0, {}});
+  }
+}
+
+std::vector<std::uint32_t> stacks_session::take(const job_stacks& seen, call_tree& moment, bool last_try) {
   std::vector<std::uint32_t> busy;
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
-  for (const rank_stacks& rank : seen.ranks) {
-    stacked_rank& row = row_of(rank.rank);
-    if (rank.taken) {
-      ++row.samples;
-      for (const thread_stack& stack : rank.threads) moment.add(rank.rank, stack);
-    } else if (rank.taken.error().code == error_code::busy && !last_try) {
-      busy.push_back(rank.rank);
-    } else if (row.problems.size() < most_problems &&
-               (row.problems.empty() || row.problems.back().message != rank.taken.error().message)) {
-      row.problems.push_back(rank.taken.error());
+  moment.merge(seen.tree);
+  for (stacked_rank& row : snapshot_.ranks) {
+    if (seen.taken.contains(row.rank)) ++row.samples;
+  }
+  for (const refused_ranks& refused : seen.refused) {
+    for (stacked_rank& row : snapshot_.ranks) {
+      if (!refused.ranks.contains(row.rank)) continue;
+      if (refused.why.code == error_code::busy && !last_try) {
+        busy.push_back(row.rank);
+      } else if (row.problems.size() < most_problems &&
+                 (row.problems.empty() || row.problems.back().message != refused.why.message)) {
+        row.problems.push_back(refused.why);
+      }
     }
   }
   return busy;
@@ -79,7 +92,7 @@ void stacks_session::sample() {
   call_tree moment;
   stack_options how = how_;
   for (int tries = 1;; ++tries) {
-    const auto busy = take(node_->stacks(how), moment, tries == most_tries);
+    const auto busy = take(nodes_ ? nodes_->stacks(how) : merged(node_->stacks(how)), moment, tries == most_tries);
     if (busy.empty()) break;
     how.ranks = selection_of(busy);
     std::this_thread::sleep_for(between_tries);

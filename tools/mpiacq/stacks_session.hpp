@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "mpiacq/job_ranks.hpp"
+#include "mpiacq/job_view.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "stacks_report.hpp"
@@ -23,6 +25,9 @@ class stacks_session {
   /// Errors as `node_ranks` has them; a single rank's are in the snapshot.
   [[nodiscard]] static result<stacks_session> open(starter_facts starter, const process_table& table,
                                                    const std::vector<bool>& is_local, const stacks_request& request);
+  /// The same of all nodes, through agents on those that are not this one.
+  [[nodiscard]] static result<stacks_session> open(const job_view& job, const stacks_request& request,
+                                                   const agents_options& agents);
   /// The same through a job that is under control.
   [[nodiscard]] static result<stacks_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const stacks_request& request);
@@ -30,6 +35,8 @@ class stacks_session {
   /// Adds what the ranks are doing now. A rank that another tool holds is tried again for a moment.
   void sample();
   [[nodiscard]] stacks_snapshot& snapshot() { return snapshot_; }
+  /// Of all nodes, where agents look after some; null else.
+  [[nodiscard]] const job_ranks* nodes() const { return nodes_.get(); }
   /// Whether a rank of this node could not be taken in any sample.
   [[nodiscard]] bool rank_failed() const;
 
@@ -38,11 +45,13 @@ class stacks_session {
   [[nodiscard]] static result<stacks_session> open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
                                                    const process_table& table, const std::vector<bool>& is_local,
                                                    const stacks_request& request);
+  void begin(starter_facts starter, const process_table& table, const std::vector<bool>& is_local,
+             const stacks_request& request);
   /// Takes up what a look at some ranks came to; those that are held by somebody else.
-  [[nodiscard]] std::vector<std::uint32_t> take(const node_stacks& seen, call_tree& moment, bool last_try);
-  [[nodiscard]] stacked_rank& row_of(std::uint32_t rank);
+  [[nodiscard]] std::vector<std::uint32_t> take(const job_stacks& seen, call_tree& moment, bool last_try);
 
-  std::unique_ptr<node_ranks> node_;
+  std::unique_ptr<node_ranks> node_;  ///< or
+  std::unique_ptr<job_ranks> nodes_;
   stack_options how_;
   stacks_snapshot snapshot_;
 };

@@ -1,0 +1,114 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Agents as steps of a Slurm job on two nodes, proven by the cluster's own MUNGE.
+#include <csignal>
+#include <cstdlib>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "live_cluster.hpp"
+#include "mpiacq/job_ranks.hpp"
+#include "mpiacq/job_view.hpp"
+#include "running_job.hpp"
+#include "slurm.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> srun_line() {
+  return {"srun", "-N2", "-n4", "--overcommit", rank_program("plain_pids")};
+}
+
+/// The agents that run now: their file is what they are called by.
+std::size_t agents_running() {
+  const auto found = run_command({"pgrep", "-c", "-f", MPIACQ_AGENT});
+  return static_cast<std::size_t>(std::atoi(found.out.c_str()));
+}
+
+job_ranks_options by_slurm(const job_view& job) {
+  job_ranks_options options;
+  options.agents.start = agent_start::slurm;
+  options.agents.everywhere = true;  // both nodes are this machine
+  options.agents.program = MPIACQ_AGENT;
+  options.agents.job_id = job.facts.job_id.value_or("");
+  const std::string conf = ::getenv("SLURM_CONF");
+  options.agents.munge_socket = conf.substr(0, conf.rfind('/')) + "/munge.socket";
+  options.agents.secret_folder = "/nowhere";
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  REQUIRE(cluster.is_up());
+  running_job job(srun_line(), 4);
+  INFO(job.out());
+  REQUIRE(job.ranks().size() == 4);
+  const auto view = look_at_job(process_id{job.pid()}, {}, clock::now() + std::chrono::seconds(10));
+  REQUIRE(view.has_value());
+  {
+    const auto made = job_ranks::create(*view->processes, {}, by_slurm(*view));
+    INFO((made ? "" : made.error().message));
+    REQUIRE(made.has_value());
+    job_ranks& ranks = **made;
+    REQUIRE(ranks.nodes().size() == 2);
+    for (const job_node& node : ranks.nodes()) {
+      INFO(node.host << ": " << (node.why ? node.why->message : ""));
+      CHECK_FALSE(node.why.has_value());
+    }
+    for (const rank_hold& rank : ranks.hold()) CHECK(rank.state == hold_state::held);
+    for (const auto& [rank, pid] : job.ranks()) CHECK(status_of_task("/proc/" + std::to_string(pid)).tracer != 0);
+    for (const auto& outcome : ranks.release()) CHECK(outcome.has_value());
+    const job_stacks stacks = ranks.stacks();
+    CHECK(stacks.taken.text() == "0-3");
+    CHECK(stacks.refused.empty());
+    CHECK(agents_running() >= 2);
+  }
+  CHECK(comes_true([] { return agents_running() == 0; }));
+  CHECK(job.disturbed() == "");
+  const job_end end = job.finish();
+  CHECK_FALSE(end.timed_out);
+  CHECK(end.all_ranks_ended(4));
+}
+
+TEST_CASE("Slurm: one tree of stacks over all nodes, by the command") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  REQUIRE(cluster.is_up());
+  running_job job(srun_line(), 4);
+  REQUIRE(job.ranks().size() == 4);
+  const auto run = run_command({MPIACQ_COMMAND, "stacks", "--json", "--agents", "slurm", job.pid_text()});
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err == "");
+  const json report = json::parse(run.out);
+  REQUIRE(report.at("ranks").size() == 4);
+  for (const json& rank : report.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    CHECK(rank.at("host") == (rank.at("rank") < 2 ? "n1" : "n2"));
+  }
+  REQUIRE_FALSE(report.at("tree").empty());
+  CHECK(report.at("tree").at(0).at("ranks") == "0-3");
+  CHECK(job.disturbed() == "");
+}
+
+TEST_CASE("Slurm: agents end when mpiacq is killed, and the ranks go on") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  REQUIRE(cluster.is_up());
+  running_job job(srun_line(), 4);
+  REQUIRE(job.ranks().size() == 4);
+  running_command command({MPIACQ_COMMAND, "stacks", "--agents", "slurm", "--samples", "1000000", job.pid_text()});
+  REQUIRE(comes_true([] { return agents_running() >= 2; }));
+  ::kill(command.pid(), SIGKILL);
+  const auto killed = clock::now();
+  while (agents_running() != 0 && clock::now() - killed < std::chrono::seconds(10)) continue;
+  CHECK(clock::now() - killed < std::chrono::seconds(5));
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+  CHECK(job.finish().all_ranks_ended(4));
+}
