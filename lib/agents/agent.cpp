@@ -58,10 +58,11 @@ class node_agent {
       take_own();
       pass_on();
       if (seat_->given_up()) {
-        const error why = *seat_->given_up();
-        static_cast<void>(end());
         // Who has had a place has done its work: that its front end ends is how it mostly ends.
-        return worker_ ? result<void>() : fail(why);
+        const bool had_a_place = number_ != 0;
+        static_cast<void>(end());
+        if (!had_a_place) return fail(*seat_->given_up());
+        return {};
       }
       if (clock::now() >= at_most_) return end();
     }

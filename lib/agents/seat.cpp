@@ -10,17 +10,21 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Until the front end has answered for the first time: it may have thousands to answer.
-constexpr std::chrono::seconds first_limit{20};
+/// Until anybody listens at one of the front end's addresses, each of which is tried twice.
+constexpr std::chrono::milliseconds first_limit{4000};
+constexpr std::size_t most_endpoints = 16;
 /// Until somebody has been reached again.
 constexpr std::chrono::milliseconds give_up_after{2000};
 /// For one of those above, by one address.
 constexpr std::chrono::milliseconds one_try{600};
-/// At the beginning there is only one, and an unanswered greeting is no reason to go.
-constexpr std::chrono::seconds first_try{3};
-
-/// A front end that looks at ranks of its own meanwhile is reached, and does not answer yet.
+/// A front end that is there may have thousands to greet, or look at ranks of its own meanwhile, before it answers.
+constexpr std::chrono::seconds greeted_within{20};
 constexpr std::chrono::seconds busy_at_most{10};
+
+deadline first_deadline(const peer_address& front_end) {
+  const auto tries = static_cast<int>(2 * std::min(front_end.endpoints.size(), most_endpoints));
+  return clock::now() + std::max(first_limit, tries * one_try);
+}
 
 }  // namespace
 
@@ -30,7 +34,8 @@ seat::seat(const zmq_context& context, const trust& who, peer_address front_end,
       names_(std::move(names)),
       own_(std::move(own)),
       above_{std::move(front_end)},
-      give_up_at_(clock::now() + first_limit),
+      give_up_at_(first_deadline(above_.front())),
+      give_up_in_any_case_(clock::now() + greeted_within),
       last_failure_(error_code::timed_out, "nobody answers there") {
   connect();
 }
@@ -38,7 +43,7 @@ seat::seat(const zmq_context& context, const trust& who, peer_address front_end,
 void seat::connect() {
   connected_ = false;
   link_.reset();
-  try_next_at_ = clock::now() + (number_ == 0 ? std::chrono::milliseconds(first_try) : one_try);
+  try_next_at_ = clock::now() + one_try;
   const peer_address& to = above_[at_];
   auto link = uplink::open(context_, who_, to.endpoints[endpoint_], to.key);
   if (link) {
@@ -79,11 +84,21 @@ void seat::greet() {
 
 /// libzmq tries this one again by itself, until it is time for another.
 void seat::lost() {
-  if (!connected_) return;
+  const auto now = clock::now();
+  if (connected_) {
+    last_failure_ = error{error_code::process_gone, "the connection has ended"};
+    return look_for_another();
+  }
+  try_next_at_ = std::min(try_next_at_, now + one_try);
+  give_up_at_ = std::min(give_up_at_, now + give_up_after);
+}
+
+void seat::look_for_another() {
+  const auto now = clock::now();
   connected_ = false;
-  last_failure_ = error{error_code::process_gone, "the connection has ended"};
-  give_up_at_ = clock::now() + give_up_after;
-  try_next_at_ = clock::now() + one_try;
+  try_next_at_ = now + one_try;
+  give_up_at_ = now + give_up_after;
+  give_up_in_any_case_ = now + busy_at_most;
 }
 
 std::optional<message> seat::next() {
@@ -97,8 +112,8 @@ std::optional<message> seat::next() {
 
 std::optional<message> seat::take(uplink_event&& happened) {
   if (std::holds_alternative<link_reached>(happened) && at_ == 0 && !connected_) {
-    give_up_at_ = std::max(give_up_at_, clock::now() + busy_at_most);
-    try_next_at_ = std::max(try_next_at_, clock::now() + busy_at_most);
+    give_up_at_ = give_up_in_any_case_;
+    try_next_at_ = give_up_in_any_case_;
   }
   if (std::holds_alternative<link_up>(happened)) greet();
   if (std::holds_alternative<link_down>(happened)) lost();
@@ -120,13 +135,13 @@ std::optional<message> seat::take(uplink_event&& happened) {
     auto front_end = std::move(above_.front());
     above_ = placed->above;
     above_.front() = std::move(front_end);
-    give_up_at_ = clock::now() + give_up_after;
     if (stays) {
       connected_ = true;
     } else {
       at_ = above_.size() - 1;
       endpoint_ = 0;
       connect();
+      look_for_another();
     }
   } else if (std::holds_alternative<welcome>(*said)) {
     connected_ = true;

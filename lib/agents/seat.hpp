@@ -36,6 +36,7 @@ class seat {
   void try_next();
   void greet();
   void lost();
+  void look_for_another();
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
 
   const zmq_context& context_;
@@ -50,6 +51,7 @@ class seat {
   bool connected_ = false;  ///< and welcomed
   deadline try_next_at_{};
   deadline give_up_at_{};
+  deadline give_up_in_any_case_{};  ///< also where somebody listens, and never answers
   error last_failure_;
   std::optional<error> given_up_;
 };

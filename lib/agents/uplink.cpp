@@ -32,10 +32,9 @@ result<void> uplink::set_up(const zmq_context& context) {
   if (!monitor) return fail(std::move(monitor).error());
   socket_ = std::move(*socket);
   monitor_ = std::move(*monitor);
-  // Immediate: nothing waits for a connection to come. What was said to one is not said to the next by itself.
-  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_IMMEDIATE, 1) || !socket_.set(ZMQ_IPV6, 1) ||
-      !socket_.set(ZMQ_CURVE_SERVERKEY, server_) || !socket_.set(ZMQ_CURVE_PUBLICKEY, keys_.open) ||
-      !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret))
+  // Not ZMQ_IMMEDIATE: with that the last words before the end of a connection, which tell that it is one, may be lost.
+  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_IPV6, 1) || !socket_.set(ZMQ_CURVE_SERVERKEY, server_) ||
+      !socket_.set(ZMQ_CURVE_PUBLICKEY, keys_.open) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret))
     return fail(zmq_failure(fmt::format("setting up a connection to {}", endpoint_)));
   const std::string events = fmt::format("inproc://events-{}", static_cast<const void*>(this));
   if (zmq_socket_monitor(socket_.get(), events.c_str(), watched) != 0 ||

@@ -148,6 +148,20 @@ TEST_CASE("agents: the wrong key, another run's secret and no secret end an agen
   }
 }
 
+TEST_CASE("agents: one that finds nobody there ends soon, with its reason") {
+  faked_nodes nodes(ring(1), 1);
+  agent_order order = nodes.order_for("n0");
+  // Nobody listens at this port of the loopback any more, once the listener that had it has gone.
+  const auto who = trust::told(order.proof).value();
+  order.endpoints = listener::open(who, {true}).value()->address().endpoints;
+  const auto begin = clock::now();
+  const auto outcome = run_agent(order);
+  CHECK(clock::now() - begin < std::chrono::seconds(5));
+  REQUIRE_FALSE(outcome.has_value());
+  CHECK_THAT(outcome.error().message, ContainsSubstring("nobody above can be reached (" + order.endpoints[0]) &&
+                                          ContainsSubstring("nobody answers"));
+}
+
 TEST_CASE("agents: what they are told goes through a command line and comes back") {
   agent_order order{{"tcp://10.0.0.1:4000", "tcp://[fd00::1]:4000"}, std::string(64, 'a'), "munge", "n1", {}};
   order.at_most = std::chrono::seconds(3600);

@@ -24,7 +24,7 @@ std::vector<std::string> srun_line() {
 
 /// The agents that run now: their file is what they are called by.
 std::size_t agents_running() {
-  const auto found = run_command({"pgrep", "-c", "-f", MPIACQ_AGENT});
+  const auto found = run_command({"pgrep", "-c", "-f", "^" MPIACQ_AGENT});
   return static_cast<std::size_t>(std::atoi(found.out.c_str()));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("Slurm: agents end when mpiacq is killed, and the ranks go on") {
   REQUIRE(comes_true([] { return agents_running() >= 2; }));
   ::kill(command.pid(), SIGKILL);
   const auto killed = clock::now();
-  while (agents_running() != 0 && clock::now() - killed < std::chrono::seconds(10)) continue;
+  CHECK(comes_true([] { return agents_running() == 0; }));
   CHECK(clock::now() - killed < std::chrono::seconds(5));
   CHECK(comes_true([&] { return job.disturbed().empty(); }));
   CHECK(job.finish().all_ranks_ended(4));
