@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "live_cluster.hpp"
+#include "live_process.hpp"
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
 #include "running_job.hpp"
@@ -95,6 +96,29 @@ TEST_CASE("Slurm: one tree of stacks over all nodes, by the command") {
   REQUIRE_FALSE(report.at("tree").empty());
   CHECK(report.at("tree").at(0).at("ranks") == "0-3");
   CHECK(job.disturbed() == "");
+}
+
+TEST_CASE("Slurm: a deadlock between ranks on two nodes is found, by the command") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  REQUIRE(cluster.is_up());
+  // A small MPI of the tests' own: each of two ranks receives from the other, and neither sends.
+  const std::string rank = "exec " MPIACQ_QUEUE_RANKS "/queue_rank $SLURM_PROCID 2 library:" MPIACQ_QUEUE_LIBRARIES
+                           "/libqueue_perfect.so receive:world:$((1 - SLURM_PROCID)):7:64 in:MPI_Recv";
+  live_process job({"srun", "-N2", "-n2", "--overcommit", "--unbuffered", "sh", "-c", rank});
+  (void)job.lines_until_ready();
+  (void)job.lines_until_ready();
+  const auto run = run_command(
+      {MPIACQ_COMMAND, "queues", "--json", "--agents", "slurm", "--trust-library", std::to_string(job.pid().value())});
+  INFO(run.err << run.out);
+  REQUIRE(run.exit_code == 0);
+  const json report = json::parse(run.out);
+  REQUIRE(report.at("ranks").size() == 2);
+  for (const json& one : report.at("ranks")) CHECK(one.at("call") == "MPI_Recv");
+  CHECK(report.at("looks") == 2);
+  REQUIRE(report.at("deadlocks").size() == 1);
+  CHECK(report.at("deadlocks").at(0).at("certain") == true);
+  CHECK(report.at("cycles") == json::parse("[[0, 1]]"));
 }
 
 TEST_CASE("Slurm: agents end when mpiacq is killed, and the ranks go on") {
