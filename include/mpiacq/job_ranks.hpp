@@ -105,8 +105,8 @@ struct job_stacks {
 /// Thread: one at a time.
 class job_ranks {
  public:
-  /// Starts agents and waits for them, `start_limit` at most. Errors: as `node_ranks::create`; not_found (the agent's
-  /// program), system (no port to listen at). A node that is not reached is no error but has its reason in `nodes`.
+  /// Starts agents and waits for them, `start_limit` at most. Errors: as `node_ranks::create`. A node that is not
+  /// reached is no error but has its reason in `nodes`, also where that keeps all of them from being reached.
   [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(const process_table& table,
                                                                  const rank_selection& selection = {},
                                                                  const job_ranks_options& options = {});

@@ -45,7 +45,7 @@ result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table,
   auto local = node_ranks::create(made->ranks_here(), options.node);
   if (!local) return fail(std::move(local).error());
   made->local = std::move(*local);
-  if (auto reached = made->reach_others(); !reached) return fail(std::move(reached).error());
+  made->reach_others();
   return std::unique_ptr<job_ranks>(new job_ranks(std::move(made)));
 }
 

@@ -30,8 +30,9 @@ struct job_ranks::state {
   [[nodiscard]] std::vector<rank_process> ranks_of(std::size_t node) const;
   [[nodiscard]] std::vector<rank_process> ranks_here() const;
 
-  /// Starts agents and waits for them.
-  [[nodiscard]] result<void> reach_others();
+  /// Starts agents and waits for them; nodes that are not reached have their reason.
+  void reach_others();
+  [[nodiscard]] result<void> listen();
   [[nodiscard]] std::optional<std::vector<rank_process>> place(const agents::node_names& names);
   [[nodiscard]] result<void> start_agents(const std::vector<std::size_t>& wanted);
   void wait_for(const std::vector<std::size_t>& wanted);

@@ -43,7 +43,7 @@ bool can_be_read(int descriptor) {
 
 }  // namespace
 
-result<void> job_ranks::state::reach_others() {
+void job_ranks::state::reach_others() {
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].local || nodes[i].why) continue;
@@ -55,16 +55,25 @@ result<void> job_ranks::state::reach_others() {
       wanted.push_back(i);
     }
   }
-  if (wanted.empty()) return {};
+  if (wanted.empty()) return;
+  auto begun = listen();
+  if (begun) begun = start_agents(wanted);
+  if (begun) {
+    wait_for(wanted);
+    note_missing(wanted);
+    return;
+  }
+  // Whoever can be looked at here is; the others have this for their reason.
+  for (const std::size_t node : wanted) nodes[node].why = begun.error();
+}
+
+result<void> job_ranks::state::listen() {
   const agents_options& how = options.agents;
   auto opened =
       agents::front_end::open({std::max(how.fan_out, 2U), how.munge_socket, how.secret_folder, false},
                               [this](const agents::node_names& names, std::uint32_t) { return place(names); });
   if (!opened) return fail(std::move(opened).error());
   front = std::move(*opened);
-  if (auto started = start_agents(wanted); !started) return started;
-  wait_for(wanted);
-  note_missing(wanted);
   return {};
 }
 

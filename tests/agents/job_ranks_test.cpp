@@ -213,6 +213,28 @@ TEST_CASE("job ranks: when an inner agent is killed, those below it answer to an
   CHECK(stacks.refused.size() == 3);
 }
 
+TEST_CASE("job ranks: what keeps all agents from being started is the reason of all nodes, and of no other") {
+  const far_job job({"n1", "localhost", "n2"});
+  job_ranks_options options;
+  std::string expected;
+  SECTION("no file of the agent") {
+    options.agents.start = agent_start::ssh;
+    options.agents.program = "/nowhere/mpiacq-agent";
+    expected = "/nowhere/mpiacq-agent";
+  }
+  SECTION("no id of a Slurm job") {
+    options.agents.start = agent_start::slurm;
+    options.agents.program = MPIACQ_AGENT;
+    expected = "the job does not say its id";
+  }
+  const auto ranks = reach(job, options);
+  const job_stacks stacks = ranks->stacks();
+  CHECK(stacks.taken.text() == "1");
+  REQUIRE(stacks.refused.size() == 2);
+  CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring(expected));
+  CHECK_THAT(stacks.refused[1].why.message, ContainsSubstring(expected));
+}
+
 TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for their reason") {
   const far_job job({"n1", "localhost"});
   job_ranks_options options;
