@@ -48,6 +48,8 @@ class front_end {
 
   /// What to tell agents.
   [[nodiscard]] agent_order order() const;
+  /// Nobody new is waited for: the secret, where there is one, is taken away.
+  void expect_no_more() { trust_.withdraw(); }
   /// Does what there is to do; where there is nothing, waits for something, until then at most.
   void turn(deadline until);
 

@@ -61,6 +61,7 @@ void job_ranks::state::reach_others() {
   if (begun) {
     wait_for(wanted);
     note_missing(wanted);
+    front->expect_no_more();
     return;
   }
   // Whoever can be looked at here is; the others have this for their reason.

@@ -22,6 +22,9 @@ class trust {
   /// What to tell an agent.
   [[nodiscard]] std::string proof() const;
 
+  /// All have come who were to: the secret's file goes away. Who knows it by now stays let in.
+  void withdraw() { file_.reset(); }
+
   /// The keys for a connection to somebody: where the proof is the secret, that is their secret half.
   [[nodiscard]] result<key_pair> connection_keys() const;
   /// What to say on that connection; empty where the keys are all.

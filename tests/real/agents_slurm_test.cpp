@@ -29,6 +29,12 @@ std::size_t agents_running() {
   return static_cast<std::size_t>(std::atoi(found.out.c_str()));
 }
 
+/// Secrets of runs in the home directory.
+std::size_t secrets_there() {
+  const auto found = run_command({"sh", "-c", "ls -A ~ | grep -c '^\\.mpiacq-agents-'"});
+  return static_cast<std::size_t>(std::atoi(found.out.c_str()));
+}
+
 job_ranks_options by_slurm(const job_view& job) {
   job_ranks_options options;
   options.agents.start = agent_start::slurm;
@@ -127,8 +133,10 @@ TEST_CASE("Slurm: agents end when mpiacq is killed, and the ranks go on") {
   REQUIRE(cluster.is_up());
   running_job job(srun_line(), 4);
   REQUIRE(job.ranks().size() == 4);
+  const std::size_t secrets = secrets_there();
   running_command command({MPIACQ_COMMAND, "stacks", "--agents", "slurm", "--samples", "1000000", job.pid_text()});
-  REQUIRE(comes_true([] { return agents_running() >= 2; }));
+  // When all have come their secret is taken away: nothing is left behind from then on.
+  REQUIRE(comes_true([&] { return agents_running() >= 2 && secrets_there() == secrets; }));
   ::kill(command.pid(), SIGKILL);
   const auto killed = clock::now();
   CHECK(comes_true([] { return agents_running() == 0; }));
