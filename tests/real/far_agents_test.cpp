@@ -1,0 +1,196 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Agents on hosts whose names, addresses and pids are their own, and what becomes of them, of the look and of the ranks
+// when a host is cut off, an agent or the front end is killed.
+#include <csignal>
+#include <thread>
+
+#include "far_hosts.hpp"
+#include "openmpi.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// Says the starter's pid, as its host numbers it, and becomes the starter.
+std::vector<std::string> with_pid_said(const far_hosts& hosts, const std::vector<std::string>& starter) {
+  std::vector<std::string> line = {"sh", "-c", "echo starter $$; exec \"$0\" \"$@\""};
+  line.insert(line.end(), starter.begin(), starter.end());
+  return hosts.on("h1", line);
+}
+
+/// Eight ranks, two on each host, in order.
+std::vector<std::string> srun_line(const far_hosts& hosts) {
+  return with_pid_said(hosts, {"srun", "-N4", "-n8", rank_program("plain_pids")});
+}
+
+std::string starter_of(const running_job& job) {
+  const auto at = job.out().find("starter ");
+  return at == std::string::npos ? "" : std::to_string(std::stol(job.out().substr(at + 8)));
+}
+
+/// The ranks that are stopped or traced, as their own hosts' kernels say; empty where none is, or is gone.
+std::string disturbed(const far_hosts& hosts, const running_job& job) {
+  std::string found;
+  const auto places = hosts_printed(job.out());
+  for (const auto& [rank, pid] : job.ranks()) {
+    const auto status =
+        hosts.run(places.at(rank), {"grep", "-E", "^(State|TracerPid):", "/proc/" + std::to_string(pid) + "/status"});
+    const bool quiet = status.out.find("\t0\n") != std::string::npos &&
+                       status.out.find("stopped") == std::string::npos &&
+                       status.out.find("tracing") == std::string::npos;
+    if (!quiet) found += "rank " + std::to_string(rank) + ": " + status.out;
+  }
+  return found;
+}
+
+/// The agents that run on a host, by the file that they were started from.
+std::vector<std::string> agents_on(const far_hosts& hosts, const std::string& host) {
+  std::vector<std::string> pids;
+  std::istringstream words(hosts.run(host, {"pgrep", "-f", "^" MPIACQ_AGENT}).out);
+  for (std::string pid; words >> pid;) pids.push_back(pid);
+  return pids;
+}
+
+/// Each has been told its ranks, for it has started a process to hold them.
+bool all_are_at_work(const far_hosts& hosts) {
+  const auto works = [&](const char* host) {
+    const auto agents = agents_on(hosts, host);
+    return !agents.empty() && hosts.run(host, {"pgrep", "-P", agents.front()}).exit_code == 0;
+  };
+  return works("h2") && works("h3") && works("h4");
+}
+
+bool none_has_agents(const far_hosts& hosts) {
+  return agents_on(hosts, "h2").empty() && agents_on(hosts, "h3").empty() && agents_on(hosts, "h4").empty();
+}
+
+std::vector<std::string> stacks_line(const far_hosts& hosts, const running_job& job,
+                                     const std::vector<std::string>& options) {
+  std::vector<std::string> line = {MPIACQ_COMMAND, "stacks", "--json"};
+  line.insert(line.end(), options.begin(), options.end());
+  line.push_back(starter_of(job));
+  return hosts.on("h1", line);
+}
+
+/// How often each rank was seen.
+std::map<long, long> samples_of(const json& report) {
+  std::map<long, long> samples;
+  for (const json& rank : report.at("ranks")) samples[rank.at("rank").get<long>()] = rank.at("samples").get<long>();
+  return samples;
+}
+
+command_options in_a_minute() {
+  command_options options;
+  options.limit = seconds(60);
+  return options;
+}
+
+/// No agent is left on any host, no rank was touched, and each comes to its own end.
+void check_left_alone(const far_hosts& hosts, running_job& job) {
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
+  CHECK(comes_true([&] { return disturbed(hosts, job).empty(); }));
+  const job_end end = job.finish();
+  CHECK_FALSE(end.timed_out);
+  CHECK(end.all_ranks_ended(8));
+}
+
+}  // namespace
+
+TEST_CASE("Far agents: one tree over the ranks of four hosts") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  INFO(job.out());
+  REQUIRE(job.ranks().size() == 8);
+  const auto by = GENERATE("automatic", "ssh");
+  INFO(by);
+  const auto run = run_command(stacks_line(hosts, job, {"--agents", by}), in_a_minute());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err == "");
+  const json report = json::parse(run.out);
+  CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
+  for (const json& rank : report.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    CHECK(rank.at("host") == hosts_printed(job.out()).at(rank.at("rank").get<long>()));
+  }
+  CHECK(report.at("tree").at(0).at("ranks") == "0-7");
+  check_left_alone(hosts, job);
+}
+
+TEST_CASE("Far agents: a host that is cut off for 3 s costs its own ranks a few samples") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  REQUIRE(job.ranks().size() == 8);
+  running_command look(stacks_line(hosts, job, {"--samples", "80"}), in_a_minute());
+  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  REQUIRE(hosts.cut("h3"));
+  // The fault itself is a time.
+  std::this_thread::sleep_for(seconds(3));
+  REQUIRE(hosts.mend("h3"));
+  const auto run = look.wait();
+  INFO(run.err);
+  REQUIRE_FALSE(run.timed_out);
+  for (const auto& [rank, samples] : samples_of(json::parse(run.out))) {
+    INFO("rank " << rank);
+    if (hosts_printed(job.out()).at(rank) == "h3") CHECK(samples > 0);
+    if (hosts_printed(job.out()).at(rank) != "h3") CHECK(samples == 80);
+  }
+  check_left_alone(hosts, job);
+}
+
+TEST_CASE("Far agents: a host that is cut off for good is named, and its agent ends by itself") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  REQUIRE(job.ranks().size() == 8);
+  running_command look(stacks_line(hosts, job, {"--samples", "80"}), in_a_minute());
+  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  REQUIRE(hosts.cut("h3"));
+  CHECK(comes_true([&] { return agents_on(hosts, "h3").empty(); }));
+  const auto run = look.wait();
+  CHECK(hosts.mend("h3"));
+  INFO(run.err);
+  REQUIRE_FALSE(run.timed_out);
+  const json report = json::parse(run.out);
+  for (const json& rank : report.at("ranks")) {
+    INFO(rank.dump());
+    if (rank.at("host") == "h3") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h3"));
+    if (rank.at("host") != "h3") CHECK(rank.at("samples") == 80);
+  }
+  check_left_alone(hosts, job);
+}
+
+TEST_CASE("Far agents: one that is killed costs its own ranks, which go on") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  REQUIRE(job.ranks().size() == 8);
+  running_command look(stacks_line(hosts, job, {"--samples", "40"}), in_a_minute());
+  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  for (const std::string& pid : agents_on(hosts, "h2")) CHECK(hosts.run("h2", {"kill", "-KILL", pid}).exit_code == 0);
+  const auto run = look.wait();
+  INFO(run.err);
+  REQUIRE_FALSE(run.timed_out);
+  const json report = json::parse(run.out);
+  for (const json& rank : report.at("ranks")) {
+    INFO(rank.dump());
+    if (rank.at("host") == "h2") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2"));
+    if (rank.at("host") != "h2") CHECK(rank.at("samples") == 40);
+  }
+  check_left_alone(hosts, job);
+}
+
+TEST_CASE("Far agents: all are gone within 5 s when mpiacq is killed, and the ranks go on") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  REQUIRE(job.ranks().size() == 8);
+  // Killing what entered the host kills the command there.
+  running_command look(stacks_line(hosts, job, {"--samples", "1000000"}));
+  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  ::kill(look.pid(), SIGKILL);
+  const auto killed = steady_clock::now();
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
+  CHECK(steady_clock::now() - killed < seconds(5));
+  check_left_alone(hosts, job);
+}
