@@ -39,8 +39,7 @@ std::span<const rank_process> job_ranks::ranks() const {
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options) {
-  auto made = std::make_unique<state>();
-  made->options = options;
+  auto made = std::make_unique<state>(options);
   made->list_nodes(table, selection);
   auto local = node_ranks::create(made->ranks_here(), options.node);
   if (!local) return fail(std::move(local).error());
@@ -72,12 +71,10 @@ void job_ranks::state::list_nodes(const process_table& table, const rank_selecti
   }
 }
 
-std::vector<rank_process> job_ranks::state::ranks_of(std::size_t node) const {
-  std::vector<rank_process> some;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (node_of_rank[i] == node) some.push_back(ranks[i]);
-  }
-  return some;
+std::vector<std::vector<rank_process>> job_ranks::state::ranks_by_nodes() const {
+  std::vector<std::vector<rank_process>> all(nodes.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) all[node_of_rank[i]].push_back(ranks[i]);
+  return all;
 }
 
 std::vector<rank_process> job_ranks::state::ranks_here() const {
@@ -88,9 +85,43 @@ std::vector<rank_process> job_ranks::state::ranks_here() const {
   return some;
 }
 
+void job_ranks::state::reach_others() {
+  auto by_nodes = ranks_by_nodes();
+  std::vector<agents::agent_node> wanted;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].local || nodes[i].why) continue;
+    wanted.push_back({nodes[i].host, std::move(by_nodes[i])});
+    far_nodes.push_back(i);
+  }
+  agents.reach(std::move(wanted));
+  agents.expect_no_more();
+  note_reasons();
+}
+
+void job_ranks::state::note_reasons() {
+  for (std::size_t i = 0; i < far_nodes.size(); ++i) nodes[far_nodes[i]].why = agents.why(i);
+}
+
+error job_ranks::state::why_not(std::size_t node) const {
+  return nodes[node].why.value_or(error{error_code::system, "its node says nothing of it"});
+}
+
+std::vector<refused_ranks> job_ranks::state::missing_of(const rank_selection& which, const rank_set& told) const {
+  std::vector<rank_set> missing(nodes.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::uint32_t rank = ranks[i].rank;
+    if (which.contains(rank) && !told.contains(rank)) missing[node_of_rank[i]].add(rank);
+  }
+  std::vector<refused_ranks> all;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (!missing[node].empty()) all.push_back({std::move(missing[node]), why_not(node)});
+  }
+  return all;
+}
+
 std::vector<rank_hold> job_ranks::hold() {
   state& s = *state_;
-  s.ask(agents::ask_hold{});
+  s.agents.ask(agents::ask_hold{});
   std::map<std::uint32_t, rank_hold> known;
   for (rank_hold& rank : s.local->hold()) known.emplace(rank.rank, std::move(rank));
   auto answer = s.collect<agents::hold_part>();
@@ -111,7 +142,7 @@ std::vector<rank_hold> job_ranks::hold() {
 
 std::vector<result<void>> job_ranks::release(leave how) {
   state& s = *state_;
-  s.ask(agents::ask_release{how});
+  s.agents.ask(agents::ask_release{how});
   std::map<std::uint32_t, result<void>> known;
   const auto here = s.local->release(how);
   for (std::size_t i = 0; i < here.size(); ++i) known.emplace(s.local->ranks()[i].rank, here[i]);
@@ -145,7 +176,7 @@ job_stacks merged(node_stacks&& taken) {
 
 job_stacks job_ranks::stacks(const stack_options& options) {
   state& s = *state_;
-  s.ask(agents::ask_stacks{options});
+  s.agents.ask(agents::ask_stacks{options});
   job_stacks all = merged(s.local->stacks(options));
   auto answer = s.collect<agents::stacks_part>();
   all.tree.merge(answer.tree);
@@ -163,7 +194,8 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   rank_queue_options how = options;
   if (how.job_size == 0) how.job_size = s.world_size;
-  s.ask(agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
+  s.agents.ask(
+      agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
   agents::answer_body all = s.local->queues(how);
   agents::merge(all, s.collect<node_queues>());
   auto& seen = std::get<node_queues>(all);

@@ -1,0 +1,34 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Commands that start the agents of some nodes, and what they say of those that do not come.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpiacq/agent.hpp"
+#include "starter_command.hpp"
+
+namespace mpiacq::agents {
+
+class agent_starters {
+ public:
+  /// One step of that job, an agent on each of these hosts. Errors as `starter_command::run`.
+  [[nodiscard]] result<void> by_slurm(const std::string& job_id, const std::vector<std::string>& hosts,
+                                      const std::string& program, const agent_order& order);
+  /// A command for each host.
+  [[nodiscard]] result<void> by_ssh(const std::vector<std::string>& hosts, const std::string& program,
+                                    const agent_order& order);
+
+  /// Whether one of them still runs whose agents have not all come: neither srun nor ssh ends before its agents.
+  [[nodiscard]] bool may_bring(const std::function<bool(const std::string& host)>& has_come) const;
+  /// Nobody waits for this host's agent any more. What was said of it last; may be empty.
+  [[nodiscard]] std::string give_up(const std::string& host);
+
+ private:
+  [[nodiscard]] result<void> run(std::vector<std::string> line, std::vector<std::string> hosts);
+  std::vector<std::unique_ptr<starter_command>> commands_;
+};
+
+}  // namespace mpiacq::agents
