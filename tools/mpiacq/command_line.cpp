@@ -38,7 +38,7 @@ class formatter final : public CLI::Formatter {
 };
 
 /// A number is a process; a program of that name can be given behind "--".
-std::optional<std::int64_t> process_number(const std::string& word) {
+std::optional<std::int64_t> process_said_by(const std::string& word) {
   std::int64_t pid = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), pid);
   if (problem != std::errc{} || end != word.data() + word.size() || pid <= 0) return std::nullopt;
@@ -164,7 +164,7 @@ invocation parse_command_line(int argc, char** argv) {
     }
     if (const auto wrong = take_job_options(attach_words, attach)) return finished{failed("attach: " + *wrong)};
     if (attach_process->count() == 0 && !behind_mark.empty()) {
-      const auto number = process_number(behind_mark.front());
+      const auto number = process_said_by(behind_mark.front());
       if (!number) return finished{failed(fmt::format("attach: {} is no process number", behind_mark.front()))};
       attach_to = *number;
     } else if (attach_process->count() == 0) {
@@ -176,7 +176,7 @@ invocation parse_command_line(int argc, char** argv) {
   if (check_command->parsed()) {
     if (check_timeout_option->count() != 0) check.timeout = check_timeout;
     check.command = starters_command(check_command->remaining());
-    if (check.command.size() == 1 && mark == words.end()) check.pid = process_number(check.command.front());
+    if (check.command.size() == 1 && mark == words.end()) check.pid = process_said_by(check.command.front());
     if (check.command.empty()) {
       return finished{failed("check: no starter was given. Try: mpiacq check -- mpirun -n 4 ./app")};
     }
@@ -184,7 +184,7 @@ invocation parse_command_line(int argc, char** argv) {
   }
   const auto process_named = [&](const CLI::Option& given, std::int64_t number) {
     if (given.count() != 0) return std::optional(number);
-    return behind_mark.empty() ? std::nullopt : process_number(behind_mark.front());
+    return behind_mark.empty() ? std::nullopt : process_said_by(behind_mark.front());
   };
   if (stacks_command->parsed()) {
     stacks_options options;

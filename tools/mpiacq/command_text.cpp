@@ -13,7 +13,7 @@ namespace mpiacq::tool {
 namespace {
 
 /// As one word of a shell, whatever is in it.
-std::string quoted(std::string_view value) {
+std::string quoted_for_shell(std::string_view value) {
   std::string word = "'";
   for (const char c : value) {
     if (c == '\'') {
@@ -30,10 +30,10 @@ std::string quoted(std::string_view value) {
 std::string command_for(std::string_view text, const command_subject& subject) {
   const std::array<std::pair<std::string_view, std::string>, 5> values = {
       {{"{rank}", subject.rank},
-       {"{world}", quoted(subject.world)},
+       {"{world}", quoted_for_shell(subject.world)},
        {"{pid}", std::to_string(subject.pid.value())},
-       {"{host}", quoted(subject.host)},
-       {"{exe}", quoted(subject.executable)}}};
+       {"{host}", quoted_for_shell(subject.host)},
+       {"{exe}", quoted_for_shell(subject.executable)}}};
   std::string command;
   while (!text.empty()) {
     std::size_t taken = 1;

@@ -41,14 +41,14 @@ void draw(const std::vector<line>& lines, const std::string& left, std::string& 
   }
 }
 
-std::string file_name(std::string_view path) {
+std::string program_name(std::string_view path) {
   return printable(std::filesystem::path(path).filename().string());
 }
 
 /// Makes the lines of a graph.
-class painter {
+class graph_painter {
  public:
-  painter(const graph& graph, bool colour)
+  graph_painter(const graph& graph, bool colour)
       : graph_(graph), colour_(colour), made_by_(worlds_of_spawns(graph)), drawn_(graph.spawns().size(), false) {
     for (std::uint32_t i = 0; i < graph.spawns().size(); ++i) {
       const spawn& s = graph.spawns()[i];
@@ -81,7 +81,7 @@ class painter {
     const auto host = graph_.host(p);
     std::string text =
         fmt::format("{} on {}", graph_.pid(p).value(), !host || host->empty() ? "an unknown host" : printable(*host));
-    if (const auto program = graph_.executable(p)) text += "  " + file_name(*program);
+    if (const auto program = graph_.executable(p)) text += "  " + program_name(*program);
     return text;
   }
 
@@ -202,7 +202,7 @@ std::string headline(const job_graph& job) {
 }  // namespace
 
 std::string graph_text(const job_graph& job, bool colour) {
-  std::string text = headline(job) + painter(job.graph, colour).draw_all();
+  std::string text = headline(job) + graph_painter(job.graph, colour).draw_all();
   if (job.graph.left_unopened() != 0) {
     text += fmt::format("  {} were not opened: there are too many\n",
                         counted(job.graph.left_unopened(), "directory", "directories"));

@@ -118,10 +118,10 @@ class standings {
   std::map<key, std::string> states_;
 };
 
-using row = std::vector<std::string>;
+using text_row = std::vector<std::string>;
 
-row row_of(const queue_communicator& own, const queue_report& report, const operation_place& place,
-           const queue_operation& operation, const standings& states) {
+text_row row_of(const queue_communicator& own, const queue_report& report, const operation_place& place,
+                const queue_operation& operation, const standings& states) {
   static constexpr std::array<std::string_view, 3> directions = {"send to", "receive from", "message from"};
   const peer& other =
       place.queue == queue_class::unexpected && operation.actual ? operation.actual->from_or_to : operation.desired;
@@ -137,7 +137,7 @@ row row_of(const queue_communicator& own, const queue_report& report, const oper
 
 std::string operations_text(const queues_snapshot& snapshot) {
   const standings states(snapshot.waits);
-  grouped<row> rows;
+  grouped<text_row> rows;
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_queues& rank = snapshot.seen.ranks[i];
@@ -154,7 +154,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
     }
   }
   if (count == 0) return "  no pending operations are seen\n";
-  std::vector<row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
+  std::vector<text_row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
   const auto all = rows.rows();
   for (const auto& [cells, ranks] : all) {
     if (table.size() > rows_shown) break;
@@ -181,7 +181,7 @@ std::string communicators_text(const queues_snapshot& snapshot) {
   }
   const auto rows = all.rows();
   if (rows.empty()) return {};
-  std::vector<row> table = {{"communicator", "id", "size", "seen in ranks"}};
+  std::vector<text_row> table = {{"communicator", "id", "size", "seen in ranks"}};
   for (const auto& [what, ranks] : rows) {
     if (table.size() > rows_shown) break;
     const auto& [id, own_name, size, remote] = what;
@@ -197,7 +197,7 @@ std::string communicators_text(const queues_snapshot& snapshot) {
 }
 
 std::string new_processes_text(const queues_snapshot& snapshot) {
-  std::vector<row> table = {{"spawned by", "pid", "host", "executable"}};
+  std::vector<text_row> table = {{"spawned by", "pid", "host", "executable"}};
   for (const rank_queues& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
     for (const new_process& one : rank.report->new_processes) {

@@ -19,9 +19,9 @@ constexpr std::size_t ranks_not_taken_shown = 16;
 constexpr std::size_t branches_shown = 4;
 
 /// Draws a tree, chain after chain: what stands left of a chain's frames is its parents' affair.
-class painter {
+class tree_painter {
  public:
-  painter(const call_tree& tree, const rank_names& names, bool colour)
+  tree_painter(const call_tree& tree, const rank_names& names, bool colour)
       : tree_(tree), names_(names), chains_(chains_of(tree)), parted_(partings_of(tree)), colour_(colour) {}
 
   [[nodiscard]] std::string draw() {
@@ -202,7 +202,7 @@ std::string_view outcome_of(const stacked_rank& rank) {
 
 std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  std::string text = painter(tree, snapshot.names, colour).draw();
+  std::string text = tree_painter(tree, snapshot.names, colour).draw();
   if (tree.samples() > 1 && text.find(" ~") != std::string::npos) {
     text += "  ~ a rank was there in some of the samples only; % of all stacks\n";
   }

@@ -14,7 +14,7 @@ namespace {
 
 /// As many rows as a person looks at. A larger job is shown host by host; JSON has every process.
 constexpr std::size_t rows_shown_one_by_one = 64;
-constexpr std::size_t problems_shown = 10;
+constexpr std::size_t problems_of_table_shown = 10;
 
 std::string text_or_unknown(std::optional<std::string_view> text) {
   return text ? printable(*text) : "?";
@@ -103,11 +103,11 @@ std::string problem_text(std::span<const error> problems, const process_table* t
   for (const error& problem : problems) text += "  problem: " + printable(problem.message) + "\n";
   if (table == nullptr) return text;
   const auto of_table = table->problems();
-  for (std::size_t i = 0; i < std::min(of_table.size(), problems_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(of_table.size(), problems_of_table_shown); ++i) {
     text += "  problem: " + printable(of_table[i].sentence(table->names())) + "\n";
   }
-  if (table->problem_count() > problems_shown) {
-    text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_shown);
+  if (table->problem_count() > problems_of_table_shown) {
+    text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_of_table_shown);
   }
   return text;
 }
