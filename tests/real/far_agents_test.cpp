@@ -120,6 +120,24 @@ TEST_CASE("Far agents: one tree over the ranks of four hosts") {
   check_left_alone(hosts, job);
 }
 
+TEST_CASE("Far agents: a person sees which ranks are on which host") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(srun_line(hosts), 8);
+  REQUIRE(job.ranks().size() == 8);
+  std::string nodes;
+  for (const auto& [rank, host] : hosts_printed(job.out())) {
+    if (rank % 2 == 0)
+      nodes += (nodes.empty() ? " " : ", ") + host + " " + std::to_string(rank) + "-" + std::to_string(rank + 1);
+  }
+  for (const char* command : {"stacks", "queues"}) {
+    const auto run = run_command(hosts.on("h1", {MPIACQ_COMMAND, command, starter_of(job)}), in_a_minute());
+    INFO(run.out << run.err);
+    CHECK_THAT(run.out, ContainsSubstring("of 8 ranks on 4 nodes"));
+    CHECK_THAT(run.out, ContainsSubstring("\n  nodes:" + nodes + "\n"));
+  }
+  check_left_alone(hosts, job);
+}
+
 TEST_CASE("Far agents: a host that is cut off for 3 s costs its own ranks a few samples") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
   running_job job(srun_line(hosts), 8);

@@ -89,6 +89,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   json rank = {{"rank", snapshot.names.rank(one.rank)},
                {"world", world_of(snapshot.names, one.rank)},
                {"pid", one.pid.value()},
+               {"host", or_null(std::string(snapshot.hosts.of(one.rank)))},
                {"outcome", outcome_of(one)},
                {"call", or_null(snapshot.seen.doing[place].function)},
                {"pml", or_null(snapshot.seen.pml[place])},

@@ -12,6 +12,7 @@
 #include "mpiacq/queue_waits.hpp"
 #include "mpiacq/rank_names.hpp"
 #include "mpiacq/rank_set.hpp"
+#include "rank_hosts.hpp"
 
 namespace mpiacq::tool {
 
@@ -20,6 +21,7 @@ struct queues_snapshot {
   starter_facts starter;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
   rank_names names;               ///< of what everything below has for ranks
+  rank_hosts hosts;               ///< that the selected ones are on
   node_queues seen;
   queue_waits waits;
   rank_set remote;  ///< selected, and on other nodes

@@ -93,7 +93,7 @@ result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> 
   if (!node) return fail(std::move(node).error());
   queues_session session;
   session.node_ = std::move(*node);
-  session.begin(std::move(starter), table, request, search, stop);
+  session.begin(std::move(starter), table, ranks, request, search, stop);
   for (const std::uint32_t rank : table.names().selected(ranks, table.size())) {
     if (!is_local[rank]) session.snapshot_.remote.add(rank);
   }
@@ -107,12 +107,12 @@ result<queues_session> queues_session::open(const job_view& job, const rank_sele
   if (!nodes) return fail(std::move(nodes).error());
   queues_session session;
   session.nodes_ = std::move(*nodes);
-  session.begin(job.starter, *job.processes, request, search, agents.stop);
+  session.begin(job.starter, *job.processes, ranks, request, search, agents.stop);
   return session;
 }
 
-void queues_session::begin(starter_facts starter, const process_table& table, const queue_request& request,
-                           const debug_file_search& search, int stop) {
+void queues_session::begin(starter_facts starter, const process_table& table, const rank_selection& ranks,
+                           const queue_request& request, const debug_file_search& search, int stop) {
   how_.library = request.library;
   how_.starter = starter.pid;
   how_.host.trust_library = request.trust_library;
@@ -124,6 +124,7 @@ void queues_session::begin(starter_facts starter, const process_table& table, co
   snapshot_.library_trusted = request.trust_library;
   snapshot_.types_file = request.types;
   snapshot_.names = table.names();
+  snapshot_.hosts = rank_hosts(table, ranks);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   entries_ = table.size();
 }

@@ -59,8 +59,8 @@ class queues_session {
                                                    const process_table& table, const std::vector<bool>& is_local,
                                                    const rank_selection& ranks, const queue_request& request,
                                                    const debug_file_search& search, int stop);
-  void begin(starter_facts starter, const process_table& table, const queue_request& request,
-             const debug_file_search& search, int stop);
+  void begin(starter_facts starter, const process_table& table, const rank_selection& ranks,
+             const queue_request& request, const debug_file_search& search, int stop);
   [[nodiscard]] node_queues queues(const rank_queue_options& how) {
     return node_ ? node_->queues(how) : nodes_->queues(how);
   }

@@ -24,6 +24,7 @@ std::string headline(const queues_snapshot& snapshot) {
   const std::size_t all = ranks.size() + snapshot.remote.count();
   std::string text = fmt::format("mpiacq: {} (pid {}): queues of {} of {}", printable(snapshot.starter.executable),
                                  snapshot.starter.pid.value(), whole, counted(all, "rank", "ranks"));
+  text += snapshot.hosts.count_text();
   if (snapshot.interrupted) text += ", interrupted";
   if (snapshot.looks > 1) text += fmt::format(", {} looks", snapshot.looks);
   return text + fmt::format(", stopped for {:.1f} ms\n", 1000 * snapshot.held.count());
@@ -247,11 +248,12 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 
 std::string queues_body(const queues_snapshot& snapshot, bool colour) {
   // Where nothing was read, that nobody waits and nothing is pending would be no answer.
-  const std::string seen = nothing_is_read(snapshot) ? std::string()
-                                                     : waits_text(snapshot.waits, snapshot.names, colour) +
-                                                           operations_text(snapshot) + communicators_text(snapshot);
+  const std::string seen = nothing_is_read(snapshot)
+                               ? std::string()
+                               : waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour) +
+                                     operations_text(snapshot) + communicators_text(snapshot);
   return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) +
-         doubts_text(snapshot.waits);
+         doubts_text(snapshot.waits) + snapshot.hosts.line(snapshot.names);
 }
 
 std::string queues_text(const queues_snapshot& snapshot, bool colour) {

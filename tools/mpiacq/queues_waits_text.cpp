@@ -72,16 +72,16 @@ std::vector<crowd> crowds_of(const std::vector<rank_wait>& waits) {
   return crowds;
 }
 
-std::string to_text(const crowd& those, const rank_names& names) {
+std::string to_text(const crowd& those, const rank_names& names, const rank_hosts& hosts) {
   const rank_wait& wait = *those.wait;
   if (wait.any_of && those.from.count() > 1) return "any other of " + ranks_text(those.all, names);
-  if (wait.to.count() == 1) return "rank " + names.of(wait.to.lowest());
+  if (wait.to.count() == 1) return "rank " + names.of(wait.to.lowest()) + hosts.behind(wait.to);
   return fmt::format("{} {}", wait.any_of ? "any of" : "ranks", ranks_text(wait.to, names));
 }
 
 }  // namespace
 
-std::string waits_text(const queue_waits& waits, const rank_names& names, bool colour) {
+std::string waits_text(const queue_waits& waits, const rank_names& names, const rank_hosts& hosts, bool colour) {
   std::string text;
   for (const deadlock& found : waits.deadlocks) text += deadlock_text(found, names, colour);
   const auto crowds = crowds_of(waits.waits);
@@ -93,8 +93,8 @@ std::string waits_text(const queue_waits& waits, const rank_names& names, bool c
     }
     const bool one = those.from.count() == 1;
     const std::string_view verb = those.wait->certain ? (one ? "waits" : "wait") : "may wait";
-    text += fmt::format("  {} {} {} for {}: {}\n", one ? "rank" : "ranks", ranks_text(those.from, names), verb,
-                        to_text(those, names), printable(those.wait->why));
+    text += fmt::format("  {} {}{} {} for {}: {}\n", one ? "rank" : "ranks", ranks_text(those.from, names),
+                        hosts.behind(those.from), verb, to_text(those, names, hosts), printable(those.wait->why));
   }
   if (crowds.empty()) text += "  nobody is seen to wait for anybody\n";
   return text;

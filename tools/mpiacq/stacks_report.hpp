@@ -10,6 +10,7 @@
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
 #include "mpiacq/job.hpp"
+#include "rank_hosts.hpp"
 
 namespace mpiacq::tool {
 
@@ -30,6 +31,7 @@ struct stacks_snapshot {
   starter_facts starter;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
   rank_names names;               ///< of what the tree and the rows below have for ranks
+  rank_hosts hosts;               ///< that the ranks below are on
   call_tree tree;
   std::vector<stacked_rank> ranks;  ///< those that were selected, in order
   std::size_t samples = 1;

@@ -59,6 +59,7 @@ void stacks_session::begin(starter_facts starter, const process_table& table, co
   snapshot_.starter = std::move(starter);
   snapshot_.samples = 0;
   snapshot_.names = table.names();
+  snapshot_.hosts = rank_hosts(table, request.ranks);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
     snapshot_.ranks.push_back(

@@ -21,8 +21,13 @@ constexpr std::size_t branches_shown = 4;
 /// Draws a tree, chain after chain: what stands left of a chain's frames is its parents' affair.
 class tree_painter {
  public:
-  tree_painter(const call_tree& tree, const rank_names& names, bool colour)
-      : tree_(tree), names_(names), chains_(chains_of(tree)), parted_(partings_of(tree)), colour_(colour) {}
+  tree_painter(const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
+      : tree_(tree),
+        names_(names),
+        hosts_(hosts),
+        chains_(chains_of(tree)),
+        parted_(partings_of(tree)),
+        colour_(colour) {}
 
   [[nodiscard]] std::string draw() {
     std::vector<std::size_t> tops;
@@ -55,7 +60,8 @@ class tree_painter {
   /// The ranks, and what there is to say of how many threads and how often.
   [[nodiscard]] std::string label_of(const call_tree::node& node, std::string& shown) const {
     std::string ranks = ranks_text(node.ranks, names_);
-    std::string rest;
+    // Where it begins to be one node's.
+    std::string rest = hosts_.behind(tree_[node.parent].ranks).empty() ? hosts_.behind(node.ranks) : std::string();
     if (node.threads > node.ranks.count()) rest += fmt::format(" ({} threads)", node.threads);
     const std::uint64_t all = tree_[call_tree::root].stacks;
     if (tree_.samples() > 1)
@@ -110,6 +116,7 @@ class tree_painter {
 
   const call_tree& tree_;
   const rank_names& names_;
+  const rank_hosts& hosts_;
   std::vector<call_chain> chains_;
   partings parted_;
   bool colour_;
@@ -154,6 +161,7 @@ std::string headline(const stacks_snapshot& snapshot) {
                                    [](const stacked_rank& rank) { return rank.samples != 0; });
   std::string text = fmt::format("mpiacq: {} (pid {}): stacks of {} of {}", printable(snapshot.starter.executable),
                                  snapshot.starter.pid.value(), taken, counted(snapshot.ranks.size(), "rank", "ranks"));
+  text += snapshot.hosts.count_text();
   if (snapshot.samples > 1) {
     text += fmt::format(", {} samples {} s apart", snapshot.samples, snapshot.interval.count());
   }
@@ -202,11 +210,12 @@ std::string_view outcome_of(const stacked_rank& rank) {
 
 std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  std::string text = tree_painter(tree, snapshot.names, colour).draw();
+  std::string text = tree_painter(tree, snapshot.names, snapshot.hosts, colour).draw();
   if (tree.samples() > 1 && text.find(" ~") != std::string::npos) {
     text += "  ~ a rank was there in some of the samples only; % of all stacks\n";
   }
-  text += partings_text(tree, snapshot.names) + not_taken_text(snapshot.ranks, snapshot.names);
+  text += partings_text(tree, snapshot.names) + not_taken_text(snapshot.ranks, snapshot.names) +
+          snapshot.hosts.line(snapshot.names);
   for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
   return text;
 }
