@@ -4,7 +4,7 @@
 #include <csignal>
 #include <thread>
 
-#include "far_hosts.hpp"
+#include "far_job.hpp"
 #include "openmpi.hpp"
 
 using namespace mpiacq::test;
@@ -14,44 +14,9 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// Says the starter's pid, as its host numbers it, and becomes the starter.
-std::vector<std::string> with_pid_said(const far_hosts& hosts, const std::vector<std::string>& starter) {
-  std::vector<std::string> line = {"sh", "-c", "echo starter $$; exec \"$0\" \"$@\""};
-  line.insert(line.end(), starter.begin(), starter.end());
-  return hosts.on("h1", line);
-}
-
 /// Eight ranks, two on each host, in order.
 std::vector<std::string> srun_line(const far_hosts& hosts) {
   return with_pid_said(hosts, {"srun", "-N4", "-n8", rank_program("plain_pids")});
-}
-
-std::string starter_of(const running_job& job) {
-  const auto at = job.out().find("starter ");
-  return at == std::string::npos ? "" : std::to_string(std::stol(job.out().substr(at + 8)));
-}
-
-/// The ranks that are stopped or traced, as their own hosts' kernels say; empty where none is, or is gone.
-std::string disturbed(const far_hosts& hosts, const running_job& job) {
-  std::string found;
-  const auto places = hosts_printed(job.out());
-  for (const auto& [rank, pid] : job.ranks()) {
-    const auto status =
-        hosts.run(places.at(rank), {"grep", "-E", "^(State|TracerPid):", "/proc/" + std::to_string(pid) + "/status"});
-    const bool quiet = status.out.find("\t0\n") != std::string::npos &&
-                       status.out.find("stopped") == std::string::npos &&
-                       status.out.find("tracing") == std::string::npos;
-    if (!quiet) found += "rank " + std::to_string(rank) + ": " + status.out;
-  }
-  return found;
-}
-
-/// The agents that run on a host, by the file that they were started from.
-std::vector<std::string> agents_on(const far_hosts& hosts, const std::string& host) {
-  std::vector<std::string> pids;
-  std::istringstream words(hosts.run(host, {"pgrep", "-f", "^" MPIACQ_AGENT}).out);
-  for (std::string pid; words >> pid;) pids.push_back(pid);
-  return pids;
 }
 
 /// Each has been told its ranks, for it has started a process to hold them.
@@ -61,10 +26,6 @@ bool all_are_at_work(const far_hosts& hosts) {
     return !agents.empty() && hosts.run(host, {"pgrep", "-P", agents.front()}).exit_code == 0;
   };
   return works("h2") && works("h3") && works("h4");
-}
-
-bool none_has_agents(const far_hosts& hosts) {
-  return agents_on(hosts, "h2").empty() && agents_on(hosts, "h3").empty() && agents_on(hosts, "h4").empty();
 }
 
 std::vector<std::string> stacks_line(const far_hosts& hosts, const running_job& job,
@@ -80,21 +41,6 @@ std::map<long, long> samples_of(const json& report) {
   std::map<long, long> samples;
   for (const json& rank : report.at("ranks")) samples[rank.at("rank").get<long>()] = rank.at("samples").get<long>();
   return samples;
-}
-
-command_options in_a_minute() {
-  command_options options;
-  options.limit = seconds(60);
-  return options;
-}
-
-/// No agent is left on any host, no rank was touched, and each comes to its own end.
-void check_left_alone(const far_hosts& hosts, running_job& job) {
-  CHECK(comes_true([&] { return none_has_agents(hosts); }));
-  CHECK(comes_true([&] { return disturbed(hosts, job).empty(); }));
-  const job_end end = job.finish();
-  CHECK_FALSE(end.timed_out);
-  CHECK(end.all_ranks_ended(8));
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Agents for a job of the distribution's Open MPI on hosts whose names, addresses and pids are their own, which mpirun
+// reaches through ssh.
+#include <filesystem>
+
+#include "far_job.hpp"
+#include "openmpi.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+std::vector<std::string> mpirun_on(const std::string& places, const std::vector<std::string>& rest) {
+  std::vector<std::string> line = {mpirun, "--host", places};
+  line.insert(line.end(), rest.begin(), rest.end());
+  return line;
+}
+
+/// Eight ranks, two on each host, in order.
+std::vector<std::string> eight_ranks() {
+  return mpirun_on("h1:2,h2:2,h3:2,h4:2", {"-n", "8", rank_program("mpi_pids_openmpi"), "--exit", "3"});
+}
+
+/// A command of mpiacq's on h1, about that job.
+std::vector<std::string> about(const far_hosts& hosts, const running_job& job, std::vector<std::string> line) {
+  line.insert(line.begin(), MPIACQ_COMMAND);
+  line.push_back(starter_of(job));
+  return hosts.on("h1", line);
+}
+
+}  // namespace
+
+TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(with_pid_said(hosts, eight_ranks()), 8);
+  INFO(job.out());
+  REQUIRE(job.ranks().size() == 8);
+  const auto run = run_command(about(hosts, job, {"stacks", "--json", "--agents", "ssh"}), in_a_minute());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err == "");
+  const json report = json::parse(run.out);
+  CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
+  for (const json& rank : report.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    CHECK(rank.at("host") == hosts_printed(job.out()).at(rank.at("rank").get<long>()));
+  }
+  CHECK(report.at("tree").at(0).at("ranks") == "0-7");
+  check_left_alone(hosts, job, 3);
+}
+
+TEST_CASE("Far Open MPI: two ranks on different hosts that wait for each other are told as a deadlock") {
+  if (!std::filesystem::exists(rank_program("mpi_deadlock_openmpi"))) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  const std::string types = hosts.path("openmpi.types");
+  const auto made = run_command({MPIACQ_COMMAND, "types", "openmpi", "-o", types});
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  running_job job(with_pid_said(hosts, mpirun_on("h2:1,h3:1", {"-n", "2", "--mca", "pml", "ob1",
+                                                               rank_program("mpi_deadlock_openmpi")})),
+                  2);
+  INFO(job.out());
+  REQUIRE(hosts_printed(job.out()) == std::map<long, std::string>{{0, "h2"}, {1, "h3"}});
+  json seen;
+  // Once both are in the calls that they wait in for ever.
+  CHECK(comes_true([&] {
+    const auto run =
+        run_command(about(hosts, job, {"queues", "--json", "--types", types, "--agents", "ssh"}), in_a_minute());
+    INFO(run.err);
+    REQUIRE(!run.out.empty());
+    seen = json::parse(run.out);
+    return !seen.at("cycles").empty();
+  }));
+  INFO(seen.dump(1));
+  CHECK(seen.at("cycles") == json::parse("[[0, 1]]"));
+  REQUIRE(seen.at("deadlocks").size() == 1);
+  CHECK(seen.at("deadlocks").at(0).at("certain") == true);
+  for (const int rank : {0, 1}) {
+    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
+    CHECK(row.at("pid") == job.ranks().at(rank));
+    CHECK(row.at("call") == "MPI_Recv");
+    CHECK(row.at("pml") == "ob1");
+  }
+  CHECK(comes_true([&] { return none_has_agents(hosts) && disturbed(hosts, job).empty(); }));
+}
