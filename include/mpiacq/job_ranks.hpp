@@ -14,6 +14,8 @@
 
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
+#include "mpiacq/mpir_daemons.hpp"
 #include "mpiacq/node_queues.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/process_table.hpp"
@@ -25,12 +27,13 @@ namespace mpiacq {
 
 /// What starts an agent on each node (docs/agents.md).
 enum class agent_start : std::uint8_t {
-  automatic,  ///< slurm where the job has a Slurm job id, else ssh
+  automatic,  ///< mpir where that can be, then slurm where the job has a Slurm job id, then ssh, until agents come
+  mpir,       ///< the job's starter, as its tool daemons (MPIR 1.1, 7.1 and 7.2)
   slurm,      ///< a step of the job's own, one task a node (srun --overlap)
   ssh,        ///< with the user's own configuration, without asking for anything
   none,       ///< nobody: ranks of other nodes are not reached
 };
-/// "automatic", "slurm", "ssh", "none"
+/// "automatic", "mpir", "slurm", "ssh", "none"
 [[nodiscard]] std::string_view name(agent_start start);
 
 /// How far the agents have come up.
@@ -47,8 +50,11 @@ struct agents_options {
   std::uint32_t fan_out = 32;  ///< how many agents answer to one; at least 2
   /// The agent's file, the same path on every node. Empty: the one that is installed beside the library.
   std::string program;
-  std::string job_id;                              ///< Slurm's (mpir::job_facts); empty: no step can be started
-  std::string step_id;                             ///< for the reasons that are given
+  std::string job_id;   ///< Slurm's (mpir::job_facts); empty: no step can be started
+  std::string step_id;  ///< for the reasons that are given
+  /// The job's starter, on this node, where it can launch daemons (mpir::job_facts) and nobody traces it: `mpir`
+  /// attaches to it until they have come, some milliseconds, and leaves it as it was. Empty: it is not asked.
+  std::optional<process_id> starter;
   std::chrono::milliseconds start_limit{30'000};   ///< until an agent has to be there
   std::chrono::milliseconds answer_limit{60'000};  ///< until all have to have answered a question
   /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
@@ -58,6 +64,36 @@ struct agents_options {
   int stop = -1;
   /// Told on the caller's thread. Empty: nobody asks.
   std::function<void(const agents_progress&)> progress = {};
+};
+
+/// Agents that come by themselves: as the daemons of a starter that is launched, or attached to by the caller.
+///
+///   auto agents = mpiacq::awaited_agents::open(options);
+///   how.daemons = agents->request();
+///   auto job = mpiacq::job::launch(command, how);  // until job_spawned, then
+///   auto ranks = mpiacq::job_ranks::create(*job->processes(), {}, options, std::move(*agents));
+///
+/// Where nobody looks at the ranks any more, or ever does, all that have come end.
+/// Thread: one at a time.
+class awaited_agents {
+ public:
+  /// Listens from now on. Errors: not_found (the agent's file), permission, system.
+  [[nodiscard]] static result<awaited_agents> open(const agents_options& options);
+  ~awaited_agents();
+  awaited_agents(awaited_agents&&) noexcept;
+  awaited_agents& operator=(awaited_agents&&) noexcept;
+
+  /// What the starter is to be asked for. A starter that cannot be is no problem: `job_facts::daemons` is `refused`
+  /// then, and these agents are not to be waited for.
+  [[nodiscard]] const mpir::daemon_request& request() const;
+  /// Nobody needs them: those of so many nodes end as they come, within a second, and none is let in any more.
+  void send_away(std::size_t nodes);
+
+ private:
+  friend class job_ranks;
+  struct state;
+  explicit awaited_agents(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
 };
 
 struct job_ranks_options {
@@ -110,6 +146,12 @@ class job_ranks {
   [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(const process_table& table,
                                                                  const rank_selection& selection = {},
                                                                  const job_ranks_options& options = {});
+  /// The same with agents that come as the starter's daemons. Where none does, what `options` say beside `mpir` is
+  /// tried.
+  [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(const process_table& table,
+                                                                 const rank_selection& selection,
+                                                                 const job_ranks_options& options,
+                                                                 awaited_agents&& coming);
   /// Ends the agents; what is held is released, running.
   ~job_ranks();
   job_ranks(const job_ranks&) = delete;

@@ -22,6 +22,8 @@ struct daemon_request {
   /// Also sets MPIR_forward_output, where the starter has it (Open MPI): asks for the daemons' output to come out with
   /// the job's. To a starter that is attached to, Open MPI 4.1 does so unasked.
   bool forward_output = false;
+  /// That the starter cannot be asked is no problem to be told of: `job_facts::daemons` says so.
+  bool only_if_possible = false;
 };
 
 /// How far the request has come.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "awaited_agents_state.hpp"
 #include "job_ranks_state.hpp"
 #include "mpiacq/job.hpp"
 
@@ -16,6 +17,8 @@ std::string_view name(agent_start start) {
   switch (start) {
     case agent_start::automatic:
       return "automatic";
+    case agent_start::mpir:
+      return "mpir";
     case agent_start::slurm:
       return "slurm";
     case agent_start::ssh:
@@ -39,7 +42,19 @@ std::span<const rank_process> job_ranks::ranks() const {
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options) {
-  auto made = std::make_unique<state>(options);
+  return state::make(table, selection, options, std::make_unique<agents::node_agents>(options.agents));
+}
+
+result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
+                                                     const job_ranks_options& options, awaited_agents&& coming) {
+  coming.state_->agents->know(options.agents);
+  return state::make(table, selection, options, std::move(coming.state_->agents));
+}
+
+result<std::unique_ptr<job_ranks>> job_ranks::state::make(const process_table& table, const rank_selection& selection,
+                                                          const job_ranks_options& options,
+                                                          std::unique_ptr<agents::node_agents> far) {
+  auto made = std::make_unique<state>(options, std::move(far));
   made->list_nodes(table, selection);
   auto local = node_ranks::create(made->ranks_here(), options.node);
   if (!local) return fail(std::move(local).error());
@@ -54,6 +69,11 @@ void job_ranks::state::list_nodes(const process_table& table, const rank_selecti
   const auto hosts = table.host_numbers();
   // No node sees the whole job; with several worlds nobody says of which one a rank is.
   if (!table.names().has_worlds()) world_size = static_cast<std::uint32_t>(table.size());
+  std::vector<bool> is_host(table.string_count(), false);
+  for (const std::uint32_t host : hosts) {
+    if (host != process_table::no_string) is_host[host] = true;
+  }
+  all_hosts = static_cast<std::size_t>(std::count(is_host.begin(), is_host.end(), true));
   std::map<std::uint32_t, std::size_t> node_of_host;
   for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
     const std::uint32_t host = hosts[entry];
@@ -93,13 +113,14 @@ void job_ranks::state::reach_others() {
     wanted.push_back({nodes[i].host, std::move(by_nodes[i])});
     far_nodes.push_back(i);
   }
-  agents.reach(std::move(wanted));
-  agents.expect_no_more();
+  const std::size_t idle = all_hosts - std::min(all_hosts, wanted.size());
+  agents->reach(std::move(wanted), idle);
+  agents->expect_no_more();
   note_reasons();
 }
 
 void job_ranks::state::note_reasons() {
-  for (std::size_t i = 0; i < far_nodes.size(); ++i) nodes[far_nodes[i]].why = agents.why(i);
+  for (std::size_t i = 0; i < far_nodes.size(); ++i) nodes[far_nodes[i]].why = agents->why(i);
 }
 
 error job_ranks::state::why_not(std::size_t node) const {
@@ -121,7 +142,7 @@ std::vector<refused_ranks> job_ranks::state::missing_of(const rank_selection& wh
 
 std::vector<rank_hold> job_ranks::hold() {
   state& s = *state_;
-  s.agents.ask(agents::ask_hold{});
+  s.agents->ask(agents::ask_hold{});
   std::map<std::uint32_t, rank_hold> known;
   for (rank_hold& rank : s.local->hold()) known.emplace(rank.rank, std::move(rank));
   auto answer = s.collect<agents::hold_part>();
@@ -142,7 +163,7 @@ std::vector<rank_hold> job_ranks::hold() {
 
 std::vector<result<void>> job_ranks::release(leave how) {
   state& s = *state_;
-  s.agents.ask(agents::ask_release{how});
+  s.agents->ask(agents::ask_release{how});
   std::map<std::uint32_t, result<void>> known;
   const auto here = s.local->release(how);
   for (std::size_t i = 0; i < here.size(); ++i) known.emplace(s.local->ranks()[i].rank, here[i]);
@@ -176,7 +197,7 @@ job_stacks merged(node_stacks&& taken) {
 
 job_stacks job_ranks::stacks(const stack_options& options) {
   state& s = *state_;
-  s.agents.ask(agents::ask_stacks{options});
+  s.agents->ask(agents::ask_stacks{options});
   job_stacks all = merged(s.local->stacks(options));
   auto answer = s.collect<agents::stacks_part>();
   all.tree.merge(answer.tree);
@@ -194,7 +215,7 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   rank_queue_options how = options;
   if (how.job_size == 0) how.job_size = s.world_size;
-  s.agents.ask(
+  s.agents->ask(
       agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
   agents::answer_body all = s.local->queues(how);
   agents::merge(all, s.collect<node_queues>());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "mpiacq/job_ranks.hpp"
@@ -12,17 +13,24 @@ namespace mpiacq {
 
 /// The ranks of this node, the agents of the others, and which rank is where.
 struct job_ranks::state {
-  explicit state(const job_ranks_options& how) : options(how), agents(how.agents) {}
+  state(const job_ranks_options& how, std::unique_ptr<agents::node_agents> far)
+      : options(how), agents(std::move(far)) {}
 
   job_ranks_options options;
   std::vector<job_node> nodes;
   std::vector<rank_process> ranks;
   std::uint32_t world_size = 0;           ///< 0: not one number for all
+  std::size_t all_hosts = 0;              ///< of the job, also those without a rank that was selected
   std::vector<std::size_t> node_of_rank;  ///< for each of them
   std::unique_ptr<node_ranks> local;
-  agents::node_agents agents;
+  std::unique_ptr<agents::node_agents> agents;
   std::vector<std::size_t> far_nodes;  ///< which of `nodes` each of the agents' is
 
+  /// `far`: made, and perhaps listening already.
+  [[nodiscard]] static result<std::unique_ptr<job_ranks>> make(const process_table& table,
+                                                               const rank_selection& selection,
+                                                               const job_ranks_options& options,
+                                                               std::unique_ptr<agents::node_agents> far);
   void list_nodes(const process_table& table, const rank_selection& selection);
   /// By their places in `nodes`.
   [[nodiscard]] std::vector<std::vector<rank_process>> ranks_by_nodes() const;
@@ -34,7 +42,7 @@ struct job_ranks::state {
   /// The agents' answer; an empty one where there is none. Nodes that have not answered have their reason.
   template <class Part>
   [[nodiscard]] Part collect() {
-    Part part = agents.collect<Part>();
+    Part part = agents->collect<Part>();
     note_reasons();
     return part;
   }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,12 @@ namespace {
 
 /// How often starters are looked after while agents are waited for.
 constexpr std::chrono::milliseconds between_looks{100};
+/// How often what a starter does is, while it is attached to.
+constexpr std::chrono::milliseconds between_events{10};
+/// Until the first of a starter's daemons has to be there, where agents can come in another way, too.
+constexpr std::chrono::seconds first_daemon_limit{10};
+/// For the daemons of nodes that need none.
+constexpr std::chrono::seconds sending_away_limit{1};
 
 /// The agent's file here: nodes have it at the same path.
 result<std::string> agent_program(const std::string& named) {
@@ -55,13 +62,29 @@ result<void> node_agents::listen() {
   return {};
 }
 
+result<mpir::daemon_request> node_agents::listen_for_daemons() {
+  const auto program = agent_program(options_.program);
+  if (!program) return fail(program.error());
+  if (auto begun = listen(); !begun) return fail(std::move(begun).error());
+  daemons_come_ = true;
+  return daemons_for(*program, front_->order());
+}
+
 void node_agents::expect_no_more() {
   if (front_) front_->expect_no_more();
 }
 
-void node_agents::reach(std::vector<agent_node> nodes) {
-  const std::size_t first = nodes_.size();
-  std::vector<std::string> wanted;
+std::vector<agent_start> node_agents::ways() const {
+  if (options_.start != agent_start::automatic) return {options_.start};
+  std::vector<agent_start> all;
+  if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
+  if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
+  all.push_back(agent_start::ssh);
+  return all;
+}
+
+std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
+  std::vector<std::size_t> wanted;
   for (agent_node& node : nodes) {
     nodes_.push_back({std::move(node.host), std::move(node.ranks), false, std::nullopt});
     known_node& added = nodes_.back();
@@ -70,24 +93,46 @@ void node_agents::reach(std::vector<agent_node> nodes) {
     } else if (!is_plain_name(added.host)) {
       added.why = error{error_code::bad_format, fmt::format("'{}' is no name of a host", added.host)};
     } else {
-      wanted.push_back(added.host);
+      wanted.push_back(nodes_.size() - 1);
     }
   }
-  if (wanted.empty()) return;
+  return wanted;
+}
+
+void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
+  auto wanted = take_in(std::move(nodes));
+  const deadline until = clock::now() + options_.start_limit;
+  const auto all_ways = ways();
+  for (const agent_start way : all_ways) {
+    if (wanted.empty()) break;
+    // A starter does not say that it launches no daemons. Commands say so by their end.
+    const bool goes_on = way == agent_start::mpir && way != all_ways.back();
+    reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
+    const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].has_agent; });
+    // Where this way brings some, another would not bring the others.
+    if (come != 0) break;
+    if (goes_on) daemons_come_ = has_launched_ = false;
+  }
+  send_away(idle);
+}
+
+void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until) {
+  const deadline begin = clock::now();
+  std::vector<std::string> hosts;
+  for (const std::size_t node : wanted) hosts.push_back(nodes_[node].host);
   result<void> begun;
   if (!front_) begun = listen();
-  if (begun) begun = start(wanted);
-  if (begun) wait_for(node_of_agent_.size() + wanted.size());
-  for (std::size_t i = first; i < nodes_.size(); ++i) {
-    known_node& node = nodes_[i];
-    if (node.has_agent || node.why) continue;
+  if (begun) begun = start(way, hosts);
+  if (begun) wait_for(node_of_agent_.size() + wanted.size(), first_by, until);
+  for (const std::size_t number : wanted) {
+    known_node& node = nodes_[number];
+    if (node.has_agent) continue;
     // Whoever can be looked at without agents is; what keeps all of them from starting is these nodes' reason.
-    if (begun) {
-      note_missing(node);
-    } else {
-      node.why = begun.error();
-    }
+    error why = begun ? missing(node, clock::now() - begin) : begun.error();
+    if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
+    node.why = std::move(why);
   }
+  if (asked_) asked_->let_go();
 }
 
 std::optional<std::vector<rank_process>> node_agents::place(const node_names& names) {
@@ -99,18 +144,30 @@ std::optional<std::vector<rank_process>> node_agents::place(const node_names& na
     node.why.reset();
     return std::exchange(node.ranks, {});
   }
+  ++sent_away_;
   return std::nullopt;
 }
 
-result<void> node_agents::start(const std::vector<std::string>& hosts) {
+result<void> node_agents::start(agent_start way, const std::vector<std::string>& hosts) {
+  if (way == agent_start::mpir && daemons_come_) return {};
   const auto program = agent_program(options_.program);
   if (!program) return fail(program.error());
-  const bool by_slurm =
-      options_.start == agent_start::slurm || (options_.start == agent_start::automatic && !options_.job_id.empty());
-  if (!by_slurm) return starters_.by_ssh(hosts, *program, front_->order());
+  if (way == agent_start::mpir) return ask_starter(*program);
+  if (way == agent_start::ssh) return starters_.by_ssh(hosts, *program, front_->order());
   if (options_.job_id.empty())
     return fail(error_code::not_found, "agents cannot be started by Slurm: the job does not say its id");
   return starters_.by_slurm(options_.job_id, hosts, *program, front_->order());
+}
+
+result<void> node_agents::ask_starter(const std::string& program) {
+  if (!options_.starter)
+    return fail(error_code::not_found, "the job's starter cannot be asked to launch agents (MPIR 1.1, 7.1)");
+  const auto request = daemons_for(program, front_->order());
+  if (!request) return fail(request.error());
+  auto asked = starter_daemons::ask(*options_.starter, *request);
+  if (!asked) return fail(std::move(asked).error());
+  asked_ = std::move(*asked);
+  return {};
 }
 
 bool node_agents::has_come(const std::string& host) const {
@@ -118,23 +175,42 @@ bool node_agents::has_come(const std::string& host) const {
                      [&](const known_node& node) { return node.has_agent && node.host == host; });
 }
 
-void node_agents::wait_for(std::size_t wanted) {
-  const deadline until = clock::now() + options_.start_limit;
+bool node_agents::may_come() {
+  const bool by_command = starters_.may_bring([this](const std::string& host) { return has_come(host); });
+  const bool by_starter = daemons_come_ || has_launched_ || (asked_ && asked_->may_bring());
+  return by_command || by_starter;
+}
+
+void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until) {
+  const std::size_t before = node_of_agent_.size();
   for (;;) {
     const std::size_t arrived = node_of_agent_.size();
     if (options_.progress) options_.progress({wanted, arrived, 0});
-    if (arrived == wanted || clock::now() >= until || can_be_read(options_.stop)) return;
-    if (!starters_.may_bring([this](const std::string& host) { return has_come(host); })) return;
-    front_->turn(std::min(until, clock::now() + between_looks));
+    // Who has launched one has read for all of them what it was asked for.
+    if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
+      has_launched_ = true;
+      asked_->let_go();
+    }
+    const deadline limit = arrived == before ? first_by : until;
+    if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop) || !may_come()) return;
+    front_->turn(std::min(limit, clock::now() + (asked_ ? between_events : between_looks)));
   }
 }
 
-void node_agents::note_missing(known_node& node) {
+/// A starter may wait for its daemons before it ends: nobody is to come in vain for long.
+void node_agents::send_away(std::size_t idle) {
+  if (!daemons_come_ && !has_launched_) return;
+  const deadline until = clock::now() + sending_away_limit;
+  while (sent_away_ < idle && clock::now() < until && !can_be_read(options_.stop)) front_->turn(until);
+}
+
+error node_agents::missing(const known_node& node, clock::duration waited) {
   std::string words = starters_.give_up(node.host);
+  if (words.empty() && asked_) words = asked_->last_words();
   if (words.empty()) words = front_->door().last_refusal();
-  node.why = error{error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host,
-                                                      std::chrono::duration<double>(options_.start_limit).count(),
-                                                      words.empty() ? "" : "; ", words)};
+  const double tenths = std::round(std::chrono::duration<double>(waited) / std::chrono::milliseconds(100));
+  return {error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host, tenths / 10,
+                                             words.empty() ? "" : "; ", words)};
 }
 
 void node_agents::ask(question what) {

@@ -7,11 +7,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent_starters.hpp"
 #include "front_end.hpp"
 #include "mpiacq/job_ranks.hpp"
+#include "starter_daemons.hpp"
 
 namespace mpiacq::agents {
 
@@ -32,12 +34,18 @@ class node_agents {
   /// Begins to listen, for what `order` gives to be told to agents that somebody else starts. `reach` does it where
   /// nobody has.
   [[nodiscard]] result<void> listen();
+  /// The same for agents that a starter launches as its daemons: what somebody is to ask it for. `reach` waits for them
+  /// before it starts any.
+  [[nodiscard]] result<mpir::daemon_request> listen_for_daemons();
+  /// What has become known of the job since; what concerns listening stays as it was.
+  void know(agents_options options) { options_ = std::move(options); }
   [[nodiscard]] bool listens() const { return front_ != nullptr; }
   [[nodiscard]] agent_order order() const { return front_->order(); }
 
   /// Starts agents for these nodes and waits for them, `start_limit` at most. Nodes are numbered from 0 as they are
-  /// given, those of further calls behind the others; one that is not reached has its reason.
-  void reach(std::vector<agent_node> nodes);
+  /// given, those of further calls behind the others; one that is not reached has its reason. `idle`: so many nodes of
+  /// the job need no agent. A starter launches daemons there as well, which are sent away.
+  void reach(std::vector<agent_node> nodes, std::size_t idle = 0);
   /// Nobody new is waited for: the secret of this run, where there is one, goes away.
   void expect_no_more();
 
@@ -62,11 +70,20 @@ class node_agents {
     bool has_agent = false;
     std::optional<error> why;
   };
+  /// How to start agents, one after the other until some have come.
+  [[nodiscard]] std::vector<agent_start> ways() const;
+  /// In numbers of nodes: those that are to have an agent.
+  [[nodiscard]] std::vector<std::size_t> take_in(std::vector<agent_node> nodes);
+  /// Starts agents in one way and waits for them: until `first_by` where none at all comes.
+  void reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until);
   [[nodiscard]] std::optional<std::vector<rank_process>> place(const node_names& names);
-  [[nodiscard]] result<void> start(const std::vector<std::string>& hosts);
+  [[nodiscard]] result<void> start(agent_start way, const std::vector<std::string>& hosts);
+  [[nodiscard]] result<void> ask_starter(const std::string& program);
   [[nodiscard]] bool has_come(const std::string& host) const;
-  void wait_for(std::size_t wanted);
-  void note_missing(known_node& node);
+  [[nodiscard]] bool may_come();
+  void wait_for(std::size_t wanted, deadline first_by, deadline until);
+  void send_away(std::size_t idle);
+  [[nodiscard]] error missing(const known_node& node, clock::duration waited);
   [[nodiscard]] std::optional<answer_body> collect_any();
 
   agents_options options_;
@@ -74,6 +91,10 @@ class node_agents {
   std::vector<std::size_t> node_of_agent_;  ///< by its number, less one
   // The commands that started agents end after the front end, which tells those to end.
   agent_starters starters_;
+  bool daemons_come_ = false;               ///< somebody else has the starter launch some
+  std::unique_ptr<starter_daemons> asked_;  ///< we have asked it to
+  bool has_launched_ = false;               ///< and it has
+  std::size_t sent_away_ = 0;               ///< agents that nobody needs
   std::unique_ptr<front_end> front_;
 };
 

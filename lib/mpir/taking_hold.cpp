@@ -111,6 +111,7 @@ result<void> acquisition::state::ask_for_daemons(const target& starter, actions&
   auto writes = daemons.request(starter, *symbols, *options.daemons);
   if (!writes) {
     facts.daemons = daemon_launch::refused;
+    if (options.daemons->only_if_possible) return {};
     return add_problem(std::move(writes).error(), todo);
   }
   for (write_memory& write : *writes) todo.push_back(std::move(write));
