@@ -2,7 +2,8 @@
 #include "agents_choice.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,25 +12,106 @@
 
 namespace mpiacq::tool {
 
-std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks, agent_start wanted,
-                                         int stop) {
-  if (wanted == agent_start::none) return std::nullopt;
-  const auto selected = job.processes->names().selected(ranks, job.processes->size());
-  const bool some_are_elsewhere =
-      std::any_of(selected.begin(), selected.end(), [&](std::uint32_t rank) { return !job.is_local[rank]; });
-  const std::string job_id = job.facts.job_id.value_or("");
-  if (wanted == agent_start::automatic && (!some_are_elsewhere || job_id.empty())) return std::nullopt;
+namespace {
+
+agents_options agents_by(agent_start wanted, int stop) {
   agents_options options;
   options.start = wanted;
   // Who asks for agents gets them: also for nodes that are names for this machine.
   options.everywhere = wanted != agent_start::automatic;
-  options.job_id = job_id;
-  options.step_id = job.facts.step_id.value_or("");
   options.stop = stop;
   options.progress = [line = std::make_shared<progress_line>(true)](const agents_progress& seen) {
     line->show(fmt::format("agents of {} of {} nodes have come", seen.arrived, seen.wanted));
   };
   return options;
+}
+
+/// `by_starter`: it launches daemons, or can be asked for some.
+std::optional<agents_options> agents_for(const process_table& table, const std::vector<bool>& is_local,
+                                         const rank_selection& ranks, const mpir::job_facts& facts, bool by_starter,
+                                         agent_start wanted, int stop) {
+  if (wanted == agent_start::none) return std::nullopt;
+  const auto selected = table.names().selected(ranks, table.size());
+  const bool some_are_elsewhere =
+      std::any_of(selected.begin(), selected.end(), [&](std::uint32_t rank) { return !is_local[rank]; });
+  const bool engine_can = by_starter || facts.job_id;
+  if (wanted == agent_start::automatic && (!some_are_elsewhere || !engine_can)) return std::nullopt;
+  agents_options options = agents_by(wanted, stop);
+  options.job_id = facts.job_id.value_or("");
+  options.step_id = facts.step_id.value_or("");
+  return options;
+}
+
+node_ranks_options ranks_options(const report_options& report) {
+  node_ranks_options options;
+  options.debug_files = search_in(report);
+  options.debug_files.debuginfod = false;  // a download would hold the job
+  return options;
+}
+
+std::size_t hosts_in(const process_table& table) {
+  const auto hosts = table.host_numbers();
+  return std::set<std::uint32_t>(hosts.begin(), hosts.end()).size();
+}
+
+}  // namespace
+
+std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks, agent_start wanted,
+                                         int stop) {
+  const bool can_launch = job.facts.can_launch_daemons;
+  auto options = agents_for(*job.processes, job.is_local, ranks, job.facts, can_launch, wanted, stop);
+  if (options && (can_launch || wanted == agent_start::mpir)) options->starter = job.starter.pid;
+  return options;
+}
+
+bool agents_of_job::are_wanted() const {
+  return (options_.stacks || options_.queues) && options_.agents != agent_start::none;
+}
+
+result<std::optional<mpir::daemon_request>> agents_of_job::request() {
+  const bool only_so = options_.agents == agent_start::mpir;
+  // A starter launches one program: the user's own, where there is one.
+  if (!are_wanted() || options_.daemons || !(only_so || options_.agents == agent_start::automatic)) return std::nullopt;
+  auto opened = awaited_agents::open(agents_by(options_.agents, stop_));
+  if (!opened && only_so) return fail(std::move(opened).error());
+  if (!opened) return std::nullopt;
+  coming_ = std::move(*opened);
+  return coming_->request();
+}
+
+void agents_of_job::reach(process_id named) {
+  const look_options how{{}, ranks_options(options_.report).debug_files, options_.interface};
+  if (!are_wanted()) return;
+  const auto job = look_at_job(named, how);
+  if (!job) return;  // it has no table yet, or the attach will say why there is none
+  const auto agents = agents_for(*job, options_.ranks, options_.agents, stop_);
+  if (agents) take(job_ranks::create(*job->processes, options_.ranks, {ranks_options(options_.report), *agents}));
+}
+
+std::shared_ptr<job_ranks> agents_of_job::ranks(const job& subject) {
+  const auto table = subject.processes();
+  // With MPI2DD the job itself traces its ranks, and nobody else can.
+  if (nodes_ || !are_wanted() || !table || subject.interface() != interface_kind::mpir) return nodes_;
+  std::vector<bool> is_local;
+  for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
+  auto coming = std::exchange(coming_, std::nullopt);
+  if (subject.facts().daemons == mpir::daemon_launch::refused) coming.reset();
+  const auto agents =
+      agents_for(*table, is_local, options_.ranks, subject.facts(), coming.has_value(), options_.agents, stop_);
+  if (!agents) {
+    if (coming) coming->send_away(hosts_in(*table));
+    return nullptr;
+  }
+  const job_ranks_options how{ranks_options(options_.report), *agents};
+  take(coming ? job_ranks::create(*table, options_.ranks, how, std::move(*coming))
+              : job_ranks::create(*table, options_.ranks, how));
+  return nodes_;
+}
+
+void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
+  if (!nodes) return complain(nodes.error());
+  nodes_ = std::move(*nodes);
+  complain_of_nodes(*nodes_);
 }
 
 void complain_of_nodes(const job_ranks& ranks) {

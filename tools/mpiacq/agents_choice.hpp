@@ -2,8 +2,11 @@
 // Whether ranks of other nodes are looked at, and through agents that are started how.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "command_line.hpp"
+#include "mpiacq/job.hpp"
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/rank_selection.hpp"
@@ -11,9 +14,38 @@
 namespace mpiacq::tool {
 
 /// Empty: all of these ranks are looked after here, or nobody was to start anything. `wanted`: what the user said;
-/// automatic starts agents where the job is Slurm's and has ranks elsewhere. `stop` ends waiting for them.
+/// automatic starts agents where the job has ranks elsewhere, and is Slurm's or has a starter that can launch daemons.
+/// `stop` ends waiting for them.
 [[nodiscard]] std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks,
                                                        agent_start wanted, int stop);
+
+/// The agents of a job that is under our control, for the looks that `launch` and `attach` take.
+class agents_of_job {
+ public:
+  /// `stop` as above.
+  agents_of_job(const job_command_options& options, int stop) : options_(options), stop_(stop) {}
+
+  /// Before the launch: what its starter is to be asked for. Empty where no agents are wanted of it. Errors: as
+  /// `awaited_agents::open`, where the user has asked for just that.
+  [[nodiscard]] result<std::optional<mpir::daemon_request>> request();
+  /// Before the attach, for then its starter can still be asked by others: has agents come, where there is a table by
+  /// now.
+  void reach(process_id named);
+
+  /// The ranks of all nodes, now that the job has a table. Null where those of this node are all that is looked at.
+  [[nodiscard]] std::shared_ptr<job_ranks> ranks(const job& subject);
+  /// All agents end.
+  void leave() { nodes_.reset(); }
+
+ private:
+  [[nodiscard]] bool are_wanted() const;
+  void take(result<std::unique_ptr<job_ranks>> nodes);
+
+  const job_command_options& options_;
+  int stop_;
+  std::optional<awaited_agents> coming_;
+  std::shared_ptr<job_ranks> nodes_;
+};
 
 /// Says of each node that is not reached why, on standard error.
 void complain_of_nodes(const job_ranks& ranks);

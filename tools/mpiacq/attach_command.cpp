@@ -27,12 +27,14 @@ int run_attach(const attach_command_options& options) {
     return status_tool_failed;
   }
   asked.ranks = *ranks;
+  agents_of_job agents(asked, signals.descriptor());
+  agents.reach(asked.process);
   auto attached = job::attach(asked.process, job_options_of(asked));
   if (!attached) {
     complain(attached.error());
     return status_tool_failed;
   }
-  return attach_session(**attached, asked, *report, signals).run();
+  return attach_session(**attached, asked, agents, *report, signals).run();
 }
 
 }  // namespace mpiacq::tool

@@ -13,10 +13,11 @@
 
 namespace mpiacq::tool {
 
-attach_session::attach_session(job& subject, const attach_command_options& options, report_file& report,
-                               signal_catcher& signals)
+attach_session::attach_session(job& subject, const attach_command_options& options, agents_of_job& agents,
+                               report_file& report, signal_catcher& signals)
     : job_(subject),
       options_(options),
+      agents_(agents),
       reporter_(subject, options.report, report),
       signals_(signals),
       table_by_(deadline_after(options.timeout)),
@@ -77,8 +78,9 @@ std::optional<int> attach_session::handle(const job_event& event) {
 }
 
 std::optional<int> attach_session::on_table(job_snapshot::event what, const job_change* change) {
-  if (options_.stacks) reporter_.take_stacks(job_, options_);
-  if (options_.queues) reporter_.take_queues(job_, options_);
+  if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
+  if (options_.queues) reporter_.take_queues(job_, options_, agents_);
+  agents_.leave();
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what, change);
   reported_ = true;

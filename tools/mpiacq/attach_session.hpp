@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "agents_choice.hpp"
 #include "command_line.hpp"
 #include "job_reporter.hpp"
 #include "mpiacq/job.hpp"
@@ -16,7 +17,8 @@ namespace mpiacq::tool {
 /// A running job, from the attach to where we leave it. Signals that we get are for us: we let go, and end by them.
 class attach_session {
  public:
-  attach_session(job& subject, const attach_command_options& options, report_file& report, signal_catcher& signals);
+  attach_session(job& subject, const attach_command_options& options, agents_of_job& agents, report_file& report,
+                 signal_catcher& signals);
   [[nodiscard]] int run();
 
  private:
@@ -32,6 +34,7 @@ class attach_session {
 
   job& job_;
   const attach_command_options& options_;
+  agents_of_job& agents_;
   job_reporter reporter_;
   signal_catcher& signals_;
   deadline table_by_ = no_deadline;  ///< --timeout

@@ -54,6 +54,7 @@ struct job_command_options {
   bool all_threads = false;
   bool queues = false;
   queue_request queue;
+  agent_start agents = agent_start::automatic;
 };
 
 struct launch_options : job_command_options {

@@ -40,6 +40,26 @@ std::optional<interface_kind> chosen_interface(const std::string& word) {
   return word == "mpir" ? interface_kind::mpir : interface_kind::mpi2dd;
 }
 
+constexpr std::array agent_starts{agent_start::automatic, agent_start::mpir, agent_start::slurm, agent_start::ssh,
+                                  agent_start::none};
+
+void add_agents(CLI::App& command, std::string& word) {
+  std::vector<std::string> words;
+  for (const agent_start start : agent_starts) words.emplace_back(name(start));
+  command
+      .add_option("--agents", word,
+                  "What starts an agent on each other node: mpir (the job's starter, as its tool daemons), slurm, ssh, "
+                  "or none. Default: automatic, whichever the job's starter or its Slurm offers")
+      ->type_name("WAY")
+      ->check(CLI::IsMember(words).description(""));
+}
+
+agent_start chosen_agents(const std::string& word) {
+  const auto chosen =
+      std::find_if(agent_starts.begin(), agent_starts.end(), [&](agent_start start) { return name(start) == word; });
+  return chosen == agent_starts.end() ? agent_start::automatic : *chosen;
+}
+
 }  // namespace
 
 void add_report_options(CLI::App& command, report_options& options) {
@@ -124,6 +144,7 @@ void add_job_options(CLI::App& command, job_words& words, const char* verb, cons
   add_threads(command, words.threads);
   command.add_flag("--queues", words.queues, "The report has the ranks' message queues, as 'mpiacq queues' shows them");
   add_queue_options(command, words.queue);
+  add_agents(command, words.agents);
 }
 
 /// Into the options; a sentence where they make no sense together.
@@ -138,6 +159,7 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   options.communicator = std::move(chosen.communicator);
   options.queues = words.queues;
   options.queue = words.queue;
+  options.agents = chosen_agents(words.agents);
   options.interface = chosen_interface(words.interface);
   options.each = words.each;
   options.jobs = words.jobs != 0 ? words.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, most_jobs);
@@ -153,29 +175,6 @@ std::optional<std::string> take_job_options(const job_words& words, job_command_
   }
   return std::nullopt;
 }
-
-namespace {
-
-constexpr std::array agent_starts{agent_start::automatic, agent_start::slurm, agent_start::ssh, agent_start::none};
-
-void add_agents(CLI::App& command, std::string& word) {
-  std::vector<std::string> words;
-  for (const agent_start start : agent_starts) words.emplace_back(name(start));
-  command
-      .add_option("--agents", word,
-                  "What starts an agent on each other node: slurm, ssh, or none. Default: automatic, which is slurm in "
-                  "a job of Slurm's")
-      ->type_name("WAY")
-      ->check(CLI::IsMember(words).description(""));
-}
-
-agent_start chosen_agents(const std::string& word) {
-  const auto chosen =
-      std::find_if(agent_starts.begin(), agent_starts.end(), [&](agent_start start) { return name(start) == word; });
-  return chosen == agent_starts.end() ? agent_start::automatic : *chosen;
-}
-
-}  // namespace
 
 CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
   CLI::App* command = app.add_subcommand("queues", queues_about);

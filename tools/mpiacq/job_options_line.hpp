@@ -38,6 +38,7 @@ struct job_words {
   std::string threads = "main";
   bool queues = false;
   queue_request queue;
+  std::string agents = "automatic";
 };
 void add_job_options(CLI::App& command, job_words& words, const char* verb, const char* timeout_about);
 /// Into the options; a sentence where they make no sense together.

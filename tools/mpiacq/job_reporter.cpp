@@ -51,30 +51,36 @@ void job_reporter::note_failure() {
   failed_ = true;
 }
 
-void job_reporter::take_stacks(job& subject, const job_command_options& asked) {
+void job_reporter::take_stacks(job& subject, const job_command_options& asked, agents_of_job& agents) {
   const auto table = subject.processes();
   if (!table) return;
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;  // a download would hold the job
-  auto session =
-      stacks_session::open(subject, *table, local_ones(subject, *table), {asked.ranks, asked.all_threads, search});
+  const stacks_request request{asked.ranks, asked.all_threads, search};
+  const auto nodes = agents.ranks(subject);
+  auto session = nodes ? stacks_session::over(nodes, subject.starter(), *table, request)
+                       : stacks_session::open(subject, *table, local_ones(subject, *table), request);
   if (!session) return note_failure(fail(std::move(session).error()));
   session->sample();
   rank_failed_ = rank_failed_ || session->rank_failed();
   stacks_ = std::move(session->snapshot());
 }
 
-void job_reporter::take_queues(job& subject, const job_command_options& asked) {
+void job_reporter::take_queues(job& subject, const job_command_options& asked, agents_of_job& agents) {
   const auto table = subject.processes();
   if (!table) return;
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;
-  auto session = queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
+  const auto nodes = agents.ranks(subject);
+  auto session =
+      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, asked.queue, search)
+            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();
   // An MPI2DD job tells of its spawns itself.
-  if (asked.after == then::go_on && subject.interface() == interface_kind::mpir) spawns_ = session->watch_spawns();
+  if (asked.after == then::go_on && !nodes && subject.interface() == interface_kind::mpir)
+    spawns_ = session->watch_spawns();
   queues_ = std::move(session->snapshot());
   if (spawns_) followed_queues_ = queues_;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agents_choice.hpp"
 #include "command_line.hpp"
 #include "job_report.hpp"
 #include "mpiacq/spawn_watch.hpp"
@@ -31,10 +32,10 @@ class job_reporter {
   void note_failure();
   [[nodiscard]] bool failed() const { return failed_; }
   /// Takes the stacks of the selected ranks; the next report has them.
-  void take_stacks(job& subject, const job_command_options& asked);
+  void take_stacks(job& subject, const job_command_options& asked, agents_of_job& agents);
   /// Reads the message queues of the selected ranks; the next report has them. Where the job is followed from then on,
   /// so are those of its ranks whose libraries say where they announce new processes.
-  void take_queues(job& subject, const job_command_options& asked);
+  void take_queues(job& subject, const job_command_options& asked, agents_of_job& agents);
   /// Reports new processes that ranks have told of since.
   void serve_spawns();
   /// Readable where there may be some; -1 where nobody is followed.

@@ -41,12 +41,20 @@ int run_launch(const launch_options& options) {
   }
   // Before the launch: a Ctrl-C in between must not end us and leave the starter.
   signal_catcher signals;
-  auto launched = job::launch(options.command, job_options_of(options));
+  agents_of_job agents(options, signals.descriptor());
+  const auto daemons = agents.request();
+  if (!daemons) {
+    complain(daemons.error());
+    return status_tool_failed;
+  }
+  job_options how = job_options_of(options);
+  if (*daemons) how.daemons = **daemons;
+  auto launched = job::launch(options.command, std::move(how));
   if (!launched) {
     complain(launched.error());
     return status_of_failed_launch(launched.error().code);
   }
-  return launch_session(**launched, options, *report, signals).run();
+  return launch_session(**launched, options, agents, *report, signals).run();
 }
 
 }  // namespace mpiacq::tool

@@ -15,10 +15,11 @@
 
 namespace mpiacq::tool {
 
-launch_session::launch_session(job& subject, const launch_options& options, report_file& report,
+launch_session::launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
                                signal_catcher& signals)
     : job_(subject),
       options_(options),
+      agents_(agents),
       reporter_(subject, options.report, report),
       signals_(signals),
       spawn_by_(deadline_after(options.timeout)),
@@ -75,13 +76,15 @@ void launch_session::stop_with_the_starter() {
 
 void launch_session::handle(const job_event& event) {
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
-    if (options_.stacks) reporter_.take_stacks(job_, options_);
-    if (options_.queues) reporter_.take_queues(job_, options_);
+    if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
+    if (options_.queues) reporter_.take_queues(job_, options_, agents_);
+    agents_.leave();
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned, change_in(spawn->change));
     spawned_ = true;
-    if (job_.facts().daemons == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
+    const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
+    if (options_.daemons && refused) reporter_.note_failure();  // it has been said why
     after_report();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
     reporter_.report(job_snapshot::event::aborting, change_in(abort->change), abort->reason);
@@ -91,7 +94,7 @@ void launch_session::handle(const job_event& event) {
     reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
     reporter_.problem(notice->what);
-  } else if (std::holds_alternative<daemons_launched>(event)) {
+  } else if (options_.daemons && std::holds_alternative<daemons_launched>(event)) {
     complain("the starter has launched the daemons");
   } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
     starter_stopped_ = stop->signal != 0;

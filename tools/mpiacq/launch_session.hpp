@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agents_choice.hpp"
 #include "command_line.hpp"
 #include "job_reporter.hpp"
 #include "mpiacq/job.hpp"
@@ -16,7 +17,8 @@ namespace mpiacq::tool {
 /// One launched job, from its start to the exit status that we end with.
 class launch_session {
  public:
-  launch_session(job& subject, const launch_options& options, report_file& report, signal_catcher& signals);
+  launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
+                 signal_catcher& signals);
   /// Until the starter has ended, or we give up on it.
   [[nodiscard]] int run();
 
@@ -31,6 +33,7 @@ class launch_session {
 
   job& job_;
   const launch_options& options_;
+  agents_of_job& agents_;
   job_reporter reporter_;
   signal_catcher& signals_;
 

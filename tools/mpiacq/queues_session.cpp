@@ -105,9 +105,15 @@ result<queues_session> queues_session::open(const job_view& job, const rank_sele
                                             const agents_options& agents) {
   auto nodes = job_ranks::create(*job.processes, ranks, {options_for(search), agents});
   if (!nodes) return fail(std::move(nodes).error());
+  return over(std::move(*nodes), job.starter, *job.processes, ranks, request, search, agents.stop);
+}
+
+queues_session queues_session::over(std::shared_ptr<job_ranks> nodes, starter_facts starter, const process_table& table,
+                                    const rank_selection& ranks, const queue_request& request,
+                                    const debug_file_search& search, int stop) {
   queues_session session;
-  session.nodes_ = std::move(*nodes);
-  session.begin(job.starter, *job.processes, ranks, request, search, agents.stop);
+  session.nodes_ = std::move(nodes);
+  session.begin(std::move(starter), table, ranks, request, search, stop);
   return session;
 }
 

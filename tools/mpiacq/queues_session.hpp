@@ -30,6 +30,11 @@ class queues_session {
   [[nodiscard]] static result<queues_session> open(const job_view& job, const rank_selection& ranks,
                                                    const queue_request& request, const debug_file_search& search,
                                                    const agents_options& agents);
+  /// The same of ranks that are looked after already. `stop` as above.
+  [[nodiscard]] static queues_session over(std::shared_ptr<job_ranks> nodes, starter_facts starter,
+                                           const process_table& table, const rank_selection& ranks,
+                                           const queue_request& request, const debug_file_search& search,
+                                           int stop = -1);
   /// The same through a job that is under control.
   [[nodiscard]] static result<queues_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
@@ -48,7 +53,7 @@ class queues_session {
   void take();
   [[nodiscard]] queues_snapshot& snapshot() { return snapshot_; }
   /// From now on follows the ranks whose libraries say where they announce new processes; empty where there is none.
-  /// Nothing more can be read by this.
+  /// Nothing more can be read by this. Not of all nodes.
   [[nodiscard]] std::unique_ptr<spawn_watch> watch_spawns();
   /// Whether a rank of this node could not be read, or not to the end.
   [[nodiscard]] bool rank_failed() const;
@@ -73,7 +78,7 @@ class queues_session {
   [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
 
   std::unique_ptr<node_ranks> node_;  ///< or
-  std::unique_ptr<job_ranks> nodes_;
+  std::shared_ptr<job_ranks> nodes_;
   rank_queue_options how_;
   std::size_t entries_ = 0;  ///< of the job's table
   queues_snapshot snapshot_;

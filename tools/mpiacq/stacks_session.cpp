@@ -47,9 +47,14 @@ result<stacks_session> stacks_session::open(const job_view& job, const stacks_re
                                             const agents_options& agents) {
   auto nodes = job_ranks::create(*job.processes, request.ranks, {options_for(request), agents});
   if (!nodes) return fail(std::move(nodes).error());
+  return over(std::move(*nodes), job.starter, *job.processes, request);
+}
+
+stacks_session stacks_session::over(std::shared_ptr<job_ranks> nodes, starter_facts starter, const process_table& table,
+                                    const stacks_request& request) {
   stacks_session session;
-  session.nodes_ = std::move(*nodes);
-  session.begin(job.starter, *job.processes, std::vector<bool>(job.is_local.size(), true), request);
+  session.nodes_ = std::move(nodes);
+  session.begin(std::move(starter), table, std::vector<bool>(table.size(), true), request);
   return session;
 }
 

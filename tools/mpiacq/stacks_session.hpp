@@ -28,6 +28,9 @@ class stacks_session {
   /// The same of all nodes, through agents on those that are not this one.
   [[nodiscard]] static result<stacks_session> open(const job_view& job, const stacks_request& request,
                                                    const agents_options& agents);
+  /// The same of ranks that are looked after already.
+  [[nodiscard]] static stacks_session over(std::shared_ptr<job_ranks> nodes, starter_facts starter,
+                                           const process_table& table, const stacks_request& request);
   /// The same through a job that is under control.
   [[nodiscard]] static result<stacks_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const stacks_request& request);
@@ -51,7 +54,7 @@ class stacks_session {
   [[nodiscard]] std::vector<std::uint32_t> take(const job_stacks& seen, call_tree& moment, bool last_try);
 
   std::unique_ptr<node_ranks> node_;  ///< or
-  std::unique_ptr<job_ranks> nodes_;
+  std::shared_ptr<job_ranks> nodes_;
   stack_options how_;
   stacks_snapshot snapshot_;
 };
