@@ -37,7 +37,9 @@ TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
   running_job job(with_pid_said(hosts, eight_ranks()), 8);
   INFO(job.out());
   REQUIRE(job.ranks().size() == 8);
-  const auto run = run_command(about(hosts, job, {"stacks", "--json", "--agents", "ssh"}), in_a_minute());
+  const auto* by = GENERATE("automatic", "mpir", "ssh");
+  INFO(by);
+  const auto run = run_command(about(hosts, job, {"stacks", "--json", "--agents", by}), in_a_minute());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -48,6 +50,41 @@ TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
     CHECK(rank.at("host") == hosts_printed(job.out()).at(rank.at("rank").get<long>()));
   }
   CHECK(report.at("tree").at(0).at("ranks") == "0-7");
+  check_left_alone(hosts, job, 3);
+}
+
+TEST_CASE("Far Open MPI: launch has the agents of all hosts come as the starter's daemons") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  const std::string file = hosts.path("report");
+  std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--stacks", "--json", "-o", file, "--"};
+  for (const std::string& word : eight_ranks()) line.push_back(word);
+  const auto run = hosts.run("h1", line, openmpi_options());
+  INFO(run.err << run.out);
+  CHECK(run.exit_code == 3);
+  CHECK(run.err.find("mpiacq") == std::string::npos);
+  const json report = json::parse(file_contents(file));
+  CHECK(pids_reported(report) == pids_printed(run.out));
+  CHECK(report.at("problems").empty());
+  const json& stacks = report.at("stacks");
+  for (const json& rank : stacks.at("ranks")) CHECK(rank.at("outcome") == "taken");
+  CHECK(stacks.at("tree").at(0).at("ranks") == "0-7");
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
+}
+
+TEST_CASE("Far Open MPI: attach shows the stacks of all hosts, and leaves the job as it was") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  running_job job(with_pid_said(hosts, eight_ranks()), 8);
+  INFO(job.out());
+  REQUIRE(job.ranks().size() == 8);
+  const auto run = run_command(about(hosts, job, {"attach", "--stacks", "--json", "--then", "detach"}), in_a_minute());
+  INFO(run.err);
+  CHECK(run.exit_code == 0);
+  CHECK(run.err == "");
+  const json report = json::parse(run.out);
+  CHECK(pids_reported(report) == job.ranks());
+  CHECK(report.at("stacks").at("tree").at(0).at("ranks") == "0-7");
   check_left_alone(hosts, job, 3);
 }
 
