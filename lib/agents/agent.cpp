@@ -11,14 +11,15 @@
 #include <unistd.h>
 
 #include "branch.hpp"
-#include "rank_worker.hpp"
+#include "node_agent.hpp"
+#include "node_answers.hpp"
 #include "seat.hpp"
 
 namespace mpiacq {
 
-namespace {
+namespace agents {
 
-using namespace agents;
+namespace {
 
 node_names names_here(const std::string& told) {
   node_names names;
@@ -33,15 +34,15 @@ node_names names_here(const std::string& told) {
 /// The agent of one node: one seat above, a branch below, and its own ranks.
 class node_agent {
  public:
-  node_agent(trust who, zmq_context context, agent_programs programs)
-      : trust_(std::move(who)), context_(std::move(context)), programs_(std::move(programs)) {}
+  node_agent(trust who, answering_for answers) : trust_(std::move(who)), answers_(std::move(answers)) {}
 
   result<void> set_up(const agent_order& order, const curve_key& front_end) {
     auto door = listener::open(trust_, {is_loopback(order)});
     if (!door) return fail(std::move(door).error());
     door_ = std::move(*door);
     below_.emplace(*door_);
-    seat_.emplace(context_, trust_, peer_address{order.endpoints, front_end}, names_here(order.node), door_->address());
+    seat_.emplace(door_->context(), trust_, peer_address{order.endpoints, front_end}, names_here(order.node),
+                  door_->address());
     if (order.at_most.count() > 0) at_most_ = clock::now() + order.at_most;
     return {};
   }
@@ -93,7 +94,7 @@ class node_agent {
     if (auto* placed = std::get_if<place>(&said)) {
       number_ = placed->number;
       if (worker_) return;
-      if (auto worker = rank_worker::start(std::move(placed->ranks), programs_)) worker_ = std::move(*worker);
+      if (auto worker = rank_worker::start(std::move(placed->ranks), answers_)) worker_ = std::move(*worker);
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
     }
@@ -152,8 +153,7 @@ class node_agent {
   }
 
   trust trust_;
-  zmq_context context_;
-  agent_programs programs_;
+  answering_for answers_;
   std::unique_ptr<listener> door_;
   std::optional<branch> below_;
   std::optional<seat> seat_;
@@ -168,17 +168,24 @@ class node_agent {
 
 }  // namespace
 
-result<void> run_agent(const agent_order& order, const agent_programs& programs, int stop) {
+result<void> run_agent(const agent_order& order, answering_for answers, int stop) {
   const auto key = from_hex(order.front_end_key);
   if (!key || order.endpoints.empty())
     return fail(error_code::invalid_argument, "an agent needs the address and the key of its front end");
   auto who = trust::told(order.proof);
   if (!who) return fail(std::move(who).error());
-  auto context = zmq_context::make();
-  if (!context) return fail(std::move(context).error());
-  node_agent agent(std::move(*who), std::move(*context), programs);
+  node_agent agent(std::move(*who), std::move(answers));
   if (auto set = agent.set_up(order, *key); !set) return set;
   return agent.run(stop);
+}
+
+}  // namespace agents
+
+result<void> run_agent(const agent_order& order, const agent_programs& programs, int stop) {
+  const auto of_node = [programs](std::vector<rank_process> ranks) {
+    return agents::node_answers(std::move(ranks), programs);
+  };
+  return agents::run_agent(order, of_node, stop);
 }
 
 }  // namespace mpiacq

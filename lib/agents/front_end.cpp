@@ -106,11 +106,10 @@ gathered front_end::collect() {
   const auto is_missing = [this](std::size_t i) {
     return !below_->open().covered().contains(static_cast<std::uint32_t>(i + 1));
   };
+  std::size_t settled = 0;  // those before it have answered, or are lost: that does not change any more
   const auto waits = [&] {
-    for (std::size_t i = 0; i < agents_.size(); ++i) {
-      if (!agents_[i].why && is_missing(i)) return true;
-    }
-    return false;
+    while (settled < agents_.size() && (agents_[settled].why || !is_missing(settled))) ++settled;
+    return settled < agents_.size();
   };
   while (waits() && clock::now() < answered_by_) turn(answered_by_);
   for (std::size_t i = 0; i < agents_.size(); ++i) {

@@ -55,6 +55,8 @@ class front_end {
 
   /// Those that have come: agent n is at n - 1.
   [[nodiscard]] const std::vector<agent_facts>& agents() const { return agents_; }
+  /// How many of them answer to it without another between.
+  [[nodiscard]] std::size_t direct() const { return below_->size(); }
   /// Whose connection is let in and whose is not.
   [[nodiscard]] const listener& door() const { return *door_; }
   /// How much has come in, of what agents said.

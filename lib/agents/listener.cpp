@@ -17,6 +17,9 @@ namespace {
 /// What a stranger may say: a hello has a credential and some names.
 constexpr std::size_t most_bytes_of_stranger = 16384;
 constexpr std::string_view domain = "mpiacq";
+/// Agents of all nodes come at once, and one that the kernel has no room for tries again seconds later. The kernel
+/// takes its own limit where that is less (net.core.somaxconn).
+constexpr int most_knocking = 16384;
 
 std::string text_of(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -85,7 +88,8 @@ result<void> listener::set_up(const listener_options& options) {
   socket_ = std::move(*socket);
   // The door must be there before anybody can knock: else libzmq lets all in.
   if (zmq_bind(door_.get(), "inproc://zeromq.zap.01") != 0) return fail(zmq_failure("making the door of agents"));
-  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_ROUTER_MANDATORY, 1) || !socket_.set(ZMQ_CURVE_SERVER, 1) ||
+  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_BACKLOG, most_knocking) ||
+      !socket_.set(ZMQ_ROUTER_MANDATORY, 1) || !socket_.set(ZMQ_CURVE_SERVER, 1) ||
       !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) || !socket_.set(ZMQ_ZAP_DOMAIN, domain))
     return fail(zmq_failure("setting up the port for agents"));
   const auto bound = [&](int ipv6, const char* where) {

@@ -54,6 +54,9 @@ class listener {
   /// Where it is reached, by each address of this host.
   [[nodiscard]] const peer_address& address() const { return address_; }
 
+  /// libzmq's threads, for connections to others, too. They must end before the listener.
+  [[nodiscard]] const zmq_context& context() const { return context_; }
+
   /// The next message of somebody who has proven itself; empty where there is none now. Never waits.
   [[nodiscard]] std::optional<arrival> receive();
   /// Never waits. One that is gone is forgotten.

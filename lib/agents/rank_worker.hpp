@@ -4,36 +4,35 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "messages.hpp"
-#include "mpiacq/agent.hpp"
 #include "unique_fd.hpp"
 
 namespace mpiacq::agents {
+
+/// Gives the answer to a question; nobody waits for it any more once `stop` can be read. Ranks are let go with it.
+using answering = std::function<answer_body(const question&, int stop)>;
+/// Makes that for the ranks that an agent has been given.
+using answering_for = std::function<answering(std::vector<rank_process>)>;
 
 struct worked {
   std::uint64_t number = 0;
   answer_body what;
 };
 
-/// What a node's ranks answer to a question, made of what `node_ranks` gives.
-[[nodiscard]] answer_body answer_of(node_ranks& ranks, const question& what, int stop,
-                                    const std::string& queue_host = {});
-/// What they answer where there is no `node_ranks`: the same error for each.
-[[nodiscard]] answer_body refusal_of(const std::vector<rank_process>& ranks, const question& what, const error& why);
-
-/// Thread: one at a time. The ranks are let go when it ends.
+/// Thread: one at a time. What answers is made, asked and ended on the worker's own thread.
 class rank_worker {
  public:
   /// The thread has every signal blocked. system: no descriptor.
   [[nodiscard]] static result<std::unique_ptr<rank_worker>> start(std::vector<rank_process> ranks,
-                                                                  agent_programs programs);
+                                                                  answering_for answers);
   ~rank_worker();
   rank_worker(const rank_worker&) = delete;
   rank_worker& operator=(const rank_worker&) = delete;
@@ -46,10 +45,8 @@ class rank_worker {
 
  private:
   rank_worker() = default;
-  void run();
+  void run(const answering& answer);
 
-  std::vector<rank_process> ranks_;
-  agent_programs programs_;
   helper::unique_fd done_;
   helper::unique_fd stop_;
   std::mutex mutex_;

@@ -63,8 +63,8 @@ void seat::try_next() {
 }
 
 void seat::turn() {
+  if (is_settled()) return;
   const auto now = clock::now();
-  if (given_up_ || (connected_ && link_)) return;
   if (now >= give_up_at_) {
     given_up_ = error{last_failure_.code, fmt::format("nobody above can be reached ({}): {}",
                                                       above_[at_].endpoints[endpoint_], last_failure_.message)};

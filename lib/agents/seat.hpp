@@ -29,9 +29,12 @@ class seat {
   [[nodiscard]] const std::optional<error>& given_up() const { return given_up_; }
 
   [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
-  [[nodiscard]] deadline next_turn() const { return std::min(try_next_at_, give_up_at_); }
+  /// When `turn` wants to be called again, though nothing has come: never while it has somebody to answer to.
+  [[nodiscard]] deadline next_turn() const { return is_settled() ? no_deadline : std::min(try_next_at_, give_up_at_); }
 
  private:
+  /// There is nothing to look after.
+  [[nodiscard]] bool is_settled() const { return given_up_.has_value() || (connected_ && link_ != nullptr); }
   void connect();
   void try_next();
   void greet();

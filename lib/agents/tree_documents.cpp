@@ -4,7 +4,39 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace mpiacq::agents {
+
+namespace {
+
+/// Of all sets that are not said, together: 512 MiB. A few bytes could ask for more than there is memory for.
+constexpr std::size_t most_ranges = std::size_t{1} << 26U;
+
+std::optional<rank_set> said(const rank_set& ranks, const rank_set& known) {
+  return ranks == known ? std::nullopt : std::optional(ranks);
+}
+
+/// Puts in what was not said, and looks that nothing was which need not.
+class filler {
+ public:
+  bool put(rank_set& into, std::optional<rank_set>&& ranks, const rank_set& known) {
+    if (ranks) {
+      into = std::move(*ranks);
+      return into != known;
+    }
+    ranges_ += known.ranges().size();
+    if (ranges_ > most_ranges) return false;
+    into = known;
+    return true;
+  }
+  [[nodiscard]] bool is_too_much() const { return ranges_ > most_ranges; }
+
+ private:
+  std::size_t ranges_ = 0;
+};
+
+}  // namespace
 
 tree_part stand_in<call_tree>::to(const call_tree& tree) {
   tree_part part;
@@ -13,8 +45,9 @@ tree_part stand_in<call_tree>::to(const call_tree& tree) {
   for (call_tree::node_number i = 0; i < tree.size(); ++i) {
     const call_tree::node& node = tree[i];
     part.nodes.push_back({node.parent, node.place ? std::optional(*node.place) : std::nullopt, node.inlined, node.end,
-                          node.why, node.ranks, node.standing, node.steady, node.stacks, node.stacks_ending,
-                          node.threads});
+                          node.why, i == 0 ? node.ranks : said(node.ranks, tree[node.parent].ranks),
+                          said(node.standing, node.ranks), said(node.steady, node.ranks), node.stacks,
+                          node.stacks_ending, node.threads});
   }
   return part;
 }
@@ -22,6 +55,7 @@ tree_part stand_in<call_tree>::to(const call_tree& tree) {
 result<call_tree> stand_in<call_tree>::from(tree_part part) {
   std::vector<call_tree::node> nodes;
   nodes.reserve(part.nodes.size());
+  filler sets;
   for (tree_node_part& from : part.nodes) {
     call_tree::node& node = nodes.emplace_back();
     if (from.place) node.place = std::make_shared<const code_place>(std::move(*from.place));
@@ -29,9 +63,19 @@ result<call_tree> stand_in<call_tree>::from(tree_part part) {
     node.parent = from.parent;
     node.end = from.end;
     node.why = std::move(from.why);
-    node.ranks = std::move(from.ranks);
-    node.standing = std::move(from.standing);
-    node.steady = std::move(from.steady);
+    const std::size_t number = nodes.size() - 1;
+    const rank_set nobody;
+    // One that stands before its parent is refused below.
+    const rank_set& above = number == 0 || node.parent >= number ? nobody : nodes[node.parent].ranks;
+    const bool is_root = number == 0 && from.ranks;
+    if (is_root) node.ranks = std::move(*from.ranks);
+    const bool ranks_fit = is_root || (number != 0 && sets.put(node.ranks, std::move(from.ranks), above));
+    if (!ranks_fit || !sets.put(node.standing, std::move(from.standing), node.ranks) ||
+        !sets.put(node.steady, std::move(from.steady), node.ranks)) {
+      if (sets.is_too_much()) return fail(error_code::limit, "a call tree whose nodes have more ranks than fit");
+      return fail(error_code::bad_format,
+                  fmt::format("node {} of a call tree does not say who is there, or says it again", number));
+    }
     node.stacks = from.count;
     node.stacks_ending = from.ending;
     node.threads = from.threads;

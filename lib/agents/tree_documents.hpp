@@ -13,13 +13,16 @@
 
 namespace mpiacq::agents {
 
+/// Most nodes have all ranks of their parent, and all of them at all times: such a set is not said again. What ranks
+/// cost is then where they part, however deep the tree is.
 struct tree_node_part {
   std::uint32_t parent = 0;
   std::optional<code_place> place;
   bool inlined = false;
   stack_end end = stack_end::outermost;
   std::string why;
-  rank_set ranks, standing, steady;
+  std::optional<rank_set> ranks;             ///< empty: those of its parent
+  std::optional<rank_set> standing, steady;  ///< empty: all that are here
   std::uint64_t count = 0, ending = 0, threads = 0;
 };
 struct tree_part {

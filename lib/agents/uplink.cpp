@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "uplink.hpp"
 
+#include <atomic>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,6 +13,12 @@ namespace {
 constexpr int watched = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_DISCONNECTED;
+
+/// One that nobody has had: libzmq closes sockets behind our backs, and the name of one that is closing is still taken.
+std::string fresh_name() {
+  static std::atomic<std::uint64_t> names{0};
+  return fmt::format("inproc://events-{}", ++names);
+}
 
 }  // namespace
 
@@ -36,7 +43,7 @@ result<void> uplink::set_up(const zmq_context& context) {
   if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_IPV6, 1) || !socket_.set(ZMQ_CURVE_SERVERKEY, server_) ||
       !socket_.set(ZMQ_CURVE_PUBLICKEY, keys_.open) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret))
     return fail(zmq_failure(fmt::format("setting up a connection to {}", endpoint_)));
-  const std::string events = fmt::format("inproc://events-{}", static_cast<const void*>(this));
+  const std::string events = fresh_name();
   if (zmq_socket_monitor(socket_.get(), events.c_str(), watched) != 0 ||
       zmq_connect(monitor_.get(), events.c_str()) != 0 || zmq_connect(socket_.get(), endpoint_.c_str()) != 0) {
     error why = zmq_failure(fmt::format("connecting to '{}'", endpoint_));

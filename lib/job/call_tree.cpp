@@ -149,14 +149,18 @@ std::vector<call_tree::node_number> call_tree::graft(const call_tree& other) {
 /// A rank is steady where it was in all samples of it: in ours and in theirs, or in those of the two that have it.
 void call_tree::take_steady(const call_tree& other, const std::vector<node_number>& grafted, const rank_set& before) {
   const rank_set& seen_there = other.nodes_[root].ranks;
+  if (before.both(seen_there).empty()) {
+    // Of other ranks: many such parts make one tree, and none of them may cost as much as all of it.
+    for (std::size_t i = 0; i < grafted.size(); ++i) nodes_[grafted[i]].steady.add(other.nodes_[i].steady);
+    return;
+  }
   std::vector<const rank_set*> theirs(nodes_.size(), nullptr);
   for (std::size_t i = 0; i < grafted.size(); ++i) theirs[grafted[i]] = &other.nodes_[i].steady;
-  const bool apart = before.both(seen_there).empty();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     rank_set& ours = nodes_[i].steady;
     if (theirs[i] == nullptr) {
-      if (!apart) ours = ours.without(seen_there);
-    } else if (apart || ours == *theirs[i]) {
+      ours = ours.without(seen_there);
+    } else if (ours == *theirs[i]) {
       ours.add(*theirs[i]);
     } else {
       rank_set all = ours.both(*theirs[i]);
