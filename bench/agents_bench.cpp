@@ -19,7 +19,9 @@ using namespace mpiacq::bench;
 namespace {
 
 constexpr std::uint32_t fan_out = 32;
-constexpr std::uint32_t ranks_of_a_node = 512;
+constexpr std::uint32_t ranks_of_a_node = 1024;
+/// More than their heartbeats alone keep a core busy.
+constexpr std::size_t agents_of_a_core = 512;
 constexpr int rounds = 9;
 constexpr auto floor_is =
     "the same question to one agent that has the whole answer: once over an encrypted connection, nothing to merge";
@@ -86,12 +88,15 @@ int main(int argc, char** argv) {
   raise_descriptor_limit();
   if (argc > 7 && argv[1] == agents_here) return be_agents(argc, argv);
   const scratch folder;
-  for (const std::size_t agents : sizes(argc, argv, {64, 256, 1024, 2048})) {
-    // Heartbeats of 4,096 nodes are more than two cores keep up with: that many only where there are more.
+  // What differs grows: each in a place of its own, up to every 16th rank of a job of 262,144.
+  for (const std::uint32_t places : {256U, 4096U, 16384U})
+    compare("agents, stacks that differ", {256, ranks_of_a_node, places}, places, "places", folder.path);
+  std::vector<std::size_t> usual = {64, 256};
+  for (const std::size_t more : {1024U, 2048U, 4096U}) {
+    if (more <= agents_of_a_core * std::thread::hardware_concurrency()) usual.push_back(more);
+  }
+  for (const std::size_t agents : sizes(argc, argv, usual)) {
     const made_up_job job{static_cast<std::uint32_t>(agents), ranks_of_a_node, 0};
     compare("agents, stacks", job, agents, "agents", folder.path);
   }
-  // What differs grows: each in a place of its own, up to every eighth rank of a job of 131,072.
-  for (const std::uint32_t places : {256U, 4096U, 16384U})
-    compare("agents, stacks that differ", {256, ranks_of_a_node, places}, places, "places", folder.path);
 }
