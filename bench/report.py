@@ -29,6 +29,7 @@ PROGRAMS = [
     (["stacks_bench"], 300),
     (["queues_bench"], 120),
     (["mpi2dd_bench"], 200),
+    (["agents_bench"], 400),
 ]
 
 # (work, size): at most so many times the floor, at least so many times faster than the rival, and limits of figures.

@@ -36,8 +36,8 @@ class branch {
   [[nodiscard]] gathering& open() { return open_; }
   void say_farewell();
   [[nodiscard]] std::size_t size() const { return children_.size(); }
-  /// When `turn` wants to be called again, though nothing has come.
-  [[nodiscard]] deadline next_turn() const { return next_look_; }
+  /// When `turn` wants to be called again, though nothing has come: never where nobody is there to look after.
+  [[nodiscard]] deadline next_turn() const { return children_.empty() ? no_deadline : next_look_; }
 
  private:
   struct child {

@@ -195,6 +195,10 @@ TEST_CASE("messages: a tree is checked, node by node") {
   CHECK_THAT(changed(2, "ranks", "1,0"), ContainsSubstring("no ranks in order"));
   CHECK_THAT(changed(0, "end", "frame-limit"), ContainsSubstring("node 0 of a call tree is no root"));
   CHECK_THAT(changed(2, "end", "never"), ContainsSubstring("a word that is none of those"));
+  // Who is there is said in one way.
+  const auto again = ContainsSubstring("does not say who is there, or says it again");
+  CHECK_THAT(changed(0, "ranks", nullptr), again);
+  CHECK_THAT(changed(2, "steady", "0-1"), again);
   ordered twice = document;
   auto& nodes = twice["answer"]["what"]["stacks"]["tree"]["nodes"];
   nodes.push_back(nodes[1]);

@@ -1,0 +1,70 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Many nodes with ranks that nobody runs: a front end and its agents as they are, and answers that are made up.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "front_end.hpp"
+#include "node_agent.hpp"
+#include "run_command.hpp"
+#include "sample_messages.hpp"
+
+namespace mpiacq::test {
+
+/// All ranks stand in one call. Agent n has the ranks behind those of agent n - 1.
+class made_up_nodes {
+ public:
+  static constexpr std::uint32_t ranks_each = 8;
+
+  made_up_nodes(std::uint32_t count, std::uint32_t fan_out) {
+    agents::front_end_options options;
+    options.fan_out = fan_out;
+    options.loopback_only = true;
+    options.munge_socket = folder_.path("no-socket");
+    options.secret_folder = folder_.path(".");
+    front_ = agents::front_end::open(options, [](const agents::node_names&, std::uint32_t number) {
+               std::vector<rank_process> ranks;
+               for (std::uint32_t i = 0; i < ranks_each; ++i)
+                 ranks.push_back({(number - 1) * ranks_each + i, process_id{1}, ""});
+               return std::optional(ranks);
+             }).value();
+    const auto end = clock::now() + std::chrono::seconds(20);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      threads_.emplace_back([order = front_->order()] { static_cast<void>(agents::run_agent(order, answers, -1)); });
+      while (front_->agents().size() <= i && clock::now() < end) front_->turn(end);
+    }
+  }
+  ~made_up_nodes() {
+    front_.reset();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  made_up_nodes(const made_up_nodes&) = delete;
+  made_up_nodes& operator=(const made_up_nodes&) = delete;
+
+  [[nodiscard]] agents::front_end& front() { return *front_; }
+  [[nodiscard]] agents::gathered stacks() {
+    front_->ask(agents::ask_stacks{}, std::chrono::seconds(20));
+    return front_->collect();
+  }
+
+ private:
+  static agents::answering answers(const std::vector<rank_process>& ranks) {
+    agents::stacks_part part;
+    for (const rank_process& rank : ranks) {
+      add_stack(part.tree, rank.rank, {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
+      part.taken.add(rank.rank);
+    }
+    return [part = std::move(part)](const agents::question&, int) { return agents::answer_body(part); };
+  }
+
+  scratch_folder folder_;
+  std::unique_ptr<agents::front_end> front_;
+  std::deque<std::thread> threads_;
+};
+
+}  // namespace mpiacq::test
