@@ -7,7 +7,6 @@
 
 #include "living_graph.hpp"
 #include "look_again.hpp"
-#include "mpiacq/job_graph.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -24,8 +23,6 @@ bool is_complete(const living_graph& job, process_id starter) {
 
 mpir::job_facts facts_of(const living_graph& job, process_id starter) {
   mpir::job_facts facts;
-  // The draft has no word for it.
-  facts.job_id = slurm_job_of(starter);
   const mpi2dd::visit* seen = job.visit_of(starter);
   if (seen == nullptr) return facts;
   facts.force_to_main = seen->has(mpi2dd::mpi_flag::force_to_main);
