@@ -14,6 +14,7 @@
 #include "mpiacq/error.hpp"
 #include "mpiacq/ids.hpp"
 #include "mpiacq/mpi2dd_info.hpp"
+#include "mpiacq/mpi2dd_reading.hpp"
 #include "mpiacq/mpi2dd_tables.hpp"
 #include "mpiacq/symbols.hpp"
 
@@ -33,13 +34,6 @@ template <class Number>
 enum class table_kind : std::uint8_t { processes, directories, metadirectories };
 [[nodiscard]] std::string_view name(table_kind kind);  ///< "proctable", "directory_table", "metadirectory_table"
 
-/// Which tables of a process.
-struct table_selection {
-  bool processes = true;
-  bool directories = true;
-  bool metadirectories = true;
-};
-
 /// One table of a process that was opened, as it was last read.
 struct listing {
   table_kind kind = table_kind::processes;
@@ -53,16 +47,6 @@ struct listing {
   std::optional<entry_stride> stride;  ///< directories and metadirectories that have entries
   bool lists_itself = false;           ///< a directory or metadirectory names itself: not followed
 };
-
-enum class visit_state : std::uint8_t {
-  waiting,       ///< not opened yet
-  read,          ///< its info block was read; each table says for itself what became of it
-  unreachable,   ///< it could not be opened: it is gone, or its host cannot be reached
-  no_interface,  ///< it has no MPI2DD_info: the end of the way there
-  unreadable,    ///< it has one that cannot be read, or is of another version, or it died before
-  beyond_limit   ///< not opened: it is further away than `walk_limits::max_depth`
-};
-[[nodiscard]] std::string_view name(visit_state state);
 
 /// One process that the walk has opened or wanted to: a starter, directory, metadirectory, or where it began.
 struct visit {
@@ -173,36 +157,18 @@ class graph {
   std::unique_ptr<state> state_;
 };
 
-/// A process that a caller has opened for the walk, for as long as it is looked at.
-class opened_process {
- public:
-  virtual ~opened_process() = default;
-  [[nodiscard]] virtual target as_target() = 0;
-};
-
-/// Opens a process. `executable` is what a table says, empty where none does. `host` is as in the tables, or what
-/// `walk_options::canonical_host` made of it. Called from several threads at once, once for each process, on the walk's
-/// own threads (all signals blocked there) and on the caller's; each opened process is used and destroyed by the thread
-/// that opened it. An error becomes the process's `visit::failure`: process_gone or not_found where it is no more.
-using opener = std::function<result<std::unique_ptr<opened_process>>(std::string_view host, process_id pid,
-                                                                     std::string_view executable)>;
-
-/// Bounds on what a job may cost.
-struct walk_limits {
-  table_limits table;                ///< of each table
-  std::size_t max_opened = 1 << 16;  ///< processes
-  unsigned max_depth = 256;          ///< a chain of metadirectories that never ends does end here
-  unsigned max_rereads = 4;          ///< of the changed tables of one process
-  std::uint64_t max_processes = std::uint64_t{1} << 26;
-  std::size_t max_disagreements = 65536;  ///< kept one by one; all are counted
-};
-
 struct walk_options {
   walk_limits limits;
   unsigned threads = 8;  ///< that read at once, the caller's among them; at least 1
   /// Gives one name for all names of a host. Called on the caller's thread, once for each distinct name of a table.
   /// Without it a name is what its bytes are.
   std::function<std::string(std::string_view)> canonical_host;
+  /// Whether somebody else reads the processes of this host, and who that is: he gets all that are known when the first
+  /// of them is wanted, so once for each step away from the start, and gives an account of each, in their order; of
+  /// one that is missing there nobody said anything. Both are called on the caller's thread. Without them `open` is
+  /// asked for every process.
+  std::function<bool(std::string_view host)> is_elsewhere;
+  std::function<std::vector<process_account>(std::vector<process_request> asked)> read_elsewhere;
 };
 
 /// The process from which a walk begins: any of the job.

@@ -157,4 +157,26 @@ class directory_entries {
                                                                const entry_stride& stride, target_address base,
                                                                std::int32_t claimed, const table_limits& limits = {});
 
+/// A process table as plain values, in the words of `process_entries`.
+struct process_rows {
+  std::vector<std::uint32_t> hosts, executables, worlds, spawns;
+  std::vector<std::int32_t> pids, ranks;
+  std::vector<spawn_description> spawn_descriptions;
+  std::vector<std::string> strings;
+  table_facts facts;
+};
+/// A table that was read elsewhere. Errors: bad_format (columns of different lengths, a number of a string or a spawn
+/// that is not there, a string that is there twice, a problem of no entry).
+[[nodiscard]] result<process_entries> make_process_entries(process_rows rows);
+
+/// The same of directories or metadirectories.
+struct directory_rows {
+  std::vector<std::uint32_t> hosts, executables;
+  std::vector<std::int32_t> pids;
+  std::vector<std::string> strings;
+  table_facts facts;
+  entry_stride stride;
+};
+[[nodiscard]] result<directory_entries> make_directory_entries(directory_rows rows);
+
 }  // namespace mpiacq::mpi2dd

@@ -14,6 +14,7 @@
 #include "node_agent.hpp"
 #include "node_answers.hpp"
 #include "seat.hpp"
+#include "visit_worker.hpp"
 
 namespace mpiacq {
 
@@ -111,7 +112,7 @@ class node_agent {
     own_is_in_ = false;
     flush_by_ = clock::now() + std::chrono::milliseconds{what.limit_ms};
     below_->put(what);
-    worker_->put(what.number, what.what);
+    worker_->put(what.number, own_part(what.what, number_));
   }
 
   void take_own() {

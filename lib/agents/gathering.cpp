@@ -84,6 +84,10 @@ void merge_into(node_queues& into, node_queues&& other) {
   append_new(into.problems, std::move(other.problems));
 }
 
+void merge_into(visits_part& into, visits_part&& other) {
+  append(into.of, std::move(other.of));
+}
+
 }  // namespace
 
 void merge(answer_body& into, answer_body&& other) {

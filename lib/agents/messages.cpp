@@ -7,6 +7,7 @@
 
 #include "queue_documents.hpp"
 #include "tree_documents.hpp"
+#include "visit_documents.hpp"
 
 namespace mpiacq::agents {
 
@@ -59,6 +60,17 @@ inline constexpr auto members<ask_queues> =
                member{"types", &ask_queues::types},   member{"trust_library", &ask_queues::trust_library},
                member{"stacks", &ask_queues::stacks}, member{"job_size", &ask_queues::job_size}};
 template <>
+inline constexpr auto members<mpi2dd::process_request> =
+    std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
+               member{"tables", &mpi2dd::process_request::tables}};
+template <>
+inline constexpr auto members<agent_visits> =
+    std::tuple{member{"agent", &agent_visits::agent}, member{"processes", &agent_visits::processes}};
+template <>
+inline constexpr auto members<ask_visits> =
+    std::tuple{member{"of", &ask_visits::of}, member{"limits", &ask_visits::limits},
+               member{"max_rereads", &ask_visits::max_rereads}};
+template <>
 inline constexpr auto members<ask> =
     std::tuple{member{"number", &ask::number}, member{"limit_ms", &ask::limit_ms}, member{"what", &ask::what}};
 
@@ -79,6 +91,11 @@ template <>
 inline constexpr auto members<stacks_part> = std::tuple{
     member{"tree", &stacks_part::tree}, member{"taken", &stacks_part::taken}, member{"refused", &stacks_part::refused},
     member{"held_us", &stacks_part::held_for}, member{"problems", &stacks_part::problems}};
+template <>
+inline constexpr auto members<agent_accounts> =
+    std::tuple{member{"agent", &agent_accounts::agent}, member{"said", &agent_accounts::said}};
+template <>
+inline constexpr auto members<visits_part> = std::tuple{member{"of", &visits_part::of}};
 template <>
 inline constexpr auto members<agent_problem> =
     std::tuple{member{"agent", &agent_problem::agent}, member{"why", &agent_problem::why}};
@@ -110,6 +127,8 @@ inline constexpr std::string_view kind_of<ask_stacks> = "stacks";
 template <>
 inline constexpr std::string_view kind_of<ask_queues> = "queues";
 template <>
+inline constexpr std::string_view kind_of<ask_visits> = "visits";
+template <>
 inline constexpr std::string_view kind_of<hold_part> = "hold";
 template <>
 inline constexpr std::string_view kind_of<release_part> = "release";
@@ -117,6 +136,8 @@ template <>
 inline constexpr std::string_view kind_of<stacks_part> = "stacks";
 template <>
 inline constexpr std::string_view kind_of<node_queues> = "queues";
+template <>
+inline constexpr std::string_view kind_of<visits_part> = "visits";
 
 std::vector<std::byte> encode(const message& what) {
   document_writer writer;

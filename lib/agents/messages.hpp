@@ -12,8 +12,10 @@
 #include <variant>
 #include <vector>
 
+#include "account_parts.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/mpi2dd_reading.hpp"
 #include "mpiacq/node_queues.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/rank_set.hpp"
@@ -73,7 +75,18 @@ struct ask_queues {
   bool stacks = true;
   std::uint32_t job_size = 0;
 };
-using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues>;
+/// MPI2DD processes of an agent's node.
+struct agent_visits {
+  std::uint32_t agent = 0;
+  std::vector<mpi2dd::process_request> processes;  ///< their hosts are the node
+};
+/// What processes say of themselves. An agent has no ranks for that.
+struct ask_visits {
+  std::vector<agent_visits> of;
+  table_limits limits;
+  unsigned max_rereads = 0;
+};
+using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits>;
 
 struct ask {
   std::uint64_t number = 0;  ///< one higher than the last
@@ -101,7 +114,14 @@ struct stacks_part {
   clock::duration held_for{};
   std::vector<error> problems;
 };
-using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues>;
+struct agent_accounts {
+  std::uint32_t agent = 0;
+  std::vector<account_part> said;  ///< in the order of the question
+};
+struct visits_part {
+  std::vector<agent_accounts> of;
+};
+using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues, visits_part>;
 
 /// An agent that its parent has lost, or whose answer it could not use.
 struct agent_problem {

@@ -213,6 +213,18 @@ error node_agents::missing(const known_node& node, clock::duration waited) {
                                              words.empty() ? "" : "; ", words)};
 }
 
+std::uint32_t node_agents::agent(std::size_t node) const {
+  const auto found = std::find(node_of_agent_.begin(), node_of_agent_.end(), node);
+  return found == node_of_agent_.end() ? 0 : static_cast<std::uint32_t>(found - node_of_agent_.begin() + 1);
+}
+
+std::optional<std::size_t> node_agents::find(std::string_view host) const {
+  for (std::size_t i = 0; i < node_of_agent_.size(); ++i) {
+    if (is_called(front_->agents()[i].names, host)) return node_of_agent_[i];
+  }
+  return std::nullopt;
+}
+
 void node_agents::ask(question what) {
   if (front_) front_->ask(std::move(what), options_.answer_limit);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,10 @@ class node_agents {
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::string& host(std::size_t node) const { return nodes_[node].host; }
+  /// The number of its agent; 0: none has come.
+  [[nodiscard]] std::uint32_t agent(std::size_t node) const;
+  /// Which node is called so by what its agent knows of it; empty: none whose agent has come.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view host) const;
   /// Empty: its agent is there, and has answered the last question.
   [[nodiscard]] const std::optional<error>& why(std::size_t node) const { return nodes_[node].why; }
 

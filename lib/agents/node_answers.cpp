@@ -6,6 +6,7 @@
 
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "visit_worker.hpp"
 
 namespace mpiacq::agents {
 
@@ -98,6 +99,15 @@ answer_body refuse(const std::vector<rank_process>& ranks, const ask_queues& wha
   return part;
 }
 
+answer_body answer_to(node_ranks&, const ask_visits& what, const looking&) {
+  return answer_to(what);
+}
+
+/// They are no ranks of anybody's.
+answer_body refuse(const std::vector<rank_process>&, const ask_visits& what, const error&) {
+  return answer_to(what);
+}
+
 /// Made of what `node_ranks` gives.
 answer_body answer_of(node_ranks& ranks, const question& what, int stop, const std::string& queue_host) {
   return std::visit([&](const auto& asked) { return answer_to(ranks, asked, {stop, queue_host}); }, what);
@@ -111,6 +121,8 @@ answer_body refusal_of(const std::vector<rank_process>& ranks, const question& w
 }  // namespace
 
 answering node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
+  // Nothing is to be held then, and no process is started that could.
+  if (ranks.empty()) return [](const question& what, int) { return refusal_of({}, what, {}); };
   node_ranks_options options;
   options.tracing.tracing_program = programs.tracer;
   options.debug_files.debuginfod = false;  // a download would hold up whoever asked

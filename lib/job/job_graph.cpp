@@ -105,6 +105,30 @@ result<std::string> host_of_core(const core_process& core, const mpi2dd::walk_st
   return std::string{};
 }
 
+/// The strings of a table that name hosts of its entries.
+template <class Entries>
+void add_hosts(const std::optional<Entries>& entries, std::set<std::string_view>& hosts) {
+  if (!entries) return;
+  std::uint32_t last = mpi2dd::no_string;
+  for (const std::uint32_t host : entries->hosts()) {
+    if (std::exchange(last, host) != host && host < entries->string_count()) hosts.insert(entries->string(host));
+  }
+}
+
+/// Of those that a process says, the ones that are names of this host.
+std::vector<std::string> names_of(const local_targets& targets, const mpi2dd::process_account& said) {
+  std::set<std::string_view> hosts;
+  add_hosts(said.processes.entries, hosts);
+  add_hosts(said.directories.entries, hosts);
+  add_hosts(said.metadirectories.entries, hosts);
+  if (said.info && said.info->meta_host) hosts.insert(*said.info->meta_host);
+  std::vector<std::string> own;
+  for (const std::string_view host : hosts) {
+    if (targets.is_here(host)) own.emplace_back(host);
+  }
+  return own;
+}
+
 /// What a core named may be another process by now.
 result<std::unique_ptr<opened_process>> open_if_still(const local_targets& targets, std::string_view host,
                                                       process_id pid, std::string_view executable) {
@@ -129,7 +153,9 @@ result<job_graph> look_at_graph(process_id named, const graph_options& options) 
   return made;
 }
 
-result<job_graph> read_graph(const std::string& core, const graph_options& options) {
+result<job_graph> read_graph(const std::string& core, const graph_options& asked_for) {
+  graph_options options = asked_for;
+  options.walk.read_elsewhere = {};
   core_process process;
   if (auto opened = process.open(core, options); !opened) return fail(std::move(opened).error());
   mpi2dd::walk_start start{{}, process.file().pid(), process.file().executable()};
@@ -152,6 +178,20 @@ result<job_graph> read_graph(const std::string& core, const graph_options& optio
     made->problems.insert(made->problems.end(), problems.begin(), problems.end());
   }
   return made;
+}
+
+std::vector<mpi2dd::process_account> read_processes_here(std::vector<mpi2dd::process_request> asked,
+                                                         const graph_options& options) {
+  if (asked.empty()) return {};
+  const local_targets targets = local_targets::around(asked.front().pid, options.debug_files);
+  for (mpi2dd::process_request& one : asked) one.host = targets.host();
+  auto said = mpi2dd::read_processes(std::move(asked), targets.opener(), options.walk.limits, options.walk.threads);
+  for (mpi2dd::process_account& one : said) one.own_names = names_of(targets, one);
+  return said;
+}
+
+std::optional<std::string> slurm_job_of(process_id process) {
+  return environment_of(process, "SLURM_JOB_ID");
 }
 
 }  // namespace mpiacq

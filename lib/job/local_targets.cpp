@@ -78,6 +78,7 @@ mpi2dd::walk_start local_targets::start(process_id pid) const {
 
 mpi2dd::walk_options local_targets::options(mpi2dd::walk_options base) const {
   base.canonical_host = [this](std::string_view host) { return canonical_host(host); };
+  base.is_elsewhere = [this](std::string_view host) { return !host.empty() && !is_here(host); };
   return base;
 }
 

@@ -41,7 +41,7 @@ class local_targets {
   // For mpi2dd::walk and mpi2dd::refresh.
   [[nodiscard]] mpi2dd::opener opener() const;
   [[nodiscard]] mpi2dd::walk_start start(process_id pid) const;
-  /// `base` with this host's names made one.
+  /// `base` with this host's names made one, and all others elsewhere.
   [[nodiscard]] mpi2dd::walk_options options(mpi2dd::walk_options base = {}) const;
 
  private:

@@ -1,9 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "column.hpp"
 #include "interned.hpp"
@@ -57,19 +60,30 @@ struct graph::state {
   std::uint32_t append(std::uint32_t host, std::int32_t pid);
 };
 
-/// Puts one reading into the graph. What it finds to open is told to `found`, in the tables' order.
+/// Puts one process_account into the graph. What it finds to open is told to `found`, in the tables' order.
 class merging {
  public:
   using found_process = std::function<void(std::uint32_t process)>;
   merging(graph::state& g, const walk_options& options, const found_process& found)
       : g_(g), options_(options), found_(found) {}
 
-  void merge(std::uint32_t visit_number, const table_selection& tables, reading&& said);
+  void merge(std::uint32_t visit_number, const table_selection& tables, process_account&& said);
+
+  /// The host of the process whose tables are merged.
+  struct own_host {
+    std::uint32_t number;
+    const std::vector<std::string>& names;  ///< what it is called there, beside nothing
+
+    [[nodiscard]] bool is_called(std::string_view text) const {
+      return text.empty() || std::find(names.begin(), names.end(), text) != names.end();
+    }
+  };
 
  private:
   // Of the visit that is merged. No reference to it is kept: what is found makes new visits.
   [[nodiscard]] visit& current() { return g_.visits[visit_]; }
   [[nodiscard]] std::uint32_t self() { return index(current().process); }
+  [[nodiscard]] own_host host_of_tables() { return {g_.hosts[self()], own_names_}; }
 
   void follow_meta();
   void merge_processes(table_reading<process_entries>& read);
@@ -91,6 +105,7 @@ class merging {
   const walk_options& options_;
   const found_process& found_;
   std::uint32_t visit_ = 0;
+  std::vector<std::string> own_names_;
 };
 
 }  // namespace mpiacq::mpi2dd

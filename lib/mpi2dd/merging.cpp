@@ -29,11 +29,11 @@ class translation {
 template <class Entries>
 class table_names {
  public:
-  table_names(const Entries& entries, graph::state& g, const walk_options& options, std::uint32_t own_host)
+  table_names(const Entries& entries, graph::state& g, const walk_options& options, merging::own_host own)
       : entries_(entries),
         g_(g),
         options_(options),
-        own_host_(own_host),
+        own_(own),
         hosts_(entries.string_count()),
         executables_(entries.string_count()),
         worlds_(entries.string_count()) {}
@@ -41,10 +41,10 @@ class table_names {
   /// Nothing for a host name is the host of the table's process.
   std::uint32_t host(std::uint32_t number) {
     if (number == unreadable_string) return none;
-    if (number == no_string) return own_host_;
+    if (number == no_string) return own_.number;
     return hosts_(number, [this](std::uint32_t n) {
       const std::string_view text = entries_.string(n);
-      return text.empty() ? own_host_ : g_.host_number(text, options_);
+      return own_.is_called(text) ? own_.number : g_.host_number(text, options_);
     });
   }
   std::uint32_t executable(std::uint32_t number) {
@@ -66,14 +66,15 @@ class table_names {
   const Entries& entries_;
   graph::state& g_;
   const walk_options& options_;
-  std::uint32_t own_host_;
+  merging::own_host own_;
   translation hosts_, executables_, worlds_;
 };
 
 }  // namespace
 
-void merging::merge(std::uint32_t visit_number, const table_selection& tables, reading&& said) {
+void merging::merge(std::uint32_t visit_number, const table_selection& tables, process_account&& said) {
   visit_ = visit_number;
+  own_names_ = std::move(said.own_names);
   visit& v = current();
   v.failure = std::move(said.failure);
   v.rereads += said.rereads;
@@ -101,7 +102,8 @@ void merging::follow_meta() {
   const process_info& info = *current().info;
   current().meta.reset();
   if (!info.has_metadirectory()) return;
-  const std::uint32_t host = info.meta_host->empty() ? g_.hosts[self()] : g_.host_number(*info.meta_host, options_);
+  const own_host own = host_of_tables();
+  const std::uint32_t host = own.is_called(*info.meta_host) ? own.number : g_.host_number(*info.meta_host, options_);
   const std::uint32_t p = g_.process(host, info.block.meta_pid);
   if (p == self()) return;  // the same as none
   g_.give(p, graph::state::listed_metadirectory);
@@ -145,7 +147,7 @@ void merging::merge_processes(table_reading<process_entries>& read) {
   drop_notes(table_kind::processes);
   const process_entries& entries = *read.entries;
   listing fresh = fresh_listing(table_kind::processes, entries);
-  table_names names(entries, g_, options_, g_.hosts[self()]);
+  table_names names(entries, g_, options_, host_of_tables());
   std::vector<std::uint32_t> spawns;
   for (const spawn_description& s : entries.spawn_descriptions()) {
     spawns.push_back(g_.spawn_of(names.world(s.parent_world), s.parent_rank, s.sequence));
@@ -242,7 +244,7 @@ void merging::merge_directories(listing visit::*which, table_reading<directory_e
   const directory_entries& entries = *read.entries;
   listing fresh = fresh_listing(kind, entries);
   if (entries.size() > 0) fresh.stride = entries.stride();
-  table_names names(entries, g_, options_, g_.hosts[self()]);
+  table_names names(entries, g_, options_, host_of_tables());
   for (std::uint32_t i = 0; i < entries.size() && !is_full(fresh); ++i) {
     const std::uint32_t p = g_.process(names.host(entries.hosts()[i]), entries.pids()[i]);
     fresh.entries.push_back(process_number{p});

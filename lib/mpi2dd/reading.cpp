@@ -12,7 +12,7 @@ namespace {
 /// One process while it is looked at.
 class process_look {
  public:
-  process_look(const target& process, const request& asked, const walk_limits& limits, reading& into)
+  process_look(const target& process, const process_request& asked, const walk_limits& limits, process_account& into)
       : process_(process), asked_(asked), limits_(limits), into_(into) {}
 
   void look() {
@@ -114,14 +114,14 @@ class process_look {
   }
 
   const target& process_;
-  const request& asked_;
+  const process_request& asked_;
   const walk_limits& limits_;
-  reading& into_;
+  process_account& into_;
   symbol symbol_;
   std::optional<entry_stride> stride_;
 };
 
-void read_into(const request& asked, const opener& open, const walk_limits& limits, reading& into) {
+void read_into(const process_request& asked, const opener& open, const walk_limits& limits, process_account& into) {
   auto opened = open(asked.host, asked.pid, asked.executable);
   if (!opened) {
     into.failure = std::move(opened).error();
@@ -138,8 +138,8 @@ void read_into(const request& asked, const opener& open, const walk_limits& limi
 
 }  // namespace
 
-reading read_process(const request& asked, const opener& open, const walk_limits& limits) noexcept {
-  reading into;
+process_account read_process(const process_request& asked, const opener& open, const walk_limits& limits) noexcept {
+  process_account into;
   try {
     read_into(asked, open, limits, into);
   } catch (const std::exception& thrown) {

@@ -27,10 +27,10 @@ class all_signals_blocked {
 };
 }  // namespace
 
-reading_pool::reading_pool(const opener& open, const walk_options& options)
+reading_pool::reading_pool(const opener& open, const walk_limits& limits, unsigned threads)
     : open_(open),
-      limits_(options.limits),
-      max_workers_(std::clamp<std::size_t>(options.threads, 1, most_threads) - 1),
+      limits_(limits),
+      max_workers_(std::clamp<std::size_t>(threads, 1, most_threads) - 1),
       window_(4 * (max_workers_ + 1)) {}
 
 reading_pool::~reading_pool() {
@@ -42,7 +42,7 @@ reading_pool::~reading_pool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void reading_pool::add(request asked) {
+void reading_pool::add(process_request asked) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back({std::move(asked), {}, stage::asked});
 }
@@ -59,7 +59,7 @@ void reading_pool::begin_threads() {
   }
 }
 
-reading reading_pool::take() {
+process_account reading_pool::take() {
   begin_threads();
   wanted_.notify_all();
   std::unique_lock lock(mutex_);
@@ -73,7 +73,7 @@ reading reading_pool::take() {
     first.at = stage::done;
   }
   finished_.wait(lock, [&] { return first.at == stage::done; });
-  reading said = std::move(first.said);
+  process_account said = std::move(first.said);
   jobs_.pop_front();
   --begun_;
   return said;
@@ -87,12 +87,22 @@ void reading_pool::work() {
     job& mine = jobs_[begun_++];
     mine.at = stage::begun;
     lock.unlock();
-    reading said = read_process(mine.asked, open_, limits_);
+    process_account said = read_process(mine.asked, open_, limits_);
     lock.lock();
     mine.said = std::move(said);
     mine.at = stage::done;
     finished_.notify_one();
   }
+}
+
+std::vector<process_account> read_processes(std::vector<process_request> asked, const opener& open,
+                                            const walk_limits& limits, unsigned threads) {
+  std::vector<process_account> said;
+  said.reserve(asked.size());
+  reading_pool pool(open, limits, threads);
+  for (process_request& one : asked) pool.add(std::move(one));
+  while (said.size() < asked.size()) said.push_back(pool.take());
+  return said;
 }
 
 }  // namespace mpiacq::mpi2dd

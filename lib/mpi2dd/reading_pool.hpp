@@ -16,20 +16,20 @@ namespace mpiacq::mpi2dd {
 class reading_pool {
  public:
   /// `threads` counts the caller's own, which reads too. Both references must outlive the pool.
-  reading_pool(const opener& open, const walk_options& options);
+  reading_pool(const opener& open, const walk_limits& limits, unsigned threads);
   ~reading_pool();
   reading_pool(const reading_pool&) = delete;
   reading_pool& operator=(const reading_pool&) = delete;
 
-  void add(request asked);
+  void add(process_request asked);
   /// The next one. Not of an empty pool.
-  [[nodiscard]] reading take();
+  [[nodiscard]] process_account take();
 
  private:
   enum class stage : std::uint8_t { asked, begun, done };
   struct job {
-    request asked;
-    reading said;
+    process_request asked;
+    process_account said;
     stage at = stage::asked;
   };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "far_readings.hpp"
 #include "graph_state.hpp"
 #include "reading_pool.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 class walking {
  public:
   walking(graph::state& g, const opener& open, const walk_options& options)
-      : g_(g), options_(options), pool_(open, options) {}
+      : g_(g), options_(options), pool_(open, options.limits, options.threads), far_(options) {}
 
   /// A process to be read for the first time; those that it leads to come behind it.
   void want(std::uint32_t process, unsigned depth) {
@@ -42,18 +43,19 @@ class walking {
   /// A visited process, once more.
   void add(std::uint32_t visit_number, const table_selection& tables) {
     const std::uint32_t process = index(g_.visits[visit_number].process);
-    request asked{std::string{g_.strings[g_.hosts[process]]}, process_id{g_.pids[process]}, {}, tables};
+    process_request asked{std::string{g_.strings[g_.hosts[process]]}, process_id{g_.pids[process]}, {}, tables};
     if (g_.executables[process] != none) asked.executable = g_.strings[g_.executables[process]];
-    pool_.add(std::move(asked));
-    pending_.push_back({visit_number, tables});
+    const bool elsewhere = far_.reads(asked.host);
+    pending_.push_back({visit_number, tables, elsewhere});
+    elsewhere ? far_.add(std::move(asked)) : pool_.add(std::move(asked));
   }
 
   void walk() {
     for (std::size_t next = 0; next < pending_.size(); ++next) {
-      const auto [number, tables] = pending_[next];
+      const auto [number, tables, elsewhere] = pending_[next];
       const unsigned depth = g_.visits[number].depth;
       const merging::found_process found = [&](std::uint32_t process) { want(process, depth + 1); };
-      merging(g_, options_, found).merge(number, tables, pool_.take());
+      merging(g_, options_, found).merge(number, tables, elsewhere ? far_.take() : pool_.take());
     }
     g_.resolve_parents();
   }
@@ -62,10 +64,12 @@ class walking {
   struct step {
     std::uint32_t visit_number = 0;
     table_selection tables;
+    bool elsewhere = false;
   };
   graph::state& g_;
   const walk_options& options_;
   reading_pool pool_;
+  far_readings far_;
   std::vector<step> pending_;
 };
 

@@ -1,17 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The ranks of several hosts as one object. The hosts are names for this machine: what is called ssh here is a script
-// of the test's that runs the remote command where it is, so that the agents are the real program.
+// The ranks of several hosts as one object. The hosts are names for this machine (fake_ssh.hpp).
 #include "mpiacq/job_ranks.hpp"
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
-#include <sys/stat.h>
-
 #include "catch.hpp"
+#include "fake_ssh.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
 
@@ -19,51 +15,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-/// In front of PATH while it lives: an `ssh` that knows all hosts but "away".
-class fake_ssh {
- public:
-  fake_ssh() : path_(::getenv("PATH")) {
-    std::ofstream(folder_.path("ssh")) << "#!/bin/sh\n"
-                                          "while [ \"$1\" != -- ]; do shift; done\n"
-                                          "host=$2\n"
-                                          "shift 2\n"
-                                          "[ \"$host\" = away ] && { echo 'ssh: no route to away' >&2; exit 255; }\n"
-                                          "[ \"$host\" = silent ] && exec tail -f /dev/null\n"
-                                          "echo $$ > "
-                                       << folder_.path("pid.") << "$host\n"
-                                       << "exec sh -c \"exec $*\"\n";
-    ::chmod(folder_.path("ssh").c_str(), 0755);
-    ::setenv("PATH", (folder_.path("") + ":" + path_).c_str(), 1);
-  }
-  ~fake_ssh() { ::setenv("PATH", path_.c_str(), 1); }
-  fake_ssh(const fake_ssh&) = delete;
-  fake_ssh& operator=(const fake_ssh&) = delete;
-
-  [[nodiscard]] pid_t agent_of(const std::string& host) const {
-    return std::atoi(file_contents(folder_.path("pid." + host)).c_str());
-  }
-  [[nodiscard]] job_ranks_options options() const {
-    job_ranks_options how;
-    how.agents.start = agent_start::ssh;
-    how.agents.program = MPIACQ_AGENT;
-    how.agents.secret_folder = folder_.path(".");
-    how.agents.munge_socket = folder_.path("no-socket");
-    how.agents.start_limit = std::chrono::seconds(20);
-    return how;
-  }
-  /// Files of secrets that are still there.
-  [[nodiscard]] std::size_t secrets() const {
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path(".")))
-      count += entry.path().filename().string().starts_with(".mpiacq") ? 1U : 0U;
-    return count;
-  }
-
- private:
-  std::string path_;
-  scratch_folder folder_;
-};
 
 /// Ranks in a ring of receives, one on each of these hosts.
 class far_job {

@@ -2,6 +2,8 @@
 // What agents say, against nlohmann_json's reader and writer of CBOR.
 #include "messages.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
@@ -217,4 +219,68 @@ TEST_CASE("messages: texts are UTF-8 or bytes, in one spelling each") {
   cbor_reader reader(bytes);
   CHECK(reader.get_text().empty());
   CHECK_FALSE(reader.finish().has_value());
+}
+
+TEST_CASE("messages: what a process of another node says unfolds to what was read there") {
+  const auto samples = test::sample_messages();
+  const ordered said = read_elsewhere(samples[15])["answer"]["what"]["visits"]["of"][0]["said"][0];
+  CHECK(said["state"] == "read");
+  CHECK(said["info"]["block"]["meta_pid"] == 42);
+  // 100, 101, 102, and -1 by itself.
+  CHECK(said["processes"]["entries"]["pids"] == ordered({100, 1, 3, -1, 1, 1}));
+  const auto back = decode(encode(samples[15]));
+  REQUIRE(back.has_value());
+  account_maker accounts;
+  const auto& there = std::get<visits_part>(*std::get<answer>(*back).what).of.at(0);
+  const mpi2dd::process_account made = accounts.make(there.said.at(0));
+  const mpi2dd::process_account meant = test::some_account();
+  REQUIRE(made.processes.entries.has_value());
+  const auto& read = *made.processes.entries;
+  const auto& expected = *meant.processes.entries;
+  CHECK(std::ranges::equal(read.hosts(), expected.hosts()));
+  CHECK(std::ranges::equal(read.worlds(), expected.worlds()));
+  CHECK(std::ranges::equal(read.spawns(), expected.spawns()));
+  CHECK(std::ranges::equal(read.pids(), expected.pids()));
+  CHECK(std::ranges::equal(read.ranks(), expected.ranks()));
+  CHECK(read.string(4) == "caf\xe9");
+  CHECK(read.spawn_descriptions()[0].parent_world == 3);
+  CHECK(read.facts().problems[0].sentence() == expected.facts().problems[0].sentence());
+  CHECK(read.facts().shortfall->message == "the last entry is not there");
+  CHECK(made.info->block == meant.info->block);
+  CHECK(made.directories.entries->stride().why == "by its entries");
+  CHECK(made.metadirectories.failure->address == target_address{1});
+  CHECK(made.own_names == meant.own_names);
+  CHECK(accounts.make(there.said.at(1)).failure->code == error_code::process_gone);
+}
+
+TEST_CASE("messages: tables of a process that cannot be are that process's failure") {
+  const ordered document = read_elsewhere(test::sample_messages()[15]);
+  const auto failure = [&](const std::string& pointer, const ordered& value) {
+    ordered other = document;
+    other["answer"]["what"]["visits"]["of"][0]["said"][0][ordered::json_pointer(pointer)] = value;
+    const auto read = decode(written_elsewhere(other));
+    REQUIRE(read.has_value());
+    account_maker accounts;
+    const auto& there = std::get<visits_part>(*std::get<answer>(*read).what).of.at(0);
+    const mpi2dd::process_account made = accounts.make(there.said.at(0));
+    CHECK(made.state == mpi2dd::visit_state::unreachable);
+    CHECK(accounts.make(there.said.at(1)).failure->message == "there is no process 7");
+    REQUIRE(made.failure.has_value());
+    return made.failure->message;
+  };
+  CHECK_THAT(failure("/processes/entries/pids", {100, 1, 3}), ContainsSubstring("columns of different lengths"));
+  CHECK_THAT(failure("/processes/entries/pids", {100, 1, 4, 7}), ContainsSubstring("ends within a run"));
+  CHECK_THAT(failure("/processes/entries/pids", {0, 1, std::int64_t{1} << 40}), ContainsSubstring("too many entries"));
+  CHECK_THAT(failure("/processes/entries/pids", {0, 1, -1}), ContainsSubstring("too many entries"));
+  CHECK_THAT(failure("/processes/entries/ranks", {INT32_MAX, 1, 4}), ContainsSubstring("out of range"));
+  CHECK_THAT(failure("/processes/entries/ranks", {0, INT64_MAX, 4}), ContainsSubstring("out of range"));
+  CHECK_THAT(failure("/processes/entries/hosts", {5, 0, 4}), ContainsSubstring("a string that is not there"));
+  CHECK_THAT(failure("/processes/entries/spawns", {1, 0, 4}), ContainsSubstring("a spawn that is not there"));
+  CHECK_THAT(failure("/processes/entries/spawned_by/worlds", {9, 0, 1}),
+             ContainsSubstring("a world that is not there"));
+  CHECK_THAT(failure("/processes/entries/strings/1", "n1"), ContainsSubstring("a string twice"));
+  CHECK_THAT(failure("/processes/entries/facts/problems/0/entry", 4), ContainsSubstring("a problem of no entry"));
+  CHECK_THAT(failure("/directories/entries/hosts", {1, 0, 1}), ContainsSubstring("a string that is not there"));
+  CHECK_THAT(failure("/state", "waiting"), ContainsSubstring("cannot be"));
+  CHECK_THAT(failure("/info", nullptr), ContainsSubstring("cannot be"));
 }

@@ -69,6 +69,59 @@ inline node_queues some_queues() {
   return queues;
 }
 
+/// A directory's tables, with something wrong in each, as a process of another node says them.
+inline mpi2dd::process_account some_account() {
+  using namespace mpi2dd;
+  process_rows rows;
+  rows.strings = {"n1", "localhost", "/bin/app", "w0", "caf\xe9"};
+  rows.hosts = {0, 1, no_string, unreadable_string};
+  rows.executables = {2, 2, 2, 4};
+  rows.worlds = {3, 3, 3, no_string};
+  rows.spawns = {no_spawn, no_spawn, 0, unreadable_spawn};
+  rows.pids = {100, 101, 102, -1};
+  rows.ranks = {0, 1, 2, 7};
+  rows.spawn_descriptions = {{3, 1, 0}};
+  rows.facts.address = target_address{0x4000};
+  rows.facts.claimed = 5;
+  rows.facts.problems = {{3, table_field::pid, entry_fault::impossible_number, target_address{0x4080}, {}, -1}};
+  rows.facts.problem_count = 1;
+  rows.facts.shortfall = error{error_code::unreadable_memory, "the last entry is not there"};
+  directory_rows directories;
+  directories.strings = {"n1"};
+  directories.hosts = {0};
+  directories.executables = {no_string};
+  directories.pids = {99};
+  directories.facts.claimed = 1;
+  directories.stride = {20, layout_source::inferred, "by its entries"};
+  process_account said;
+  said.state = visit_state::read;
+  said.info.emplace();
+  said.info->address = target_address{0x5000};
+  said.info->block.state = debug_state{77};
+  said.info->block.mpi_flags = flag_set<mpi_flag>{0x8003};
+  said.info->block.meta_pid = 42;
+  said.info->block.padding[3] = std::byte{9};
+  said.info->meta_host = "n9";
+  said.info->abort_reason = "";
+  said.info->warnings = {error{error_code::bad_format, "another variant"}};
+  said.processes.entries = make_process_entries(std::move(rows)).value();
+  said.directories.entries = make_directory_entries(std::move(directories)).value();
+  said.metadirectories.failure = error{error_code::unreadable_memory, "not there"}.at(target_address{1});
+  said.rereads = 2;
+  said.unsettled = true;
+  said.own_names = {"localhost", "n1"};
+  return said;
+}
+
+inline agents::visits_part some_visits() {
+  mpi2dd::process_account gone;
+  gone.failure = error{error_code::process_gone, "there is no process 7"};
+  agents::agent_accounts there{2, {}};
+  there.said.push_back(agents::part_of(some_account()));
+  there.said.push_back(agents::part_of(gone));
+  return {{there}};
+}
+
 inline std::vector<agents::message> sample_messages() {
   using namespace agents;
   const peer_address somebody{{"tcp://10.0.0.1:4000", "tcp://[fe80::1]:4000"}, curve_key{std::byte{7}, std::byte{9}}};
@@ -89,7 +142,9 @@ inline std::vector<agents::message> sample_messages() {
       answer{3, ranks, {}, std::move(stacks)},
       answer{4, rank_set{1}, {}, some_queues()},
       answer{5, {}, {{2, why}}, std::nullopt},
-      alive{3, 1000000}};
+      alive{3, 1000000},
+      ask{6, 5000, ask_visits{{{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4}},
+      answer{6, rank_set{2}, {}, some_visits()}};
 }
 
 }  // namespace mpiacq::test

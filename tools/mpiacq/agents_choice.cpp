@@ -114,9 +114,25 @@ void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
   complain_of_nodes(*nodes_);
 }
 
+std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted) {
+  if (wanted == agent_start::none) return std::nullopt;
+  const auto job_id = slurm_job_of(named);
+  if (wanted == agent_start::automatic && !job_id) return std::nullopt;
+  agents_options options = agents_by(wanted, -1);
+  options.job_id = job_id.value_or("");
+  if (wanted == agent_start::mpir) options.starter = named;
+  return options;
+}
+
 void complain_of_nodes(const job_ranks& ranks) {
   for (const job_node& node : ranks.nodes()) {
     if (node.why) complain(fmt::format("{}: {}", node.host, node.why->message));
+  }
+}
+
+void complain_of_nodes(const job_graph& graph) {
+  for (const graph_host& other : graph.others) {
+    if (other.why) complain(fmt::format("{}: {}", other.host, other.why->message));
   }
 }
 

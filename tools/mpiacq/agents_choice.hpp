@@ -7,6 +7,7 @@
 
 #include "command_line.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/job_graph.hpp"
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/rank_selection.hpp"
@@ -47,7 +48,12 @@ class agents_of_job {
   std::shared_ptr<job_ranks> nodes_;
 };
 
+/// The same for the graph of a process's job, which meets other nodes only as it is walked. automatic: where the process
+/// is of a Slurm job.
+[[nodiscard]] std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted);
+
 /// Says of each node that is not reached why, on standard error.
 void complain_of_nodes(const job_ranks& ranks);
+void complain_of_nodes(const job_graph& graph);
 
 }  // namespace mpiacq::tool

@@ -105,7 +105,7 @@ invocation parse_command_line(int argc, char** argv) {
   stacks_words stacks;
   CLI::App* stacks_command = add_stacks_command(app, stacks);
 
-  graph_command_options graph;
+  graph_words graph;
   CLI::App* graph_command = add_graph_command(app, graph);
 
   queues_words queues;
@@ -195,12 +195,14 @@ invocation parse_command_line(int argc, char** argv) {
     return options;
   }
   if (graph_command->parsed()) {
-    if (graph.report.json && graph.dot) return finished{failed("graph: --json and --dot are two reports: choose one")};
-    if (graph.subject.empty() && !behind_mark.empty()) graph.subject = behind_mark.front();
-    if (graph.subject.empty()) {
+    graph_command_options options = taken_graph_options(graph);
+    if (options.report.json && options.dot)
+      return finished{failed("graph: --json and --dot are two reports: choose one")};
+    if (options.subject.empty() && !behind_mark.empty()) options.subject = behind_mark.front();
+    if (options.subject.empty()) {
       return finished{failed("graph: no process was given. Try: mpiacq graph $(pgrep -n mpirun)")};
     }
-    return graph;
+    return options;
   }
   if (queues_command->parsed()) {
     queues_options options;

@@ -103,6 +103,7 @@ struct graph_command_options {
   bool dot = false;
   std::string executable;  ///< of a core file: the process's program, where it is not the one that the core names
   std::string sysroot;     ///< of a core file: a folder to find its files in
+  agent_start agents = agent_start::automatic;
 };
 
 /// `queues`.

@@ -1,27 +1,53 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <optional>
 
 #include <unistd.h>
 
+#include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "graph_report.hpp"
+#include "mpiacq/job_graph_agents.hpp"
+#include "ranks_look.hpp"
 #include "report_file.hpp"
+#include "signals.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
 /// A number is a process; a core file of that name can be given as ./NUMBER.
-result<job_graph> graph_of(const graph_command_options& options) {
-  const std::string& subject = options.subject;
-  graph_options how;
-  how.debug_files = search_in(options.report);
-  how.files = {options.executable, options.sysroot};
+std::optional<process_id> process_named(const std::string& subject) {
   std::int64_t pid = 0;
   const auto [end, problem] = std::from_chars(subject.data(), subject.data() + subject.size(), pid);
   const bool is_number = problem == std::errc{} && end == subject.data() + subject.size() && pid > 0;
-  return is_number ? look_at_graph(process_id{pid}, how) : read_graph(subject, how);
+  return is_number ? std::optional(process_id{pid}) : std::nullopt;
+}
+
+graph_options how_to_look(const graph_command_options& options) {
+  graph_options how;
+  how.debug_files = search_in(options.report);
+  how.files = {options.executable, options.sysroot};
+  return how;
+}
+
+/// A look that starts agents, which are to be told when somebody does not want it any more.
+result<job_graph> graph_with_agents(process_id named, const graph_options& how, agents_options agents,
+                                    std::optional<int>& interrupted) {
+  signal_catcher signals;
+  agents.stop = signals.descriptor();
+  auto seen = look_at_graph(named, how, agents);
+  if (const auto signal = signals.take()) interrupted = signal->number;
+  return seen;
+}
+
+result<job_graph> graph_of(const graph_command_options& options, std::optional<int>& interrupted) {
+  const graph_options how = how_to_look(options);
+  const auto process = process_named(options.subject);
+  if (!process) return read_graph(options.subject, how);
+  const auto agents = agents_for_graph(*process, options.agents);
+  return agents ? graph_with_agents(*process, how, *agents, interrupted) : look_at_graph(*process, how);
 }
 
 }  // namespace
@@ -32,11 +58,13 @@ int run_graph(const graph_command_options& options) {
     complain(report.error());
     return status_tool_failed;
   }
-  const auto job = graph_of(options);
+  std::optional<int> interrupted;
+  const auto job = graph_of(options, interrupted);
   if (!job) {
     complain(job.error());
-    return status_tool_failed;
+    return interrupted ? status_by_signal(*interrupted) : status_tool_failed;
   }
+  complain_of_nodes(*job);
   const std::string text = options.report.json ? graph_json(*job)
                            : options.dot       ? graph_dot(*job)
                                                : graph_text(*job, report->wants_colour());
@@ -44,7 +72,7 @@ int run_graph(const graph_command_options& options) {
     complain(written.error());
     return status_tool_failed;
   }
-  return status_ok;
+  return interrupted ? status_by_signal(*interrupted) : status_ok;
 }
 
 }  // namespace mpiacq::tool

@@ -245,13 +245,15 @@ std::optional<std::string> take_stacks_options(const stacks_words& words, stacks
   return std::nullopt;
 }
 
-CLI::App* add_graph_command(CLI::App& app, graph_command_options& options) {
+CLI::App* add_graph_command(CLI::App& app, graph_words& words) {
+  graph_command_options& options = words.options;
   CLI::App* command = app.add_subcommand("graph", graph_about);
   command->footer(graph_details);
   add_report_options(*command, options.report);
   command->add_option("subject", options.subject, "A process of the job, or the core file of one")
       ->type_name("PID|CORE");
   command->add_flag("--dot", options.dot, "The graph for Graphviz");
+  add_agents(*command, words.agents);
   command->add_option("--executable", options.executable, "Of a core file: its program, if not the one the core names")
       ->type_name("FILE");
   command
@@ -259,6 +261,12 @@ CLI::App* add_graph_command(CLI::App& app, graph_command_options& options) {
                    "Of a core file: a folder that stands for the root of the machine where it was made")
       ->type_name("DIR");
   return command;
+}
+
+graph_command_options taken_graph_options(const graph_words& words) {
+  graph_command_options options = words.options;
+  options.agents = chosen_agents(words.agents);
+  return options;
 }
 
 }  // namespace mpiacq::tool

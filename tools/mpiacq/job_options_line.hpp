@@ -79,6 +79,12 @@ CLI::App* add_stacks_command(CLI::App& app, stacks_words& words);
 /// As take_job_options. The process is taken by whoever knows what stands behind "--".
 [[nodiscard]] std::optional<std::string> take_stacks_options(const stacks_words& words, stacks_options& options);
 
-CLI::App* add_graph_command(CLI::App& app, graph_command_options& options);
+/// `graph`, as it is parsed.
+struct graph_words {
+  graph_command_options options;
+  std::string agents = "automatic";
+};
+CLI::App* add_graph_command(CLI::App& app, graph_words& words);
+[[nodiscard]] graph_command_options taken_graph_options(const graph_words& words);
 
 }  // namespace mpiacq::tool

@@ -1,0 +1,34 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Processes of other nodes for a walk over an MPI2DD job.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job_graph.hpp"
+#include "node_agents.hpp"
+
+namespace mpiacq::agents {
+
+/// Starts an agent on each host that it meets, and asks all of them together. Thread: one at a time.
+class far_visits {
+ public:
+  far_visits(const agents_options& options, const mpi2dd::walk_limits& limits) : agents_(options), limits_(limits) {}
+
+  /// What each says, in their order; where nobody could be asked, why.
+  [[nodiscard]] std::vector<mpi2dd::process_account> read(std::vector<mpi2dd::process_request> asked);
+  /// In the order in which they were met.
+  [[nodiscard]] std::vector<graph_host> hosts() const;
+
+ private:
+  void reach_hosts_of(const std::vector<mpi2dd::process_request>& asked);
+
+  node_agents agents_;
+  mpi2dd::walk_limits limits_;
+  std::vector<std::string> hosts_;
+  std::map<std::string, std::size_t, std::less<>> nodes_;  ///< the agents', by each name of theirs
+};
+
+}  // namespace mpiacq::agents

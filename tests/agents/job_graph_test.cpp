@@ -1,0 +1,144 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The graph of an MPI2DD job over several hosts, which are names for this machine (fake_ssh.hpp). What its processes
+// wrote down is what must be seen.
+#include <csignal>
+#include <set>
+
+#include "catch.hpp"
+#include "fake_ssh.hpp"
+#include "mpiacq/job_graph_agents.hpp"
+#include "running_starter.hpp"
+#include "told_graph.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using mpi2dd::visit_state;
+
+namespace {
+
+/// Three jobs that have met: one here, one on n1 with directories of its own, and beyond that one on n2, whose tables
+/// call their host by another name.
+struct met_jobs {
+  met_jobs() {
+    here.ready();
+    n1.ready();
+    n2.ready();
+    list("metadirectory", here.said_pid("metadirectory.0.pid"), "n1", n1.said_pid("metadirectory.0.pid"));
+    list("metadirectory", n1.said_pid("metadirectory.0.pid"), "n2", n2.pid());
+  }
+  /// Has a process of the job list another.
+  void list(const std::string& kind, pid_t in, const std::string& host, pid_t pid) const {
+    here.tell(in, kind + "," + host + ",/opt/mpi/dir," + std::to_string(pid));
+  }
+  [[nodiscard]] words ranks() const {
+    words all;
+    for (const reference_job* job : {&here, &n1, &n2}) all.merge(told_ranks(*job));
+    return all;
+  }
+
+  reference_job here{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--hold"}};
+  reference_job n1{{"mpi2dd_starter", "--ranks", "4", "--world", "w1", "--metadirectory", "--directories", "2",
+                    "--host", "n1", "--hold"}};
+  reference_job n2{{"mpi2dd_starter", "--ranks", "2", "--world", "w2", "--host", "localhost", "--hold", "0/spawn=1"}};
+};
+
+job_graph seen_from(const met_jobs& job, const agents_options& agents) {
+  auto seen = look_at_graph(process_id{job.here.pid()}, {}, agents);
+  if (!seen) FAIL(seen.error().message);
+  return std::move(*seen);
+}
+
+const mpi2dd::visit& visit_on(const job_graph& seen, const std::string& host, pid_t pid) {
+  const auto found = seen.graph.find(host, process_id{pid});
+  INFO(host << " " << pid);
+  REQUIRE(found.has_value());
+  REQUIRE(seen.graph.visit_of(*found) != nullptr);
+  return *seen.graph.visit_of(*found);
+}
+
+std::string why_not(const mpi2dd::visit& visit) {
+  return std::string(name(visit.state)) + ": " + (visit.failure ? visit.failure->message : "");
+}
+
+}  // namespace
+
+TEST_CASE("graph over nodes: all processes of all hosts are visited, as they wrote themselves down") {
+  const fake_ssh ssh;
+  const met_jobs job;
+  std::set<std::size_t> wanted;
+  auto options = ssh.agents();
+  options.progress = [&](const agents_progress& seen) { wanted.insert(seen.wanted); };
+  const job_graph seen = seen_from(job, options);
+  CHECK(ranks_of(seen.graph) == job.ranks());
+  words spawns = told_spawns(job.here);
+  spawns.merge(told_spawns(job.n1));
+  spawns.merge(told_spawns(job.n2));
+  CHECK(spawns_of(seen.graph) == spawns);
+  check_clean(seen.graph);
+  // n2 was met only through n1.
+  CHECK(wanted == std::set<std::size_t>{1, 2});
+  REQUIRE(seen.others.size() == 2);
+  CHECK(seen.others[0].host == "n1");
+  CHECK(seen.others[1].host == "n2");
+  for (const graph_host& other : seen.others) CHECK_FALSE(other.why.has_value());
+  // What n2's tables call their host is n2, and not this one.
+  for (const pid_t rank : {job.n2.rank("w2", 0), job.n2.rank("w2", 1)}) {
+    CHECK(seen.graph.find("n2", process_id{rank}).has_value());
+    CHECK_FALSE(seen.graph.find(seen.host, process_id{rank}).has_value());
+  }
+  CHECK(visit_on(seen, "n1", job.n1.said_pid("directory.0.pid")).processes.entries.size() == 2);
+}
+
+TEST_CASE("graph over nodes: what is wrong with one process is its own") {
+  const fake_ssh ssh;
+  const met_jobs job;
+  const pid_t in = job.n1.said_pid("metadirectory.0.pid");
+  live_process other({"cat"});
+  const pid_t plain = static_cast<pid_t>(other.pid().value());
+  constexpr pid_t nobody = 4'194'303;
+  job.list("directory", in, "n1", plain);
+  job.list("directory", in, "n1", nobody);
+  job.list("directory", in, "away", 1);
+  const job_graph seen = seen_from(job, ssh.agents());
+  CHECK(ranks_of(seen.graph) == job.ranks());
+  CHECK(visit_on(seen, "n1", plain).state == visit_state::no_interface);
+  CHECK(visit_on(seen, "n1", nobody).state == visit_state::unreachable);
+  CHECK(visit_on(seen, "n1", nobody).failure->code == error_code::process_gone);
+  CHECK_THAT(why_not(visit_on(seen, "away", 1)),
+             ContainsSubstring("no agent has come from away") && ContainsSubstring("no route to away"));
+  REQUIRE(seen.others.size() == 3);
+  CHECK(seen.others[1].host == "n2");
+  CHECK_FALSE(seen.others[1].why.has_value());
+  CHECK(seen.others[2].host == "away");
+  CHECK(seen.others[2].why.has_value());
+}
+
+TEST_CASE("graph over nodes: an agent that is killed during the walk is named, and the rest goes on") {
+  const fake_ssh ssh;
+  const met_jobs job;
+  auto options = ssh.agents();
+  bool killed = false;
+  options.progress = [&](const agents_progress& seen) {
+    // It has said what its metadirectory lists, and is to be asked about those.
+    if (seen.wanted == 2 && !killed) killed = ::kill(ssh.agent_of("n1"), SIGKILL) == 0;
+  };
+  const job_graph seen = seen_from(job, options);
+  CHECK(killed);
+  CHECK(visit_on(seen, "n1", job.n1.said_pid("metadirectory.0.pid")).state == visit_state::read);
+  CHECK_THAT(why_not(visit_on(seen, "n1", job.n1.said_pid("directory.0.pid"))),
+             ContainsSubstring("unreachable: n1: its agent has ended"));
+  CHECK(visit_on(seen, "n2", job.n2.pid()).state == visit_state::read);
+  REQUIRE(seen.others.size() == 2);
+  CHECK(seen.others[0].why.has_value());
+  CHECK_FALSE(seen.others[1].why.has_value());
+}
+
+TEST_CASE("graph over nodes: with nobody to start agents each process of another node says so") {
+  const met_jobs job;
+  agents_options none;
+  none.start = agent_start::none;
+  const job_graph seen = seen_from(job, none);
+  const mpi2dd::visit& meta = visit_on(seen, "n1", job.n1.said_pid("metadirectory.0.pid"));
+  CHECK_THAT(why_not(meta), ContainsSubstring("no agent was to be started there"));
+  CHECK(ranks_of(seen.graph) == told_ranks(job.here));
+}

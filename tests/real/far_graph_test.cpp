@@ -1,0 +1,112 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The graph of an MPI2DD job on hosts whose names, addresses and pids are their own: two jobs of the fixture, each on
+// its host and both in one step of Slurm's, whose metadirectories know each other by the other's host and pid.
+#include <set>
+
+#include "far_hosts.hpp"
+#include "live_process.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+/// "h1 4711": processes as their hosts number them.
+using places = std::set<std::string>;
+
+class two_jobs {
+ public:
+  explicit two_jobs(const far_hosts& hosts)
+      : hosts_(hosts),
+        step_(hosts.on("h1", {"srun", "-N2", "-n2", "sh", "-c",
+                              "export MPIACQ_ORACLE=$0.$(hostname); exec $1 --ranks 2 --world w.$(hostname) "
+                              "--metadirectory --directories 1 --hold",
+                              hosts.path("oracle"), MPIACQ_MPI2DD "/mpi2dd_starter"})) {
+    (void)step_.lines_until_ready();
+    (void)step_.lines_until_ready();
+    list("h1", "h2");
+    list("h2", "h1");
+  }
+
+  [[nodiscard]] std::string pid(const std::string& host, const std::string& key) const {
+    const auto all = read_oracle(hosts_.path("oracle." + host));
+    const auto found = all.find(key);
+    return found == all.end() ? "0" : found->second;
+  }
+  /// What there is to be visited, and which ranks are to be found.
+  [[nodiscard]] places visited() const {
+    places all;
+    for (const std::string host : {"h1", "h2"}) {
+      for (const char* key : {"starter_pid", "metadirectory.0.pid", "directory.0.pid"})
+        all.insert(host + " " + pid(host, key));
+    }
+    return all;
+  }
+  [[nodiscard]] places ranks() const {
+    places all;
+    for (const std::string host : {"h1", "h2"}) {
+      for (const std::string rank : {"0", "1"}) {
+        all.insert("w." + host + " " + rank + " " + host + " " + pid(host, "rank.w." + host + "." + rank + ".pid"));
+      }
+    }
+    return all;
+  }
+
+ private:
+  void list(const std::string& in, const std::string& other) const {
+    const auto told = hosts_.run(in, {MPIACQ_MPI2DD "/mpi2dd_directory", "--tell", pid(in, "metadirectory.0.pid"),
+                                      "metadirectory," + other + ",/opt/dir," + pid(other, "metadirectory.0.pid")});
+    INFO(told.err);
+    CHECK(told.exit_code == 0);
+  }
+  const far_hosts& hosts_;
+  live_process step_;
+};
+
+std::string place_of(const json& process) {
+  return process.at("host").get<std::string>() + " " + std::to_string(process.at("pid").get<long>());
+}
+
+places visits_read(const json& graph) {
+  places all;
+  for (const json& visit : graph.at("visits")) {
+    INFO(visit.dump());
+    CHECK(visit.at("state") == "read");
+    CHECK(visit.at("warnings").empty());
+    all.insert(place_of(graph.at("processes").at(visit.at("process").get<std::size_t>())));
+  }
+  return all;
+}
+
+places ranks_seen(const json& graph) {
+  places all;
+  for (const json& process : graph.at("processes")) {
+    if (process.at("rank").is_null()) continue;
+    all.insert(process.at("world").get<std::string>() + " " + std::to_string(process.at("rank").get<long>()) + " " +
+               place_of(process));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Far graph: all processes of two hosts, from either of them, and with no option in a job of Slurm's") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  const two_jobs jobs(hosts);
+  REQUIRE_FALSE(jobs.visited().contains("h2 0"));
+  const auto look = [&](const std::string& host, const std::string& pid, const std::string& by) {
+    INFO("from " << host << " by " << by);
+    const auto run = hosts.run(host, {MPIACQ_COMMAND, "graph", "--json", "--agents", by, pid});
+    INFO(run.err);
+    REQUIRE(run.exit_code == 0);
+    CHECK(run.err == "");
+    const json graph = json::parse(run.out);
+    CHECK(visits_read(graph) == jobs.visited());
+    CHECK(ranks_seen(graph) == jobs.ranks());
+    CHECK(graph.at("host") == host);
+  };
+  look("h1", jobs.pid("h1", "starter_pid"), "automatic");
+  look("h2", jobs.pid("h2", "rank.w.h2.1.pid"), "ssh");
+  const auto alone = hosts.run("h1", {MPIACQ_COMMAND, "graph", "--agents", "none", jobs.pid("h1", "starter_pid")});
+  CHECK_THAT(alone.out, ContainsSubstring("is on h2, and only processes of this node (h1) can be looked at"));
+}
