@@ -3,6 +3,9 @@
 // its host and both in one step of Slurm's, whose metadirectories know each other by the other's host and pid.
 #include <set>
 
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
 #include "far_hosts.hpp"
 #include "live_process.hpp"
 

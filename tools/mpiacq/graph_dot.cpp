@@ -17,7 +17,7 @@ namespace {
 
 using namespace mpi2dd;
 
-constexpr std::size_t hosts_shown = 3;
+constexpr std::size_t hosts_in_label = 3;
 constexpr std::string_view legend =
     "gray: lists    gray, thick: know each other    blue: has spawned\\n"
     "thick frame: walked from here    red: cannot be looked at, or is not as it should be";
@@ -65,7 +65,7 @@ class dot_writer {
     text_ +=
         fmt::format("  w{} [label=\"world {}\\n{}\\n{}\", shape=box, style=\"filled,rounded\", fillcolor=lightblue];\n",
                     index(number), escaped(w.id), ranks_words(ranks_[index(number)]),
-                    escaped(places_of(graph_, members_[index(number)], hosts_shown)));
+                    escaped(places_of(graph_, members_[index(number)], hosts_in_label)));
   }
 
   /// The first of its roles makes the shape.
