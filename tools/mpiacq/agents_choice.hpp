@@ -48,8 +48,8 @@ class agents_of_job {
   std::shared_ptr<job_ranks> nodes_;
 };
 
-/// The same for the graph of a process's job, which meets other nodes only as it is walked. automatic: where the process
-/// is of a Slurm job.
+/// The same for the graph of a process's job, which meets other nodes only as it is walked. automatic: where the
+/// process is of a Slurm job.
 [[nodiscard]] std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted);
 
 /// Says of each node that is not reached why, on standard error.
