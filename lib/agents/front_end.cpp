@@ -100,6 +100,8 @@ void front_end::note_losses() {
 }
 
 void front_end::ask(question what, std::chrono::milliseconds limit) {
+  // Who has gone since the last question is not waited for.
+  turn(clock::now());
   answer_.reset();
   answered_by_ = clock::now() + limit;
   below_->put({++questions_, static_cast<std::uint32_t>(limit.count()), std::move(what)});

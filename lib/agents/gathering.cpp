@@ -104,7 +104,8 @@ void merge(answer_body& into, answer_body&& other) {
 }
 
 bool gathering::add(answer&& part) {
-  if (part.number != number_) return false;
+  // Who is lost is so whatever was asked when that was found.
+  if (part.number != number_ && part.what) return false;
   append(problems_, std::move(part.problems));
   if (part.agents.empty() || !part.what) return !problems_.empty();
   const rank_set unheard = part.agents.without(covered_);

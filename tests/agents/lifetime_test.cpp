@@ -146,6 +146,8 @@ TEST_CASE("agent's end: the ranks of its node have ended, and that is their reas
   std::deque<agent_thread> agents;
   for (const char* node : {"n0", "n1", "n2"}) agents.emplace_back(nodes.order_for(node));
   REQUIRE(nodes.wait_for_agents(3));
+  // All know their ranks by then.
+  REQUIRE(nodes.ask(ask_stacks{}).missing.empty());
   // A leaf of the tree: the last that came.
   const std::string last = nodes.front().agents()[2].names.told;
   const std::size_t which = static_cast<std::size_t>(last.back() - '0');
