@@ -57,6 +57,8 @@ struct agents_options {
   std::optional<process_id> starter;
   std::chrono::milliseconds start_limit{30'000};   ///< until an agent has to be there
   std::chrono::milliseconds answer_limit{60'000};  ///< until all have to have answered a question
+  /// An agent ends after that, whatever happens: when nothing else has ended it. At least a second.
+  std::chrono::seconds agents_live = std::chrono::hours(7 * 24);
   /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
   std::string secret_folder;
   std::string munge_socket;  ///< of a munged that is not at the system's place

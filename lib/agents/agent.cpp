@@ -13,6 +13,7 @@
 #include "branch.hpp"
 #include "node_agent.hpp"
 #include "node_answers.hpp"
+#include "rank_watch.hpp"
 #include "seat.hpp"
 #include "visit_worker.hpp"
 
@@ -66,7 +67,7 @@ class node_agent {
         if (!had_a_place) return fail(*seat_->given_up());
         return {};
       }
-      if (clock::now() >= at_most_) return end();
+      if (clock::now() >= at_most_ || is_done()) return end();
     }
   }
 
@@ -95,6 +96,7 @@ class node_agent {
     if (auto* placed = std::get_if<place>(&said)) {
       number_ = placed->number;
       if (worker_) return;
+      watch_ = rank_watch(placed->ranks);
       if (auto worker = rank_worker::start(std::move(placed->ranks), answers_)) worker_ = std::move(*worker);
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
@@ -146,10 +148,19 @@ class node_agent {
     said_.push_back(std::move(part));
   }
 
+  /// Its ranks have ended, it owes no answer, and nobody is below it whose way up it is.
+  bool is_done() {
+    if (below_->size() != 0 || below_->open().has_news() || (below_->open().number() != 0 && !own_is_in_)) return false;
+    if (!watch_.all_have_ended()) return false;
+    const error why{error_code::process_gone, "its ranks have ended"};
+    static_cast<void>(seat_->send(answer{below_->open().number(), {}, {{number_, why}}, std::nullopt}));
+    return true;
+  }
+
   result<void> end() {
     below_->say_farewell();
     static_cast<void>(seat_->send(farewell{}));
-    worker_.reset();
+    rank_worker::end(std::move(worker_));
     return {};
   }
 
@@ -159,6 +170,7 @@ class node_agent {
   std::optional<branch> below_;
   std::optional<seat> seat_;
   std::unique_ptr<rank_worker> worker_;
+  rank_watch watch_;
   std::uint32_t number_ = 0;
   bool own_is_in_ = false;
   bool late_ = false;

@@ -39,6 +39,7 @@ agent_order front_end::order() const {
   order.endpoints = door_->address().endpoints;
   order.front_end_key = hex(door_->address().key);
   order.proof = trust_.proof();
+  order.at_most = agents_live_;
   return order;
 }
 
@@ -81,7 +82,10 @@ void front_end::note_losses() {
   if (!open.has_news()) return;
   answer news = open.take();
   for (agent_problem& problem : news.problems) {
-    if (problem.agent >= 1 && problem.agent <= agents_.size()) agents_[problem.agent - 1].why = std::move(problem.why);
+    if (problem.agent < 1 || problem.agent > agents_.size()) continue;
+    // The first says why; that it cannot be reached any more follows from it.
+    auto& why = agents_[problem.agent - 1].why;
+    if (!why) why = std::move(problem.why);
   }
   for (const auto& range : news.agents.ranges()) {
     for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n)
@@ -96,6 +100,8 @@ void front_end::note_losses() {
 }
 
 void front_end::ask(question what, std::chrono::milliseconds limit) {
+  // Who has gone since the last question is not waited for.
+  turn(clock::now());
   answer_.reset();
   answered_by_ = clock::now() + limit;
   below_->put({++questions_, static_cast<std::uint32_t>(limit.count()), std::move(what)});
@@ -111,6 +117,8 @@ gathered front_end::collect() {
     while (settled < agents_.size() && (agents_[settled].why || !is_missing(settled))) ++settled;
     return settled < agents_.size();
   };
+  // What has come while we were busy elsewhere counts, however late it is now.
+  turn(clock::now());
   while (waits() && clock::now() < answered_by_) turn(answered_by_);
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (!is_missing(i)) continue;

@@ -2,6 +2,7 @@
 // The root of the tree: gives agents their places and their ranks, asks them, and knows who is missing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +20,7 @@ struct front_end_options {
   std::string munge_socket;
   std::string secret_folder;
   bool loopback_only = false;
+  std::chrono::seconds agents_live = std::chrono::hours(7 * 24);  ///< whatever happens to the front end
 };
 
 /// An agent that has come.
@@ -68,12 +70,16 @@ class front_end {
 
  private:
   front_end(trust who, const front_end_options& options, placing ranks_of)
-      : fan_out_(options.fan_out), trust_(std::move(who)), ranks_of_(std::move(ranks_of)) {}
+      : fan_out_(options.fan_out),
+        agents_live_(options.agents_live),
+        trust_(std::move(who)),
+        ranks_of_(std::move(ranks_of)) {}
   void greet(const peer_name& peer, const hello& greeting);
   void note_losses();
   [[nodiscard]] std::vector<peer_address> way_to(std::uint32_t number) const;
 
   std::uint32_t fan_out_;
+  std::chrono::seconds agents_live_;
   trust trust_;
   placing ranks_of_;
   std::unique_ptr<listener> door_;

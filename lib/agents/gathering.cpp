@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,15 +29,17 @@ void append_new(std::vector<error>& all, std::vector<error>&& more) {
   }
 }
 
+/// Each rank may have a reason of its own: there may be as many as ranks.
 void append_refused(std::vector<refused_part>& all, std::vector<refused_part>&& more) {
+  if (more.empty()) return;
+  std::map<std::pair<error_code, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i) places.try_emplace({all[i].why.code, all[i].why.message}, i);
   for (refused_part& one : more) {
-    const auto known = std::find_if(all.begin(), all.end(), [&](const refused_part& r) {
-      return r.why.code == one.why.code && r.why.message == one.why.message;
-    });
-    if (known == all.end()) {
+    const auto [known, is_new] = places.try_emplace({one.why.code, one.why.message}, all.size());
+    if (is_new) {
       all.push_back(std::move(one));
     } else {
-      known->ranks.add(one.ranks);
+      all[known->second].ranks.add(one.ranks);
     }
   }
 }
@@ -100,7 +104,8 @@ void merge(answer_body& into, answer_body&& other) {
 }
 
 bool gathering::add(answer&& part) {
-  if (part.number != number_) return false;
+  // Who is lost is so whatever was asked when that was found.
+  if (part.number != number_ && part.what) return false;
   append(problems_, std::move(part.problems));
   if (part.agents.empty() || !part.what) return !problems_.empty();
   const rank_set unheard = part.agents.without(covered_);

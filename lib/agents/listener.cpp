@@ -16,7 +16,6 @@ namespace {
 
 /// What a stranger may say: a hello has a credential and some names.
 constexpr std::size_t most_bytes_of_stranger = 16384;
-constexpr std::string_view domain = "mpiacq";
 /// Agents of all nodes come at once, and one that the kernel has no room for tries again seconds later. The kernel
 /// takes its own limit where that is less (net.core.somaxconn).
 constexpr int most_knocking = 16384;
@@ -37,19 +36,6 @@ std::string text_of(const sockaddr* address) {
   }
   const char* written = ::inet_ntop(address->sa_family, bytes, text.data(), text.size());
   return written == nullptr ? std::string() : std::string(written);
-}
-
-/// The parts of one message.
-std::vector<std::string> rest_of(const zmq_socket& from) {
-  std::vector<std::string> parts;
-  bool more = true;
-  while (more) {
-    zmq_part part;
-    if (!part.receive(from)) break;
-    parts.emplace_back(part.text());
-    more = part.more_follow();
-  }
-  return parts;
 }
 
 }  // namespace
@@ -80,17 +66,16 @@ result<void> listener::set_up(const listener_options& options) {
   auto keys = make_keys();
   if (!keys) return fail(std::move(keys).error());
   keys_ = *keys;
-  auto door = zmq_socket::make(context_, ZMQ_REP);
   auto socket = zmq_socket::make(context_, ZMQ_ROUTER);
-  if (!door) return fail(std::move(door).error());
   if (!socket) return fail(std::move(socket).error());
-  door_ = std::move(*door);
   socket_ = std::move(*socket);
   // The door must be there before anybody can knock: else libzmq lets all in.
-  if (zmq_bind(door_.get(), "inproc://zeromq.zap.01") != 0) return fail(zmq_failure("making the door of agents"));
+  auto door = doorkeeper::start(context_, socket_, who_);
+  if (!door) return fail(std::move(door).error());
+  door_ = std::move(*door);
   if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_BACKLOG, most_knocking) ||
       !socket_.set(ZMQ_ROUTER_MANDATORY, 1) || !socket_.set(ZMQ_CURVE_SERVER, 1) ||
-      !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) || !socket_.set(ZMQ_ZAP_DOMAIN, domain))
+      !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) || !socket_.set(ZMQ_ZAP_DOMAIN, doorkeeper::domain))
     return fail(zmq_failure("setting up the port for agents"));
   const auto bound = [&](int ipv6, const char* where) {
     return socket_.set(ZMQ_IPV6, ipv6) && zmq_bind(socket_.get(), where) == 0;
@@ -113,33 +98,16 @@ result<void> listener::set_up(const listener_options& options) {
   return {};
 }
 
-void listener::answer_door() {
-  for (;;) {
-    const auto request = rest_of(door_);
-    if (request.empty()) return;
-    // version, request, domain, address, identity, mechanism, key
-    curve_key key{};
-    const bool asks = request.size() == 7 && request[5] == "CURVE" && request[6].size() == key.size();
-    if (asks) std::copy_n(reinterpret_cast<const std::byte*>(request[6].data()), key.size(), key.begin());
-    const bool lets_in = asks && who_.lets_in(key);
-    if (!lets_in) {
-      ++dropped_.keys;
-      last_refusal_ = fmt::format("{} came with a key that is not this run's", request.size() > 3 ? request[3] : "");
-    }
-    const std::array<std::string, 6> answer{"1.0",
-                                            request.size() > 1 ? request[1] : "",
-                                            lets_in ? "200" : "400",
-                                            lets_in ? "OK" : "No access",
-                                            lets_in ? hex(key) : "",
-                                            ""};
-    for (std::size_t i = 0; i < answer.size(); ++i) {
-      if (send_part(door_, answer[i], i + 1 < answer.size()) != 0) return;
-    }
-  }
+void listener::note_refusals() {
+  auto refused = door_->refusals();
+  if (refused.why.empty()) return;
+  dropped_.keys += refused.keys;
+  dropped_.noise += refused.noise;
+  last_refusal_ = std::move(refused.why);
 }
 
 std::optional<arrival> listener::receive() {
-  answer_door();
+  note_refusals();
   for (;;) {
     zmq_part name;
     if (!name.receive(socket_)) return std::nullopt;
@@ -149,7 +117,7 @@ std::optional<arrival> listener::receive() {
     if (!part.receive(socket_)) return std::nullopt;
     if (part.more_follow()) {
       ++dropped_.strangers;
-      static_cast<void>(rest_of(socket_));
+      static_cast<void>(parts_of_message(socket_));
       continue;
     }
     if (auto found = judge(from, part)) return found;
@@ -201,7 +169,7 @@ sending listener::send(const peer_name& to, const message& what) {
 }
 
 std::vector<zmq_pollitem_t> listener::poll_items() const {
-  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {door_.get(), -1, ZMQ_POLLIN, 0}};
+  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {nullptr, door_->descriptor(), ZMQ_POLLIN, 0}};
 }
 
 }  // namespace mpiacq::agents

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "doorkeeper.hpp"
 #include "messages.hpp"
 #include "trust.hpp"
 #include "zmq_parts.hpp"
@@ -33,6 +34,7 @@ enum class sending : std::uint8_t {
 
 /// What was not let through.
 struct dropped_counts {
+  std::uint64_t noise = 0;        ///< connections that speak another protocol, or none
   std::uint64_t keys = 0;         ///< connections with a key that is not let in
   std::uint64_t credentials = 0;  ///< that prove nothing
   std::uint64_t strangers = 0;    ///< messages of connections that have not proven anything
@@ -73,8 +75,7 @@ class listener {
  private:
   listener(const trust& who, zmq_context context) : who_(who), context_(std::move(context)) {}
   [[nodiscard]] result<void> set_up(const listener_options& options);
-  /// Answers libzmq's questions whether keys are let in (ZMQ RFC 27, ZAP).
-  void answer_door();
+  void note_refusals();
   [[nodiscard]] std::optional<arrival> judge(const peer_name& from, const zmq_part& part);
   [[nodiscard]] std::optional<arrival> judge_stranger(const peer_name& from, const zmq_part& part);
 
@@ -82,7 +83,7 @@ class listener {
   key_pair keys_;
   peer_address address_;
   zmq_context context_;
-  zmq_socket door_;
+  std::unique_ptr<doorkeeper> door_;
   zmq_socket socket_;
   std::unordered_set<peer_name> proven_;
   dropped_counts dropped_;

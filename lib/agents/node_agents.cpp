@@ -55,8 +55,9 @@ node_agents::node_agents(agents_options options) : options_(std::move(options)) 
 node_agents::~node_agents() = default;
 
 result<void> node_agents::listen() {
-  auto opened = front_end::open({std::max(options_.fan_out, 2U), options_.munge_socket, options_.secret_folder, false},
-                                [this](const node_names& names, std::uint32_t) { return place(names); });
+  auto opened = front_end::open(
+      {std::max(options_.fan_out, 2U), options_.munge_socket, options_.secret_folder, false, options_.agents_live},
+      [this](const node_names& names, std::uint32_t) { return place(names); });
   if (!opened) return fail(std::move(opened).error());
   front_ = std::move(*opened);
   return {};

@@ -2,6 +2,7 @@
 #include "rank_worker.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 #include <sys/eventfd.h>
@@ -10,6 +11,8 @@
 namespace mpiacq::agents {
 
 namespace {
+
+constexpr std::chrono::seconds end_limit{1};
 
 void wake(int fd) {
   const std::uint64_t one = 1;
@@ -30,19 +33,42 @@ result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   made->thread_ = std::thread([worker = made.get(), mine = std::move(ranks), make = std::move(answers)]() mutable {
     worker->run(make(std::move(mine)));
+    std::unique_lock lock(worker->mutex_);
+    worker->has_left_ = true;
+    worker->left_.notify_all();
+    if (!worker->is_alone_) return;
+    lock.unlock();
+    delete worker;
   });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
 
 rank_worker::~rank_worker() {
+  tell_to_end();
+  if (thread_.joinable()) thread_.join();
+}
+
+void rank_worker::tell_to_end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   wake(stop_.get());
   wanted_.notify_all();
-  if (thread_.joinable()) thread_.join();
+}
+
+void rank_worker::end(std::unique_ptr<rank_worker> worker) {
+  if (!worker) return;
+  worker->tell_to_end();
+  std::unique_lock lock(worker->mutex_);
+  if (worker->left_.wait_for(lock, end_limit, [&] { return worker->has_left_; })) {
+    lock.unlock();
+    return;
+  }
+  worker->thread_.detach();
+  worker->is_alone_ = true;
+  static_cast<void>(worker.release());
 }
 
 void rank_worker::put(std::uint64_t number, question what) {

@@ -33,7 +33,11 @@ class rank_worker {
   /// The thread has every signal blocked. system: no descriptor.
   [[nodiscard]] static result<std::unique_ptr<rank_worker>> start(std::vector<rank_process> ranks,
                                                                   answering_for answers);
+  /// Waits for the question that is being answered.
   ~rank_worker();
+  /// Waits a second for it. A look that takes longer goes on by itself, and lets the ranks go when it has ended, or
+  /// with this process.
+  static void end(std::unique_ptr<rank_worker> worker);
   rank_worker(const rank_worker&) = delete;
   rank_worker& operator=(const rank_worker&) = delete;
 
@@ -46,12 +50,16 @@ class rank_worker {
  private:
   rank_worker() = default;
   void run(const answering& answer);
+  void tell_to_end();
 
   helper::unique_fd done_;
   helper::unique_fd stop_;
   std::mutex mutex_;
   std::condition_variable wanted_;
+  std::condition_variable left_;
   bool ending_ = false;
+  bool is_alone_ = false;  ///< nobody waits for the thread: it owns this
+  bool has_left_ = false;
   std::optional<std::pair<std::uint64_t, question>> next_;
   std::optional<worked> finished_;
   std::thread thread_;

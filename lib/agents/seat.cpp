@@ -10,20 +10,26 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Until anybody listens at one of the front end's addresses, each of which is tried twice.
+/// Until anybody listens at one of the front end's addresses, each of which is tried twice where time allows.
 constexpr std::chrono::milliseconds first_limit{4000};
-constexpr std::size_t most_endpoints = 16;
 /// Until somebody has been reached again.
 constexpr std::chrono::milliseconds give_up_after{2000};
 /// For one of those above, by one address.
-constexpr std::chrono::milliseconds one_try{600};
-/// A front end that is there may have thousands to greet, or look at ranks of its own meanwhile, before it answers.
-constexpr std::chrono::seconds greeted_within{20};
-constexpr std::chrono::seconds busy_at_most{10};
+constexpr std::chrono::milliseconds one_try{600}, shortest_try{150};
+/// Until somebody who listens has shown that it is who it should be. A front end has threads for that which do nothing
+/// else, but may have thousands to shake hands with.
+constexpr std::chrono::seconds shaken_within{10};
+/// An inner agent does nothing but answer: one that is up and does not is passed by.
+constexpr std::chrono::milliseconds welcomed_within{1000};
 
-deadline first_deadline(const peer_address& front_end) {
-  const auto tries = static_cast<int>(2 * std::min(front_end.endpoints.size(), most_endpoints));
-  return clock::now() + std::max(first_limit, tries * one_try);
+std::chrono::milliseconds time_for_one(std::chrono::milliseconds all, std::size_t addresses) {
+  return std::clamp(all / static_cast<int>(std::max<std::size_t>(addresses, 1)), shortest_try, one_try);
+}
+
+std::size_t count_addresses(const std::vector<peer_address>& way) {
+  std::size_t count = 0;
+  for (const peer_address& one : way) count += one.endpoints.size();
+  return count;
 }
 
 }  // namespace
@@ -34,8 +40,9 @@ seat::seat(const zmq_context& context, const trust& who, peer_address front_end,
       names_(std::move(names)),
       own_(std::move(own)),
       above_{std::move(front_end)},
-      give_up_at_(first_deadline(above_.front())),
-      give_up_in_any_case_(clock::now() + greeted_within),
+      one_try_(time_for_one(first_limit, 2 * above_.front().endpoints.size())),
+      give_up_at_(clock::now() + first_limit),
+      give_up_in_any_case_(clock::now() + shaken_within),
       last_failure_(error_code::timed_out, "nobody answers there") {
   connect();
 }
@@ -43,7 +50,7 @@ seat::seat(const zmq_context& context, const trust& who, peer_address front_end,
 void seat::connect() {
   connected_ = false;
   link_.reset();
-  try_next_at_ = clock::now() + one_try;
+  try_next_at_ = clock::now() + one_try_;
   const peer_address& to = above_[at_];
   auto link = uplink::open(context_, who_, to.endpoints[endpoint_], to.key);
   if (link) {
@@ -82,6 +89,26 @@ void seat::greet() {
   static_cast<void>(link_->send(hello{std::move(*credential), number_, names_, own_}));
 }
 
+/// Somebody listens there.
+void seat::reached() {
+  if (at_ != 0 || connected_) return;
+  give_up_at_ = give_up_in_any_case_;
+  try_next_at_ = give_up_in_any_case_;
+}
+
+/// It is who it should be. The front end may be busy for as long as it likes: its connection ends when it does.
+void seat::recognised() {
+  greet();
+  if (connected_) return;
+  if (at_ == 0) {
+    give_up_at_ = no_deadline;
+    try_next_at_ = no_deadline;
+  } else {
+    try_next_at_ = clock::now() + welcomed_within;
+    give_up_at_ = std::min(give_up_at_ + welcomed_within, give_up_in_any_case_);
+  }
+}
+
 /// libzmq tries this one again by itself, until it is time for another.
 void seat::lost() {
   const auto now = clock::now();
@@ -89,16 +116,34 @@ void seat::lost() {
     last_failure_ = error{error_code::process_gone, "the connection has ended"};
     return look_for_another();
   }
-  try_next_at_ = std::min(try_next_at_, now + one_try);
+  if (at_ == 0 && give_up_at_ == no_deadline) give_up_in_any_case_ = now + shaken_within;
+  try_next_at_ = std::min(try_next_at_, now + one_try_);
   give_up_at_ = std::min(give_up_at_, now + give_up_after);
 }
 
 void seat::look_for_another() {
   const auto now = clock::now();
   connected_ = false;
-  try_next_at_ = now + one_try;
+  try_next_at_ = now + one_try_;
   give_up_at_ = now + give_up_after;
-  give_up_in_any_case_ = now + busy_at_most;
+  give_up_in_any_case_ = now + shaken_within;
+}
+
+void seat::sit_down(const place& told) {
+  number_ = told.number;
+  // The address by which it was reached is the one that is good from here.
+  peer_address front_end{{above_.front().endpoints[endpoint_]}, above_.front().key};
+  above_ = told.above;
+  above_.front() = std::move(front_end);
+  endpoint_ = 0;
+  one_try_ = time_for_one(give_up_after, count_addresses(above_));
+  if (above_.size() == 1) {
+    connected_ = true;
+    return;
+  }
+  at_ = above_.size() - 1;
+  connect();
+  look_for_another();
 }
 
 std::optional<message> seat::next() {
@@ -111,17 +156,17 @@ std::optional<message> seat::next() {
 }
 
 std::optional<message> seat::take(uplink_event&& happened) {
-  if (std::holds_alternative<link_reached>(happened) && at_ == 0 && !connected_) {
-    give_up_at_ = give_up_in_any_case_;
-    try_next_at_ = give_up_in_any_case_;
-  }
-  if (std::holds_alternative<link_up>(happened)) greet();
+  if (std::holds_alternative<link_reached>(happened)) reached();
+  if (std::holds_alternative<link_up>(happened)) recognised();
   if (std::holds_alternative<link_down>(happened)) lost();
   if (auto* refused = std::get_if<link_refused>(&happened)) {
     last_failure_ = std::move(refused->why);
     // Before there was a place, nothing will change that.
     if (number_ == 0 && above_[at_].endpoints.size() == 1) given_up_ = last_failure_;
   }
+  // Of another version: it will never say anything that is understood here.
+  const auto* noise = std::get_if<link_noise>(&happened);
+  if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) given_up_ = noise->why;
   auto* said = std::get_if<message>(&happened);
   if (said == nullptr) return std::nullopt;
   if (const auto* placed = std::get_if<place>(said)) {
@@ -129,20 +174,7 @@ std::optional<message> seat::take(uplink_event&& happened) {
                       std::none_of(placed->above.begin(), placed->above.end(),
                                    [](const peer_address& one) { return one.endpoints.empty(); });
     if (!fits) return std::nullopt;
-    number_ = placed->number;
-    const bool stays = placed->above.size() == 1;
-    // The address by which it was reached is the one that is good from here.
-    auto front_end = std::move(above_.front());
-    above_ = placed->above;
-    above_.front() = std::move(front_end);
-    if (stays) {
-      connected_ = true;
-    } else {
-      at_ = above_.size() - 1;
-      endpoint_ = 0;
-      connect();
-      look_for_another();
-    }
+    sit_down(*placed);
   } else if (std::holds_alternative<welcome>(*said)) {
     connected_ = true;
   }

@@ -2,6 +2,7 @@
 // An agent's place in the tree: to whom it answers now, and to whom else when that one is gone.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,7 +39,10 @@ class seat {
   void connect();
   void try_next();
   void greet();
+  void reached();
+  void recognised();
   void lost();
+  void sit_down(const place& told);
   void look_for_another();
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
 
@@ -52,9 +56,10 @@ class seat {
   std::uint32_t number_ = 0;
   std::unique_ptr<uplink> link_;
   bool connected_ = false;  ///< and welcomed
+  std::chrono::milliseconds one_try_;
   deadline try_next_at_{};
   deadline give_up_at_{};
-  deadline give_up_in_any_case_{};  ///< also where somebody listens, and never answers
+  deadline give_up_in_any_case_{};  ///< also where somebody listens who is nobody that it knows
   error last_failure_;
   std::optional<error> given_up_;
 };

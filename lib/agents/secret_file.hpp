@@ -11,7 +11,8 @@ namespace mpiacq::agents {
 /// A new file with a new key, removed when this ends.
 class secret_file {
  public:
-  /// `folder`: empty for the user's home directory. permission: others can write the folder.
+  /// `folder`: empty for the user's home directory. Files there of runs that were killed, and could not remove them,
+  /// are removed. permission: others can write the folder.
   [[nodiscard]] static result<secret_file> create(const std::string& folder);
   ~secret_file();
   secret_file(secret_file&& other) noexcept;

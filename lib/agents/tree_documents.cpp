@@ -36,6 +36,20 @@ class filler {
   std::size_t ranges_ = 0;
 };
 
+/// Twice what a look takes of one stack at most: whoever draws a tree goes down its stacks by calls of its own.
+constexpr std::uint32_t most_depth = 131'072;
+
+bool is_too_deep(const tree_part& part) {
+  std::vector<std::uint32_t> depths(part.nodes.size());
+  for (std::size_t i = 1; i < depths.size(); ++i) {
+    const std::uint32_t parent = part.nodes[i].parent;
+    if (parent >= i) return false;  // refused for that
+    depths[i] = depths[parent] + 1;
+    if (depths[i] > most_depth) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 tree_part stand_in<call_tree>::to(const call_tree& tree) {
@@ -56,6 +70,9 @@ result<call_tree> stand_in<call_tree>::from(tree_part part) {
   std::vector<call_tree::node> nodes;
   nodes.reserve(part.nodes.size());
   filler sets;
+  if (is_too_deep(part)) {
+    return fail(error_code::limit, fmt::format("a call tree has stacks of more than {} frames", most_depth));
+  }
   for (tree_node_part& from : part.nodes) {
     call_tree::node& node = nodes.emplace_back();
     if (from.place) node.place = std::make_shared<const code_place>(std::move(*from.place));

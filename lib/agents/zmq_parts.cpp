@@ -59,6 +59,18 @@ std::string zmq_socket::text_option(int option) const {
   return zmq_getsockopt(socket_, option, text.data(), &size) == 0 ? std::string(text.data()) : std::string();
 }
 
+std::vector<std::string> parts_of_message(const zmq_socket& from) {
+  std::vector<std::string> parts;
+  bool more = true;
+  while (more) {
+    zmq_part part;
+    if (!part.receive(from)) break;
+    parts.emplace_back(part.text());
+    more = part.more_follow();
+  }
+  return parts;
+}
+
 int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow) {
   const int flags = ZMQ_DONTWAIT | (more_follow ? ZMQ_SNDMORE : 0);
   return zmq_send(to.get(), bytes.data(), bytes.size(), flags) >= 0 ? 0 : zmq_errno();

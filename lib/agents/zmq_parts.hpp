@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <zmq.h>
 
@@ -99,6 +100,8 @@ class zmq_part {
   zmq_msg_t part_;
 };
 
+/// The parts of the next message; none where there is none now.
+[[nodiscard]] std::vector<std::string> parts_of_message(const zmq_socket& from);
 /// Never waits. 0, or an errno.
 [[nodiscard]] int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow);
 [[nodiscard]] int send_part(const zmq_socket& to, std::string_view text, bool more_follow);

@@ -2,9 +2,15 @@
 // Who gets through to a front end, and who does not. The credentials are a real munged's.
 #include "channel.hpp"
 
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "munge.hpp"
@@ -98,7 +104,47 @@ TEST_CASE("channel: a front end that has not the right key is not talked to") {
   CHECK(both.arrived.empty());
 }
 
-TEST_CASE("channel: bytes that are no protocol at all disturb nobody") {
+TEST_CASE("channel: who comes while the front end is busy is let in at once, and heard later") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  both.connect();
+  // Nobody turns the upper end meanwhile.
+  const bool is_up = test::comes_true([&] {
+    auto happened = both.lower->next();
+    return happened && std::holds_alternative<link_up>(*happened);
+  });
+  REQUIRE(is_up);
+  REQUIRE(both.lower->send(hello{}));
+  CHECK(both.next_above()->is_new);
+}
+
+TEST_CASE("channel: who speaks without encryption is not let in, and counted") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  auto plain = zmq_socket::make(both.context, ZMQ_DEALER).value();
+  REQUIRE(zmq_connect(plain.get(), both.upper->address().endpoints.at(0).c_str()) == 0);
+  REQUIRE(send_part(plain, std::span<const std::byte>(encode(hello{})), false) == 0);
+  CHECK(both.until_dropped(&dropped_counts::noise));
+  CHECK(both.arrived.empty());
+  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("does not speak the agents' protocol"));
+}
+
+TEST_CASE("channel: a greeting of an older version is dropped, and its version named") {
+  secrets both_know;
+  test::channel both{both_know.front, both_know.agent};
+  const auto keys = both_know.agent.connection_keys().value();
+  auto old = zmq_socket::make(both.context, ZMQ_DEALER).value();
+  REQUIRE((old.set(ZMQ_CURVE_SERVERKEY, both.upper->address().key) && old.set(ZMQ_CURVE_PUBLICKEY, keys.open) &&
+           old.set(ZMQ_CURVE_SECRETKEY, keys.secret)));
+  REQUIRE(zmq_connect(old.get(), both.upper->address().endpoints.at(0).c_str()) == 0);
+  auto bytes = encode(hello{});
+  *(std::find(bytes.begin(), bytes.end(), std::byte{'/'}) + 1) = std::byte{'0'};
+  REQUIRE(send_part(old, std::span<const std::byte>(bytes), false) == 0);
+  CHECK(both.until_dropped(&dropped_counts::strangers));
+  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("one version"));
+}
+
+TEST_CASE("channel: bytes that are no protocol at all are counted, and disturb nobody") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   const std::string& endpoint = both.upper->address().endpoints.at(0);
@@ -109,8 +155,10 @@ TEST_CASE("channel: bytes that are no protocol at all disturb nobody") {
   where.sin_port = htons(static_cast<std::uint16_t>(port));
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   REQUIRE(::connect(raw.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0);
-  const std::string garbage(1000, '\xff');
+  const std::string garbage = GENERATE(std::string(1000, '\xff'), "GET / HTTP/1.1\r\n" + std::string(983, 'x') + "\n");
   REQUIRE(::send(raw.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL) == 1000);
+  // libzmq tells nothing of what is not even a greeting.
+  if (garbage[0] != 'G') CHECK(both.until_dropped(&dropped_counts::noise));
   both.connect_and_greet();
   CHECK(both.next_above()->is_new);
 }
@@ -250,6 +298,39 @@ TEST_CASE("secret: it goes away with its run, and is not written where others ca
   REQUIRE(::chmod(folder.path(".").c_str(), 0777) == 0);
   CHECK(secret_file::create(folder.path(".")).error().code == error_code::permission);
   REQUIRE(::chmod(folder.path(".").c_str(), 0700) == 0);
+}
+
+TEST_CASE("secret: one that a killed run has left is removed by the next, and no other") {
+  const test::scratch_folder folder;
+  const auto in_folder = [&](const std::string& name) { return folder.path(".") + "/" + name; };
+  const auto is_there = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; };
+  const auto ours = secret_file::create(folder.path("."));
+  REQUIRE(ours.has_value());
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    auto file = secret_file::create(folder.path("."));
+    if (file) ::link(file->told_path().c_str(), in_folder("left").c_str());
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(killed, &status, 0) == killed);
+  // Its other name stays, and shows that there was one.
+  REQUIRE(is_there(in_folder("left")));
+  struct stat facts {};
+  REQUIRE(::stat(in_folder("left").c_str(), &facts) == 0);
+  CHECK(facts.st_nlink == 2);
+  // Of other hosts nobody here knows whether they run: their age decides.
+  const std::string young = in_folder(".mpiacq-agents-elsewhere-1-2-3-a"), old = in_folder(".mpiacq-agents-x-1-2-3-b");
+  for (const std::string& path : {young, old}) std::ofstream(path) << "x";
+  const timespec long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+  REQUIRE(::utimensat(AT_FDCWD, old.c_str(), long_ago, 0) == 0);
+  const auto next = secret_file::create(folder.path("."));
+  REQUIRE(next.has_value());
+  REQUIRE(::stat(in_folder("left").c_str(), &facts) == 0);
+  CHECK(facts.st_nlink == 1);
+  CHECK(is_there(ours->told_path()));
+  CHECK(is_there(young));
+  CHECK_FALSE(is_there(old));
 }
 
 TEST_CASE("keys: they are told in digits that no shell touches") {

@@ -56,6 +56,7 @@ class faked_nodes {
   }
   [[nodiscard]] pid_t pid(std::size_t rank) const { return static_cast<pid_t>(processes_[rank]->pid().value()); }
   [[nodiscard]] bool is_held(std::size_t rank) const { return status_of(pid(rank), "TracerPid") != "0"; }
+  void end_rank(std::size_t rank) { processes_[rank].reset(); }
   /// Until so many have come; false after ten seconds.
   bool wait_for_agents(std::size_t count) {
     const auto end = clock::now() + std::chrono::seconds(10);

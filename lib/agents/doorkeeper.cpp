@@ -1,0 +1,109 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "doorkeeper.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+constexpr const char* events = "inproc://door-events";
+
+}  // namespace
+
+result<std::unique_ptr<doorkeeper>> doorkeeper::start(const zmq_context& context, const zmq_socket& socket,
+                                                      const trust& who) {
+  std::unique_ptr<doorkeeper> made(new doorkeeper(who));
+  auto door = zmq_socket::make(context, ZMQ_REP);
+  auto monitor = zmq_socket::make(context, ZMQ_PAIR);
+  if (!door) return fail(std::move(door).error());
+  if (!monitor) return fail(std::move(monitor).error());
+  made->door_ = std::move(*door);
+  made->monitor_ = std::move(*monitor);
+  constexpr int watched = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+  if (zmq_bind(made->door_.get(), "inproc://zeromq.zap.01") != 0 ||
+      zmq_socket_monitor(socket.get(), events, watched) != 0 || zmq_connect(made->monitor_.get(), events) != 0)
+    return fail(zmq_failure("making the door of agents"));
+  made->news_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  made->stop_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  if (!made->news_ || !made->stop_)
+    return fail(error{error_code::system, "making an event for the door of agents"}.with_errno(errno));
+  // Signals are the caller's: a new thread has the mask of the one that makes it.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  made->thread_ = std::thread([keeper = made.get()] { keeper->run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
+doorkeeper::~doorkeeper() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+refused_connections doorkeeper::refusals() {
+  eventfd_t count = 0;
+  static_cast<void>(::eventfd_read(news_.get(), &count));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(refused_, {});
+}
+
+void doorkeeper::note(std::uint64_t refused_connections::*count, std::string why) {
+  const std::lock_guard lock(mutex_);
+  ++(refused_.*count);
+  refused_.why = std::move(why);
+  ::eventfd_write(news_.get(), 1);
+}
+
+void doorkeeper::run() {
+  for (;;) {
+    std::array<zmq_pollitem_t, 3> items{
+        {{door_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.get(), -1, ZMQ_POLLIN, 0}, {nullptr, stop_.get(), ZMQ_POLLIN, 0}}};
+    if (zmq_poll(items.data(), static_cast<int>(items.size()), -1) < 0 && zmq_errno() != EINTR) return;
+    if (items[2].revents != 0) return;
+    answer();
+    note_noise();
+  }
+}
+
+void doorkeeper::answer() {
+  for (;;) {
+    const auto request = parts_of_message(door_);
+    if (request.empty()) return;
+    // version, request, domain, address, identity, mechanism, key
+    curve_key key{};
+    const bool asks = request.size() == 7 && request[5] == "CURVE" && request[6].size() == key.size();
+    if (asks) std::copy_n(reinterpret_cast<const std::byte*>(request[6].data()), key.size(), key.begin());
+    const bool lets_in = asks && who_.lets_in(key);
+    if (!lets_in) {
+      note(&refused_connections::keys,
+           fmt::format("{} came with a key that is not this run's", request.size() > 3 ? request[3] : "somebody"));
+    }
+    const std::array<std::string, 6> answer{"1.0",
+                                            request.size() > 1 ? request[1] : "",
+                                            lets_in ? "200" : "400",
+                                            lets_in ? "OK" : "No access",
+                                            lets_in ? hex(key) : "",
+                                            ""};
+    for (std::size_t i = 0; i < answer.size(); ++i) {
+      if (send_part(door_, answer[i], i + 1 < answer.size()) != 0) return;
+    }
+  }
+}
+
+void doorkeeper::note_noise() {
+  // An event: what, and where.
+  while (!parts_of_message(monitor_).empty())
+    note(&refused_connections::noise, "somebody came who does not speak the agents' protocol");
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,61 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which keys a listener lets in, asked by libzmq (ZMQ RFC 27, ZAP) and answered on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "trust.hpp"
+#include "unique_fd.hpp"
+#include "zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+/// Since they were asked for last.
+struct refused_connections {
+  std::uint64_t keys = 0;   ///< with a key that is not let in
+  std::uint64_t noise = 0;  ///< that did not shake hands as CURVE wants it
+  std::string why;          ///< of the last; empty: there was none
+};
+
+/// Whoever listens may be busy for long. Those who connect meanwhile are let in, and from then on libzmq tells them by
+/// its heartbeats that the other side lives.
+/// Thread: one at a time, beside its own.
+class doorkeeper {
+ public:
+  static constexpr std::string_view domain = "mpiacq";
+
+  /// For this socket, which is bound later. The context and `who` must outlive it.
+  [[nodiscard]] static result<std::unique_ptr<doorkeeper>> start(const zmq_context& context, const zmq_socket& socket,
+                                                                 const trust& who);
+  ~doorkeeper();
+  doorkeeper(const doorkeeper&) = delete;
+  doorkeeper& operator=(const doorkeeper&) = delete;
+
+  /// Can be read when somebody has been refused since `refusals`.
+  [[nodiscard]] int descriptor() const { return news_.get(); }
+  [[nodiscard]] refused_connections refusals();
+
+ private:
+  explicit doorkeeper(const trust& who) : who_(who) {}
+  void run();
+  void answer();
+  void note_noise();
+  void note(std::uint64_t refused_connections::*count, std::string why);
+
+  const trust& who_;
+  zmq_socket door_;
+  zmq_socket monitor_;
+  helper::unique_fd news_;
+  helper::unique_fd stop_;
+  std::mutex mutex_;
+  refused_connections refused_;
+  std::thread thread_;
+};
+
+}  // namespace mpiacq::agents

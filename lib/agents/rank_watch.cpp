@@ -1,0 +1,37 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "rank_watch.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+namespace {
+
+bool has_ended(int process) {
+  pollfd end{process, POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
+}  // namespace
+
+rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
+  for (const rank_process& rank : ranks) {
+    running_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0)));
+    if (!running_.back()) return;
+  }
+  watches_ = !running_.empty();
+}
+
+bool rank_watch::all_have_ended() {
+  if (!watches_ || clock::now() < next_look_) return false;
+  next_look_ = clock::now() + heartbeat;
+  // One that still runs keeps all: the others are looked at when it has ended.
+  while (!running_.empty() && has_ended(running_.back().get())) running_.pop_back();
+  return running_.empty();
+}
+
+}  // namespace mpiacq::agents

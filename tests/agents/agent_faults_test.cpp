@@ -1,0 +1,157 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Agents that are killed or stopped, and some that are not ours: what becomes of the others, and of the ranks.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <future>
+#include <sstream>
+
+#include "faked_hosts.hpp"
+#include "private_munge.hpp"
+#include "puppet_front.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// The process that a process has started to run this program, which it has in memory; 0: there is none.
+pid_t child_called(pid_t parent, const std::string& name) {
+  std::istringstream children(run_command({"pgrep", "-P", std::to_string(parent)}).out);
+  for (pid_t child = 0; children >> child;) {
+    const auto file = std::filesystem::path("/proc") / std::to_string(child) / "exe";
+    std::error_code gone;
+    if (std::filesystem::read_symlink(file, gone).string().find(name) != std::string::npos) return child;
+  }
+  return 0;
+}
+
+constexpr const char* host_program = "mqd-host";
+
+rank_queue_options with_library_that_hangs() {
+  rank_queue_options how;
+  how.library = MPIACQ_QUEUE_LIBRARIES "/libqueue_hang.so";
+  how.host.trust_library = true;
+  return how;
+}
+
+std::vector<std::string> agent_line(const agent_order& order) {
+  std::vector<std::string> line = {MPIACQ_AGENT};
+  const auto rest = arguments_of(order);
+  line.insert(line.end(), rest.begin(), rest.end());
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("agent killed: before it has said who it is, its node is named with that") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "killed"});
+  const auto ranks = reach(job, ssh.options());
+  CHECK_FALSE(ranks->nodes()[0].why.has_value());
+  REQUIRE(ranks->nodes()[1].why.has_value());
+  CHECK_THAT(ranks->nodes()[1].why->message,
+             ContainsSubstring("no agent has come from killed") && ContainsSubstring("was ended by signal 9"));
+  CHECK(ranks->stacks().taken.text() == "0");
+}
+
+TEST_CASE("agent killed: while a queue library does not come back, which ends with it, and the rank goes on") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2"});
+  const auto ranks = reach(job, ssh.options());
+  auto looking = std::async(std::launch::async, [&] { return ranks->queues(with_library_that_hangs()); });
+  const pid_t agent = ssh.agent_of("n2");
+  pid_t host = 0;
+  CHECK(comes_true([&] { return (host = child_called(agent, host_program)) != 0; }));
+  ::kill(agent, SIGKILL);
+  CHECK(comes_true([&] { return process_state(host) == ' '; }));
+  CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
+  // The other one does not wait for the library for ever.
+  const node_queues seen = looking.get();
+  REQUIRE(seen.ranks.size() == 2);
+  REQUIRE_FALSE(seen.ranks[1].report.has_value());
+  CHECK_THAT(seen.ranks[1].report.error().message, ContainsSubstring("its agent has ended"));
+}
+
+TEST_CASE("agent killed: while it is to let its ranks go, which it does by that") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2"});
+  const auto ranks = reach(job, ssh.options());
+  for (const rank_hold& rank : ranks->hold()) REQUIRE(rank.state == hold_state::held);
+  const pid_t agent = ssh.agent_of("n2");
+  ::kill(agent, SIGSTOP);
+  auto releasing = std::async(std::launch::async, [&] { return ranks->release(); });
+  CHECK(comes_true([&] { return runs_freely(job.pid(0)); }));
+  CHECK(job.is_held(1));
+  ::kill(agent, SIGKILL);
+  CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
+  CHECK(releasing.get().size() == 2);
+}
+
+TEST_CASE("agent stopped: it is named, and those below it answer to another") {
+  const fake_ssh ssh;
+  const far_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
+  auto options = ssh.options();
+  options.agents.fan_out = 2;
+  // The first that comes has agents below it, and those have some.
+  bool first_is_there = false;
+  options.agents.progress = [&](const agents_progress& so_far) {
+    if (so_far.arrived == 1 && !std::exchange(first_is_there, true)) ssh.let_late_ones_come(6);
+  };
+  const auto ranks = reach(job, options);
+  REQUIRE(ranks->stacks().taken.text() == "0-6");
+  const pid_t inner = ssh.agent_of("n0");
+  ::kill(inner, SIGSTOP);
+  const job_stacks without = ranks->stacks();
+  CHECK(without.taken.text() == "1-6");
+  REQUIRE(without.refused.size() == 1);
+  CHECK_THAT(without.refused[0].why.message, ContainsSubstring("n0") && ContainsSubstring("cannot be reached"));
+}
+
+TEST_CASE("agent's end: the front end is gone while a queue library does not come back") {
+  const far_job job({"n1", "n2"});
+  puppet_front front;
+  running_command agent(agent_line(front.order()));
+  const auto peer = front.place_one({{0, process_id{job.pid(0)}, ""}});
+  agents::ask_queues what;
+  what.library = with_library_that_hangs().library;
+  what.trust_library = true;
+  REQUIRE(front.door().send(peer, agents::ask{1, 60'000, what}) == agents::sending::done);
+  pid_t host = 0;
+  REQUIRE(comes_true([&] { return (host = child_called(agent.pid(), host_program)) != 0; }));
+  const auto begin = clock::now();
+  front.die();
+  CHECK(agent.wait().exit_code == 0);
+  CHECK(clock::now() - begin < std::chrono::seconds(5));
+  CHECK(comes_true([&] { return process_state(host) == ' '; }));
+  CHECK(comes_true([&] { return runs_freely(job.pid(0)); }));
+}
+
+TEST_CASE("who may talk: another user's agent is dropped, counted, and told nothing") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
+  const private_munge munge;
+  if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
+  puppet_front front(munge.socket());
+  command_options nobody;
+  nobody.as_nobody = true;
+  running_command stranger(agent_line(front.order()), nobody);
+  const bool dropped = until(front.door(), nullptr, [&] {
+    CHECK_FALSE(front.door().receive().has_value());
+    return front.door().dropped().credentials == 1;
+  });
+  INFO(front.door().last_refusal());
+  CHECK(dropped);
+  CHECK_THAT(front.door().last_refusal(), ContainsSubstring("Unauthorized credential"));
+  front.die();
+  CHECK(stranger.wait().exit_code == 125);
+}
+
+TEST_CASE("who may talk: an agent whose front end has another key does not talk to it") {
+  puppet_front front, other;
+  agent_order order = front.order();
+  order.front_end_key = other.order().front_end_key;
+  const auto agent = run_command(agent_line(order));
+  CHECK(agent.exit_code == 125);
+  CHECK_THAT(agent.err, ContainsSubstring("mpiacq-agent: "));
+  CHECK_FALSE(front.door().receive().has_value());
+}

@@ -1,0 +1,52 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A job on hosts that are names for this machine (fake_ssh.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "fake_ssh.hpp"
+#include "mpiacq/job_ranks.hpp"
+#include "run_command.hpp"
+#include "running_starter.hpp"
+
+namespace mpiacq::test {
+
+/// Ranks in a ring of receives, one on each of these hosts.
+class far_job {
+ public:
+  explicit far_job(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+    std::vector<table_row> rows;
+    for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
+      const std::string from = std::to_string((rank + 1) % hosts_.size());
+      processes_.push_back(std::make_unique<live_process>(std::vector<std::string>{
+          MPIACQ_QUEUE_RANKS "/queue_rank", std::to_string(rank), std::to_string(hosts_.size()),
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so", "receive:world:" + from + ":7:64", "in:MPI_Recv"}));
+      (void)processes_.back()->lines_until_ready();
+      rows.push_back({hosts_[rank], MPIACQ_QUEUE_RANKS "/queue_rank", processes_.back()->pid(), 0,
+                      static_cast<std::int32_t>(rank)});
+    }
+    table_ = make_process_table(rows, {}, inferred_descriptor_layout({}));
+  }
+  [[nodiscard]] const process_table& table() const { return table_; }
+  [[nodiscard]] pid_t pid(std::size_t rank) const { return static_cast<pid_t>(processes_[rank]->pid().value()); }
+  [[nodiscard]] bool is_held(std::size_t rank) const { return status_of(pid(rank), "TracerPid") != "0"; }
+
+ private:
+  std::vector<std::string> hosts_;
+  std::vector<std::unique_ptr<live_process>> processes_;
+  process_table table_;
+};
+
+inline std::unique_ptr<job_ranks> reach(const far_job& job, const job_ranks_options& options) {
+  auto made = job_ranks::create(job.table(), {}, options);
+  INFO((made ? "" : made.error().message));
+  REQUIRE(made.has_value());
+  return std::move(*made);
+}
+
+}  // namespace mpiacq::test

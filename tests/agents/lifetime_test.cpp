@@ -1,0 +1,179 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// An agent ends when its front end, its job or its time does, whatever it is doing then.
+#include <algorithm>
+#include <deque>
+
+#include "faked_nodes.hpp"
+#include "puppet_front.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using namespace mpiacq::agents;
+
+namespace {
+
+constexpr std::chrono::seconds front_end_missed_within{5};
+
+/// What a rank does, for `faked_nodes`.
+const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
+
+std::vector<std::string> waiting_rank() {
+  return {MPIACQ_QUEUE_RANKS "/queue_rank",
+          "0",
+          "2",
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
+          waits[0],
+          waits[1]};
+}
+
+/// The time from the front end's death until the agent has ended.
+clock::duration time_to_end(puppet_front& front, agent_thread& agent) {
+  const auto begin = clock::now();
+  front.die();
+  static_cast<void>(agent.outcome());
+  return clock::now() - begin;
+}
+
+}  // namespace
+
+TEST_CASE("agent's end: the front end is gone before it is reached, and had many addresses") {
+  agent_order order;
+  {
+    puppet_front gone;
+    order = gone.order();
+  }
+  const test::scratch_folder folder;
+  const secret_file secret = secret_file::create(folder.path(".")).value();
+  order.proof = "file:" + secret.told_path();
+  order.endpoints.resize(16, order.endpoints.front());
+  const auto begin = clock::now();
+  CHECK_FALSE(run_agent(order).has_value());
+  CHECK(clock::now() - begin < front_end_missed_within);
+}
+
+TEST_CASE("agent's end: the front end is gone before it has said a word") {
+  puppet_front front;
+  agent_thread agent(front.order());
+  REQUIRE(front.hears_something());
+  CHECK(time_to_end(front, agent) < front_end_missed_within);
+}
+
+TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on") {
+  live_process rank(waiting_rank());
+  (void)rank.lines_until_ready();
+  puppet_front front;
+  agent_thread agent(front.order());
+  const auto peer = front.place_one({{0, rank.pid(), ""}});
+  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_hold{}}) == sending::done);
+  const auto held = front.next<answer>();
+  REQUIRE(held.has_value());
+  CHECK(std::get<hold_part>(*held->second.what).held.text() == "0");
+  CHECK(time_to_end(front, agent) < front_end_missed_within);
+  CHECK(runs_freely(static_cast<pid_t>(rank.pid().value())));
+}
+
+TEST_CASE("agent's end: one whose parent never answers goes to the front end, and ends with it") {
+  puppet_front front;
+  agent_thread agent(front.order());
+  const auto greeting = front.next<hello>();
+  REQUIRE(greeting.has_value());
+  const silent_port parent;
+  peer_address above{{}, make_keys()->open};
+  SECTION("by one address") {
+    above.endpoints.assign(1, parent.endpoint());
+  }
+  SECTION("by many") {
+    above.endpoints.assign(6, parent.endpoint());
+  }
+  REQUIRE(front.door().send(greeting->first, place{3, {front.door().address(), above}, {}}) == sending::done);
+  front.door().forget(greeting->first);
+  const auto again = front.next<hello>();
+  REQUIRE(again.has_value());
+  CHECK(again->second.number == 3);
+  CHECK(time_to_end(front, agent) < front_end_missed_within);
+}
+
+TEST_CASE("agent's end: somebody listens who is not the front end, and never says so") {
+  puppet_front front;
+  const silent_port stranger;
+  agent_order order = front.order();
+  order.endpoints = {stranger.endpoint()};
+  const auto begin = clock::now();
+  CHECK_FALSE(run_agent(order).has_value());
+  CHECK(clock::now() - begin < std::chrono::seconds(15));
+}
+
+TEST_CASE("agent's end: the front end speaks another version, and that is said") {
+  const key_pair keys = make_keys().value();
+  const auto context = zmq_context::make().value();
+  auto port = zmq_socket::make(context, ZMQ_ROUTER).value();
+  REQUIRE((port.set(ZMQ_CURVE_SERVER, 1) && port.set(ZMQ_CURVE_SECRETKEY, keys.secret)));
+  REQUIRE(zmq_bind(port.get(), "tcp://127.0.0.1:*") == 0);
+  puppet_front for_its_secret;
+  agent_order order = for_its_secret.order();
+  order.endpoints = {port.text_option(ZMQ_LAST_ENDPOINT)};
+  order.front_end_key = hex(keys.open);
+  agent_thread agent(order);
+  zmq_pollitem_t item{port.get(), -1, ZMQ_POLLIN, 0};
+  REQUIRE(zmq_poll(&item, 1, 10'000) == 1);
+  const auto greeting = parts_of_message(port);
+  REQUIRE(greeting.size() == 2);
+  auto bytes = encode(welcome{});
+  const auto version = std::find(bytes.begin(), bytes.end(), std::byte{'/'}) + 1;
+  *version = std::byte{'9'};
+  REQUIRE(send_part(port, greeting[0], true) == 0);
+  REQUIRE(send_part(port, std::span<const std::byte>(bytes), false) == 0);
+  const auto& outcome = agent.outcome();
+  REQUIRE_FALSE(outcome.has_value());
+  CHECK(outcome.error().code == error_code::unsupported);
+  CHECK_THAT(outcome.error().message, ContainsSubstring("mpiacq.agent/9"));
+}
+
+TEST_CASE("agent's end: its time is over") {
+  puppet_front front;
+  agent_order order = front.order();
+  order.at_most = std::chrono::seconds(1);
+  agent_thread agent(order);
+  (void)front.place_one({});
+  CHECK(front.next<farewell>().has_value());
+  CHECK(agent.outcome().has_value());
+  const faked_nodes nodes({waits}, 1);
+  CHECK(nodes.order_for("n0").at_most == std::chrono::hours(7 * 24));
+}
+
+TEST_CASE("agent's end: the ranks of its node have ended, and that is their reason") {
+  faked_nodes nodes({waits, waits, waits}, 1, 2);
+  std::deque<agent_thread> agents;
+  for (const char* node : {"n0", "n1", "n2"}) agents.emplace_back(nodes.order_for(node));
+  REQUIRE(nodes.wait_for_agents(3));
+  // All know their ranks by then.
+  REQUIRE(nodes.ask(ask_stacks{}).missing.empty());
+  // A leaf of the tree: the last that came.
+  const std::string last = nodes.front().agents()[2].names.told;
+  const std::size_t which = static_cast<std::size_t>(last.back() - '0');
+  nodes.end_rank(which);
+  CHECK(agents[which].outcome().has_value());
+  const gathered held = nodes.ask(ask_hold{});
+  REQUIRE(held.missing.size() == 1);
+  CHECK(held.missing[0].agent == 3);
+  CHECK(held.missing[0].why.code == error_code::process_gone);
+  CHECK_THAT(held.missing[0].why.message, ContainsSubstring("its ranks have ended"));
+  CHECK(std::get<hold_part>(*held.what).held.text() == (which == 0 ? "1-2" : which == 1 ? "0,2" : "0-1"));
+}
+
+TEST_CASE("agent's end: it is gone right after its greeting, and named") {
+  faked_nodes nodes({waits}, 1);
+  const agent_order order = nodes.order_for("n0");
+  const trust who = trust::told(order.proof).value();
+  const auto context = zmq_context::make().value();
+  auto link = uplink::open(context, who, order.endpoints.at(0), from_hex(order.front_end_key).value()).value();
+  hello greeting;
+  greeting.names.told = "n0";
+  greeting.address.endpoints = order.endpoints;
+  REQUIRE(link->send(greeting));
+  REQUIRE(nodes.wait_for_agents(1));
+  link.reset();
+  const gathered stacks = nodes.ask(ask_stacks{});
+  REQUIRE(stacks.missing.size() == 1);
+  CHECK_THAT(stacks.missing[0].why.message, ContainsSubstring("its agent has ended"));
+}

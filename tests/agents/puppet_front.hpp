@@ -1,0 +1,92 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A front end that says nothing but what the test has it say, and ends like one that is killed: without a farewell.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "channel.hpp"
+#include "mpiacq/agent.hpp"
+#include "run_command.hpp"
+#include "unique_fd.hpp"
+
+namespace mpiacq::test {
+
+class puppet_front {
+ public:
+  /// Empty: a secret file is the proof.
+  explicit puppet_front(const std::string& munge_socket = {})
+      : who_(agents::trust::begin(munge_socket.empty() ? folder_.path("no-socket") : munge_socket, folder_.path("."))
+                 .value()),
+        door_(agents::listener::open(who_, {true}).value()) {}
+
+  [[nodiscard]] agent_order order() const {
+    agent_order all;
+    all.endpoints = door_->address().endpoints;
+    all.front_end_key = agents::hex(door_->address().key);
+    all.proof = who_.proof();
+    return all;
+  }
+  [[nodiscard]] agents::listener& door() { return *door_; }
+  /// Somebody has said something, which has not been read yet; false after ten seconds.
+  [[nodiscard]] bool hears_something() {
+    auto items = door_->poll_items();
+    return zmq_poll(items.data(), 1, 10'000) == 1;
+  }
+  /// The next message of this kind; empty after ten seconds.
+  template <class Kind>
+  std::optional<std::pair<agents::peer_name, Kind>> next() {
+    return until(*door_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
+      while (auto come = door_->receive()) {
+        if (auto* said = std::get_if<Kind>(&come->what)) return std::pair{come->from, std::move(*said)};
+      }
+      return std::nullopt;
+    });
+  }
+  /// Greets the next agent as number 1, with these ranks. The agent, for what it is to be told.
+  agents::peer_name place_one(std::vector<rank_process> ranks) {
+    const auto greeting = next<agents::hello>();
+    REQUIRE(greeting.has_value());
+    REQUIRE(door_->send(greeting->first, agents::place{1, {door_->address()}, std::move(ranks)}) ==
+            agents::sending::done);
+    return greeting->first;
+  }
+  void die() { door_.reset(); }
+
+ private:
+  scratch_folder folder_;
+  agents::trust who_;
+  std::unique_ptr<agents::listener> door_;
+};
+
+/// A port of the loopback that takes connections and never says anything.
+class silent_port {
+ public:
+  silent_port() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof where;
+    constexpr int most_callers = 16;
+    REQUIRE(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&where), size) == 0);
+    REQUIRE(::listen(socket_.get(), most_callers) == 0);
+    REQUIRE(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&where), &size) == 0);
+    endpoint_ = "tcp://127.0.0.1:" + std::to_string(ntohs(where.sin_port));
+  }
+  [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+
+ private:
+  helper::unique_fd socket_;
+  std::string endpoint_;
+};
+
+}  // namespace mpiacq::test
