@@ -58,7 +58,7 @@ inline int be_agents(int argc, char** argv) {
       const auto answers = [&](const std::vector<rank_process>&) -> agents::answering {
         come.release();
         auto part = std::make_shared<const agents::stacks_part>(stacks_of(job.of(node)));
-        return [part](const agents::question&, int) { return agents::answer_body(*part); };
+        return [part](const agents::question&, const agents::answer_terms&) { return agents::answer_body(*part); };
       };
       if (const auto ended = agents::run_agent(mine, answers, -1); !ended)
         std::fprintf(stderr, "agent of node %u: %s\n", node, ended.error().message.c_str());

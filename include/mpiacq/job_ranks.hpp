@@ -41,6 +41,7 @@ struct agents_progress {
   std::size_t wanted = 0;
   std::size_t arrived = 0;
   std::size_t lost = 0;  ///< of those that had arrived
+  bool over = false;     ///< nobody is waited for any more
 };
 
 struct agents_options {
@@ -62,7 +63,8 @@ struct agents_options {
   /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
   std::string secret_folder;
   std::string munge_socket;  ///< of a munged that is not at the system's place
-  /// A descriptor of the caller's: once it can be read, agents are not waited for any longer. -1: none.
+  /// A descriptor of the caller's: once it can be read, agents are not waited for any longer, those that were asked
+  /// let their ranks go, and what they have seen by then is the answer, two seconds later at most. -1: none.
   int stop = -1;
   /// Told on the caller's thread. Empty: nobody asks.
   std::function<void(const agents_progress&)> progress = {};
@@ -169,7 +171,8 @@ class job_ranks {
   /// As `node_ranks::release`. A node that cannot be reached any more has let its ranks go by itself.
   std::vector<result<void>> release(leave how = leave::running);
   [[nodiscard]] job_stacks stacks(const stack_options& options = {});
-  /// As `node_ranks::queues`: `progress` and `host.stop` are this process's.
+  /// As `node_ranks::queues`. `host.stop` is for the ranks of this node, `agents_options::stop` for all others; the
+  /// agents' own progress is told once the ranks that are here have been read.
   [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
 
  private:

@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/agent.hpp"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -33,6 +35,10 @@ node_names names_here(const std::string& told) {
   return names;
 }
 
+/// What there is of an answer goes up that long after somebody has said that it will do.
+constexpr std::chrono::milliseconds hurried_limit{1000};
+constexpr std::chrono::milliseconds between_progress{250};
+
 /// The agent of one node: one seat above, a branch below, and its own ranks.
 class node_agent {
  public:
@@ -59,6 +65,7 @@ class node_agent {
       }
       below_->turn();
       take_own();
+      tell_progress();
       pass_on();
       if (seat_->given_up()) {
         // Who has had a place has done its work: that its front end ends is how it mostly ends.
@@ -85,7 +92,7 @@ class node_agent {
     if (worker_) items.push_back({nullptr, worker_->descriptor(), ZMQ_POLLIN, 0});
     items.push_back({nullptr, stop, ZMQ_POLLIN, 0});
     const int count = static_cast<int>(items.size()) - (stop < 0 ? 1 : 0);
-    const auto until = std::min({seat_->next_turn(), below_->next_turn(), flush_by_, at_most_});
+    const auto until = std::min({seat_->next_turn(), below_->next_turn(), flush_by_, at_most_, tell_by()});
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
     // A signal ends a wait early, and does no more.
     const int ready = zmq_poll(items.data(), count, static_cast<long>(std::clamp<std::int64_t>(left, 0, 60'000)));
@@ -100,6 +107,38 @@ class node_agent {
       if (auto worker = rank_worker::start(std::move(placed->ranks), answers_)) worker_ = std::move(*worker);
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
+    } else if (const auto* will_do = std::get_if<enough>(&said)) {
+      hurry(*will_do);
+    }
+  }
+
+  void hurry(const enough& what) {
+    if (!worker_ || what.number != below_->open().number()) return;
+    worker_->hurry(what.number);
+    below_->hurry();
+    flush_by_ = std::min(flush_by_, clock::now() + hurried_limit);
+  }
+
+  /// How far it and those below are.
+  [[nodiscard]] alive progress() {
+    const alive own = worker_->progress(), others = below_->progress();
+    return {own.done + others.done, own.all + others.all};
+  }
+
+  [[nodiscard]] bool has_progress() {
+    if (!worker_ || below_->open().number() == 0) return false;
+    const alive now = progress();
+    return now.done != told_.done || now.all != told_.all;
+  }
+
+  [[nodiscard]] deadline tell_by() { return has_progress() ? tell_again_at_ : no_deadline; }
+
+  void tell_progress() {
+    if (has_progress() && clock::now() >= tell_again_at_) {
+      const alive now = progress();
+      static_cast<void>(seat_->send(now));
+      told_ = now;
+      tell_again_at_ = clock::now() + between_progress;
     }
   }
 
@@ -174,6 +213,8 @@ class node_agent {
   std::uint32_t number_ = 0;
   bool own_is_in_ = false;
   bool late_ = false;
+  alive told_;
+  deadline tell_again_at_{};
   deadline flush_by_ = no_deadline;
   deadline at_most_ = no_deadline;
   std::vector<answer> said_;  ///< to the question that is open

@@ -56,6 +56,8 @@ void branch::take(arrival&& come) {
     // One that only tells of problems has not answered yet.
     if (said->number == open_.number() && said->what) from->second.waited_for = false;
     open_.add(std::move(*said));
+  } else if (const auto* far = std::get_if<alive>(&come.what)) {
+    from->second.progress = *far;
   } else if (std::holds_alternative<farewell>(come.what)) {
     const child lost = from->second;
     children_.erase(from);
@@ -98,8 +100,23 @@ void branch::put(const ask& what) {
   open_ = gathering(what.number);
   for (auto& [peer, known] : children_) {
     // One that cannot be reached is found by the next look after it.
+    known.progress = {};
     known.waited_for = door_.send(peer, *question_now()) == sending::done;
   }
+}
+
+void branch::hurry() {
+  for (const auto& [peer, known] : children_) static_cast<void>(door_.send(peer, enough{open_.number()}));
+}
+
+alive branch::progress() const {
+  alive all;
+  for (const auto& [peer, known] : children_) {
+    // What one says is its own word: no sum of them runs over.
+    all.done += std::min<std::uint64_t>(known.progress.done, UINT32_MAX);
+    all.all += std::min<std::uint64_t>(known.progress.all, UINT32_MAX);
+  }
+  return all;
 }
 
 bool branch::all_answered() const {

@@ -30,6 +30,10 @@ class branch {
   void adopt(const peer_name& peer, std::uint32_t number);
   /// Asks all children. What is still missing of an older question is dropped.
   void put(const ask& what);
+  /// What there is of the answers by now will do.
+  void hurry();
+  /// How far those below are with what was asked.
+  [[nodiscard]] alive progress() const;
   /// All that were asked have answered, or are gone.
   [[nodiscard]] bool all_answered() const;
   /// The answers: those of the children are in it, others may be added.
@@ -43,6 +47,7 @@ class branch {
   struct child {
     std::uint32_t number = 0;
     bool waited_for = false;
+    alive progress = {};  ///< with what was asked
   };
   void take(arrival&& come);
   void lose(const child& lost);

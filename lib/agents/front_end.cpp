@@ -15,6 +15,9 @@ long poll_ms(deadline until) {
   return static_cast<long>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
+/// Who is told that what it has will do has it together, and it comes up the tree, in that time.
+constexpr std::chrono::seconds hurried_answers_limit{2};
+
 }  // namespace
 
 result<std::unique_ptr<front_end>> front_end::open(const front_end_options& options, placing ranks_of) {
@@ -68,8 +71,9 @@ void front_end::greet(const peer_name& peer, const hello& greeting) {
   door_->forget(peer);
 }
 
-void front_end::turn(deadline until) {
+void front_end::turn(deadline until, int stop) {
   auto items = door_->poll_items();
+  if (stop >= 0) items.push_back({nullptr, stop, ZMQ_POLLIN, 0});
   if (zmq_poll(items.data(), static_cast<int>(items.size()), poll_ms(std::min(until, below_->next_turn()))) < 0) {
     // A signal: whoever waits looks for himself.
   }
@@ -107,7 +111,7 @@ void front_end::ask(question what, std::chrono::milliseconds limit) {
   below_->put({++questions_, static_cast<std::uint32_t>(limit.count()), std::move(what)});
 }
 
-gathered front_end::collect() {
+gathered front_end::collect(const collect_terms& terms) {
   gathered all;
   const auto is_missing = [this](std::size_t i) {
     return !below_->open().covered().contains(static_cast<std::uint32_t>(i + 1));
@@ -119,7 +123,17 @@ gathered front_end::collect() {
   };
   // What has come while we were busy elsewhere counts, however late it is now.
   turn(clock::now());
-  while (waits() && clock::now() < answered_by_) turn(answered_by_);
+  int stop = terms.stop;
+  while (waits() && clock::now() < answered_by_) {
+    if (can_be_read(stop)) {
+      stop = -1;
+      below_->hurry();
+      answered_by_ = std::min(answered_by_, clock::now() + hurried_answers_limit);
+    }
+    turn(answered_by_, stop);
+    if (terms.progress) terms.progress(below_->progress());
+  }
+  if (terms.progress) terms.progress(below_->progress());
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (!is_missing(i)) continue;
     all.missing.push_back(

@@ -36,6 +36,11 @@ struct gathered {
   std::vector<agent_problem> missing;
 };
 
+struct collect_terms {
+  int stop = -1;  ///< once it can be read, what there is by then will do, and is waited for a little; -1: it never can
+  std::function<void(const alive&)> progress = {};  ///< told how far the agents are; empty: nobody asks
+};
+
 /// Thread: one at a time.
 class front_end {
  public:
@@ -53,7 +58,7 @@ class front_end {
   /// Nobody new is waited for: the secret, where there is one, is taken away.
   void expect_no_more() { trust_.withdraw(); }
   /// Does what there is to do; where there is nothing, waits for something, until then at most.
-  void turn(deadline until);
+  void turn(deadline until, int stop = -1);
 
   /// Those that have come: agent n is at n - 1.
   [[nodiscard]] const std::vector<agent_facts>& agents() const { return agents_; }
@@ -66,7 +71,7 @@ class front_end {
 
   void ask(question what, std::chrono::milliseconds limit);
   /// The answer to what was asked last, when all have given theirs, or are lost, or the time is over.
-  [[nodiscard]] gathered collect();
+  [[nodiscard]] gathered collect(const collect_terms& terms = {});
 
  private:
   front_end(trust who, const front_end_options& options, placing ranks_of)

@@ -217,8 +217,22 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
   if (how.job_size == 0) how.job_size = s.world_size;
   s.agents->ask(
       agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
+  // Of agents it is known only once the ranks that are here have been read.
+  std::size_t read_here = 0;
+  const auto wanted = static_cast<std::size_t>(std::count_if(
+      s.ranks.begin(), s.ranks.end(), [&](const rank_process& rank) { return options.ranks.contains(rank.rank); }));
+  if (options.progress) {
+    how.progress = [&](std::size_t read, std::size_t) { options.progress(read_here = read, wanted); };
+  }
   agents::answer_body all = s.local->queues(how);
-  agents::merge(all, s.collect<node_queues>());
+  std::function<void(const agents::alive&)> tell;
+  if (options.progress) {
+    tell = [&](const agents::alive& far) {
+      options.progress(std::min<std::size_t>(wanted, read_here + far.done), wanted);
+    };
+  }
+  agents::merge(all, s.collect<node_queues>(std::move(tell)));
+  if (s.agents->is_stopped()) std::get<node_queues>(all).stopped = true;
   auto& seen = std::get<node_queues>(all);
   rank_set told;
   for (const rank_queues& rank : seen.ranks) told.add(rank.rank);

@@ -41,8 +41,8 @@ struct job_ranks::state {
 
   /// The agents' answer; an empty one where there is none. Nodes that have not answered have their reason.
   template <class Part>
-  [[nodiscard]] Part collect() {
-    Part part = agents->collect<Part>();
+  [[nodiscard]] Part collect(std::function<void(const agents::alive&)> progress = {}) {
+    Part part = agents->collect<Part>(std::move(progress));
     note_reasons();
     return part;
   }

@@ -42,6 +42,8 @@ inline constexpr auto members<welcome> = std::tuple<>{};
 template <>
 inline constexpr auto members<farewell> = std::tuple<>{};
 template <>
+inline constexpr auto members<enough> = std::tuple{member{"number", &enough::number}};
+template <>
 inline constexpr auto members<alive> = std::tuple{member{"done", &alive::done}, member{"all", &alive::all}};
 
 template <>
@@ -118,6 +120,8 @@ template <>
 inline constexpr std::string_view kind_of<answer> = "answer";
 template <>
 inline constexpr std::string_view kind_of<alive> = "alive";
+template <>
+inline constexpr std::string_view kind_of<enough> = "enough";
 template <>
 inline constexpr std::string_view kind_of<ask_hold> = "hold";
 template <>

@@ -135,12 +135,17 @@ struct answer {
   std::optional<answer_body> what;
 };
 
+/// Said by who has asked: what there is of the answer by now will do.
+struct enough {
+  std::uint64_t number = 0;  ///< of the question
+};
+
 struct alive {
   std::uint64_t done = 0;  ///< ranks, of the question that is open
   std::uint64_t all = 0;
 };
 
-using message = std::variant<hello, place, welcome, farewell, ask, answer, alive>;
+using message = std::variant<hello, place, welcome, farewell, ask, answer, alive, enough>;
 
 [[nodiscard]] std::vector<std::byte> encode(const message& what);
 /// unsupported: another schema, which the message names; bad_format: where it is wrong; limit: it is too long, or its

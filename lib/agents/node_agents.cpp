@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "node_match.hpp"
@@ -42,11 +41,6 @@ bool is_plain_name(const std::string& host) {
   return !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':';
   });
-}
-
-bool can_be_read(int descriptor) {
-  pollfd one{descriptor, POLLIN, 0};
-  return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
 }  // namespace
@@ -105,7 +99,7 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
   const deadline until = clock::now() + options_.start_limit;
   const auto all_ways = ways();
   for (const agent_start way : all_ways) {
-    if (wanted.empty()) break;
+    if (wanted.empty() || can_be_read(options_.stop)) break;
     // A starter does not say that it launches no daemons. Commands say so by their end.
     const bool goes_on = way == agent_start::mpir && way != all_ways.back();
     reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
@@ -114,7 +108,12 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
     if (come != 0) break;
     if (goes_on) daemons_come_ = has_launched_ = false;
   }
+  for (const std::size_t node : wanted) {
+    if (!nodes_[node].has_agent && !nodes_[node].why)
+      nodes_[node].why = error{error_code::timed_out, "ended before its agent was started"};
+  }
   send_away(idle);
+  if (options_.progress) options_.progress({nodes_.size(), node_of_agent_.size(), 0, true});
 }
 
 void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until) {
@@ -186,7 +185,7 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
   const std::size_t before = node_of_agent_.size();
   for (;;) {
     const std::size_t arrived = node_of_agent_.size();
-    if (options_.progress) options_.progress({wanted, arrived, 0});
+    if (options_.progress) options_.progress({wanted, arrived, 0, false});
     // Who has launched one has read for all of them what it was asked for.
     if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
       has_launched_ = true;
@@ -226,13 +225,17 @@ std::optional<std::size_t> node_agents::find(std::string_view host) const {
   return std::nullopt;
 }
 
+bool node_agents::is_stopped() const {
+  return can_be_read(options_.stop);
+}
+
 void node_agents::ask(question what) {
   if (front_) front_->ask(std::move(what), options_.answer_limit);
 }
 
-std::optional<answer_body> node_agents::collect_any() {
+std::optional<answer_body> node_agents::collect_any(std::function<void(const alive&)> progress) {
   if (!front_) return std::nullopt;
-  gathered all = front_->collect();
+  gathered all = front_->collect({options_.stop, std::move(progress)});
   for (const std::size_t node : node_of_agent_) nodes_[node].why.reset();
   for (agent_problem& missing : all.missing) {
     if (missing.agent == 0 || missing.agent > node_of_agent_.size()) continue;

@@ -59,11 +59,13 @@ class node_agents {
   /// Empty: its agent is there, and has answered the last question.
   [[nodiscard]] const std::optional<error>& why(std::size_t node) const { return nodes_[node].why; }
 
+  /// The caller's descriptor can be read.
+  [[nodiscard]] bool is_stopped() const;
   void ask(question what);
   /// The merged answer to that; an empty one where there is none. Nodes that have not answered have their reason.
   template <class Part>
-  [[nodiscard]] Part collect() {
-    auto answer = collect_any();
+  [[nodiscard]] Part collect(std::function<void(const alive&)> progress = {}) {
+    auto answer = collect_any(std::move(progress));
     auto* part = answer ? std::get_if<Part>(&*answer) : nullptr;
     return part == nullptr ? Part{} : std::move(*part);
   }
@@ -89,7 +91,7 @@ class node_agents {
   void wait_for(std::size_t wanted, deadline first_by, deadline until);
   void send_away(std::size_t idle);
   [[nodiscard]] error missing(const known_node& node, clock::duration waited);
-  [[nodiscard]] std::optional<answer_body> collect_any();
+  [[nodiscard]] std::optional<answer_body> collect_any(std::function<void(const alive&)> progress);
 
   agents_options options_;
   std::vector<known_node> nodes_;

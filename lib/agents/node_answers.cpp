@@ -14,8 +14,8 @@ namespace {
 
 /// What looking into ranks needs beside the question.
 struct looking {
-  int stop = -1;
-  std::string queue_host;
+  const answer_terms& terms;
+  const std::string& queue_host;
 };
 
 answer_body answer_to(node_ranks& ranks, const ask_hold&, const looking&) {
@@ -56,7 +56,8 @@ answer_body answer_to(node_ranks& ranks, const ask_queues& what, const looking& 
   how.types.file = what.types;
   how.types.debug_files.debuginfod = false;
   how.host.trust_library = what.trust_library;
-  how.host.stop = how_to.stop;
+  how.host.stop = how_to.terms.stop;
+  how.progress = how_to.terms.progress;
   how.host.helper = how_to.queue_host;
   how.stacks = what.stacks;
   how.job_size = what.job_size;
@@ -109,8 +110,9 @@ answer_body refuse(const std::vector<rank_process>&, const ask_visits& what, con
 }
 
 /// Made of what `node_ranks` gives.
-answer_body answer_of(node_ranks& ranks, const question& what, int stop, const std::string& queue_host) {
-  return std::visit([&](const auto& asked) { return answer_to(ranks, asked, {stop, queue_host}); }, what);
+answer_body answer_of(node_ranks& ranks, const question& what, const answer_terms& terms,
+                      const std::string& queue_host) {
+  return std::visit([&](const auto& asked) { return answer_to(ranks, asked, {terms, queue_host}); }, what);
 }
 
 /// Where there is no `node_ranks`: the same error for each.
@@ -122,18 +124,18 @@ answer_body refusal_of(const std::vector<rank_process>& ranks, const question& w
 
 answering node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
   // Nothing is to be held then, and no process is started that could.
-  if (ranks.empty()) return [](const question& what, int) { return refusal_of({}, what, {}); };
+  if (ranks.empty()) return [](const question& what, const answer_terms&) { return refusal_of({}, what, {}); };
   node_ranks_options options;
   options.tracing.tracing_program = programs.tracer;
   options.debug_files.debuginfod = false;  // a download would hold up whoever asked
   auto made = node_ranks::create(ranks, options);
   if (!made) {
-    return [ranks = std::move(ranks), why = std::move(made).error()](const question& what, int) {
+    return [ranks = std::move(ranks), why = std::move(made).error()](const question& what, const answer_terms&) {
       return refusal_of(ranks, what, why);
     };
   }
   return [node = std::shared_ptr<node_ranks>(std::move(*made)), host = programs.queue_host](
-             const question& what, int stop) { return answer_of(*node, what, stop, host); };
+             const question& what, const answer_terms& terms) { return answer_of(*node, what, terms, host); };
 }
 
 }  // namespace mpiacq::agents

@@ -77,6 +77,17 @@ void rank_worker::put(std::uint64_t number, question what) {
   wanted_.notify_all();
 }
 
+void rank_worker::hurry(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  hurried_ = number;
+  if (working_on_ == number) wake(stop_.get());
+}
+
+alive rank_worker::progress() {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
 std::optional<worked> rank_worker::take() {
   std::uint64_t count = 0;
   static_cast<void>(!::read(done_.get(), &count, sizeof count));
@@ -93,9 +104,21 @@ void rank_worker::run(const answering& answer) {
       if (ending_) return;
       now = std::move(*next_);
       next_.reset();
+      working_on_ = now.first;
+      progress_ = {};
+      // What was said of an earlier question is over.
+      std::uint64_t count = 0;
+      static_cast<void>(!::read(stop_.get(), &count, sizeof count));
+      if (hurried_ == working_on_) wake(stop_.get());
     }
-    worked done{now.first, answer(now.second, stop_.get())};
+    const auto tell = [this](std::size_t read, std::size_t all) {
+      const std::lock_guard lock(mutex_);
+      progress_ = {read, all};
+      wake(done_.get());
+    };
+    worked done{now.first, answer(now.second, {stop_.get(), tell})};
     const std::lock_guard lock(mutex_);
+    working_on_ = 0;
     finished_ = std::move(done);
     wake(done_.get());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,8 +18,13 @@
 
 namespace mpiacq::agents {
 
-/// Gives the answer to a question; nobody waits for it any more once `stop` can be read. Ranks are let go with it.
-using answering = std::function<answer_body(const question&, int stop)>;
+/// How a question is to be answered.
+struct answer_terms {
+  int stop = -1;  ///< once it can be read, what has been seen until then will do; -1: it never can
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< of the ranks; empty: nobody asks
+};
+/// Gives the answer to a question. Ranks are let go with it.
+using answering = std::function<answer_body(const question&, const answer_terms&)>;
 /// Makes that for the ranks that an agent has been given.
 using answering_for = std::function<answering(std::vector<rank_process>)>;
 
@@ -43,7 +49,11 @@ class rank_worker {
 
   /// The one before that is done first; one that has not been begun is dropped.
   void put(std::uint64_t number, question what);
-  /// Can be read when there is something to take.
+  /// That question is to be answered with what there is by now.
+  void hurry(std::uint64_t number);
+  /// How far the question is that is being answered.
+  [[nodiscard]] alive progress();
+  /// Can be read when there is something to take, or it is further than before.
   [[nodiscard]] int descriptor() const { return done_.get(); }
   [[nodiscard]] std::optional<worked> take();
 
@@ -61,6 +71,9 @@ class rank_worker {
   bool is_alone_ = false;  ///< nobody waits for the thread: it owns this
   bool has_left_ = false;
   std::optional<std::pair<std::uint64_t, question>> next_;
+  std::uint64_t working_on_ = 0;
+  std::uint64_t hurried_ = 0;
+  alive progress_;
   std::optional<worked> finished_;
   std::thread thread_;
 };

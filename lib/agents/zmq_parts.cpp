@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <poll.h>
 
 namespace mpiacq::agents {
 
@@ -78,6 +79,11 @@ int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_
 
 int send_part(const zmq_socket& to, std::string_view text, bool more_follow) {
   return send_part(to, std::as_bytes(std::span(text)), more_follow);
+}
+
+bool can_be_read(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
 }  // namespace mpiacq::agents

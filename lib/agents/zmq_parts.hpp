@@ -106,6 +106,9 @@ class zmq_part {
 [[nodiscard]] int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow);
 [[nodiscard]] int send_part(const zmq_socket& to, std::string_view text, bool more_follow);
 
+/// Of a caller's descriptor, now; -1 never can.
+[[nodiscard]] bool can_be_read(int descriptor);
+
 /// For a failed call of libzmq.
 [[nodiscard]] error zmq_failure(std::string what);
 

@@ -6,6 +6,9 @@
 #include <future>
 #include <sstream>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "faked_hosts.hpp"
 #include "private_munge.hpp"
 #include "puppet_front.hpp"
@@ -71,6 +74,48 @@ TEST_CASE("agent killed: while a queue library does not come back, which ends wi
   REQUIRE(seen.ranks.size() == 2);
   REQUIRE_FALSE(seen.ranks[1].report.has_value());
   CHECK_THAT(seen.ranks[1].report.error().message, ContainsSubstring("its agent has ended"));
+}
+
+TEST_CASE("agents: who has asked says that it is enough, and libraries that do not come back let their ranks go") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2"});
+  auto options = ssh.options();
+  const helper::unique_fd stop{::eventfd(0, EFD_CLOEXEC)};
+  options.agents.stop = stop.get();
+  const auto ranks = reach(job, options);
+  auto looking = std::async(std::launch::async, [&] { return ranks->queues(with_library_that_hangs()); });
+  for (const char* node : {"n1", "n2"})
+    CHECK(comes_true([&] { return child_called(ssh.agent_of(node), host_program) != 0; }));
+  const std::uint64_t one = 1;
+  REQUIRE(::write(stop.get(), &one, sizeof one) == sizeof one);
+  // Two seconds are the most that it takes; a library alone is waited for much longer.
+  REQUIRE(looking.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+  const node_queues seen = looking.get();
+  CHECK(seen.stopped);
+  REQUIRE(seen.ranks.size() == 2);
+  for (const rank_queues& rank : seen.ranks) CHECK_FALSE(rank.report.has_value());
+  for (const std::size_t rank : {0U, 1U}) CHECK(comes_true([&] { return runs_freely(job.pid(rank)); }));
+  // The agents are still there.
+  std::uint64_t taken = 0;
+  REQUIRE(::read(stop.get(), &taken, sizeof taken) == sizeof taken);
+  CHECK(ranks->stacks().taken.text() == "0-1");
+}
+
+TEST_CASE("agents: how far they are with a question is told") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2", "n3"});
+  const auto ranks = reach(job, ssh.options());
+  rank_queue_options how;
+  std::vector<std::size_t> told;
+  how.progress = [&](std::size_t read, std::size_t all) {
+    CHECK(all == 3);
+    CHECK(read <= all);
+    told.push_back(read);
+  };
+  const node_queues seen = ranks->queues(how);
+  CHECK(seen.ranks.size() == 3);
+  REQUIRE(!told.empty());
+  CHECK(told.back() == 3);
 }
 
 TEST_CASE("agent killed: while it is to let its ranks go, which it does by that") {

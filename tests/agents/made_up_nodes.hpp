@@ -59,7 +59,9 @@ class made_up_nodes {
       add_stack(part.tree, rank.rank, {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
       part.taken.add(rank.rank);
     }
-    return [part = std::move(part)](const agents::question&, int) { return agents::answer_body(part); };
+    return [part = std::move(part)](const agents::question&, const agents::answer_terms&) {
+      return agents::answer_body(part);
+    };
   }
 
   scratch_folder folder_;

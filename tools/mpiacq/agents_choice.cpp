@@ -21,6 +21,7 @@ agents_options agents_by(agent_start wanted, int stop) {
   options.everywhere = wanted != agent_start::automatic;
   options.stop = stop;
   options.progress = [line = std::make_shared<progress_line>(true)](const agents_progress& seen) {
+    if (seen.over) return line->clear();
     line->show(fmt::format("agents of {} of {} nodes have come", seen.arrived, seen.wanted));
   };
   return options;

@@ -35,6 +35,7 @@ class agents_of_job {
 
   /// The ranks of all nodes, now that the job has a table. Null where those of this node are all that is looked at.
   [[nodiscard]] std::shared_ptr<job_ranks> ranks(const job& subject);
+  [[nodiscard]] int stop() const { return stop_; }
   /// All agents end.
   void leave() { nodes_.reset(); }
 

@@ -21,7 +21,8 @@ int run_attach(const attach_command_options& options) {
   attach_command_options asked = options;
   const rank_choice chosen{options.ranks, options.communicator};
   const look_options how{{}, job_options_of(options).debug_files, options.interface};
-  const auto ranks = ranks_of(chosen, options.process, options.queue, how, deadline_after(options.timeout));
+  const auto ranks = ranks_of(chosen, options.process, options.queue, how, deadline_after(options.timeout),
+                              options.agents, signals.descriptor());
   if (!ranks) {
     complain(ranks.error());
     return status_tool_failed;

@@ -73,8 +73,9 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   search.debuginfod = false;
   const auto nodes = agents.ranks(subject);
   auto session =
-      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, asked.queue, search)
-            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search);
+      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, asked.queue, search, agents.stop())
+            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search,
+                                   agents.stop());
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();

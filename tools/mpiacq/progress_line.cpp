@@ -15,6 +15,10 @@ constexpr std::string_view line_begin = "\r\x1b[K";
 progress_line::progress_line(bool wanted) : shown_(wanted && ::isatty(STDERR_FILENO) == 1) {}
 
 progress_line::~progress_line() {
+  clear();
+}
+
+void progress_line::clear() const {
   if (shown_) fmt::print(stderr, "{}", line_begin);
 }
 

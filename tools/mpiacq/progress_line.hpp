@@ -15,6 +15,8 @@ class progress_line {
   progress_line& operator=(const progress_line&) = delete;
   /// In place of what stood there.
   void show(std::string_view text) const;
+  /// Nothing stands there, until something is shown again.
+  void clear() const;
 
  private:
   bool shown_;

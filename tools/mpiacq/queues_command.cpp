@@ -49,7 +49,7 @@ int run_queues(const queues_options& options) {
   }
   signal_catcher signals;
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
-                                   options.timeout, signals);
+                                   options.agents, options.timeout, signals);
   if (!look) {
     complain(look.error());
     return status_without_ranks(signals);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "agents_choice.hpp"
 #include "mpiacq/job_view.hpp"
 #include "queues_worlds.hpp"
 #include "ranks_look.hpp"
@@ -81,9 +82,9 @@ result<queues_session> queues_session::open(starter_facts starter, const process
 
 result<queues_session> queues_session::open(job& subject, const process_table& table, const std::vector<bool>& is_local,
                                             const rank_selection& ranks, const queue_request& request,
-                                            const debug_file_search& search) {
+                                            const debug_file_search& search, int stop) {
   return open(subject.look_into(ranks, options_for(search)), subject.starter(), table, is_local, ranks, request, search,
-              -1);
+              stop);
 }
 
 result<queues_session> queues_session::open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
@@ -246,18 +247,22 @@ bool queues_session::rank_failed() const {
 }
 
 result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                const look_options& how, deadline until, int stop) {
+                                const look_options& how, deadline until, agent_start wanted, int stop) {
   if (choice.communicator.empty()) return choice.ranks;
   const auto job = look_at_job(named, how, until);
   if (!job) return fail(job.error());
-  auto session = queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files, stop);
+  const auto agents = agents_for(*job, {}, wanted, stop);
+  auto session =
+      agents ? queues_session::open(*job, {}, request, how.debug_files, *agents)
+             : queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files, stop);
   if (!session) return fail(std::move(session).error());
   session->take();
   if (session->snapshot().interrupted) return fail(error_code::timed_out, "interrupted before the ranks were known");
   const auto& ranks = session->snapshot().seen.ranks;
   const rank_set members = ranks_of_communicator(ranks, choice.communicator);
   if (!members.empty()) return rank_selection::parse(session->snapshot().names.text(members));
-  std::string why = fmt::format("no rank of this node has a communicator \"{}\"", choice.communicator);
+  std::string why =
+      fmt::format("no rank {}has a communicator \"{}\"", agents ? "" : "of this node ", choice.communicator);
   const auto failed = std::find_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) { return !rank.report; });
   if (failed != ranks.end()) {
     why += fmt::format("; rank {}: {}", session->snapshot().names.of(failed->rank), failed->report.error().message);

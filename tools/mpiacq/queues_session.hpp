@@ -38,7 +38,8 @@ class queues_session {
   /// The same through a job that is under control.
   [[nodiscard]] static result<queues_session> open(job& subject, const process_table& table,
                                                    const std::vector<bool>& is_local, const rank_selection& ranks,
-                                                   const queue_request& request, const debug_file_search& search);
+                                                   const queue_request& request, const debug_file_search& search,
+                                                   int stop = -1);
 
   /// Whom to tell how many of how many ranks have been read.
   void on_progress(std::function<void(std::size_t, std::size_t)> tell) { how_.progress = std::move(tell); }
@@ -85,9 +86,9 @@ class queues_session {
 };
 
 /// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
-/// this name in some rank of this node. The job's table is waited for as `look_at_job` does; `stop` as above. Errors:
-/// as that; not_found where no rank has such a communicator.
+/// this name in some rank that can be looked at, through agents as `agents_for` has it. The job's table is waited for
+/// as `look_at_job` does; `stop` as above. Errors: as that; not_found where no rank has such a communicator.
 [[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                              const look_options& how, deadline until, int stop = -1);
+                                              const look_options& how, deadline until, agent_start agents, int stop);
 
 }  // namespace mpiacq::tool

@@ -13,14 +13,14 @@
 namespace mpiacq::tool {
 
 result<ranks_look> look_for_ranks(const report_options& report, process_id named, const rank_choice& choice,
-                                  const queue_request& queue, std::optional<interface_kind> interface, double timeout,
-                                  const signal_catcher& signals) {
+                                  const queue_request& queue, std::optional<interface_kind> interface,
+                                  agent_start agents, double timeout, const signal_catcher& signals) {
   ranks_look look;
   look.search = search_in(report);
   look.search.debuginfod = false;  // a download would hold the job
   const deadline until = deadline_after(timeout);
   const look_options how{{}, look.search, interface};
-  auto ranks = ranks_of(choice, named, queue, how, until, signals.descriptor());
+  auto ranks = ranks_of(choice, named, queue, how, until, agents, signals.descriptor());
   if (!ranks) return fail(std::move(ranks).error());
   look.ranks = std::move(*ranks);
   auto job = look_at_job(named, how, until);

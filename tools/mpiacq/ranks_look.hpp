@@ -24,8 +24,8 @@ struct ranks_look {
 /// signal ends that. Errors: those of `look_at_job` and `ranks_of`.
 [[nodiscard]] result<ranks_look> look_for_ranks(const report_options& report, process_id named,
                                                 const rank_choice& choice, const queue_request& queue,
-                                                std::optional<interface_kind> interface, double timeout,
-                                                const signal_catcher& signals);
+                                                std::optional<interface_kind> interface, agent_start agents,
+                                                double timeout, const signal_catcher& signals);
 
 /// A selection of just these; all where there are none.
 [[nodiscard]] rank_selection selection_of(std::vector<std::uint32_t> ranks);

@@ -37,7 +37,8 @@ std::optional<int> take_samples(stacks_session& session, const stacks_options& o
   for (std::size_t taken = 1; taken <= options.samples; ++taken) {
     shown.show(fmt::format("sample {} of {}", taken, options.samples));
     session.sample();
-    if (taken == options.samples) break;
+    // Also one that has come while agents did: then some ranks are missing for that alone.
+    if (taken == options.samples) return wait_until(clock::now(), signals);
     // By the clock, not from the end of the last one: the rate is what was asked for as long as that can be.
     const std::chrono::duration<double> since(std::min(options.interval * static_cast<double>(taken), longest_wait));
     const deadline next = begin + std::chrono::duration_cast<clock::duration>(since);
@@ -80,7 +81,7 @@ int run_stacks(const stacks_options& options) {
   }
   signal_catcher signals;
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
-                                   options.timeout, signals);
+                                   options.agents, options.timeout, signals);
   if (!look) {
     complain(look.error());
     return status_without_ranks(signals);
