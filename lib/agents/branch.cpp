@@ -55,6 +55,9 @@ void branch::take(arrival&& come) {
   if (auto* said = std::get_if<answer>(&come.what)) {
     // One that only tells of problems has not answered yet.
     if (said->number == open_.number() && said->what) from->second.waited_for = false;
+    // Whoever has come here since is not lost, though the one that it answered to before has lost it.
+    std::erase_if(said->problems,
+                  [&](const agent_problem& one) { return one.agent != from->second.number && has(one.agent); });
     open_.add(std::move(*said));
   } else if (const auto* far = std::get_if<alive>(&come.what)) {
     from->second.progress = *far;
@@ -75,6 +78,11 @@ void branch::adopt(const peer_name& peer, std::uint32_t number) {
     added.waited_for = true;
     static_cast<void>(door_.send(peer, *now));
   }
+}
+
+bool branch::has(std::uint32_t number) const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [number](const auto& known) { return known.second.number == number; });
 }
 
 void branch::lose(const child& lost) {

@@ -51,6 +51,7 @@ class branch {
   };
   void take(arrival&& come);
   void lose(const child& lost);
+  [[nodiscard]] bool has(std::uint32_t number) const;
   [[nodiscard]] std::optional<ask> question_now() const;
 
   listener& door_;
