@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "mpiacq/rank_set.hpp"
 #include "run_command.hpp"
 
 namespace mpiacq::test {
@@ -33,6 +34,15 @@ inline std::map<long, long> pids_printed(const std::string& output) {
     if (words >> rank_word >> rank >> pid_word >> pid && rank_word == "rank" && pid_word == "pid") pids[rank] = pid;
   }
   return pids;
+}
+
+/// Of all calls that a tree of stacks begins with. At its spawn a rank may be in the program already, or in the loader.
+inline std::string ranks_of_tree(const nlohmann::json& tree) {
+  rank_set all;
+  for (const nlohmann::json& node : tree) {
+    if (node.at("parent").is_null()) all.add(rank_set::parse(node.at("ranks").get<std::string>()).value());
+  }
+  return all.text();
 }
 
 inline std::map<long, long> pids_reported(const nlohmann::json& report) {
