@@ -54,7 +54,10 @@ void branch::take(arrival&& come) {
   if (from == children_.end()) return;
   if (auto* said = std::get_if<answer>(&come.what)) {
     // One that only tells of problems has not answered yet.
-    if (said->number == open_.number() && said->what) from->second.waited_for = false;
+    if (said->number == open_.number() && said->what) {
+      from->second.waited_for = false;
+      from->second.progress.done = from->second.progress.all;
+    }
     // Whoever has come here since is not lost, though the one that it answered to before has lost it.
     std::erase_if(said->problems,
                   [&](const agent_problem& one) { return one.agent != from->second.number && has(one.agent); });
