@@ -30,7 +30,9 @@ checked check(std::vector<std::string> starter, std::vector<std::string> options
   command.insert(command.end(), starter.begin(), starter.end());
   checked result;
   result.command = run_command(command, how);
-  if (result.command.err.rfind('{', 0) == 0) result.report = json::parse(result.command.err);
+  // A line; what there is to complain of follows.
+  const std::string& said = result.command.err;
+  if (said.rfind('{', 0) == 0) result.report = json::parse(said.substr(0, said.find('\n')));
   result.oracle = read_oracle(folder.path("oracle"));
   return result;
 }
@@ -104,7 +106,12 @@ TEST_CASE("check: a starter that dies at any moment is judged by what was seen")
   for (const char* when : {"in", "stopped", "after"}) {
     INFO(when);
     const checked run = check({"starter_dies", when, "9"});
-    CHECK(run.command.exit_code == 1);  // its ranks are copies of it, and so are marked as starters
+    INFO(run.command.err);
+    // A stop that ends by SIGKILL before anybody has waited for it is never told of: no job was seen then.
+    const bool seen = run.command.err.find("has not started a job that could be checked") == std::string::npos;
+    CHECK((seen || std::string_view(when) == "stopped"));
+    // Its ranks are copies of it, and so are marked as starters.
+    CHECK(run.command.exit_code == (seen ? 1 : 125));
     CHECK(run.report.at("starter").at("ended").at("signal") == 9);
   }
 }
