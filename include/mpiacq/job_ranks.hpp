@@ -40,8 +40,7 @@ enum class agent_start : std::uint8_t {
 struct agents_progress {
   std::size_t wanted = 0;
   std::size_t arrived = 0;
-  std::size_t lost = 0;  ///< of those that had arrived
-  bool over = false;     ///< nobody is waited for any more
+  bool over = false;  ///< nobody is waited for any more
 };
 
 struct agents_options {
@@ -51,8 +50,7 @@ struct agents_options {
   std::uint32_t fan_out = 32;  ///< how many agents answer to one; at least 2
   /// The agent's file, the same path on every node. Empty: the one that is installed beside the library.
   std::string program;
-  std::string job_id;   ///< Slurm's (mpir::job_facts); empty: no step can be started
-  std::string step_id;  ///< for the reasons that are given
+  std::string job_id;  ///< Slurm's (mpir::job_facts); empty: no step can be started
   /// The job's starter, on this node, where it can launch daemons (mpir::job_facts) and nobody traces it: `mpir`
   /// attaches to it until they have come, some milliseconds, and leaves it as it was. Empty: it is not asked.
   std::optional<process_id> starter;
@@ -63,8 +61,9 @@ struct agents_options {
   /// Where the secret stands when there is no munged (docs/agents.md); empty: the user's home directory.
   std::string secret_folder;
   std::string munge_socket;  ///< of a munged that is not at the system's place
-  /// A descriptor of the caller's: once it can be read, agents are not waited for any longer, those that were asked
-  /// let their ranks go, and what they have seen by then is the answer, two seconds later at most. -1: none.
+  /// A descriptor of the caller's: once it can be read, agents are not waited for any longer, and answers for two
+  /// seconds at most. Agents that read queues let their ranks go at once, and what they have read by then is their
+  /// answer; other looks take no longer than that by themselves, mostly. -1: none.
   int stop = -1;
   /// Told on the caller's thread. Empty: nobody asks.
   std::function<void(const agents_progress&)> progress = {};

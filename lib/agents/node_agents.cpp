@@ -113,7 +113,7 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
       nodes_[node].why = error{error_code::timed_out, "ended before its agent was started"};
   }
   send_away(idle);
-  if (options_.progress) options_.progress({nodes_.size(), node_of_agent_.size(), 0, true});
+  if (options_.progress) options_.progress({nodes_.size(), node_of_agent_.size(), true});
 }
 
 void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until) {
@@ -185,7 +185,7 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
   const std::size_t before = node_of_agent_.size();
   for (;;) {
     const std::size_t arrived = node_of_agent_.size();
-    if (options_.progress) options_.progress({wanted, arrived, 0, false});
+    if (options_.progress) options_.progress({wanted, arrived, false});
     // Who has launched one has read for all of them what it was asked for.
     if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
       has_launched_ = true;

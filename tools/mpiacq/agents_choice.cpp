@@ -39,7 +39,6 @@ std::optional<agents_options> agents_for(const process_table& table, const std::
   if (wanted == agent_start::automatic && (!some_are_elsewhere || !engine_can)) return std::nullopt;
   agents_options options = agents_by(wanted, stop);
   options.job_id = facts.job_id.value_or("");
-  options.step_id = facts.step_id.value_or("");
   return options;
 }
 
