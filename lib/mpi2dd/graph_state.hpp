@@ -60,7 +60,7 @@ struct graph::state {
   std::uint32_t append(std::uint32_t host, std::int32_t pid);
 };
 
-/// Puts one process_account into the graph. What it finds to open is told to `found`, in the tables' order.
+/// Puts what one process says into the graph. What it finds to open is told to `found`, in the tables' order.
 class merging {
  public:
   using found_process = std::function<void(std::uint32_t process)>;
