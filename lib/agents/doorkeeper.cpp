@@ -12,25 +12,17 @@
 
 namespace mpiacq::agents {
 
-namespace {
-
-constexpr const char* events = "inproc://door-events";
-
-}  // namespace
-
 result<std::unique_ptr<doorkeeper>> doorkeeper::start(const zmq_context& context, const zmq_socket& socket,
                                                       const trust& who) {
   std::unique_ptr<doorkeeper> made(new doorkeeper(who));
   auto door = zmq_socket::make(context, ZMQ_REP);
-  auto monitor = zmq_socket::make(context, ZMQ_PAIR);
   if (!door) return fail(std::move(door).error());
-  if (!monitor) return fail(std::move(monitor).error());
   made->door_ = std::move(*door);
+  if (zmq_bind(made->door_.get(), "inproc://zeromq.zap.01") != 0) return fail(zmq_failure("making the door of agents"));
+  auto monitor =
+      zmq_monitor::watch(context, socket, ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+  if (!monitor) return fail(std::move(monitor).error());
   made->monitor_ = std::move(*monitor);
-  constexpr int watched = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
-  if (zmq_bind(made->door_.get(), "inproc://zeromq.zap.01") != 0 ||
-      zmq_socket_monitor(socket.get(), events, watched) != 0 || zmq_connect(made->monitor_.get(), events) != 0)
-    return fail(zmq_failure("making the door of agents"));
   made->news_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   made->stop_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!made->news_ || !made->stop_)
@@ -66,8 +58,9 @@ void doorkeeper::note(std::uint64_t refused_connections::*count, std::string why
 
 void doorkeeper::run() {
   for (;;) {
-    std::array<zmq_pollitem_t, 3> items{
-        {{door_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.get(), -1, ZMQ_POLLIN, 0}, {nullptr, stop_.get(), ZMQ_POLLIN, 0}}};
+    std::array<zmq_pollitem_t, 3> items{{{door_.get(), -1, ZMQ_POLLIN, 0},
+                                         {monitor_.told().get(), -1, ZMQ_POLLIN, 0},
+                                         {nullptr, stop_.get(), ZMQ_POLLIN, 0}}};
     if (zmq_poll(items.data(), static_cast<int>(items.size()), -1) < 0 && zmq_errno() != EINTR) return;
     if (items[2].revents != 0) return;
     answer();
@@ -102,7 +95,7 @@ void doorkeeper::answer() {
 
 void doorkeeper::note_noise() {
   // An event: what, and where.
-  while (!parts_of_message(monitor_).empty())
+  while (!parts_of_message(monitor_.told()).empty())
     note(&refused_connections::noise, "somebody came who does not speak the agents' protocol");
 }
 

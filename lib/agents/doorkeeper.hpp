@@ -30,7 +30,7 @@ class doorkeeper {
  public:
   static constexpr std::string_view domain = "mpiacq";
 
-  /// For this socket, which is bound later. The context and `who` must outlive it.
+  /// For this socket, which is bound later. The socket, the context and `who` must outlive it.
   [[nodiscard]] static result<std::unique_ptr<doorkeeper>> start(const zmq_context& context, const zmq_socket& socket,
                                                                  const trust& who);
   ~doorkeeper();
@@ -50,7 +50,7 @@ class doorkeeper {
 
   const trust& who_;
   zmq_socket door_;
-  zmq_socket monitor_;
+  zmq_monitor monitor_;
   helper::unique_fd news_;
   helper::unique_fd stop_;
   std::mutex mutex_;

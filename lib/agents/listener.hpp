@@ -83,8 +83,8 @@ class listener {
   key_pair keys_;
   peer_address address_;
   zmq_context context_;
-  std::unique_ptr<doorkeeper> door_;
   zmq_socket socket_;
+  std::unique_ptr<doorkeeper> door_;  // watches the socket
   std::unordered_set<peer_name> proven_;
   dropped_counts dropped_;
   std::string last_refusal_;

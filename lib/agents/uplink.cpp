@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "uplink.hpp"
 
-#include <atomic>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -13,12 +12,6 @@ namespace {
 constexpr int watched = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_DISCONNECTED;
-
-/// One that nobody has had: libzmq closes sockets behind our backs, and the name of one that is closing is still taken.
-std::string fresh_name() {
-  static std::atomic<std::uint64_t> names{0};
-  return fmt::format("inproc://events-{}", ++names);
-}
 
 }  // namespace
 
@@ -34,18 +27,16 @@ result<void> uplink::set_up(const zmq_context& context) {
   if (!keys) return fail(std::move(keys).error());
   keys_ = *keys;
   auto socket = zmq_socket::make(context, ZMQ_DEALER);
-  auto monitor = zmq_socket::make(context, ZMQ_PAIR);
   if (!socket) return fail(std::move(socket).error());
-  if (!monitor) return fail(std::move(monitor).error());
   socket_ = std::move(*socket);
-  monitor_ = std::move(*monitor);
   // Not ZMQ_IMMEDIATE: with that the last words before the end of a connection, which tell that it is one, may be lost.
   if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_IPV6, 1) || !socket_.set(ZMQ_CURVE_SERVERKEY, server_) ||
       !socket_.set(ZMQ_CURVE_PUBLICKEY, keys_.open) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret))
     return fail(zmq_failure(fmt::format("setting up a connection to {}", endpoint_)));
-  const std::string events = fresh_name();
-  if (zmq_socket_monitor(socket_.get(), events.c_str(), watched) != 0 ||
-      zmq_connect(monitor_.get(), events.c_str()) != 0 || zmq_connect(socket_.get(), endpoint_.c_str()) != 0) {
+  auto monitor = zmq_monitor::watch(context, socket_, watched);
+  if (!monitor) return fail(std::move(monitor).error());
+  monitor_ = std::move(*monitor);
+  if (zmq_connect(socket_.get(), endpoint_.c_str()) != 0) {
     error why = zmq_failure(fmt::format("connecting to '{}'", endpoint_));
     if (why.system_errno == EINVAL) why.code = error_code::invalid_argument;
     return fail(std::move(why));
@@ -56,8 +47,8 @@ result<void> uplink::set_up(const zmq_context& context) {
 std::optional<uplink_event> uplink::next_of_monitor() {
   for (;;) {
     zmq_part event, where;
-    if (!event.receive(monitor_)) return std::nullopt;
-    if (event.more_follow()) static_cast<void>(where.receive(monitor_));
+    if (!event.receive(monitor_.told())) return std::nullopt;
+    if (event.more_follow()) static_cast<void>(where.receive(monitor_.told()));
     std::uint16_t what = 0;
     if (event.bytes().size() < sizeof what) continue;
     std::memcpy(&what, event.bytes().data(), sizeof what);
@@ -105,7 +96,7 @@ bool uplink::send(const message& what) {
 }
 
 std::vector<zmq_pollitem_t> uplink::poll_items() const {
-  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.get(), -1, ZMQ_POLLIN, 0}};
+  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.told().get(), -1, ZMQ_POLLIN, 0}};
 }
 
 }  // namespace mpiacq::agents

@@ -54,7 +54,7 @@ class uplink {
   curve_key server_;
   key_pair keys_;
   zmq_socket socket_;
-  zmq_socket monitor_;
+  zmq_monitor monitor_;  // goes before the socket does
 };
 
 }  // namespace mpiacq::agents

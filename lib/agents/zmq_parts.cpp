@@ -2,6 +2,7 @@
 #include "zmq_parts.hpp"
 
 #include <array>
+#include <atomic>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -18,6 +19,12 @@ constexpr int most_sockets_open = 65'536;
 
 int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(time.count());
+}
+
+/// One that nobody has had: libzmq closes sockets behind our backs, and the name of one that is closing is still taken.
+std::string fresh_name() {
+  static std::atomic<std::uint64_t> names{0};
+  return fmt::format("inproc://events-{}", ++names);
 }
 
 }  // namespace
@@ -58,6 +65,20 @@ std::string zmq_socket::text_option(int option) const {
   std::array<char, 1024> text{};
   std::size_t size = text.size();
   return zmq_getsockopt(socket_, option, text.data(), &size) == 0 ? std::string(text.data()) : std::string();
+}
+
+result<zmq_monitor> zmq_monitor::watch(const zmq_context& context, const zmq_socket& watched, int events) {
+  auto told = zmq_socket::make(context, ZMQ_PAIR);
+  if (!told) return fail(std::move(told).error());
+  const std::string name = fresh_name();
+  if (zmq_socket_monitor(watched.get(), name.c_str(), events) != 0)
+    return fail(zmq_failure("watching the connections of a socket"));
+  zmq_monitor made;
+  made.watched_ = watched.get();
+  made.told_ = std::move(*told);
+  if (zmq_connect(made.told_.get(), name.c_str()) != 0)
+    return fail(zmq_failure("watching the connections of a socket"));
+  return made;
 }
 
 std::vector<std::string> parts_of_message(const zmq_socket& from) {

@@ -71,6 +71,35 @@ class zmq_socket {
   void* socket_ = nullptr;
 };
 
+/// What becomes of a socket's connections, as libzmq tells it: messages of an event (16 bits, first in the part) and of
+/// where it was. To be destroyed before the socket: a thread of libzmq's that has an event to tell and nobody to tell
+/// it to would wait for ever, and with it all connections that it serves.
+class zmq_monitor {
+ public:
+  zmq_monitor() = default;
+  /// `events`: of ZMQ_EVENT_.
+  [[nodiscard]] static result<zmq_monitor> watch(const zmq_context& context, const zmq_socket& watched, int events);
+  ~zmq_monitor() { stop(); }
+  zmq_monitor(zmq_monitor&& other) noexcept
+      : watched_(std::exchange(other.watched_, nullptr)), told_(std::move(other.told_)) {}
+  zmq_monitor& operator=(zmq_monitor&& other) noexcept {
+    stop();
+    watched_ = std::exchange(other.watched_, nullptr);
+    told_ = std::move(other.told_);
+    return *this;
+  }
+  /// Where the events are read.
+  [[nodiscard]] const zmq_socket& told() const { return told_; }
+
+ private:
+  void stop() {
+    if (watched_ != nullptr) zmq_socket_monitor(watched_, nullptr, 0);
+    watched_ = nullptr;
+  }
+  void* watched_ = nullptr;
+  zmq_socket told_;
+};
+
 /// One part of a message.
 class zmq_part {
  public:

@@ -133,7 +133,7 @@ TEST_CASE("agent killed: while it is to let its ranks go, which it does by that"
   CHECK(releasing.get().size() == 2);
 }
 
-TEST_CASE("agent stopped: it is named, and those below it answer to another") {
+TEST_CASE("agent stopped: it is named, those below it answer to another, and it comes back when it goes on") {
   const fake_ssh ssh;
   const far_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
   auto options = ssh.options();
@@ -151,6 +151,10 @@ TEST_CASE("agent stopped: it is named, and those below it answer to another") {
   CHECK(without.taken.text() == "1-6");
   REQUIRE(without.refused.size() == 1);
   CHECK_THAT(without.refused[0].why.message, ContainsSubstring("n0") && ContainsSubstring("cannot be reached"));
+  ::kill(inner, SIGCONT);
+  // It goes on, and so do those that have moved: everybody is heard again.
+  CHECK(comes_true([&] { return ranks->stacks().taken.text() == "0-6"; }));
+  CHECK(ranks->stacks().taken.text() == "0-6");
 }
 
 TEST_CASE("agent's end: the front end is gone while a queue library does not come back") {
