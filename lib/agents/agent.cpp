@@ -105,6 +105,8 @@ class node_agent {
       if (worker_) return;
       watch_ = rank_watch(placed->ranks);
       if (auto worker = rank_worker::start(std::move(placed->ranks), answers_)) worker_ = std::move(*worker);
+    } else if (std::holds_alternative<alive>(said)) {
+      static_cast<void>(seat_->send(progress()));
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
     } else if (const auto* will_do = std::get_if<enough>(&said)) {
@@ -121,7 +123,7 @@ class node_agent {
 
   /// How far it and those below are.
   [[nodiscard]] alive progress() {
-    const alive own = worker_->progress(), others = below_->progress();
+    const alive own = worker_ ? worker_->progress() : alive{}, others = below_->progress();
     return {own.done + others.done, own.all + others.all};
   }
 

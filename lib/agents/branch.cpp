@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace mpiacq::agents {
 
 namespace {
@@ -16,6 +14,12 @@ constexpr std::uint32_t least_margin_ms = 50;
 
 /// Whoever talks without end does not keep others from what is to be done beside: the next turn goes on with it.
 constexpr std::size_t most_at_a_time = 10'000;
+
+/// Looks, not time: whoever was stopped himself, or busy elsewhere, has not looked meanwhile.
+constexpr std::uint32_t most_unheard = silent_at_most / between_signs;
+
+constexpr const char* is_gone = "its agent has ended, or cannot be reached any more";
+constexpr const char* is_silent = "its agent is silent, though its host can be reached: it is stopped, or gets no time";
 
 std::uint32_t less_time(std::int64_t left_ms) {
   const std::int64_t margin = std::max<std::int64_t>(least_margin_ms, left_ms / 10);
@@ -32,15 +36,26 @@ void branch::turn() {
     take(std::move(*come));
   }
   if (clock::now() < next_look_) return;
-  next_look_ = clock::now() + heartbeat;
+  next_look_ = clock::now() + between_signs;
+  look();
+}
+
+/// Each child is told that we are here, which it answers. One that does not is still a child: it may go on some day,
+/// and whatever it says then counts.
+void branch::look() {
   for (auto i = children_.begin(); i != children_.end();) {
+    child& known = i->second;
     if (door_.send(i->first, alive{}) == sending::gone) {
-      const child lost = i->second;
+      const child lost = known;
       i = children_.erase(i);
-      lose(lost);
-    } else {
-      ++i;
+      lose(lost, is_gone);
+      continue;
     }
+    if (known.unheard++ == most_unheard) {
+      known.waited_for = false;
+      lose(known, is_silent);
+    }
+    ++i;
   }
 }
 
@@ -52,6 +67,7 @@ void branch::take(arrival&& come) {
   }
   const auto from = children_.find(come.from);
   if (from == children_.end()) return;
+  from->second.unheard = 0;
   if (auto* said = std::get_if<answer>(&come.what)) {
     // One that only tells of problems has not answered yet.
     if (said->number == open_.number() && said->what) {
@@ -67,7 +83,7 @@ void branch::take(arrival&& come) {
   } else if (std::holds_alternative<farewell>(come.what)) {
     const child lost = from->second;
     children_.erase(from);
-    lose(lost);
+    lose(lost, is_gone);
   }
 }
 
@@ -88,12 +104,10 @@ bool branch::has(std::uint32_t number) const {
                      [number](const auto& known) { return known.second.number == number; });
 }
 
-void branch::lose(const child& lost) {
+void branch::lose(const child& lost, const char* why) {
   answer only_problem;
   only_problem.number = open_.number();
-  only_problem.problems.push_back(
-      {lost.number,
-       error{error_code::process_gone, fmt::format("its agent has ended, or cannot be reached any more")}});
+  only_problem.problems.push_back({lost.number, error(error_code::process_gone, why)});
   open_.add(std::move(only_problem));
 }
 
@@ -112,7 +126,7 @@ void branch::put(const ask& what) {
   for (auto& [peer, known] : children_) {
     // One that cannot be reached is found by the next look after it.
     known.progress = {};
-    known.waited_for = door_.send(peer, *question_now()) == sending::done;
+    known.waited_for = door_.send(peer, *question_now()) == sending::done && known.unheard <= most_unheard;
   }
 }
 

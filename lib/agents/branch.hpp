@@ -47,10 +47,12 @@ class branch {
   struct child {
     std::uint32_t number = 0;
     bool waited_for = false;
-    alive progress = {};  ///< with what was asked
+    std::uint32_t unheard = 0;  ///< looks since it has said something
+    alive progress = {};        ///< with what was asked
   };
   void take(arrival&& come);
-  void lose(const child& lost);
+  void look();
+  void lose(const child& lost, const char* why);
   [[nodiscard]] bool has(std::uint32_t number) const;
   [[nodiscard]] std::optional<ask> question_now() const;
 

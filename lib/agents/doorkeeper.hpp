@@ -23,8 +23,7 @@ struct refused_connections {
   std::string why;          ///< of the last; empty: there was none
 };
 
-/// Whoever listens may be busy for long. Those who connect meanwhile are let in, and from then on libzmq tells them by
-/// its heartbeats that the other side lives.
+/// Whoever listens may be busy for long: those who connect meanwhile are let in all the same.
 /// Thread: one at a time, beside its own.
 class doorkeeper {
  public:

@@ -28,7 +28,7 @@ rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
 
 bool rank_watch::all_have_ended() {
   if (!watches_ || clock::now() < next_look_) return false;
-  next_look_ = clock::now() + heartbeat;
+  next_look_ = clock::now() + between_signs;
   // One that still runs keeps all: the others are looked at when it has ended.
   while (!running_.empty() && has_ended(running_.back().get())) running_.pop_back();
   return running_.empty();

@@ -69,8 +69,13 @@ void seat::try_next() {
   connect();
 }
 
+deadline seat::next_turn() const {
+  if (!is_settled()) return std::min(try_next_at_, give_up_at_);
+  return given_up_ || at_ == 0 ? no_deadline : silent_at_;
+}
+
 void seat::turn() {
-  if (is_settled()) return;
+  if (is_settled()) return miss_parent();
   const auto now = clock::now();
   if (now >= give_up_at_) {
     given_up_ = error{last_failure_.code, fmt::format("nobody above can be reached ({}): {}",
@@ -121,6 +126,16 @@ void seat::lost() {
   give_up_at_ = std::min(give_up_at_, now + give_up_after);
 }
 
+/// A parent says that it is there twice a second. The front end need not: its program may be busy for minutes, or
+/// stopped by its user; when it ends, or its host does, the connection does.
+void seat::miss_parent() {
+  if (given_up_ || at_ == 0 || clock::now() < silent_at_) return;
+  last_failure_ = error{error_code::timed_out, "it is silent"};
+  // It may be that we were stopped: then it answers at once.
+  connect();
+  look_for_another();
+}
+
 void seat::look_for_another() {
   const auto now = clock::now();
   connected_ = false;
@@ -169,6 +184,7 @@ std::optional<message> seat::take(uplink_event&& happened) {
   if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) given_up_ = noise->why;
   auto* said = std::get_if<message>(&happened);
   if (said == nullptr) return std::nullopt;
+  silent_at_ = clock::now() + silent_at_most;
   if (const auto* placed = std::get_if<place>(said)) {
     const bool fits = number_ == 0 && placed->number != 0 && !placed->above.empty() &&
                       std::none_of(placed->above.begin(), placed->above.end(),

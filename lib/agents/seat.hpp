@@ -30,8 +30,8 @@ class seat {
   [[nodiscard]] const std::optional<error>& given_up() const { return given_up_; }
 
   [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
-  /// When `turn` wants to be called again, though nothing has come: never while it has somebody to answer to.
-  [[nodiscard]] deadline next_turn() const { return is_settled() ? no_deadline : std::min(try_next_at_, give_up_at_); }
+  /// When `turn` wants to be called again, though nothing has come: never while it answers to the front end.
+  [[nodiscard]] deadline next_turn() const;
 
  private:
   /// There is nothing to look after.
@@ -42,6 +42,7 @@ class seat {
   void reached();
   void recognised();
   void lost();
+  void miss_parent();
   void sit_down(const place& told);
   void look_for_another();
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
@@ -59,6 +60,7 @@ class seat {
   std::chrono::milliseconds one_try_;
   deadline try_next_at_{};
   deadline give_up_at_{};
+  deadline silent_at_{};            ///< a parent that has said nothing until then is missed
   deadline give_up_in_any_case_{};  ///< also where somebody listens who is nobody that it knows
   error last_failure_;
   std::optional<error> given_up_;

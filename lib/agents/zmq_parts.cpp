@@ -15,6 +15,7 @@ constexpr int most_queued = 1000;  // messages, of one peer
 constexpr int linger_ms = 300;     // for the last words when a socket is closed
 constexpr int handshake_ms = 10'000;
 constexpr int reconnect_ms = 100;
+constexpr int between_probes_s = 1;  // the least that the kernel takes
 constexpr int most_sockets_open = 65'536;
 
 int milliseconds(std::chrono::milliseconds time) {
@@ -55,9 +56,9 @@ result<zmq_socket> zmq_socket::make(const zmq_context& context, int type) {
 
 bool zmq_socket::set_bounds(std::int64_t most_bytes_of_one) {
   return set(ZMQ_SNDHWM, most_queued) && set(ZMQ_RCVHWM, most_queued) && set(ZMQ_HANDSHAKE_IVL, handshake_ms) &&
-         set(ZMQ_RECONNECT_IVL, reconnect_ms) && set(ZMQ_HEARTBEAT_IVL, milliseconds(heartbeat)) &&
-         set(ZMQ_HEARTBEAT_TIMEOUT, milliseconds(silent_at_most)) &&
-         set(ZMQ_HEARTBEAT_TTL, milliseconds(silent_at_most)) &&
+         set(ZMQ_RECONNECT_IVL, reconnect_ms) && set(ZMQ_TCP_KEEPALIVE, 1) &&
+         set(ZMQ_TCP_KEEPALIVE_IDLE, between_probes_s) && set(ZMQ_TCP_KEEPALIVE_INTVL, between_probes_s) &&
+         set(ZMQ_TCP_MAXRT, milliseconds(silent_at_most)) &&
          zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most_bytes_of_one, sizeof most_bytes_of_one) == 0;
 }
 

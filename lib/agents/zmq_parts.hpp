@@ -19,8 +19,9 @@
 
 namespace mpiacq::agents {
 
-/// How long a connection may be silent before it counts as gone: with `give_up_after`, less than 5 s together.
-inline constexpr std::chrono::milliseconds heartbeat{500};
+/// Whoever has agents below it says that it is there so often, and they answer; rank_watch looks as often.
+inline constexpr std::chrono::milliseconds between_signs{500};
+/// How long an agent, or a host, may be silent before it counts as gone.
 inline constexpr std::chrono::milliseconds silent_at_most{2500};
 
 /// Has threads of its own, in which every signal is blocked.
@@ -59,7 +60,10 @@ class zmq_socket {
   [[nodiscard]] bool set(int option, const curve_key& key) {
     return zmq_setsockopt(socket_, option, key.data(), key.size()) == 0;
   }
-  /// What both ends of a connection have: bounded queues, heartbeats, and messages of at most so many bytes.
+  /// What both ends of a connection have: bounded queues, messages of at most so many bytes, and the kernel's
+  /// probes of the other host, which end it where that does not answer for `silent_at_most`. libzmq's own heartbeats
+  /// are not asked for: it aborts its process where one falls due on a connection that is being closed (4.3.4,
+  /// stream_engine_base_t::out_event), and that process may be a debugger.
   [[nodiscard]] bool set_bounds(std::int64_t most_bytes_of_one);
   [[nodiscard]] std::string text_option(int option) const;
 

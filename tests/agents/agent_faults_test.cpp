@@ -145,13 +145,22 @@ TEST_CASE("agent stopped: it is named, those below it answer to another, and it 
   };
   const auto ranks = reach(job, options);
   REQUIRE(ranks->stacks().taken.text() == "0-6");
-  const pid_t inner = ssh.agent_of("n0");
-  ::kill(inner, SIGSTOP);
+  std::string stopped, others;
+  SECTION("one that others answer to") {
+    stopped = "n0";
+    others = "1-6";
+  }
+  SECTION("any, wherever it is in the tree") {
+    stopped = "late6";
+    others = "0-5";
+  }
+  const pid_t agent = ssh.agent_of(stopped);
+  ::kill(agent, SIGSTOP);
   const job_stacks without = ranks->stacks();
-  CHECK(without.taken.text() == "1-6");
+  CHECK(without.taken.text() == others);
   REQUIRE(without.refused.size() == 1);
-  CHECK_THAT(without.refused[0].why.message, ContainsSubstring("n0") && ContainsSubstring("cannot be reached"));
-  ::kill(inner, SIGCONT);
+  CHECK_THAT(without.refused[0].why.message, ContainsSubstring(stopped) && ContainsSubstring("is silent"));
+  ::kill(agent, SIGCONT);
   // It goes on, and so do those that have moved: everybody is heard again.
   CHECK(comes_true([&] { return ranks->stacks().taken.text() == "0-6"; }));
   CHECK(ranks->stacks().taken.text() == "0-6");

@@ -72,6 +72,16 @@ TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on"
   CHECK(runs_freely(static_cast<pid_t>(rank.pid().value())));
 }
 
+TEST_CASE("agent's end: a front end that is busy for long, and says nothing, keeps its agents") {
+  puppet_front front;
+  agent_thread agent(front.order());
+  const auto peer = front.place_one({});
+  // Longer than it takes an agent to miss a parent, and then to give up.
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  CHECK(front.next<answer>().has_value());
+}
+
 TEST_CASE("agent's end: one whose parent never answers goes to the front end, and ends with it") {
   puppet_front front;
   agent_thread agent(front.order());

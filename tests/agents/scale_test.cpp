@@ -57,7 +57,7 @@ TEST_CASE("scale: what the front end gets of like ranks is what its own children
   CHECK(bytes_of(64) <= 5 * of_one);
 }
 
-TEST_CASE("scale: an agent that has somebody to answer to is not woken for anything") {
+TEST_CASE("scale: an agent that answers to the front end is not woken for anything") {
   scratch_folder folder;
   trust upper = trust::begin(folder.path("no-socket"), folder.path(".")).value();
   trust lower = trust::told(upper.proof()).value();
