@@ -121,6 +121,17 @@ void seat::lost() {
   give_up_at_ = std::min(give_up_at_, now + give_up_after);
 }
 
+/// By the front end: for good. By one on the way to it: another may take what it did not.
+void seat::refused(error&& why) {
+  last_failure_ = std::move(why).while_doing(above_[at_].endpoints[endpoint_]);
+  if (number_ == 0) {
+    given_up_ = last_failure_;
+  } else {
+    look_for_another();
+    try_next();
+  }
+}
+
 void seat::look_for_another() {
   const auto now = clock::now();
   connected_ = false;
@@ -169,6 +180,10 @@ std::optional<message> seat::take(uplink_event&& happened) {
   if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) given_up_ = noise->why;
   auto* said = std::get_if<message>(&happened);
   if (said == nullptr) return std::nullopt;
+  if (auto* bye = std::get_if<farewell>(said); bye != nullptr && bye->why) {
+    refused(std::move(*bye->why));
+    return std::nullopt;
+  }
   if (const auto* placed = std::get_if<place>(said)) {
     const bool fits = number_ == 0 && placed->number != 0 && !placed->above.empty() &&
                       std::none_of(placed->above.begin(), placed->above.end(),

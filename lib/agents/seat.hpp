@@ -44,6 +44,7 @@ class seat {
   void lost();
   void sit_down(const place& told);
   void look_for_another();
+  void refused(error&& why);
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
 
   const zmq_context& context_;
