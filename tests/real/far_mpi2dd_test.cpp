@@ -3,6 +3,9 @@
 // those of an MPIR job. The fixture launches on its own host alone, so two of it make that world: the tables on h1 have
 // rank 0 of theirs, and rank 1 of those on h2.
 #include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -21,18 +24,29 @@ constexpr const char* deadlock = "in:MPI_Recv @0 receive:world:1:7:64 @1 receive
 
 class far_world {
  public:
+  enum class by { slurm, nobody };
   /// `name`: of its files, which no other job has.
-  far_world(const far_hosts& hosts, std::string name)
-      : hosts_(hosts),
-        name_(std::move(name)),
-        step_(hosts.on("h1", {"srun", "-N2", "-n2", "-wh1,h2", "sh", "-c",
-                              "echo job $SLURM_JOB_ID step $SLURM_STEP_ID >$0.said; unset SLURM_PROCID; "
-                              "export MPIACQ_ORACLE=$0.$(hostname) MPI2DD_QUEUES=\"$3\"; "
-                              "exec $1 --ranks 2 --world w --hold --rank-program $2 --pass dll,-,$4",
-                              hosts.path(name_), starter, ranks_program, deadlock,
-                              MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so"})) {
-    (void)step_.lines_until_ready();
-    (void)step_.lines_until_ready();
+  far_world(const far_hosts& hosts, std::string name, by engine = by::slurm) : hosts_(hosts), name_(std::move(name)) {
+    const std::vector<std::string> line = {"sh",
+                                           "-c",
+                                           "echo job $SLURM_JOB_ID step $SLURM_STEP_ID >$0.said; unset SLURM_PROCID; "
+                                           "export MPIACQ_ORACLE=$0.$(hostname) MPI2DD_QUEUES=\"$3\"; "
+                                           "exec $1 --ranks 2 --world w --hold --rank-program $2 --pass dll,-,$4",
+                                           hosts.path(name_),
+                                           starter,
+                                           ranks_program,
+                                           deadlock,
+                                           MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so"};
+    if (engine == by::slurm) {
+      std::vector<std::string> step = {"srun", "-N2", "-n2", "-wh1,h2"};
+      step.insert(step.end(), line.begin(), line.end());
+      begin("h1", step);
+    } else {
+      begin("h1", line);
+      begin("h2", line);
+    }
+    (void)started_.front()->lines_until_ready();
+    (void)started_.back()->lines_until_ready();
     const auto told =
         hosts.run("h1", {MPIACQ_MPI2DD "/mpi2dd_directory", "--tell", pid("h1", "starter_pid"),
                          "drop_process,-," + pid("h1", "rank.w.1.pid"),
@@ -77,9 +91,13 @@ class far_world {
   }
 
  private:
+  void begin(const std::string& host, const std::vector<std::string>& line) {
+    started_.push_back(std::make_unique<live_process>(hosts_.on(host, line)));
+  }
+
   const far_hosts& hosts_;
   std::string name_;
-  live_process step_;
+  std::vector<std::unique_ptr<live_process>> started_;
 };
 
 void check_stacks(const far_world& job, const json& stacks) {
@@ -115,6 +133,24 @@ TEST_CASE("Far MPI2DD: stacks, and a deadlock between two hosts, with no option 
     check_queues(job, json::parse(queues.out));
     job.check_left_alone();
   }
+}
+
+TEST_CASE("Far MPI2DD: with no option, and nobody who runs the job, ssh reaches the other host") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  const far_world job(hosts, "alone", far_world::by::nobody);
+  REQUIRE(job.pid("h2", "rank.w.1.pid") != "0");
+  const auto stacks = job.look({"stacks", "--json"});
+  INFO(stacks.err << stacks.out);
+  CHECK(stacks.exit_code == 0);
+  CHECK(stacks.err == "");
+  check_stacks(job, json::parse(stacks.out));
+  const auto attached = job.look({"attach", "--json", "--stacks", "--then", "detach"});
+  INFO(attached.err << attached.out);
+  CHECK(attached.err == "");
+  const json report = json::parse(attached.out);
+  check_stacks(job, report.at("stacks"));
+  CHECK(report.at("starter").at("job_id").is_null());
+  job.check_left_alone();
 }
 
 TEST_CASE("Far MPI2DD: attach looks at all hosts, knows its job of Slurm's, and leaves all as it was") {
