@@ -56,8 +56,8 @@ struct job_graph {
 [[nodiscard]] std::vector<mpi2dd::process_account> read_processes_here(std::vector<mpi2dd::process_request> asked,
                                                                        const graph_options& options = {});
 
-/// The Slurm job that a process of this node belongs to, as the environment says with which it was started; empty where
-/// it says none or may not be read.
+/// The Slurm job that a process of this node belongs to, as the environment says with which it was started (a number,
+/// in decimal); empty where it says none or may not be read.
 [[nodiscard]] std::optional<std::string> slurm_job_of(process_id process);
 
 }  // namespace mpiacq

@@ -25,6 +25,8 @@
 
 namespace mpiacq {
 
+class job;
+
 /// What starts an agent on each node (docs/agents.md).
 enum class agent_start : std::uint8_t {
   automatic,  ///< mpir where that can be, then slurm where the job has a Slurm job id, then ssh, until agents come
@@ -155,6 +157,11 @@ class job_ranks {
                                                                  const rank_selection& selection,
                                                                  const job_ranks_options& options,
                                                                  awaited_agents&& coming);
+  /// The same of a job that is under control and has its table: ranks of this node are looked into by the job itself
+  /// (`job::look_into`), since nobody else may trace those that it follows. `everywhere` means nothing here. To be gone
+  /// before the job is. Errors: as `job::look_into`, too.
+  [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(job& subject, const rank_selection& selection,
+                                                                 const job_ranks_options& options);
   /// Ends the agents; what is held is released, running.
   ~job_ranks();
   job_ranks(const job_ranks&) = delete;
@@ -173,6 +180,9 @@ class job_ranks {
   /// As `node_ranks::queues`. `host.stop` is for the ranks of this node, `agents_options::stop` for all others; the
   /// agents' own progress is told once the ranks that are here have been read.
   [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
+  /// Gives away who looks after the ranks of this node, with what has been learnt of them; nothing more can be asked of
+  /// this object.
+  [[nodiscard]] std::unique_ptr<node_ranks> take_local();
 
  private:
   struct state;

@@ -17,8 +17,9 @@ struct job_view {
   starter_facts starter;  ///< `launched` is false
   mpir::job_facts facts;
   std::shared_ptr<const process_table> processes;  ///< never null, never empty
-  std::vector<bool> is_local;                      ///< for each entry, whether it is on this node
-  std::vector<error> problems;                     ///< what is wrong with the table as a whole
+  interface_kind interface = interface_kind::mpir;
+  std::vector<bool> is_local;   ///< for each entry, whether it is on this node
+  std::vector<error> problems;  ///< what is wrong with the table as a whole
 };
 
 struct look_options {

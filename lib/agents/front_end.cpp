@@ -57,14 +57,24 @@ std::vector<peer_address> front_end::way_to(std::uint32_t number) const {
 }
 
 void front_end::greet(const peer_name& peer, const hello& greeting) {
+  // Its connection broke before it was told its place: its door's key is of this one process.
+  const auto known = unheard_.find(greeting.address.key);
+  if (known != unheard_.end()) return tell_place(peer, known->second);
   const auto number = static_cast<std::uint32_t>(agents_.size() + 1);
   auto ranks = ranks_of_(greeting.names, number);
   if (!ranks) {
     static_cast<void>(door_->send(peer, farewell{}));
     return door_->forget(peer);
   }
-  agents_.push_back({greeting.names, greeting.address, std::nullopt});
-  const place told{number, way_to(number), std::move(*ranks)};
+  agents_.push_back({greeting.names, greeting.address, std::nullopt, std::move(*ranks)});
+  unheard_.emplace(greeting.address.key, number);
+  tell_place(peer, number);
+}
+
+void front_end::tell_place(const peer_name& peer, std::uint32_t number) {
+  agent_facts& agent = agents_[number - 1];
+  agent.why.reset();
+  const place told{number, way_to(number), agent.ranks};
   static_cast<void>(door_->send(peer, told));
   if (told.above.size() == 1) return below_->adopt(peer, number);
   // It goes on to its parent.
@@ -92,8 +102,12 @@ void front_end::note_losses() {
     if (!why) why = std::move(problem.why);
   }
   for (const auto& range : news.agents.ranges()) {
-    for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n)
-      agents_[n - 1].why.reset();
+    for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n) {
+      agent_facts& agent = agents_[n - 1];
+      agent.why.reset();
+      agent.ranks = {};
+      unheard_.erase(agent.address.key);
+    }
   }
   if (!news.what) return;
   if (answer_) {

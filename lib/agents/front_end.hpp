@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,8 @@ struct front_end_options {
 struct agent_facts {
   node_names names;
   peer_address address;
-  std::optional<error> why;  ///< it is lost
+  std::optional<error> why;              ///< it is lost
+  std::vector<rank_process> ranks = {};  ///< until it has answered, and so has been told them
 };
 
 /// What became of a question.
@@ -80,6 +82,7 @@ class front_end {
         trust_(std::move(who)),
         ranks_of_(std::move(ranks_of)) {}
   void greet(const peer_name& peer, const hello& greeting);
+  void tell_place(const peer_name& peer, std::uint32_t number);
   void note_losses();
   [[nodiscard]] std::vector<peer_address> way_to(std::uint32_t number) const;
 
@@ -90,6 +93,7 @@ class front_end {
   std::unique_ptr<listener> door_;
   std::optional<branch> below_;
   std::vector<agent_facts> agents_;
+  std::map<curve_key, std::uint32_t> unheard_;  ///< by the keys of their doors: who may not know its place yet
   std::uint64_t questions_ = 0;
   std::uint64_t bytes_received_ = 0;
   deadline answered_by_{};

@@ -45,6 +45,16 @@ result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table,
   return state::make(table, selection, options, std::make_unique<agents::node_agents>(options.agents));
 }
 
+result<std::unique_ptr<job_ranks>> job_ranks::create(job& subject, const rank_selection& selection,
+                                                     const job_ranks_options& options) {
+  auto local = subject.look_into(selection, options.node);
+  if (!local) return fail(std::move(local).error());
+  job_ranks_options how = options;
+  how.agents.everywhere = false;
+  auto far = std::make_unique<agents::node_agents>(how.agents);
+  return state::make(*subject.processes(), selection, how, std::move(far), std::move(*local));
+}
+
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options, awaited_agents&& coming) {
   coming.state_->agents->know(options.agents);
@@ -53,12 +63,16 @@ result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table,
 
 result<std::unique_ptr<job_ranks>> job_ranks::state::make(const process_table& table, const rank_selection& selection,
                                                           const job_ranks_options& options,
-                                                          std::unique_ptr<agents::node_agents> far) {
+                                                          std::unique_ptr<agents::node_agents> far,
+                                                          std::unique_ptr<node_ranks> here) {
   auto made = std::make_unique<state>(options, std::move(far));
   made->list_nodes(table, selection);
-  auto local = node_ranks::create(made->ranks_here(), options.node);
-  if (!local) return fail(std::move(local).error());
-  made->local = std::move(*local);
+  made->local = std::move(here);
+  if (!made->local) {
+    auto local = node_ranks::create(made->ranks_here(), options.node);
+    if (!local) return fail(std::move(local).error());
+    made->local = std::move(*local);
+  }
   made->reach_others();
   return std::unique_ptr<job_ranks>(new job_ranks(std::move(made)));
 }
@@ -178,6 +192,10 @@ std::vector<result<void>> job_ranks::release(leave how) {
     all.push_back(told == known.end() ? result<void>() : std::move(told->second));
   }
   return all;
+}
+
+std::unique_ptr<node_ranks> job_ranks::take_local() {
+  return std::move(state_->local);
 }
 
 job_stacks merged(node_stacks&& taken) {

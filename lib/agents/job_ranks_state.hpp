@@ -26,11 +26,12 @@ struct job_ranks::state {
   std::unique_ptr<agents::node_agents> agents;
   std::vector<std::size_t> far_nodes;  ///< which of `nodes` each of the agents' is
 
-  /// `far`: made, and perhaps listening already.
+  /// `far`: made, and perhaps listening already. `here`: of the ranks that are here; null: to be made.
   [[nodiscard]] static result<std::unique_ptr<job_ranks>> make(const process_table& table,
                                                                const rank_selection& selection,
                                                                const job_ranks_options& options,
-                                                               std::unique_ptr<agents::node_agents> far);
+                                                               std::unique_ptr<agents::node_agents> far,
+                                                               std::unique_ptr<node_ranks> here = nullptr);
   void list_nodes(const process_table& table, const rank_selection& selection);
   /// By their places in `nodes`.
   [[nodiscard]] std::vector<std::vector<rank_process>> ranks_by_nodes() const;

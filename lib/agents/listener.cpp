@@ -149,10 +149,18 @@ std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq
   if (const auto proof = who_.check(said->credential, *key, keys_.open); !proof) {
     ++dropped_.credentials;
     last_refusal_ = proof.error().message;
+    refuse(from);
     return std::nullopt;
   }
   proven_.insert(from);
   return arrival{from, std::move(*what), part.bytes().size(), true};
+}
+
+/// It would wait for as long as we are there. What is wrong with its proof is for us to know.
+void listener::refuse(const peer_name& from) {
+  const auto bytes = encode(farewell{error{error_code::permission, "its proof of who it is was refused"}});
+  if (send_part(socket_, from, true) == 0)
+    static_cast<void>(send_part(socket_, std::span<const std::byte>(bytes), false));
 }
 
 sending listener::send(const peer_name& to, const message& what) {

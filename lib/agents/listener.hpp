@@ -78,6 +78,7 @@ class listener {
   void note_refusals();
   [[nodiscard]] std::optional<arrival> judge(const peer_name& from, const zmq_part& part);
   [[nodiscard]] std::optional<arrival> judge_stranger(const peer_name& from, const zmq_part& part);
+  void refuse(const peer_name& from);
 
   const trust& who_;
   key_pair keys_;

@@ -40,7 +40,7 @@ inline constexpr auto members<place> =
 template <>
 inline constexpr auto members<welcome> = std::tuple<>{};
 template <>
-inline constexpr auto members<farewell> = std::tuple<>{};
+inline constexpr auto members<farewell> = std::tuple{member{"why", &farewell::why}};
 template <>
 inline constexpr auto members<enough> = std::tuple{member{"number", &enough::number}};
 template <>

@@ -58,7 +58,9 @@ struct place {
 };
 
 struct welcome {};
-struct farewell {};
+struct farewell {
+  std::optional<error> why = {};  ///< the greeting was refused; else there is nothing more to do
+};
 
 struct ask_hold {};
 struct ask_release {

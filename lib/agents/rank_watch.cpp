@@ -1,6 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "rank_watch.hpp"
 
+#include <cerrno>
+#include <utility>
+
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,10 +23,12 @@ bool has_ended(int process) {
 
 rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
   for (const rank_process& rank : ranks) {
-    running_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0)));
-    if (!running_.back()) return;
+    helper::unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0))};
+    if (!process && errno == ESRCH) continue;
+    if (!process) return;
+    running_.push_back(std::move(process));
   }
-  watches_ = !running_.empty();
+  watches_ = !ranks.empty();
 }
 
 bool rank_watch::all_have_ended() {

@@ -14,7 +14,8 @@ class rank_watch {
  public:
   /// Watches nobody.
   rank_watch() = default;
-  /// Where one of them is not there now, or cannot be watched, nobody is: what cannot be known did not happen.
+  /// One that is not there any more has ended. Where one cannot be watched, nobody is: what cannot be known did not
+  /// happen.
   explicit rank_watch(const std::vector<rank_process>& ranks);
 
   /// All of them have ended; looks twice a second at most.

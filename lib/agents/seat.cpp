@@ -136,6 +136,17 @@ void seat::miss_parent() {
   look_for_another();
 }
 
+/// By the front end: for good. By one on the way to it: another may take what it did not.
+void seat::refused(error&& why) {
+  last_failure_ = std::move(why).while_doing(above_[at_].endpoints[endpoint_]);
+  if (at_ == 0) {
+    given_up_ = last_failure_;
+  } else {
+    connected_ = false;
+    try_next();
+  }
+}
+
 void seat::look_for_another() {
   const auto now = clock::now();
   connected_ = false;
@@ -185,6 +196,10 @@ std::optional<message> seat::take(uplink_event&& happened) {
   auto* said = std::get_if<message>(&happened);
   if (said == nullptr) return std::nullopt;
   silent_at_ = clock::now() + silent_at_most;
+  if (auto* bye = std::get_if<farewell>(said); bye != nullptr && bye->why) {
+    refused(std::move(*bye->why));
+    return std::nullopt;
+  }
   if (const auto* placed = std::get_if<place>(said)) {
     const bool fits = number_ == 0 && placed->number != 0 && !placed->above.empty() &&
                       std::none_of(placed->above.begin(), placed->above.end(),

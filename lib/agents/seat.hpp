@@ -45,6 +45,7 @@ class seat {
   void miss_parent();
   void sit_down(const place& told);
   void look_for_another();
+  void refused(error&& why);
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
 
   const zmq_context& context_;

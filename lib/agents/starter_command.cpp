@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "programs.hpp"
 
 namespace mpiacq::agents {
 
@@ -37,31 +38,6 @@ std::string quoted(const std::string& word) {
   return all + "'";
 }
 
-/// posix_spawn with what a command in the background needs. 0 or an errno.
-int spawn(pid_t& child, std::vector<std::string>& arguments, int output) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawnattr_init(&how);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-  sigset_t all, none;
-  ::sigfillset(&all);
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigdefault(&how, &all);
-  ::posix_spawnattr_setsigmask(&how, &none);
-  ::posix_spawnattr_setpgroup(&how, 0);
-  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> words;
-  for (std::string& word : arguments) words.push_back(word.data());
-  words.push_back(nullptr);
-  const int outcome = ::posix_spawnp(&child, words.front(), &files, &how, words.data(), environ);
-  ::posix_spawnattr_destroy(&how);
-  ::posix_spawn_file_actions_destroy(&files);
-  return outcome;
-}
-
 }  // namespace
 
 result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::string> arguments,
@@ -74,7 +50,13 @@ result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::s
     return fail(error{error_code::system, fmt::format("a pipe for what {} says", made->program_)}.with_errno(errno));
   made->output_ = helper::unique_fd(ends[0]);
   const helper::unique_fd theirs(ends[1]);
-  if (const int why = spawn(made->child_, arguments, theirs.get()); why != 0) {
+  helper::spawn_plan plan;
+  plan.default_signals();
+  plan.own_group();
+  plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  plan.give(STDOUT_FILENO, theirs.get());
+  plan.give(STDERR_FILENO, theirs.get());
+  if (const int why = plan.run_from_path(made->child_, std::move(arguments), environ); why != 0) {
     made->child_ = -1;
     return fail(error{why == ENOENT ? error_code::not_found : error_code::system,
                       fmt::format("{} cannot be run to start agents", made->program_)}

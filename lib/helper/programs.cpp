@@ -33,6 +33,13 @@ std::string program_folder() {
   return length > 0 ? folder_of({target, static_cast<std::size_t>(length)}) : std::string{};
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
 std::vector<std::string> program_candidates(std::string_view program, const std::string& named) {
@@ -85,7 +92,18 @@ void spawn_plan::set_signals(bool blocked) {
   sigset_t none;
   ::sigemptyset(&none);
   ::posix_spawnattr_setsigmask(&attributes_, blocked ? &all : &none);
-  ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  add_flags(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+void spawn_plan::own_group() {
+  ::posix_spawnattr_setpgroup(&attributes_, 0);
+  add_flags(POSIX_SPAWN_SETPGROUP);
+}
+
+void spawn_plan::add_flags(short flags) {
+  short known = 0;
+  ::posix_spawnattr_getflags(&attributes_, &known);
+  ::posix_spawnattr_setflags(&attributes_, static_cast<short>(known | flags));
 }
 
 void spawn_plan::open(int descriptor, const char* path, int flags) {
@@ -98,15 +116,18 @@ void spawn_plan::give(int descriptor, int from) {
 
 int spawn_plan::run(pid_t& id, const std::vector<std::string>& candidates, std::vector<std::string> arguments,
                     char* const* environment) {
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  auto pointers = pointers_to(arguments);
   int outcome = ENOENT;
   for (const std::string& program : candidates) {
     outcome = ::posix_spawn(&id, program.c_str(), &files_, &attributes_, pointers.data(), environment);
     if (outcome != ENOENT && outcome != ENOTDIR) break;
   }
   return outcome;
+}
+
+int spawn_plan::run_from_path(pid_t& id, std::vector<std::string> arguments, char* const* environment) {
+  auto pointers = pointers_to(arguments);
+  return ::posix_spawnp(&id, pointers.front(), &files_, &attributes_, pointers.data(), environment);
 }
 
 }  // namespace mpiacq::helper

@@ -36,6 +36,8 @@ class spawn_plan {
   void block_signals();
   /// No signal blocked, every disposition the default.
   void default_signals();
+  /// A process group of its own: the terminal's signals are not for it.
+  void own_group();
   void open(int descriptor, const char* path, int flags);
   /// `from` must be above all numbers that it is given: those are overwritten in turn.
   void give(int descriptor, int from);
@@ -43,9 +45,12 @@ class spawn_plan {
   /// will show it. `environment` ends with a null pointer.
   [[nodiscard]] int run(pid_t& id, const std::vector<std::string>& candidates, std::vector<std::string> arguments,
                         char* const* environment);
+  /// The same of a program that is looked for in PATH, by the first of the arguments.
+  [[nodiscard]] int run_from_path(pid_t& id, std::vector<std::string> arguments, char* const* environment);
 
  private:
   void set_signals(bool blocked);
+  void add_flags(short flags);
   posix_spawn_file_actions_t files_{};
   posix_spawnattr_t attributes_{};
 };

@@ -190,8 +190,4 @@ std::vector<mpi2dd::process_account> read_processes_here(std::vector<mpi2dd::pro
   return said;
 }
 
-std::optional<std::string> slurm_job_of(process_id process) {
-  return environment_of(process, "SLURM_JOB_ID");
-}
-
 }  // namespace mpiacq

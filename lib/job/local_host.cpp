@@ -1,9 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "local_host.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,19 +11,13 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "mpiacq/host_names.hpp"
 #include "mpiacq/job.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
 
 std::string text_of(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -39,20 +31,6 @@ std::string text_of(const sockaddr* address) {
   }
   const char* written = ::inet_ntop(address->sa_family, bytes, text.data(), text.size());
   return written == nullptr ? std::string{} : std::string{written};
-}
-
-/// The one spelling of an address, empty where `host` is no address. A zone ("%eth0") says nothing about whose it is.
-std::string canonical_address(std::string_view host) {
-  const std::string text(host.substr(0, host.find('%')));
-  std::array<std::byte, sizeof(in6_addr)> bytes{};
-  std::array<char, INET6_ADDRSTRLEN> canonical{};
-  for (const int family : {AF_INET, AF_INET6}) {
-    if (::inet_pton(family, text.c_str(), bytes.data()) == 1 &&
-        ::inet_ntop(family, bytes.data(), canonical.data(), canonical.size()) != nullptr) {
-      return canonical.data();
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -72,10 +50,7 @@ local_host local_host::of_this_system() {
 }
 
 local_host::local_host(std::string_view host_name, std::set<std::string> addresses)
-    : name_(host_name.empty() ? "localhost" : host_name),
-      full_name_(lower_case(host_name)),
-      addresses_(std::move(addresses)) {
-  short_name_ = full_name_.substr(0, full_name_.find('.'));
+    : name_(host_name.empty() ? "localhost" : host_name), addresses_(std::move(addresses)) {
   addresses_.erase(std::string{});
 }
 
@@ -85,11 +60,8 @@ bool local_host::is_called(std::string_view host) const {
     // All of 127.0.0.0/8 is this host, whichever of it the interface carries.
     return addresses_.count(address) != 0 || address == "::1" || address.rfind("127.", 0) == 0;
   }
-  const std::string name = lower_case(host);
-  if (name == "localhost" || name == full_name_) return true;
-  // A short name on either side stands for the same host: "n1" and "n1.cluster". Two full names must be equal.
-  const bool one_is_short = name.find('.') == std::string::npos || full_name_ == short_name_;
-  return one_is_short && !short_name_.empty() && name.substr(0, name.find('.')) == short_name_;
+  constexpr std::string_view localhost = "localhost";
+  return is_same_host(host, name_) || (host.size() == localhost.size() && is_same_host(host, localhost));
 }
 
 std::vector<bool> local_hosts_of(const process_table& table, const local_host& here) {

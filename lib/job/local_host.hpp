@@ -26,8 +26,6 @@ class local_host {
 
  private:
   std::string name_;
-  std::string short_name_;
-  std::string full_name_;
   std::set<std::string> addresses_;  ///< canonical text of each
 };
 

@@ -38,6 +38,7 @@ class either_interface final : public process_interface {
   steps before_detach(const target& process) override { return current().before_detach(process); }
   steps open_gate(const target& process) override { return current().open_gate(process); }
   steps being_debugged(const target& process, bool is_so) override { return current().being_debugged(process, is_so); }
+  void belongs_to(const slurm_step& step) override { current().belongs_to(step); }
   steps look_again(const target& process) override { return current().look_again(process); }
   steps at_state_written(const target& process) override { return current().at_state_written(process); }
 
@@ -45,7 +46,7 @@ class either_interface final : public process_interface {
   using look = steps (process_interface::*)(const target&);
 
   void begin() {
-    mpi2dd_ = make_mpi2dd_interface(request_.mpi2dd, request_.mpir.daemons.has_value());
+    mpi2dd_ = make_mpi2dd_interface(request_.mpi2dd, request_.mpir.daemons);
     mpir_ = make_mpir_interface(request_.mpir);
   }
   /// One of the two is gone when the other has been found. Until then MPIR speaks: its sentences name more.
@@ -87,7 +88,7 @@ class either_interface final : public process_interface {
 std::unique_ptr<process_interface> make_interface(interface_request request) {
   if (request.choice == interface_kind::mpir) return make_mpir_interface(std::move(request.mpir));
   if (request.choice == interface_kind::mpi2dd) {
-    return make_mpi2dd_interface(request.mpi2dd, request.mpir.daemons.has_value());
+    return make_mpi2dd_interface(request.mpi2dd, request.mpir.daemons);
   }
   return std::make_unique<either_interface>(std::move(request));
 }

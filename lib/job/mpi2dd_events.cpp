@@ -85,6 +85,9 @@ void job::state::take_table() {
   }
   processes = graph->table();
   host_is_local = local_hosts_of(*processes, this_host());
+  if (!starter->interface->facts().job_id) {
+    if (const auto engine = slurm_step_of(*processes, facts.pid)) starter->interface->belongs_to(*engine);
+  }
   gates_opened = false;
   for (error& problem : graph->take_problems()) notice(std::move(problem));
 }

@@ -16,9 +16,10 @@ using mpi2dd::mpi_flag;
 
 class mpi2dd_interface final : public process_interface {
  public:
-  mpi2dd_interface(mpi2dd::acquisition_options options, bool daemons_wanted)
+  mpi2dd_interface(mpi2dd::acquisition_options options, const std::optional<mpir::daemon_request>& daemons)
       : is_rank_(options.of == mpi2dd::part::rank),
-        daemons_wanted_(daemons_wanted),
+        daemons_wanted_(daemons.has_value()),
+        says_so_(daemons && !daemons->only_if_possible),
         acquisition_(gates_are_ours(options)) {}
 
   interface_kind kind() const override { return interface_kind::mpi2dd; }
@@ -54,6 +55,10 @@ class mpi2dd_interface final : public process_interface {
   steps before_detach(const target& process) override {
     return translated(process, acquisition_.before_detach(process));
   }
+  void belongs_to(const slurm_step& step) override {
+    facts_.job_id = step.job;
+    facts_.step_id = step.step;
+  }
 
  private:
   /// Who leaves a rank stopped for another tool leaves its gate closed for that: `job` says when one is opened.
@@ -74,6 +79,7 @@ class mpi2dd_interface final : public process_interface {
     }
     if (daemons_wanted_ && is_there() && facts_.daemons == mpir::daemon_launch::not_asked) {
       facts_.daemons = mpir::daemon_launch::refused;
+      if (!says_so_) return all;
       all.emplace_back(mpir::report_problem{
           error{error_code::unsupported,
                 "the starter cannot be asked for daemons by MPI2DD, which has nothing for that: if it has MPIR too, "
@@ -110,6 +116,7 @@ class mpi2dd_interface final : public process_interface {
 
   bool is_rank_;
   bool daemons_wanted_;
+  bool says_so_;  ///< where it cannot have them
   bool runs_already_ = false;
   mpi2dd::acquisition acquisition_;
   mpir::job_facts facts_;
@@ -118,8 +125,9 @@ class mpi2dd_interface final : public process_interface {
 
 }  // namespace
 
-std::unique_ptr<process_interface> make_mpi2dd_interface(mpi2dd::acquisition_options options, bool daemons_wanted) {
-  return std::make_unique<mpi2dd_interface>(options, daemons_wanted);
+std::unique_ptr<process_interface> make_mpi2dd_interface(mpi2dd::acquisition_options options,
+                                                         const std::optional<mpir::daemon_request>& daemons) {
+  return std::make_unique<mpi2dd_interface>(options, daemons);
 }
 
 }  // namespace mpiacq

@@ -8,6 +8,7 @@
 #include "living_graph.hpp"
 #include "look_again.hpp"
 #include "node_process.hpp"
+#include "slurm_step.hpp"
 
 namespace mpiacq {
 
@@ -47,6 +48,11 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
       view.starter = {starter.pid, executable_of(starter.pid), false, std::move(starter.how), job.is_rank(starter.pid)};
       view.facts = facts_of(job, starter.pid);
       view.processes = job.table();
+      view.interface = interface_kind::mpi2dd;
+      if (auto step = slurm_step_of(*view.processes, starter.pid)) {
+        view.facts.job_id = std::move(step->job);
+        view.facts.step_id = std::move(step->step);
+      }
       view.problems = job.take_problems();
       const auto hosts = hosts_on_this_node(*view.processes);
       for (const std::uint32_t host : view.processes->host_numbers()) {

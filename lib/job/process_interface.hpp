@@ -12,6 +12,7 @@
 #include "mpiacq/mpi2dd.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "slurm_step.hpp"
 
 namespace mpiacq {
 
@@ -63,6 +64,8 @@ class process_interface {
   [[nodiscard]] virtual steps open_gate(const target&) { return steps{}; }
   /// Whether the process may have those that it starts wait for us; said at its entry point, and by MPI2DD again.
   [[nodiscard]] virtual steps being_debugged(const target&, bool) { return steps{}; }
+  /// Who runs the job, for `facts`. MPIR's starters say it themselves; MPI2DD has nothing for it.
+  virtual void belongs_to(const slurm_step&) {}
   // MPIR's alone: its table may be filled, and its breakpoint be inlined, without a call that we could see.
   [[nodiscard]] virtual steps look_again(const target&) { return steps{}; }
   [[nodiscard]] virtual steps at_state_written(const target&) { return steps{}; }
@@ -76,7 +79,7 @@ struct interface_request {
 };
 [[nodiscard]] std::unique_ptr<process_interface> make_interface(interface_request request);
 [[nodiscard]] std::unique_ptr<process_interface> make_mpir_interface(mpir::acquisition_options options);
-[[nodiscard]] std::unique_ptr<process_interface> make_mpi2dd_interface(mpi2dd::acquisition_options options,
-                                                                       bool daemons_wanted = false);
+[[nodiscard]] std::unique_ptr<process_interface> make_mpi2dd_interface(
+    mpi2dd::acquisition_options options, const std::optional<mpir::daemon_request>& daemons = {});
 
 }  // namespace mpiacq

@@ -185,7 +185,7 @@ TEST_CASE("agent's end: the front end is gone while a queue library does not com
   CHECK(comes_true([&] { return runs_freely(job.pid(0)); }));
 }
 
-TEST_CASE("who may talk: another user's agent is dropped, counted, and told nothing") {
+TEST_CASE("who may talk: another user's agent is dropped, counted, and told nothing but that") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
@@ -200,8 +200,9 @@ TEST_CASE("who may talk: another user's agent is dropped, counted, and told noth
   INFO(front.door().last_refusal());
   CHECK(dropped);
   CHECK_THAT(front.door().last_refusal(), ContainsSubstring("Unauthorized credential"));
-  front.die();
-  CHECK(stranger.wait().exit_code == 125);
+  const auto end = stranger.wait();
+  CHECK(end.exit_code == 125);
+  CHECK_THAT(end.err, ContainsSubstring("its proof of who it is was refused"));
 }
 
 TEST_CASE("who may talk: an agent whose front end has another key does not talk to it") {

@@ -144,7 +144,9 @@ inline std::vector<agents::message> sample_messages() {
       answer{5, {}, {{2, why}}, std::nullopt},
       alive{3, 1000000},
       ask{6, 5000, ask_visits{{{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4}},
-      answer{6, rank_set{2}, {}, some_visits()}};
+      answer{6, rank_set{2}, {}, some_visits()},
+      enough{6},
+      farewell{why}};
 }
 
 }  // namespace mpiacq::test

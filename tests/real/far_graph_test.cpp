@@ -21,7 +21,7 @@ class two_jobs {
  public:
   explicit two_jobs(const far_hosts& hosts)
       : hosts_(hosts),
-        step_(hosts.on("h1", {"srun", "-N2", "-n2", "sh", "-c",
+        step_(hosts.on("h1", {"srun", "-N2", "-n2", "-wh1,h2", "sh", "-c",
                               "export MPIACQ_ORACLE=$0.$(hostname); exec $1 --ranks 2 --world w.$(hostname) "
                               "--metadirectory --directories 1 --hold",
                               hosts.path("oracle"), MPIACQ_MPI2DD "/mpi2dd_starter"})) {

@@ -22,8 +22,9 @@ struct far_job : reference_job {
   }
 };
 
+/// Without the agents that would be tried to be started there.
 command_outcome run(const std::string& verb, pid_t pid, std::vector<std::string> options = {}) {
-  options.insert(options.begin(), {MPIACQ_COMMAND, verb});
+  options.insert(options.begin(), {MPIACQ_COMMAND, verb, "--agents", "none"});
   options.push_back(std::to_string(pid));
   return run_command(options);
 }

@@ -266,7 +266,7 @@ TEST_CASE("queues: a rank that another tracer has, one that is stopped, ranks of
   ::kill(stopped, SIGCONT);
 
   queue_job elsewhere(2, {}, {"--host", "n17.elsewhere"});
-  const auto run = queues(elsewhere.pid());
+  const auto run = queues(elsewhere.pid(), {"--agents", "none"});
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.out, ContainsSubstring("on other nodes, and not looked at: ranks 0-1"));
 }

@@ -112,10 +112,10 @@ TEST_CASE("stacks: selected ranks, and ranks of other nodes") {
 
   running_starter elsewhere({"starter_pie", "--hold", "--host", "n17.elsewhere"});
   elsewhere.ready();
-  const auto run = stacks(elsewhere.pid());
+  const auto run = stacks(elsewhere.pid(), {"--agents", "none"});
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.out, ContainsSubstring("on other nodes, and not looked at: ranks 0-3"));
-  const json none = json_of(stacks(elsewhere.pid(), {"--json"}));
+  const json none = json_of(stacks(elsewhere.pid(), {"--json", "--agents", "none"}));
   CHECK(none.at("tree").empty());
   for (const json& row : none.at("ranks")) CHECK(row.at("outcome") == "remote");
 }

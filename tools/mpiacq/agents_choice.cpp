@@ -27,18 +27,19 @@ agents_options agents_by(agent_start wanted, int stop) {
   return options;
 }
 
-/// `by_starter`: it launches daemons, or can be asked for some.
 std::optional<agents_options> agents_for(const process_table& table, const std::vector<bool>& is_local,
-                                         const rank_selection& ranks, const mpir::job_facts& facts, bool by_starter,
+                                         const rank_selection& ranks, const mpir::job_facts& facts, process_id starter,
                                          agent_start wanted, int stop) {
   if (wanted == agent_start::none) return std::nullopt;
   const auto selected = table.names().selected(ranks, table.size());
-  const bool some_are_elsewhere =
-      std::any_of(selected.begin(), selected.end(), [&](std::uint32_t rank) { return !is_local[rank]; });
-  const bool engine_can = by_starter || facts.job_id;
-  if (wanted == agent_start::automatic && (!some_are_elsewhere || !engine_can)) return std::nullopt;
+  // Where no host is named there is nobody to start an agent at.
+  const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](std::uint32_t rank) {
+    return !is_local[rank] && table.host_name(rank).has_value();
+  });
+  if (wanted == agent_start::automatic && !some_are_elsewhere) return std::nullopt;
   agents_options options = agents_by(wanted, stop);
-  options.job_id = facts.job_id.value_or("");
+  // A starter that is not Slurm's own may be in a job of Slurm's all the same, and does not say it.
+  options.job_id = facts.job_id ? *facts.job_id : slurm_job_of(starter).value_or("");
   return options;
 }
 
@@ -58,9 +59,8 @@ std::size_t hosts_in(const process_table& table) {
 
 std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks, agent_start wanted,
                                          int stop) {
-  const bool can_launch = job.facts.can_launch_daemons;
-  auto options = agents_for(*job.processes, job.is_local, ranks, job.facts, can_launch, wanted, stop);
-  if (options && (can_launch || wanted == agent_start::mpir)) options->starter = job.starter.pid;
+  auto options = agents_for(*job.processes, job.is_local, ranks, job.facts, job.starter.pid, wanted, stop);
+  if (options && (job.facts.can_launch_daemons || wanted == agent_start::mpir)) options->starter = job.starter.pid;
   return options;
 }
 
@@ -84,27 +84,33 @@ void agents_of_job::reach(process_id named) {
   if (!are_wanted()) return;
   const auto job = look_at_job(named, how);
   if (!job) return;  // it has no table yet, or the attach will say why there is none
+  if (job->interface == interface_kind::mpi2dd)
+    return;  // nobody can be asked, and the job looks after its ranks itself
   const auto agents = agents_for(*job, options_.ranks, options_.agents, stop_);
   if (agents) take(job_ranks::create(*job->processes, options_.ranks, {ranks_options(options_.report), *agents}));
 }
 
-std::shared_ptr<job_ranks> agents_of_job::ranks(const job& subject) {
+std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject) {
   const auto table = subject.processes();
-  // With MPI2DD the job itself traces its ranks, and nobody else can.
-  if (nodes_ || !are_wanted() || !table || subject.interface() != interface_kind::mpir) return nodes_;
+  if (nodes_ || !are_wanted() || !table) return nodes_;
   std::vector<bool> is_local;
   for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
   auto coming = std::exchange(coming_, std::nullopt);
   if (subject.facts().daemons == mpir::daemon_launch::refused) coming.reset();
   const auto agents =
-      agents_for(*table, is_local, options_.ranks, subject.facts(), coming.has_value(), options_.agents, stop_);
+      agents_for(*table, is_local, options_.ranks, subject.facts(), subject.starter().pid, options_.agents, stop_);
   if (!agents) {
     if (coming) coming->send_away(hosts_in(*table));
     return nullptr;
   }
   const job_ranks_options how{ranks_options(options_.report), *agents};
-  take(coming ? job_ranks::create(*table, options_.ranks, how, std::move(*coming))
-              : job_ranks::create(*table, options_.ranks, how));
+  // With MPI2DD the job itself traces the ranks of this node, and nobody else can.
+  if (subject.interface() == interface_kind::mpi2dd) {
+    take(job_ranks::create(subject, options_.ranks, how));
+  } else {
+    take(coming ? job_ranks::create(*table, options_.ranks, how, std::move(*coming))
+                : job_ranks::create(*table, options_.ranks, how));
+  }
   return nodes_;
 }
 
@@ -116,10 +122,8 @@ void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
 
 std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted) {
   if (wanted == agent_start::none) return std::nullopt;
-  const auto job_id = slurm_job_of(named);
-  if (wanted == agent_start::automatic && !job_id) return std::nullopt;
   agents_options options = agents_by(wanted, -1);
-  options.job_id = job_id.value_or("");
+  options.job_id = slurm_job_of(named).value_or("");
   if (wanted == agent_start::mpir) options.starter = named;
   return options;
 }

@@ -15,8 +15,7 @@
 namespace mpiacq::tool {
 
 /// Empty: all of these ranks are looked after here, or nobody was to start anything. `wanted`: what the user said;
-/// automatic starts agents where the job has ranks elsewhere, and is Slurm's or has a starter that can launch daemons.
-/// `stop` ends waiting for them.
+/// automatic starts agents where the job has ranks elsewhere. `stop` ends waiting for them.
 [[nodiscard]] std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks,
                                                        agent_start wanted, int stop);
 
@@ -34,7 +33,7 @@ class agents_of_job {
   void reach(process_id named);
 
   /// The ranks of all nodes, now that the job has a table. Null where those of this node are all that is looked at.
-  [[nodiscard]] std::shared_ptr<job_ranks> ranks(const job& subject);
+  [[nodiscard]] std::shared_ptr<job_ranks> ranks(job& subject);
   [[nodiscard]] int stop() const { return stop_; }
   /// All agents end.
   void leave() { nodes_.reset(); }
@@ -49,8 +48,7 @@ class agents_of_job {
   std::shared_ptr<job_ranks> nodes_;
 };
 
-/// The same for the graph of a process's job, which meets other nodes only as it is walked. automatic: where the
-/// process is of a Slurm job.
+/// The same for the graph of a process's job, which meets other nodes only as it is walked.
 [[nodiscard]] std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted);
 
 /// Says of each node that is not reached why, on standard error.

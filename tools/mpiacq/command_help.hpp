@@ -107,7 +107,7 @@ inline constexpr auto graph_details =
     "PID is any process of the job: its starter, a directory, a metadirectory, or a rank. The job is walked from "
     "there, "
     "up\n"
-    "and down, through the processes of this node and, in a job of Slurm's or with --agents, through an agent on each\n"
+    "and down, through the processes of this node and, where it has others, through an agent (--agents) on each\n"
     "other; what cannot be reached or read is shown as what it is. Nothing is stopped. A core file of such a process\n"
     "will do as well. The report goes to standard output.\n\n"
     "Examples:\n"

@@ -49,7 +49,7 @@ void add_agents(CLI::App& command, std::string& word) {
   command
       .add_option("--agents", word,
                   "What starts an agent on each other node: mpir (the job's starter, as its tool daemons), slurm, ssh, "
-                  "or none. Default: automatic, whichever the job's starter or its Slurm offers")
+                  "or none. Default: automatic, in this order, as far as the job has them")
       ->type_name("WAY")
       ->check(CLI::IsMember(words).description(""));
 }

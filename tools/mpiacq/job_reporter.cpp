@@ -80,8 +80,13 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();
   // An MPI2DD job tells of its spawns itself.
-  if (asked.after == then::go_on && !nodes && subject.interface() == interface_kind::mpir)
+  if (asked.after == then::go_on && subject.interface() == interface_kind::mpir) {
+    if (const rank_set others = session->spawn_elsewhere(); !others.empty()) {
+      problem({error_code::unsupported, fmt::format("{} {} on other nodes: new processes of theirs will not be told",
+                                                    table->names().text(others), others.count() == 1 ? "is" : "are")});
+    }
     spawns_ = session->watch_spawns();
+  }
   queues_ = std::move(session->snapshot());
   if (spawns_) followed_queues_ = queues_;
 }

@@ -238,8 +238,19 @@ void queues_session::look_again() {
                         [](const deadlock& found) { return found.certain; });
 }
 
+rank_set queues_session::spawn_elsewhere() const {
+  rank_set followed, all;
+  for (const job_node& node : nodes_ ? nodes_->nodes() : std::span<const job_node>()) {
+    if (node.local) followed.add(node.ranks);
+  }
+  for (const rank_queues& rank : snapshot_.seen.ranks) {
+    if (nodes_ && rank.report && !rank.report->spawn_breakpoint.empty()) all.add(rank.rank);
+  }
+  return all.without(followed);
+}
+
 std::unique_ptr<spawn_watch> queues_session::watch_spawns() {
-  return spawn_watch::create(std::move(node_), snapshot_.seen, how_);
+  return spawn_watch::create(nodes_ ? nodes_->take_local() : std::move(node_), snapshot_.seen, how_);
 }
 
 bool queues_session::rank_failed() const {

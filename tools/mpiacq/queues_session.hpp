@@ -53,8 +53,10 @@ class queues_session {
   /// Reads them once.
   void take();
   [[nodiscard]] queues_snapshot& snapshot() { return snapshot_; }
-  /// From now on follows the ranks whose libraries say where they announce new processes; empty where there is none.
-  /// Nothing more can be read by this. Not of all nodes.
+  /// The ranks of other nodes whose libraries say where they announce new processes: nobody follows them.
+  [[nodiscard]] rank_set spawn_elsewhere() const;
+  /// From now on follows the ranks of this node whose libraries say that; empty where there is none. Nothing more can
+  /// be read by this.
   [[nodiscard]] std::unique_ptr<spawn_watch> watch_spawns();
   /// Whether a rank of this node could not be read, or not to the end.
   [[nodiscard]] bool rank_failed() const;

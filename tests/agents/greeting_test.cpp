@@ -1,0 +1,127 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// An agent's first moments: a connection that breaks before it has a place, ranks that end before it knows of them.
+#include "faked_nodes.hpp"
+#include "puppet_front.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using namespace mpiacq::agents;
+
+namespace {
+
+const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
+
+std::vector<std::string> waiting_rank() {
+  return {MPIACQ_QUEUE_RANKS "/queue_rank",
+          "0",
+          "2",
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so",
+          waits[0],
+          waits[1]};
+}
+
+/// The number of a process that has ended.
+process_id gone() {
+  const live_process process({"true"});
+  return process.pid();
+}
+
+/// What an agent would say, by hand.
+class greeter {
+ public:
+  explicit greeter(const agent_order& order)
+      : order_(order),
+        who_(trust::told(order.proof).value()),
+        context_(zmq_context::make().value()),
+        door_(make_keys()->open) {}
+
+  /// By a connection of its own, which stays until the next.
+  void greet() {
+    link_ = uplink::open(context_, who_, order_.endpoints.at(0), from_hex(order_.front_end_key).value()).value();
+    hello greeting;
+    greeting.names.told = order_.node;
+    greeting.address = {order_.endpoints, door_};
+    REQUIRE(link_->send(greeting));
+  }
+  /// What it is told then; empty where it is something else, or nothing.
+  [[nodiscard]] std::optional<place> placed(front_end& front) {
+    const auto end = clock::now() + std::chrono::seconds(10);
+    while (clock::now() < end) {
+      front.turn(clock::now() + std::chrono::milliseconds(10));
+      while (auto happened = link_->next()) {
+        const auto* said = std::get_if<message>(&*happened);
+        if (said == nullptr) continue;
+        if (const auto* told = std::get_if<place>(said)) return *told;
+        if (std::holds_alternative<farewell>(*said)) return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  agent_order order_;
+  trust who_;
+  zmq_context context_;
+  curve_key door_;
+  std::unique_ptr<uplink> link_;
+};
+
+}  // namespace
+
+TEST_CASE("agent's greeting: one whose connection breaks before it has a place is taken again") {
+  faked_nodes nodes({waits}, 1);
+  greeter agent(nodes.order_for("n0"));
+  for (int connection = 0; connection < 3; ++connection) {
+    INFO("connection " << connection);
+    agent.greet();
+    const auto told = agent.placed(nodes.front());
+    REQUIRE(told.has_value());
+    CHECK(told->number == 1);
+    REQUIRE(told->ranks.size() == 1);
+    CHECK(told->ranks[0].pid == process_id{nodes.pid(0)});
+  }
+  CHECK(nodes.front().agents().size() == 1);
+  CHECK(nodes.front().direct() == 1);
+  // Another of the same node is another.
+  greeter other(nodes.order_for("n0"));
+  other.greet();
+  const auto told = other.placed(nodes.front());
+  REQUIRE(told.has_value());
+  CHECK(told->number == 2);
+}
+
+TEST_CASE("agent's end: its ranks have ended before it knew of them") {
+  puppet_front front;
+  agent_thread agent(front.order());
+  (void)front.place_one({{0, gone(), ""}});
+  const auto said = front.next<answer>();
+  REQUIRE(said.has_value());
+  REQUIRE(said->second.problems.size() == 1);
+  CHECK_THAT(said->second.problems[0].why.message, ContainsSubstring("its ranks have ended"));
+  CHECK(front.next<farewell>().has_value());
+  CHECK(agent.outcome().has_value());
+}
+
+TEST_CASE("agent's end: one rank has ended before it knew of it, and the other later") {
+  auto rank = std::make_unique<live_process>(waiting_rank());
+  (void)rank->lines_until_ready();
+  puppet_front front;
+  agent_thread agent(front.order());
+  const auto peer = front.place_one({{0, gone(), ""}, {1, rank->pid(), ""}});
+  // It stays for the one that runs.
+  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  const auto seen = front.next<answer>();
+  REQUIRE(seen.has_value());
+  REQUIRE(seen->second.what.has_value());
+  CHECK(std::get<stacks_part>(*seen->second.what).taken.text() == "1");
+  rank.reset();
+  CHECK(comes_true([&] {
+    // As a front end does twice a second.
+    (void)front.door().send(peer, alive{});
+    while (const auto come = front.door().receive()) {
+      if (std::holds_alternative<farewell>(come->what)) return true;
+    }
+    return false;
+  }));
+  CHECK(agent.outcome().has_value());
+}
