@@ -22,17 +22,6 @@ std::size_t agents_running() {
   return static_cast<std::size_t>(std::atoi(found.out.c_str()));
 }
 
-/// What mpiacq writes into mpirun.
-std::string daemon_variables(const running_job& job) {
-  std::string all;
-  for (const char* variable : {"MPIR_being_debugged", "MPIR_executable_path", "MPIR_server_arguments"}) {
-    const std::string bytes = bytes_of_symbol(job.pid(), openmpi_library, variable);
-    CHECK_FALSE(bytes.empty());
-    all += bytes;
-  }
-  return all;
-}
-
 command_outcome stacks(const std::vector<std::string>& options, const running_job& job) {
   std::vector<std::string> line = {MPIACQ_COMMAND, "stacks", "--json"};
   line.insert(line.end(), options.begin(), options.end());

@@ -102,6 +102,7 @@ TEST_CASE("Slurm: one tree of stacks over all nodes, by the command") {
   REQUIRE_FALSE(report.at("tree").empty());
   CHECK(report.at("tree").at(0).at("ranks") == "0-3");
   CHECK(job.disturbed() == "");
+  CHECK(job.finish().all_ranks_ended(4));
 }
 
 TEST_CASE("Slurm: a deadlock between ranks on two nodes is found, by the command") {
@@ -125,6 +126,60 @@ TEST_CASE("Slurm: a deadlock between ranks on two nodes is found, by the command
   REQUIRE(report.at("deadlocks").size() == 1);
   CHECK(report.at("deadlocks").at(0).at("certain") == true);
   CHECK(report.at("cycles") == json::parse("[[0, 1]]"));
+  CHECK(job.end() == 0);
+}
+
+TEST_CASE("Slurm: the members of a communicator are found over two nodes, and they alone are looked at") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  REQUIRE(cluster.is_up());
+  // The ranks 1 and 3 of four, one on each node.
+  const std::string rank = "exec " MPIACQ_QUEUE_RANKS "/queue_rank $SLURM_PROCID 4 library:" MPIACQ_QUEUE_LIBRARIES
+                           "/libqueue_perfect.so comm:pair:3,1";
+  live_process job({"srun", "-N2", "-n4", "--overcommit", "--unbuffered", "sh", "-c", rank});
+  for (int each = 0; each < 4; ++each) (void)job.lines_until_ready();
+  const auto look = [&](const char* command, const char* communicator) {
+    return run_command({MPIACQ_COMMAND, command, "--json", "--agents", "slurm", "--trust-library", "--ranks",
+                        communicator, std::to_string(job.pid().value())});
+  };
+  for (const char* command : {"stacks", "queues"}) {
+    const auto run = look(command, "comm:pair");
+    INFO(run.err << run.out);
+    REQUIRE(run.exit_code == 0);
+    const json report = json::parse(run.out);
+    REQUIRE(report.at("ranks").size() == 2);
+    CHECK((report.at("ranks").at(0).at("rank") == 1 && report.at("ranks").at(0).at("host") == "n1"));
+    CHECK((report.at("ranks").at(1).at("rank") == 3 && report.at("ranks").at(1).at("host") == "n2"));
+  }
+  const auto none = look("stacks", "comm:nobody's");
+  CHECK(none.exit_code == 125);
+  CHECK_THAT(none.err, ContainsSubstring("no rank has a communicator \"nobody's\""));
+  CHECK(job.end() == 0);
+}
+
+TEST_CASE("Slurm: launch shows stacks and queues of the ranks of two nodes") {
+  const live_cluster cluster;
+  if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
+  if (srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
+  REQUIRE(cluster.is_up());
+  const scratch_folder folder;
+  std::vector<std::string> line = {
+      MPIACQ_COMMAND,        "launch", "--stacks", "--queues", "--agents", "slurm", "--json", "-o",
+      folder.path("report"), "--"};
+  for (const std::string& word : srun_line()) line.push_back(word);
+  const auto run = run_command(line);
+  INFO(run.err << run.out);
+  const json report = json::parse(file_contents(folder.path("report")));
+  INFO(report.dump(1));
+  CHECK(pids_reported(report) == pids_printed(run.out));
+  CHECK(ranks_of_tree(report.at("stacks").at("tree")) == "0-3");
+  for (const char* part : {"stacks", "queues"}) {
+    INFO(part);
+    REQUIRE(report.at(part).at("ranks").size() == 4);
+    for (const json& rank : report.at(part).at("ranks")) CHECK(rank.at("host") == (rank.at("rank") < 2 ? "n1" : "n2"));
+  }
+  for (const json& rank : report.at("stacks").at("ranks")) CHECK(rank.at("outcome") == "taken");
+  CHECK(comes_true([] { return agents_running() == 0; }));
 }
 
 TEST_CASE("Slurm: agents end when mpiacq is killed, and the ranks go on") {

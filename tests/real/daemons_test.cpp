@@ -103,17 +103,6 @@ std::string check_daemons(const std::string& file, const std::set<std::string>& 
   return *namespaces.begin();
 }
 
-/// The variables that a daemon's launch writes into mpirun.
-std::string daemon_variables(const running_job& job) {
-  std::string all;
-  for (const char* variable : {"MPIR_being_debugged", "MPIR_executable_path", "MPIR_server_arguments"}) {
-    const std::string bytes = bytes_of_symbol(job.pid(), openmpi_library, variable);
-    CHECK_FALSE(bytes.empty());
-    all += bytes;
-  }
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("Open MPI: launch starts the tool's daemon once on each node, with its arguments") {

@@ -14,11 +14,6 @@ using std::chrono::steady_clock;
 
 namespace {
 
-/// Eight ranks, two on each host, in order.
-std::vector<std::string> srun_line(const far_hosts& hosts) {
-  return with_pid_said(hosts, {"srun", "-N4", "-n8", rank_program("plain_pids")});
-}
-
 /// Each has been told its ranks, for it has started a process to hold them.
 bool all_are_at_work(const far_hosts& hosts) {
   const auto works = [&](const char* host) {
@@ -28,13 +23,21 @@ bool all_are_at_work(const far_hosts& hosts) {
   return works("h2") && works("h3") && works("h4");
 }
 
-std::vector<std::string> stacks_line(const far_hosts& hosts, const running_job& job,
-                                     const std::vector<std::string>& options) {
-  std::vector<std::string> line = {MPIACQ_COMMAND, "stacks", "--json"};
-  line.insert(line.end(), options.begin(), options.end());
-  line.push_back(starter_of(job));
-  return hosts.on("h1", line);
-}
+/// A look at all ranks that takes its time, which has begun when this is there.
+class long_look : public running_command {
+ public:
+  long_look(const job_on_hosts& job, const std::string& samples)
+      : running_command(job.mpiacq({"stacks", "--json", "--samples", samples}), in_a_minute()) {
+    REQUIRE(comes_true([&] { return all_are_at_work(job.hosts()); }));
+  }
+  /// What it reports.
+  [[nodiscard]] json report() {
+    const auto run = wait();
+    INFO(run.err);
+    REQUIRE_FALSE(run.timed_out);
+    return json::parse(run.out);
+  }
+};
 
 /// How often each rank was seen.
 std::map<long, long> samples_of(const json& report) {
@@ -47,12 +50,10 @@ std::map<long, long> samples_of(const json& report) {
 
 TEST_CASE("Far agents: one tree over the ranks of four hosts") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  INFO(job.out());
-  REQUIRE(job.ranks().size() == 8);
+  job_on_hosts job(hosts, srun_on_hosts());
   const auto by = GENERATE("automatic", "ssh");
   INFO(by);
-  const auto run = run_command(stacks_line(hosts, job, {"--agents", by}), in_a_minute());
+  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), in_a_minute());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -60,57 +61,49 @@ TEST_CASE("Far agents: one tree over the ranks of four hosts") {
   CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
   for (const json& rank : report.at("ranks")) {
     CHECK(rank.at("outcome") == "taken");
-    CHECK(rank.at("host") == hosts_printed(job.out()).at(rank.at("rank").get<long>()));
+    CHECK(rank.at("host") == job.places().at(rank.at("rank").get<long>()));
   }
   CHECK(report.at("tree").at(0).at("ranks") == "0-7");
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }
 
 TEST_CASE("Far agents: a person sees which ranks are on which host") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  REQUIRE(job.ranks().size() == 8);
+  job_on_hosts job(hosts, srun_on_hosts());
   std::string nodes;
-  for (const auto& [rank, host] : hosts_printed(job.out())) {
+  for (const auto& [rank, host] : job.places()) {
     if (rank % 2 == 0)
       nodes += (nodes.empty() ? " " : ", ") + host + " " + std::to_string(rank) + "-" + std::to_string(rank + 1);
   }
   for (const char* command : {"stacks", "queues"}) {
-    const auto run = run_command(hosts.on("h1", {MPIACQ_COMMAND, command, starter_of(job)}), in_a_minute());
+    const auto run = run_command(job.mpiacq({command}), in_a_minute());
     INFO(run.out << run.err);
     CHECK_THAT(run.out, ContainsSubstring("of 8 ranks on 4 nodes"));
     CHECK_THAT(run.out, ContainsSubstring("\n  nodes:" + nodes + "\n"));
   }
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }
 
 TEST_CASE("Far agents: a host that is cut off for 3 s costs its own ranks a few samples") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  REQUIRE(job.ranks().size() == 8);
-  running_command look(stacks_line(hosts, job, {"--samples", "80"}), in_a_minute());
-  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  job_on_hosts job(hosts, srun_on_hosts());
+  long_look look(job, "80");
   REQUIRE(hosts.cut("h3"));
   // The fault itself is a time.
   std::this_thread::sleep_for(seconds(3));
   REQUIRE(hosts.mend("h3"));
-  const auto run = look.wait();
-  INFO(run.err);
-  REQUIRE_FALSE(run.timed_out);
-  for (const auto& [rank, samples] : samples_of(json::parse(run.out))) {
+  for (const auto& [rank, samples] : samples_of(look.report())) {
     INFO("rank " << rank);
-    if (hosts_printed(job.out()).at(rank) == "h3") CHECK(samples > 0);
-    if (hosts_printed(job.out()).at(rank) != "h3") CHECK(samples == 80);
+    if (job.places().at(rank) == "h3") CHECK(samples > 0);
+    if (job.places().at(rank) != "h3") CHECK(samples == 80);
   }
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }
 
 TEST_CASE("Far agents: a host that is cut off for good is named, and its agent ends by itself") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  REQUIRE(job.ranks().size() == 8);
-  running_command look(stacks_line(hosts, job, {"--samples", "80"}), in_a_minute());
-  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  job_on_hosts job(hosts, srun_on_hosts());
+  long_look look(job, "80");
   REQUIRE(hosts.cut("h3"));
   CHECK(comes_true([&] { return agents_on(hosts, "h3").empty(); }));
   const auto run = look.wait();
@@ -123,38 +116,31 @@ TEST_CASE("Far agents: a host that is cut off for good is named, and its agent e
     if (rank.at("host") == "h3") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h3"));
     if (rank.at("host") != "h3") CHECK(rank.at("samples") == 80);
   }
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }
 
 TEST_CASE("Far agents: one that is killed costs its own ranks, which go on") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  REQUIRE(job.ranks().size() == 8);
-  running_command look(stacks_line(hosts, job, {"--samples", "40"}), in_a_minute());
-  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  job_on_hosts job(hosts, srun_on_hosts());
+  long_look look(job, "40");
   for (const std::string& pid : agents_on(hosts, "h2")) CHECK(hosts.run("h2", {"kill", "-KILL", pid}).exit_code == 0);
-  const auto run = look.wait();
-  INFO(run.err);
-  REQUIRE_FALSE(run.timed_out);
-  const json report = json::parse(run.out);
+  const json report = look.report();
   for (const json& rank : report.at("ranks")) {
     INFO(rank.dump());
     if (rank.at("host") == "h2") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2"));
     if (rank.at("host") != "h2") CHECK(rank.at("samples") == 40);
   }
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }
 
 TEST_CASE("Far agents: all are gone within 5 s when mpiacq is killed, and the ranks go on") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(srun_line(hosts), 8);
-  REQUIRE(job.ranks().size() == 8);
+  job_on_hosts job(hosts, srun_on_hosts());
   // Killing what entered the host kills the command there.
-  running_command look(stacks_line(hosts, job, {"--samples", "1000000"}));
-  REQUIRE(comes_true([&] { return all_are_at_work(hosts); }));
+  long_look look(job, "1000000");
   ::kill(look.pid(), SIGKILL);
   const auto killed = steady_clock::now();
   CHECK(comes_true([&] { return none_has_agents(hosts); }));
   CHECK(steady_clock::now() - killed < seconds(5));
-  check_left_alone(hosts, job);
+  check_left_alone(job);
 }

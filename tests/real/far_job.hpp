@@ -1,41 +1,89 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A job on the tests' own hosts whose starter is on h1: who it is there, what its ranks are doing, and which agents
-// look at them.
+// A job on the tests' own hosts: what its ranks are doing there, and which agents look at them.
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "far_hosts.hpp"
+#include "real_job.hpp"
 
 namespace mpiacq::test {
 
-/// Says the starter's pid, as its host numbers it, and becomes the starter.
-inline std::vector<std::string> with_pid_said(const far_hosts& hosts, const std::vector<std::string>& starter) {
-  std::vector<std::string> line = {"sh", "-c", "echo starter $$; exec \"$0\" \"$@\""};
-  line.insert(line.end(), starter.begin(), starter.end());
-  return hosts.on("h1", line);
-}
-
-inline std::string starter_of(const running_job& job) {
-  const auto at = job.out().find("starter ");
-  return at == std::string::npos ? "" : std::to_string(std::stol(job.out().substr(at + 8)));
-}
-
-/// The ranks that are stopped or traced, as their own hosts' kernels say; empty where none is, or is gone.
-inline std::string disturbed(const far_hosts& hosts, const running_job& job) {
-  std::string found;
-  const auto places = hosts_printed(job.out());
-  for (const auto& [rank, pid] : job.ranks()) {
-    const auto status =
-        hosts.run(places.at(rank), {"grep", "-E", "^(State|TracerPid):", "/proc/" + std::to_string(pid) + "/status"});
-    const bool quiet = status.out.find("\t0\n") != std::string::npos &&
-                       status.out.find("stopped") == std::string::npos &&
-                       status.out.find("tracing") == std::string::npos;
-    if (!quiet) found += "rank " + std::to_string(rank) + ": " + status.out;
+/// A job whose starter is on h1.
+class job_on_hosts {
+ public:
+  /// `command` and `ranks` as running_job's.
+  job_on_hosts(const far_hosts& hosts, const std::vector<std::string>& command, std::size_t ranks = 8)
+      : hosts_(hosts), job_(with_pid_said(hosts, command), ranks), places_(hosts_printed(job_.out())) {
+    INFO(job_.out());
+    REQUIRE(job_.ranks().size() == ranks);
   }
-  return found;
+
+  [[nodiscard]] const far_hosts& hosts() const { return hosts_; }
+  /// As their hosts number them.
+  [[nodiscard]] const std::map<long, long>& ranks() const { return job_.ranks(); }
+  /// Where each rank said that it is.
+  [[nodiscard]] const std::map<long, std::string>& places() const { return places_; }
+  /// The starter, as h1 numbers it.
+  [[nodiscard]] std::string starter() const {
+    const auto at = job_.out().find("starter ");
+    return at == std::string::npos ? "" : std::to_string(std::stol(job_.out().substr(at + 8)));
+  }
+  /// A command on h1, about this job.
+  [[nodiscard]] std::vector<std::string> about(std::vector<std::string> line) const {
+    line.push_back(starter());
+    return hosts_.on("h1", line);
+  }
+  /// A command of mpiacq's.
+  [[nodiscard]] std::vector<std::string> mpiacq(std::vector<std::string> line) const {
+    line.insert(line.begin(), MPIACQ_COMMAND);
+    return about(std::move(line));
+  }
+
+  /// Traced by somebody, as its host's kernel says.
+  [[nodiscard]] bool is_traced(long rank) const {
+    const std::string status = status_of_rank(rank);
+    return status.find("TracerPid") != std::string::npos && status.find("\t0\n") == std::string::npos;
+  }
+  /// The ranks that are stopped or traced; empty where none is. One that is gone counts.
+  [[nodiscard]] std::string disturbed() const {
+    std::string found;
+    for (const auto& [rank, pid] : ranks()) {
+      const std::string status = status_of_rank(rank);
+      const bool quiet = status.find("\t0\n") != std::string::npos && status.find("stopped") == std::string::npos &&
+                         status.find("tracing") == std::string::npos;
+      if (!quiet) found += "rank " + std::to_string(rank) + ": " + status;
+    }
+    return found;
+  }
+  [[nodiscard]] job_end finish() { return job_.finish(); }
+
+ private:
+  /// Says the starter's pid, as its host numbers it, and becomes the starter.
+  [[nodiscard]] static std::vector<std::string> with_pid_said(const far_hosts& hosts,
+                                                              const std::vector<std::string>& starter) {
+    std::vector<std::string> line = {"sh", "-c", "echo starter $$; exec \"$0\" \"$@\""};
+    line.insert(line.end(), starter.begin(), starter.end());
+    return hosts.on("h1", line);
+  }
+  [[nodiscard]] std::string status_of_rank(long rank) const {
+    const std::string file = "/proc/" + std::to_string(ranks().at(rank)) + "/status";
+    return hosts_.run(places_.at(rank), {"grep", "-E", "^(State|TracerPid):", file}).out;
+  }
+
+  const far_hosts& hosts_;
+  running_job job_;
+  std::map<long, std::string> places_;
+};
+
+/// Slurm's starter with eight ranks, two on each host, in order.
+inline std::vector<std::string> srun_on_hosts() {
+  return {"srun", "-N4", "-n8", rank_program("plain_pids")};
 }
 
 /// The agents that run on a host, by the file that they were started from.
@@ -57,16 +105,23 @@ inline command_options in_a_minute() {
   return options;
 }
 
-/// No agent is left on any host, no rank was touched, and each of the eight comes to its own end, and so does the
-/// starter.
-inline void check_left_alone(const far_hosts& hosts, running_job& job, int status = 0) {
-  CHECK(comes_true([&] { return none_has_agents(hosts); }));
-  CHECK(comes_true([&] { return disturbed(hosts, job).empty(); }));
+/// No agent is left on any host, no rank was touched, and each comes to its own end, and so does the starter.
+inline void check_left_alone(job_on_hosts& job, int status = 0) {
+  CHECK(comes_true([&] { return none_has_agents(job.hosts()); }));
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
   const job_end end = job.finish();
   CHECK_FALSE(end.timed_out);
   INFO(end.out);
   CHECK(end.as_shell() == status);
-  CHECK(end.all_ranks_ended(8));
+  CHECK(end.all_ranks_ended(job.ranks().size()));
+}
+
+/// The ranks of a table of a report's that are on this host.
+inline std::vector<nlohmann::json> rows_on(const nlohmann::json& ranks, const std::string& host) {
+  std::vector<nlohmann::json> rows;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(rows),
+               [&](const nlohmann::json& rank) { return rank.at("host") == host; });
+  return rows;
 }
 
 }  // namespace mpiacq::test

@@ -22,24 +22,15 @@ std::vector<std::string> eight_ranks() {
   return mpirun_on("h1:2,h2:2,h3:2,h4:2", {"-n", "8", rank_program("mpi_pids_openmpi"), "--exit", "3"});
 }
 
-/// A command of mpiacq's on h1, about that job.
-std::vector<std::string> about(const far_hosts& hosts, const running_job& job, std::vector<std::string> line) {
-  line.insert(line.begin(), MPIACQ_COMMAND);
-  line.push_back(starter_of(job));
-  return hosts.on("h1", line);
-}
-
 }  // namespace
 
 TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(with_pid_said(hosts, eight_ranks()), 8);
-  INFO(job.out());
-  REQUIRE(job.ranks().size() == 8);
+  job_on_hosts job(hosts, eight_ranks());
   const auto* by = GENERATE("automatic", "mpir", "ssh");
   INFO(by);
-  const auto run = run_command(about(hosts, job, {"stacks", "--json", "--agents", by}), in_a_minute());
+  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), in_a_minute());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -47,10 +38,10 @@ TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
   CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
   for (const json& rank : report.at("ranks")) {
     CHECK(rank.at("outcome") == "taken");
-    CHECK(rank.at("host") == hosts_printed(job.out()).at(rank.at("rank").get<long>()));
+    CHECK(rank.at("host") == job.places().at(rank.at("rank").get<long>()));
   }
   CHECK(report.at("tree").at(0).at("ranks") == "0-7");
-  check_left_alone(hosts, job, 3);
+  check_left_alone(job, 3);
 }
 
 TEST_CASE("Far Open MPI: launch has the agents of all hosts come as the starter's daemons") {
@@ -75,17 +66,15 @@ TEST_CASE("Far Open MPI: launch has the agents of all hosts come as the starter'
 TEST_CASE("Far Open MPI: attach shows the stacks of all hosts, and leaves the job as it was") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
-  running_job job(with_pid_said(hosts, eight_ranks()), 8);
-  INFO(job.out());
-  REQUIRE(job.ranks().size() == 8);
-  const auto run = run_command(about(hosts, job, {"attach", "--stacks", "--json", "--then", "detach"}), in_a_minute());
+  job_on_hosts job(hosts, eight_ranks());
+  const auto run = run_command(job.mpiacq({"attach", "--stacks", "--json", "--then", "detach"}), in_a_minute());
   INFO(run.err);
   CHECK(run.exit_code == 0);
   CHECK(run.err == "");
   const json report = json::parse(run.out);
   CHECK(pids_reported(report) == job.ranks());
   CHECK(report.at("stacks").at("tree").at(0).at("ranks") == "0-7");
-  check_left_alone(hosts, job, 3);
+  check_left_alone(job, 3);
 }
 
 TEST_CASE("Far Open MPI: two ranks on different hosts that wait for each other are told as a deadlock") {
@@ -95,30 +84,30 @@ TEST_CASE("Far Open MPI: two ranks on different hosts that wait for each other a
   const auto made = run_command({MPIACQ_COMMAND, "types", "openmpi", "-o", types});
   INFO(made.err);
   REQUIRE(made.exit_code == 0);
-  running_job job(with_pid_said(hosts, mpirun_on("h2:1,h3:1", {"-n", "2", "--mca", "pml", "ob1",
-                                                               rank_program("mpi_deadlock_openmpi")})),
-                  2);
-  INFO(job.out());
-  REQUIRE(hosts_printed(job.out()) == std::map<long, std::string>{{0, "h2"}, {1, "h3"}});
-  json seen;
-  // Once both are in the calls that they wait in for ever.
-  CHECK(comes_true([&] {
-    const auto run =
-        run_command(about(hosts, job, {"queues", "--json", "--types", types, "--agents", "ssh"}), in_a_minute());
+  const job_on_hosts job(
+      hosts, mpirun_on("h2:1,h3:1", {"-n", "2", "--mca", "pml", "ob1", rank_program("mpi_deadlock_openmpi")}), 2);
+  REQUIRE(job.places() == std::map<long, std::string>{{0, "h2"}, {1, "h3"}});
+  const auto look = [&](const std::string& by) {
+    const auto run = run_command(job.mpiacq({"queues", "--json", "--types", types, "--agents", by}), in_a_minute());
     INFO(run.err);
     REQUIRE(!run.out.empty());
-    seen = json::parse(run.out);
-    return !seen.at("cycles").empty();
-  }));
-  INFO(seen.dump(1));
-  CHECK(seen.at("cycles") == json::parse("[[0, 1]]"));
-  REQUIRE(seen.at("deadlocks").size() == 1);
-  CHECK(seen.at("deadlocks").at(0).at("certain") == true);
-  for (const int rank : {0, 1}) {
-    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
-    CHECK(row.at("pid") == job.ranks().at(rank));
-    CHECK(row.at("call") == "MPI_Recv");
-    CHECK(row.at("pml") == "ob1");
+    return json::parse(run.out);
+  };
+  // Once both are in the calls that they wait in for ever.
+  CHECK(comes_true([&] { return !look("ssh").at("cycles").empty(); }));
+  for (const char* by : {"ssh", "mpir"}) {
+    const json seen = look(by);
+    INFO("by " << by << ": " << seen.dump(1));
+    CHECK(seen.at("cycles") == json::parse("[[0, 1]]"));
+    REQUIRE(seen.at("deadlocks").size() == 1);
+    CHECK(seen.at("deadlocks").at(0).at("certain") == true);
+    for (const int rank : {0, 1}) {
+      const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
+      CHECK(row.at("pid") == job.ranks().at(rank));
+      CHECK(row.at("host") == job.places().at(rank));
+      CHECK(row.at("call") == "MPI_Recv");
+      CHECK(row.at("pml") == "ob1");
+    }
   }
-  CHECK(comes_true([&] { return none_has_agents(hosts) && disturbed(hosts, job).empty(); }));
+  CHECK(comes_true([&] { return none_has_agents(hosts) && job.disturbed().empty(); }));
 }

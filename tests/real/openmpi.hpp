@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "real_job.hpp"
+#include "running_job.hpp"
 
 namespace mpiacq::test {
 
@@ -25,6 +26,17 @@ inline std::vector<std::string> mpirun_line(int ranks, const std::vector<std::st
                                    rank_program("mpi_pids_openmpi")};
   line.insert(line.end(), application.begin(), application.end());
   return line;
+}
+
+/// The variables that a daemon's launch writes into mpirun.
+inline std::string daemon_variables(const running_job& job) {
+  std::string all;
+  for (const char* variable : {"MPIR_being_debugged", "MPIR_executable_path", "MPIR_server_arguments"}) {
+    const std::string bytes = bytes_of_symbol(job.pid(), openmpi_library, variable);
+    CHECK_FALSE(bytes.empty());
+    all += bytes;
+  }
+  return all;
 }
 
 inline command_options openmpi_options() {

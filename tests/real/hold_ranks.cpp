@@ -1,0 +1,56 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Holds a job's ranks on all its nodes through agents, for a test that stands elsewhere: hold_ranks AGENT STARTER.
+// "ready" stands behind the lines of each step. What comes next is a letter of its standard input: s looks at the
+// stacks, r lets the ranks go. It ends with its input.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+#include "mpiacq/job_ranks.hpp"
+#include "mpiacq/job_view.hpp"
+
+using namespace mpiacq;
+
+namespace {
+
+void hold(job_ranks& ranks) {
+  for (const rank_hold& rank : ranks.hold()) {
+    std::cout << (rank.state == hold_state::held ? "held " : "not held ") << rank.rank;
+    if (rank.why) std::cout << ": " << rank.why->message;
+    std::cout << "\n";
+  }
+}
+
+void look(job_ranks& ranks) {
+  const job_stacks seen = ranks.stacks();
+  std::cout << "taken " << seen.taken.text() << "\n";
+  for (const refused_ranks& refused : seen.refused)
+    std::cout << "refused " << refused.ranks.text() << ": " << refused.why.message << "\n";
+}
+
+int complain(const error& why) {
+  std::cerr << "hold_ranks: " << why.message << "\n";
+  return EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return EXIT_FAILURE;
+  const auto job = look_at_job(process_id{std::atoi(argv[2])}, {}, clock::now() + std::chrono::seconds(10));
+  if (!job) return complain(job.error());
+  job_ranks_options options;
+  options.agents.program = argv[1];
+  options.agents.job_id = job->facts.job_id.value_or("");
+  const auto ranks = job_ranks::create(*job->processes, {}, options);
+  if (!ranks) return complain(ranks.error());
+  hold(**ranks);
+  std::cout << "ready" << std::endl;
+  for (char command = 0; std::cin.get(command);) {
+    if (command == 's') look(**ranks);
+    if (command == 'r') static_cast<void>((*ranks)->release());
+    std::cout << "ready" << std::endl;
+  }
+  return EXIT_SUCCESS;
+}
