@@ -49,9 +49,9 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
       view.facts = facts_of(job, starter.pid);
       view.processes = job.table();
       view.interface = interface_kind::mpi2dd;
-      if (auto step = slurm_step_of(*view.processes, starter.pid)) {
-        view.facts.job_id = std::move(step->job);
-        view.facts.step_id = std::move(step->step);
+      if (auto slurm = slurm_step_of(*view.processes, starter.pid)) {
+        view.facts.job_id = std::move(slurm->job);
+        view.facts.step_id = std::move(slurm->step);
       }
       view.problems = job.take_problems();
       const auto hosts = hosts_on_this_node(*view.processes);
