@@ -95,12 +95,6 @@ void front_end::note_losses() {
   gathering& open = below_->open();
   if (!open.has_news()) return;
   answer news = open.take();
-  for (agent_problem& problem : news.problems) {
-    if (problem.agent < 1 || problem.agent > agents_.size()) continue;
-    // The first says why; that it cannot be reached any more follows from it.
-    auto& why = agents_[problem.agent - 1].why;
-    if (!why) why = std::move(problem.why);
-  }
   for (const auto& range : news.agents.ranges()) {
     for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n) {
       agent_facts& agent = agents_[n - 1];
@@ -108,6 +102,13 @@ void front_end::note_losses() {
       agent.ranks = {};
       unheard_.erase(agent.address.key);
     }
+  }
+  for (agent_problem& problem : news.problems) {
+    if (problem.agent < 1 || problem.agent > agents_.size()) continue;
+    // Said together with an answer, it has been lost after that. The first says why; that it cannot be reached any more
+    // follows from it.
+    auto& why = agents_[problem.agent - 1].why;
+    if (!why) why = std::move(problem.why);
   }
   if (!news.what) return;
   if (answer_) {

@@ -106,6 +106,12 @@ void merge(answer_body& into, answer_body&& other) {
 bool gathering::add(answer&& part) {
   // Who is lost is so whatever was asked when that was found.
   if (part.number != number_ && part.what) return false;
+  if (part.what) {
+    // Whoever answers is there, or there again.
+    const auto answers = [&](const agent_problem& one) { return part.agents.contains(one.agent); };
+    std::erase_if(problems_, answers);
+    std::erase_if(told_, answers);
+  }
   append(problems_, std::move(part.problems));
   if (part.agents.empty() || !part.what) return !problems_.empty();
   const rank_set unheard = part.agents.without(covered_);
@@ -130,10 +136,13 @@ bool gathering::add(answer&& part) {
 
 std::optional<answer> gathering::take_problems() {
   if (problems_.empty()) return std::nullopt;
+  told_.insert(told_.end(), problems_.begin(), problems_.end());
   return answer{number_, {}, std::exchange(problems_, {}), std::nullopt};
 }
 
 answer gathering::take() {
+  std::erase_if(told_, [this](const agent_problem& one) { return !fresh_.contains(one.agent); });
+  append(problems_, std::exchange(told_, {}));
   answer part{number_, std::exchange(fresh_, {}), std::exchange(problems_, {}), std::move(body_)};
   body_.reset();
   return part;

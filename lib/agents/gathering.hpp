@@ -27,6 +27,8 @@ class gathering {
   [[nodiscard]] const rank_set& covered() const { return covered_; }
   /// Something has come since the last `take`.
   [[nodiscard]] bool has_news() const { return body_.has_value() || !problems_.empty(); }
+  /// An agent that was lost after it had answered is lost all the same: its problem is with its answer, also where it
+  /// has been told alone before.
   [[nodiscard]] answer take();
   /// The problems alone, where there are any.
   [[nodiscard]] std::optional<answer> take_problems();
@@ -36,6 +38,7 @@ class gathering {
   rank_set covered_;
   rank_set fresh_;
   std::vector<agent_problem> problems_;
+  std::vector<agent_problem> told_;  ///< alone, since the last `take`
   std::optional<answer_body> body_;
 };
 

@@ -24,18 +24,17 @@ namespace mpiacq::test {
 class fake_ssh {
  public:
   fake_ssh() : path_(::getenv("PATH")) {
-    std::ofstream(folder_.path("ssh")) << "#!/bin/sh\n"
-                                          "while [ \"$1\" != -- ]; do shift; done\n"
-                                          "host=$2\n"
-                                          "shift 2\n"
-                                          "[ \"$host\" = away ] && { echo 'ssh: no route to away' >&2; exit 255; }\n"
-                                          "[ \"$host\" = silent ] && exec tail -f /dev/null\n"
-                                          "[ \"$host\" = killed ] && kill -KILL $$\n"
-                                          "case $host in late*) read -r go <"
-                                       << folder_.path("gate") << " ;; esac\n"
-                                       << "echo $$ > " << folder_.path("pid.") << "$host\n"
-                                       << "exec sh -c \"exec $*\"\n";
-    ::chmod(folder_.path("ssh").c_str(), 0755);
+    add("ssh", R"(while [ "$1" != -- ]; do shift; done
+host=$2
+shift 2
+[ "$host" = away ] && { echo 'ssh: no route to away' >&2; exit 255; }
+[ "$host" = silent ] && exec tail -f /dev/null
+[ "$host" = killed ] && kill -KILL $$
+echo begin >> $folder/log
+case $host in late*) read -r go <$folder/gate ;; esac
+echo $$ > $folder/pid.$host
+exec sh -c "exec $*"
+)");
     ::mkfifo(folder_.path("gate").c_str(), 0600);
     gate_ = helper::unique_fd{::open(folder_.path("gate").c_str(), O_RDWR | O_CLOEXEC)};
     ::setenv("PATH", (folder_.path("") + ":" + path_).c_str(), 1);
@@ -43,6 +42,19 @@ class fake_ssh {
   ~fake_ssh() { ::setenv("PATH", path_.c_str(), 1); }
   fake_ssh(const fake_ssh&) = delete;
   fake_ssh& operator=(const fake_ssh&) = delete;
+
+  /// Another command in front of PATH, for a shell that knows this `$folder`. It says in `called` that it was.
+  void add(const std::string& name, const std::string& script) const {
+    std::ofstream(folder_.path(name)) << "#!/bin/sh\nfolder=" << folder_.path(".") << "\necho " << name
+                                      << " >> $folder/called\n"
+                                      << script;
+    ::chmod(folder_.path(name).c_str(), 0755);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
+  /// The names of the commands that were run, a line each, in order.
+  [[nodiscard]] std::string called() const { return file_contents(folder_.path("called")); }
+  /// "begin" for each that ssh has begun with, and what else commands wrote there.
+  [[nodiscard]] std::string log() const { return file_contents(folder_.path("log")); }
 
   void let_late_ones_come(std::size_t count) const {
     const std::string lines(count, '\n');

@@ -70,6 +70,26 @@ TEST_CASE("gathering: an answer that cannot be taken apart is left out, and that
   CHECK_THAT(whole.problems[0].why.message, ContainsSubstring("the answer of agents 4,6"));
 }
 
+TEST_CASE("gathering: who is lost after its answer is so with that answer, and who answers after it was lost is not") {
+  const agent_problem lost{3, error{error_code::process_gone, "its agent has ended"}};
+  gathering all(1);
+  REQUIRE(all.add(stacks_of(rank_set(3), {"main"})));
+  REQUIRE(all.add(answer{1, {}, {lost}, std::nullopt}));
+  // It is told at once, while others are waited for.
+  REQUIRE(all.take_problems().has_value());
+  const answer with_it = all.take();
+  CHECK(with_it.agents.contains(3));
+  REQUIRE(with_it.problems.size() == 1);
+  CHECK(with_it.problems[0].agent == 3);
+  CHECK(all.take().problems.empty());
+
+  gathering again(1);
+  REQUIRE(again.add(answer{1, {}, {lost}, std::nullopt}));
+  REQUIRE(again.take_problems().has_value());
+  REQUIRE(again.add(stacks_of(rank_set(3), {"main"})));
+  CHECK(again.take().problems.empty());
+}
+
 TEST_CASE("gathering: answers to another question are none to this one") {
   gathering all(2);
   CHECK_FALSE(all.add(stacks_of(rank_set(1), {"main"})));

@@ -1,0 +1,129 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What keeps one that talks too much, too long or does not listen from harming anybody: each bound, met and passed.
+#include "branch.hpp"
+#include "channel.hpp"
+#include "made_up_nodes.hpp"
+#include "sample_messages.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::agents;
+using namespace mpiacq::test;
+
+namespace {
+
+/// A connection of two that know each other.
+struct connected {
+  scratch_folder folder;
+  trust front = trust::begin(folder.path("no-socket"), folder.path(".")).value();
+  trust agent = trust::told(front.proof()).value();
+  channel both{front, agent};
+  peer_name peer;
+
+  connected() {
+    both.connect_and_greet();
+    const auto come = both.next_above();
+    REQUIRE(come.has_value());
+    peer = come->from;
+  }
+};
+
+constexpr std::uint32_t deepest = 131'072;
+
+/// A message with a call tree of one stack, and what becomes of it.
+result<message> sent_tree(std::uint32_t frames) {
+  thread_stack stack;
+  stack.frames.assign(frames, {{}, some_place("f")});
+  stacks_part part;
+  part.tree.add(0, stack);
+  part.taken.add(0);
+  return decode(encode(answer{1, rank_set(1), {}, std::move(part)}));
+}
+
+/// An answer whose reason is so long.
+answer long_answer(std::size_t bytes) {
+  stacks_part part;
+  part.refused.push_back({rank_set(0), error{error_code::system, std::string(bytes, 'x')}});
+  return {1, rank_set(1), {}, std::move(part)};
+}
+
+}  // namespace
+
+TEST_CASE("bounds: a call tree is as deep as it may be, and no deeper") {
+  const auto read = sent_tree(deepest);
+  REQUIRE(read.has_value());
+  CHECK(std::get<stacks_part>(*std::get<answer>(*read).what).tree.size() == deepest + 1);
+  const auto refused = sent_tree(deepest + 1);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == error_code::limit);
+  CHECK_THAT(refused.error().message, ContainsSubstring("more than 131072 frames"));
+}
+
+TEST_CASE("bounds: of one turn's messages ten thousand are taken, though there are always more") {
+  constexpr std::size_t most = 10'000, some_more = 50, at_once = 500;
+  connected ends;
+  branch below(*ends.both.upper);
+  std::size_t taken = 0, sent = 0;
+  // Whenever one is taken the next is there already.
+  const auto feed = [&] {
+    if (sent == taken && sent < most + some_more) {
+      for (std::size_t i = 0; i < at_once; ++i) REQUIRE(ends.both.lower->send(alive{}));
+      sent += at_once;
+    }
+    auto items = ends.both.upper->poll_items();
+    REQUIRE(zmq_poll(items.data(), 1, 10'000) == 1);
+  };
+  below.received = [&](std::size_t) {
+    ++taken;
+    if (taken < most + some_more) feed();
+  };
+  feed();
+  below.turn();
+  CHECK(taken == most);
+  // The next turn goes on with it.
+  below.turn();
+  CHECK(taken > most);
+}
+
+TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
+  connected ends;
+  const answer too_long = long_answer(most_bytes);
+  CHECK(ends.both.upper->send(ends.peer, too_long) == sending::full);
+  CHECK_FALSE(ends.both.lower->send(too_long));
+  REQUIRE(ends.both.lower->send(alive{1, 2}));
+  const auto heard = ends.both.next_above();
+  REQUIRE(heard.has_value());
+  CHECK(std::get<alive>(heard->what).all == 2);
+  // One that keeps to nothing is cut off before the message is in our memory.
+  const auto keys = ends.agent.connection_keys().value();
+  auto rude = zmq_socket::make(ends.both.context, ZMQ_DEALER).value();
+  REQUIRE((rude.set(ZMQ_CURVE_SERVERKEY, ends.both.upper->address().key) && rude.set(ZMQ_CURVE_PUBLICKEY, keys.open) &&
+           rude.set(ZMQ_CURVE_SECRETKEY, keys.secret)));
+  REQUIRE(zmq_connect(rude.get(), ends.both.upper->address().endpoints.at(0).c_str()) == 0);
+  hello greeting;
+  greeting.names.host = "rude";
+  REQUIRE(send_part(rude, std::span<const std::byte>(encode(greeting)), false) == 0);
+  const auto come = ends.both.next_above();
+  REQUIRE(come.has_value());
+  REQUIRE(send_part(rude, std::span<const std::byte>(encode(too_long)), false) == 0);
+  CHECK(comes_true([&] { return ends.both.upper->send(come->from, alive{}) == sending::gone; }));
+  CHECK_FALSE(ends.both.upper->receive().has_value());
+  CHECK(ends.both.upper->dropped().unreadable == 0);
+}
+
+TEST_CASE("bounds: to one that does not listen no more is queued than there is room for, and nobody waits") {
+  connected ends;
+  const message padded = long_answer(8192);
+  constexpr std::size_t by_far_too_many = 20'000;
+  std::size_t sent = 0;
+  sending outcome = sending::done;
+  // The other end takes nothing. It may have been given up for that before its queues are full.
+  while (outcome == sending::done && ++sent < by_far_too_many) outcome = ends.both.upper->send(ends.peer, padded);
+  CHECK(outcome != sending::done);
+  CHECK(sent > 100);
+  // The same from below.
+  connected others;
+  sent = 0;
+  while (others.both.lower->send(padded) && ++sent < by_far_too_many) continue;
+  CHECK(sent < by_far_too_many);
+  CHECK(sent > 100);
+}

@@ -1,0 +1,150 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which way agents are started, and in which order the ways are gone; how many commands of ssh run at a time.
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "agent_starters.hpp"
+#include "faked_hosts.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// What is called srun here runs its program once for each node of its list, as a step does.
+constexpr auto step = R"(for word; do case $word in --nodelist=*) nodes=${word#*=} ;; esac; done
+while [ "${1#--}" != "$1" ]; do shift; done
+for node in $(echo "$nodes" | tr , ' '); do SLURMD_NODENAME=$node "$@" & done
+wait
+)";
+constexpr auto ends_at_once = "echo end >> $folder/log\n";
+constexpr auto no_step = "echo 'srun: error: no step for you' >&2\nexit 1\n";
+
+/// All ways there are: a starter that runs and has none of MPIR's variables, a Slurm job's id, and ssh.
+job_ranks_options all_ways(const fake_ssh& ssh, const live_process& starter) {
+  job_ranks_options options = ssh.options();
+  options.agents.start = agent_start::automatic;
+  options.agents.starter = starter.pid();
+  options.agents.job_id = "7";
+  return options;
+}
+
+/// These stand in the text, one behind the other.
+bool in_order(const std::string& text, const std::vector<std::string>& parts) {
+  std::size_t at = 0;
+  for (const std::string& part : parts) {
+    at = text.find(part, at);
+    if (at == std::string::npos) return false;
+    at += part.size();
+  }
+  return true;
+}
+
+std::vector<std::string> hosts_called(std::size_t count) {
+  std::vector<std::string> hosts;
+  for (std::size_t i = 0; i < count; ++i) hosts.push_back("late" + std::to_string(i));
+  return hosts;
+}
+
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::istringstream words(text);
+  return static_cast<std::size_t>(
+      std::count(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>(), word));
+}
+
+/// The most that ran at once, by what each says when it begins and when it ends.
+std::size_t most_at_once(const std::string& log) {
+  std::istringstream words(log);
+  std::size_t now = 0, most = 0;
+  for (std::string word; words >> word;) {
+    if (word == "begin") most = std::max(most, ++now);
+    if (word == "end") --now;
+  }
+  return most;
+}
+
+constexpr auto nobody = [](const std::string&) { return false; };
+
+}  // namespace
+
+TEST_CASE("agents' ways: the starter, then Slurm, then ssh, and a node that none of them reaches has all reasons") {
+  const fake_ssh ssh;
+  ssh.add("srun", no_step);
+  const far_job job({"away"});
+  const live_process starter({"cat"});
+  const auto ranks = reach(job, all_ways(ssh, starter));
+  REQUIRE(ranks->nodes()[0].why.has_value());
+  const std::string& why = ranks->nodes()[0].why->message;
+  INFO(why);
+  // The last that was tried is said first.
+  CHECK(in_order(why, {"no route to away", "before that", "srun ended with status 1: srun: error: no step for you",
+                       "before that", "asking the starter to launch agents"}));
+  CHECK(ssh.called() == "srun\nssh\n");
+}
+
+TEST_CASE("agents' ways: where Slurm brings them, ssh is not asked") {
+  const fake_ssh ssh;
+  ssh.add("srun", step);
+  const far_job job({"n1", "n2"});
+  const live_process starter({"cat"});
+  const auto ranks = reach(job, all_ways(ssh, starter));
+  for (const job_node& node : ranks->nodes()) {
+    INFO((node.why ? node.why->message : ""));
+    CHECK_FALSE(node.why.has_value());
+  }
+  CHECK(ssh.called() == "srun\n");
+  CHECK(ranks->stacks().taken.text() == "0-1");
+}
+
+TEST_CASE("agents' ways: ssh reaches what the starter and Slurm do not, and no reason is left") {
+  const fake_ssh ssh;
+  ssh.add("srun", no_step);
+  const far_job job({"n1", "away"});
+  const live_process starter({"cat"});
+  const auto ranks = reach(job, all_ways(ssh, starter));
+  CHECK_FALSE(ranks->nodes()[0].why.has_value());
+  REQUIRE(ranks->nodes()[1].why.has_value());
+  CHECK_THAT(ranks->nodes()[1].why->message, ContainsSubstring("no route to away") && ContainsSubstring("no step"));
+  CHECK(ranks->stacks().taken.text() == "0");
+}
+
+TEST_CASE("agents' ways: never more than 32 commands of ssh run at a time, and the next has its turn when one ends") {
+  constexpr std::size_t hosts = 70;
+  const fake_ssh ssh;
+  ssh.add("agent", ends_at_once);
+  agents::agent_starters starters;
+  REQUIRE(starters.by_ssh(hosts_called(hosts), ssh.path("agent"), {}).has_value());
+  const auto runs = [&] { return starters.may_bring(nobody); };
+  // All of one turn wait for us.
+  REQUIRE(comes_true([&] { return runs() && count_of(ssh.log(), "begin") == agents::agent_starters::most_beginning; }));
+  CHECK_THAT(starters.give_up("late69"), ContainsSubstring("its turn to be reached has not come: 32"));
+  ssh.let_late_ones_come(hosts - 1);
+  CHECK(comes_true([&] { return !runs(); }));
+  CHECK(count_of(ssh.log(), "begin") == hosts - 1);
+  CHECK(count_of(ssh.log(), "end") == hosts - 1);
+  CHECK(most_at_once(ssh.log()) == agents::agent_starters::most_beginning);
+}
+
+TEST_CASE("agents' ways: a command of ssh whose agent has come makes room for the next, though it runs on") {
+  constexpr std::size_t hosts = 70;
+  const fake_ssh ssh;
+  ssh.add("agent", ends_at_once);
+  agents::agent_starters starters;
+  REQUIRE(starters.by_ssh(hosts_called(hosts), ssh.path("agent"), {}).has_value());
+  std::size_t come = 0;
+  const auto has_come = [&](const std::string& host) { return std::stoul(host.substr(4)) < come; };
+  for (const std::size_t begun : {32U, 64U, 70U}) {
+    CHECK(comes_true([&] {
+      static_cast<void>(starters.may_bring(has_come));
+      return count_of(ssh.log(), "begin") >= begun;
+    }));
+    CHECK(count_of(ssh.log(), "begin") == begun);
+    come = begun;
+  }
+  ssh.let_late_ones_come(hosts);
+  CHECK(comes_true([&] {
+    static_cast<void>(starters.may_bring(has_come));
+    return count_of(ssh.log(), "end") == hosts;
+  }));
+}
