@@ -131,7 +131,7 @@ TEST_CASE("graph: what is wrong stands where it belongs, and foreign text stays 
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--directories", "1", "--world", "w\x1b[31m\"0", "--hold"}};
   job.ready();
   job.tell(job.pid(), "directory,far.away,/bin/dird,77\nprocess,localhost,/bin/a,-,4194001,7");
-  const auto text = graph(job.pid());
+  const auto text = graph(job.pid(), {"--agents", "none"});
   INFO(text.out);
   CHECK(text.exit_code == 0);
   CHECK_THAT(text.out, ContainsSubstring("problem: proctable: comm_world_id of entry 0: the pointer is null"));
@@ -139,13 +139,13 @@ TEST_CASE("graph: what is wrong stands where it belongs, and foreign text stays 
   CHECK_THAT(text.out, ContainsSubstring("directory  77 on far.away  dird"));
   CHECK_THAT(text.out, ContainsSubstring("problem: unreachable: process 77 is on far.away"));
   CHECK_THAT(text.out, ContainsSubstring("world w\\x1b[31m\"0"));
-  const json seen = json_of(graph(job.pid(), {"--json"}));
+  const json seen = json_of(graph(job.pid(), {"--json", "--agents", "none"}));
   std::set<std::string> states;
   for (const json& visit : seen.at("visits")) states.insert(visit.at("state").get<std::string>());
   CHECK(states == std::set<std::string>{"read", "unreachable"});
   if (!has_dot()) MPIACQ_SKIP("graphviz is not installed");
   const scratch_folder folder;
-  CHECK(graph(job.pid(), {"--dot", "-o", folder.path("g.dot")}).exit_code == 0);
+  CHECK(graph(job.pid(), {"--agents", "none", "--dot", "-o", folder.path("g.dot")}).exit_code == 0);
   const auto drawn = run_command({"dot", "-Tplain", folder.path("g.dot")});
   CHECK(drawn.exit_code == 0);
   CHECK(drawn.err.empty());
