@@ -84,7 +84,7 @@ class running_agents {
       std::vector<rank_process> ranks;
       const made_up_ranks mine = job.of(static_cast<std::uint32_t>(std::stoul(names.told)));
       for (std::uint32_t rank = mine.first; rank < mine.first + mine.count && job.agents > 1; ++rank)
-        ranks.push_back({rank, process_id{1000 + rank % 1000}, "/home/somebody/work/application/bin/solver"});
+        ranks.push_back({rank, process_id{::getpid()}, "/home/somebody/work/application/bin/solver"});
       return std::optional(std::move(ranks));
     });
     if (!made) give_up(made.error().message);

@@ -2,6 +2,7 @@
 // The stacks of a large job's ranks by way of agents: in a tree, and with all agents right below the front end. Agents,
 // connections, encryption and merging are real, over loopback; only the ranks are made up.
 //   agents_bench [AGENTS...]
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,7 @@ using namespace mpiacq::bench;
 namespace {
 
 constexpr std::uint32_t fan_out = 32;
-constexpr std::uint32_t ranks_of_a_node = 1024;
-/// More than their heartbeats alone keep a core busy.
-constexpr std::size_t agents_of_a_core = 512;
+constexpr std::uint32_t ranks_of_a_node = 1024, most_ranks = 1U << 20U;
 constexpr int rounds = 9;
 constexpr auto floor_is =
     "the same question to one agent that has the whole answer: once over an encrypted connection, nothing to merge";
@@ -91,12 +90,9 @@ int main(int argc, char** argv) {
   // What differs grows: each in a place of its own, up to every 16th rank of a job of 262,144.
   for (const std::uint32_t places : {256U, 4096U, 16384U})
     compare("agents, stacks that differ", {256, ranks_of_a_node, places}, places, "places", folder.path);
-  std::vector<std::size_t> usual = {64, 256};
-  for (const std::size_t more : {1024U, 2048U, 4096U}) {
-    if (more <= agents_of_a_core * std::thread::hardware_concurrency()) usual.push_back(more);
-  }
-  for (const std::size_t agents : sizes(argc, argv, usual)) {
-    const made_up_job job{static_cast<std::uint32_t>(agents), ranks_of_a_node, 0};
+  for (const std::size_t agents : sizes(argc, argv, {64, 256, 1024, 4096})) {
+    const auto nodes = static_cast<std::uint32_t>(agents);
+    const made_up_job job{nodes, std::min(ranks_of_a_node, most_ranks / nodes), 0};
     compare("agents, stacks", job, agents, "agents", folder.path);
   }
 }

@@ -38,6 +38,8 @@ node_names names_here(const std::string& told) {
 /// What there is of an answer goes up that long after somebody has said that it will do.
 constexpr std::chrono::milliseconds hurried_limit{1000};
 constexpr std::chrono::milliseconds between_progress{250};
+/// What was said so shortly before a connection ended may not have been heard.
+constexpr std::chrono::seconds said_again{5};
 
 /// The agent of one node: one seat above, a branch below, and its own ranks.
 class node_agent {
@@ -105,6 +107,8 @@ class node_agent {
       if (worker_) return;
       watch_ = rank_watch(placed->ranks);
       if (auto worker = rank_worker::start(std::move(placed->ranks), answers_)) worker_ = std::move(*worker);
+    } else if (std::holds_alternative<welcome>(said)) {
+      tell_losses();
     } else if (std::holds_alternative<alive>(said)) {
       static_cast<void>(seat_->send(progress()));
     } else if (const auto* asked = std::get_if<ask>(&said)) {
@@ -172,7 +176,11 @@ class node_agent {
     if (is_late) flush_by_ = no_deadline;
     late_ = late_ || is_late;
     // Who is lost is told at once, also while nothing is asked.
-    if (const auto problems = below_->open().take_problems()) static_cast<void>(seat_->send(*problems));
+    if (auto problems = below_->open().take_problems()) {
+      static_cast<void>(seat_->send(*problems));
+      forget_old_losses();
+      losses_.push_back({clock::now(), std::move(*problems)});
+    }
     if (!below_->open().has_news()) return;
     const bool all = own_is_in_ && below_->all_answered();
     if (!all && !late_ && said_.empty()) return;
@@ -187,6 +195,21 @@ class node_agent {
     }
     late_ = false;
     said_.push_back(std::move(part));
+  }
+
+  /// To whoever is above now: an agent that nobody is told of is waited for.
+  void tell_losses() {
+    forget_old_losses();
+    for (const loss& one : losses_) {
+      answer still_lost = one.what;
+      std::erase_if(still_lost.problems, [this](const agent_problem& problem) { return below_->has(problem.agent); });
+      if (!still_lost.problems.empty()) static_cast<void>(seat_->send(still_lost));
+    }
+  }
+
+  void forget_old_losses() {
+    const auto since = clock::now() - said_again;
+    std::erase_if(losses_, [since](const loss& one) { return one.at < since; });
   }
 
   /// Its ranks have ended, it owes no answer, and nobody is below it whose way up it is.
@@ -220,6 +243,11 @@ class node_agent {
   deadline flush_by_ = no_deadline;
   deadline at_most_ = no_deadline;
   std::vector<answer> said_;  ///< to the question that is open
+  struct loss {
+    deadline at{};
+    answer what;  ///< problems alone
+  };
+  std::vector<loss> losses_;  ///< that have been told
 };
 
 }  // namespace

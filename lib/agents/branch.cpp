@@ -18,8 +18,14 @@ constexpr std::size_t most_at_a_time = 10'000;
 /// Looks, not time: whoever was stopped himself, or busy elsewhere, has not looked meanwhile.
 constexpr std::uint32_t most_unheard = silent_at_most / between_signs;
 
-constexpr const char* is_gone = "its agent has ended, or cannot be reached any more";
-constexpr const char* is_silent = "its agent is silent, though its host can be reached: it is stopped, or gets no time";
+// Its ranks are as they were: what has ended is the agent.
+error is_gone() {
+  return {error_code::system, "its agent has ended, or cannot be reached any more"};
+}
+
+error is_silent() {
+  return {error_code::timed_out, "its agent is silent, though its host can be reached: it is stopped, or gets no time"};
+}
 
 std::uint32_t less_time(std::int64_t left_ms) {
   const std::int64_t margin = std::max<std::int64_t>(least_margin_ms, left_ms / 10);
@@ -48,12 +54,12 @@ void branch::look() {
     if (door_.send(i->first, alive{}) == sending::gone) {
       const child lost = known;
       i = children_.erase(i);
-      lose(lost, is_gone);
+      lose(lost, is_gone());
       continue;
     }
     if (known.unheard++ == most_unheard) {
       known.waited_for = false;
-      lose(known, is_silent);
+      lose(known, is_silent());
     }
     ++i;
   }
@@ -83,7 +89,7 @@ void branch::take(arrival&& come) {
   } else if (std::holds_alternative<farewell>(come.what)) {
     const child lost = from->second;
     children_.erase(from);
-    lose(lost, is_gone);
+    lose(lost, is_gone());
   }
 }
 
@@ -104,10 +110,10 @@ bool branch::has(std::uint32_t number) const {
                      [number](const auto& known) { return known.second.number == number; });
 }
 
-void branch::lose(const child& lost, const char* why) {
+void branch::lose(const child& lost, error why) {
   answer only_problem;
   only_problem.number = open_.number();
-  only_problem.problems.push_back({lost.number, error(error_code::process_gone, why)});
+  only_problem.problems.push_back({lost.number, std::move(why)});
   open_.add(std::move(only_problem));
 }
 

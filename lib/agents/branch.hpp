@@ -39,6 +39,8 @@ class branch {
   /// The answers: those of the children are in it, others may be added.
   [[nodiscard]] gathering& open() { return open_; }
   void say_farewell();
+  /// This one is a child now.
+  [[nodiscard]] bool has(std::uint32_t number) const;
   [[nodiscard]] std::size_t size() const { return children_.size(); }
   /// When `turn` wants to be called again, though nothing has come: never where nobody is there to look after.
   [[nodiscard]] deadline next_turn() const { return children_.empty() ? no_deadline : next_look_; }
@@ -52,8 +54,7 @@ class branch {
   };
   void take(arrival&& come);
   void look();
-  void lose(const child& lost, const char* why);
-  [[nodiscard]] bool has(std::uint32_t number) const;
+  void lose(const child& lost, error why);
   [[nodiscard]] std::optional<ask> question_now() const;
 
   listener& door_;

@@ -103,8 +103,10 @@ TEST_CASE("Far faults: an agent is killed while queues are read, then Ctrl-C end
   CHECK(report.at("interrupted") == true);
   REQUIRE(report.at("ranks").size() == 8);
   for (const json& rank : report.at("ranks")) CHECK(rank.at("outcome") != "complete");
-  for (const json& rank : rows_on(report.at("ranks"), "h2"))
+  for (const json& rank : rows_on(report.at("ranks"), "h2")) {
+    CHECK(rank.at("outcome") == "failed");
     CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2: its agent has ended"));
+  }
   for (const std::string& host : far_hosts::names())
     CHECK(comes_true([&] { return library_processes(hosts, host).empty(); }));
   check_left_alone(job);

@@ -1,0 +1,139 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Many looks over trees of which an inner agent is killed during each: every look ends, and nothing is left of any.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "faked_nodes.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using namespace mpiacq::agents;
+
+namespace {
+
+constexpr std::size_t tree_count = 2;
+/// Agents 1 to 5 have two below them each; so the first five that are started do.
+constexpr std::size_t node_count = 12, inner_count = 5;
+constexpr std::uint32_t fan_out = 2;
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
+  std::istringstream words(run_command({"pgrep", "-P", std::to_string(process)}).out);
+  for (pid_t pid = 0; words >> pid;) all.push_back(pid);
+  return all;
+}
+
+/// A tree of agents that are programs, each with a rank. Agent n is that of node n - 1.
+class tree_of_programs {
+ public:
+  tree_of_programs() : nodes_(std::vector<std::vector<std::string>>(node_count, {"in:MPI_Recv"}), 1, fan_out) {
+    for (std::size_t i = 0; i < node_count; ++i) {
+      std::vector<std::string> line = {MPIACQ_AGENT};
+      for (const std::string& word : arguments_of(nodes_.order_for("n" + std::to_string(i)))) line.push_back(word);
+      agents_.push_back(std::make_unique<running_command>(line));
+      // Those that others come behind have to be there before.
+      if (i < inner_count) REQUIRE(nodes_.wait_for_agents(i + 1));
+    }
+    REQUIRE(nodes_.wait_for_agents(node_count));
+    // All are at work then.
+    REQUIRE(nodes_.ask(ask_stacks{}).missing.empty());
+    for (const auto& agent : agents_) {
+      for (const pid_t child : children_of(agent->pid())) helpers_.push_back(child);
+    }
+    REQUIRE(helpers_.size() >= node_count);
+  }
+
+  [[nodiscard]] faked_nodes& nodes() { return nodes_; }
+  void kill(std::size_t node) const { ::kill(agents_[node]->pid(), SIGKILL); }
+  [[nodiscard]] bool none_is_disturbed() const {
+    for (std::size_t rank = 0; rank < node_count; ++rank) {
+      if (!runs_freely(nodes_.pid(rank))) return false;
+    }
+    return true;
+  }
+  /// All agents end with their front end, and what they have started with them.
+  void check_end(const rank_set& killed) {
+    nodes_.end_front();
+    for (std::size_t i = 0; i < node_count; ++i) {
+      const auto end = agents_[i]->wait();
+      INFO("node " << i << ": " << end.err);
+      const bool was_killed = killed.contains(static_cast<std::uint32_t>(i));
+      CHECK((was_killed ? end.signal == SIGKILL : end.exit_code == 0));
+    }
+    for (const pid_t helper : helpers_) CHECK(comes_true([&] { return process_state(helper) == ' '; }));
+    CHECK(comes_true([&] { return none_is_disturbed(); }));
+  }
+
+ private:
+  faked_nodes nodes_;
+  std::vector<std::unique_ptr<running_command>> agents_;
+  std::vector<pid_t> helpers_;
+};
+
+/// Everybody has been seen, or is one that was killed.
+void check(const gathered& seen, const rank_set& killed) {
+  rank_set told;
+  if (seen.what) told = std::get<stacks_part>(*seen.what).taken;
+  for (const agent_problem& missing : seen.missing) {
+    const std::uint32_t rank = missing.agent - 1;
+    INFO("node " << rank << ": " << missing.why.message);
+    CHECK(killed.contains(rank));
+    CHECK_THAT(missing.why.message, ContainsSubstring("its agent has ended"));
+    told.add(rank);
+  }
+  CHECK(told.count() == node_count);
+}
+
+/// A look during which an agent is killed, and one after it: by then it is known, so that of two that end right after
+/// each other none takes the news of the other with it.
+void look_and_kill(tree_of_programs& tree, std::uint32_t node, rank_set& killed, std::chrono::microseconds when) {
+  std::thread killer([&] {
+    // The fault itself is a time.
+    std::this_thread::sleep_for(when);
+    tree.kill(node);
+  });
+  const gathered during = tree.nodes().ask(ask_stacks{});
+  killer.join();
+  killed.add(node);
+  check(during, killed);
+  const gathered after = tree.nodes().ask(ask_stacks{});
+  check(after, killed);
+  CHECK(after.missing.size() == killed.count());
+  CHECK(comes_true([&] { return tree.none_is_disturbed(); }));
+}
+
+}  // namespace
+
+TEST_CASE("rounds: looks during each of which an inner agent is killed") {
+  const auto seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  // A look takes some ten milliseconds.
+  std::uniform_int_distribution<int> moment(0, 40'000);
+  std::size_t before = 0;
+  for (std::size_t number = 0; number < tree_count; ++number) {
+    INFO("tree " << number);
+    {
+      tree_of_programs tree;
+      std::vector<std::uint32_t> order = {0, 1, 2, 3, 4};
+      std::shuffle(order.begin(), order.end(), random);
+      rank_set killed;
+      for (const std::uint32_t node : order) {
+        INFO("killing node " << node);
+        look_and_kill(tree, node, killed, std::chrono::microseconds(moment(random)));
+      }
+      tree.check_end(killed);
+    }
+    if (number == 0) before = open_descriptors();
+    CHECK(open_descriptors() == before);
+  }
+}
