@@ -38,6 +38,8 @@ struct made_up_job {
 
 constexpr std::uint32_t agents_in_a_process = 64;
 constexpr std::string_view agents_here = "--agents";
+/// Of a rank that nobody runs: no number of any process, so that no agent takes its ranks for ended.
+constexpr process_id no_process{-1};
 
 /// What the benchmark's program does when it has been started as `--agents FIRST STRIDE AGENTS RANKS_EACH OWN_PLACES`:
 /// the agents of nodes FIRST, FIRST + STRIDE and so on, so that neighbours come from different processes and hardly
@@ -84,7 +86,7 @@ class running_agents {
       std::vector<rank_process> ranks;
       const made_up_ranks mine = job.of(static_cast<std::uint32_t>(std::stoul(names.told)));
       for (std::uint32_t rank = mine.first; rank < mine.first + mine.count && job.agents > 1; ++rank)
-        ranks.push_back({rank, process_id{::getpid()}, "/home/somebody/work/application/bin/solver"});
+        ranks.push_back({rank, no_process, "/home/somebody/work/application/bin/solver"});
       return std::optional(std::move(ranks));
     });
     if (!made) give_up(made.error().message);
@@ -106,13 +108,20 @@ class running_agents {
 
   /// Milliseconds from the question to the merged answer.
   double ask() {
-    const std::uint64_t before = front_->bytes_received();
     std::optional<agents::gathered> all;
-    const double took = milliseconds_of([&] {
-      front_->ask(agents::ask_stacks{}, std::chrono::seconds(100));
-      all = front_->collect();
-    });
-    bytes_ = front_->bytes_received() - before;
+    double took = 0;
+    // Thousands of agents that share two cores have moments in which one gets no time, and is named for that; it is
+    // there again for the next question.
+    for (int time = 0; time < most_times; ++time) {
+      const std::uint64_t before = front_->bytes_received();
+      took = milliseconds_of([&] {
+        front_->ask(agents::ask_stacks{}, std::chrono::seconds(100));
+        all = front_->collect();
+      });
+      bytes_ = front_->bytes_received() - before;
+      if (all->missing.empty()) break;
+      ++asked_again_;
+    }
     if (!all->missing.empty()) give_up("an agent is missing: " + all->missing.front().why.message);
     const auto& tree = std::get<agents::stacks_part>(all->what.value()).tree;
     if (tree[call_tree::root].ranks.count() != job_.ranks()) give_up("ranks are missing");
@@ -120,6 +129,8 @@ class running_agents {
   }
 
   [[nodiscard]] double come_ms() const { return come_ms_; }
+  /// Questions that some agents were missing of.
+  [[nodiscard]] int asked_again() const { return asked_again_; }
   /// That the front end was sent for the last question.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Agents that answered to the front end itself.
@@ -162,7 +173,9 @@ class running_agents {
   made_up_job job_;
   std::unique_ptr<agents::front_end> front_;
   std::vector<pid_t> processes_;
+  static constexpr int most_times = 5;
   double come_ms_ = 0;
+  int asked_again_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
