@@ -16,11 +16,11 @@ constexpr std::chrono::milliseconds first_limit{4000};
 constexpr std::chrono::milliseconds give_up_after{2000};
 /// For one of those above, by one address.
 constexpr std::chrono::milliseconds one_try{600}, shortest_try{150};
-/// Until somebody who listens has shown that it is who it should be. A front end has threads for that which do nothing
-/// else, but may have thousands to shake hands with.
-constexpr std::chrono::seconds shaken_within{10};
 /// An inner agent does nothing but answer: one that is up and does not is passed by.
 constexpr std::chrono::milliseconds welcomed_within{1000};
+/// From the front end's word who it is until a parent that listens has welcomed it. Its node may have much to do, and
+/// whoever passes it by makes the tree flatter for as long as the job is looked at.
+constexpr std::chrono::seconds seated_within{5};
 
 std::chrono::milliseconds time_for_one(std::chrono::milliseconds all, std::size_t addresses) {
   return std::clamp(all / static_cast<int>(std::max<std::size_t>(addresses, 1)), shortest_try, one_try);
@@ -66,7 +66,17 @@ void seat::try_next() {
     endpoint_ = 0;
     at_ = at_ == 0 ? above_.size() - 1 : at_ - 1;
   }
+  if (at_ == 0 && front_end_link_) return go_back();
   connect();
+}
+
+/// Nobody on the way to the front end takes it, which is still connected.
+void seat::go_back() {
+  at_ = 0;
+  endpoint_ = 0;
+  link_ = std::move(front_end_link_);
+  look_for_another();
+  recognised();
 }
 
 deadline seat::next_turn() const {
@@ -77,7 +87,9 @@ deadline seat::next_turn() const {
 void seat::turn() {
   if (is_settled()) return miss_parent();
   const auto now = clock::now();
-  if (now >= give_up_at_) {
+  if (now >= give_up_at_ && front_end_link_) {
+    go_back();
+  } else if (now >= give_up_at_) {
     given_up_ = error{last_failure_.code, fmt::format("nobody above can be reached ({}): {}",
                                                       above_[at_].endpoints[endpoint_], last_failure_.message)};
   } else if (now >= try_next_at_) {
@@ -94,9 +106,10 @@ void seat::greet() {
   static_cast<void>(link_->send(hello{std::move(*credential), number_, names_, own_}));
 }
 
-/// Somebody listens there.
+/// Somebody listens there. Of a parent more is waited for only as long as the front end is there meanwhile.
 void seat::reached() {
-  if (at_ != 0 || connected_) return;
+  if (connected_ || (at_ != 0 && !front_end_link_)) return;
+  last_failure_ = error{error_code::timed_out, "somebody listens there, and has not shown in time who it is"};
   give_up_at_ = give_up_in_any_case_;
   try_next_at_ = give_up_in_any_case_;
 }
@@ -108,7 +121,7 @@ void seat::recognised() {
   if (at_ == 0) {
     give_up_at_ = no_deadline;
     try_next_at_ = no_deadline;
-  } else {
+  } else if (!front_end_link_) {
     try_next_at_ = clock::now() + welcomed_within;
     give_up_at_ = std::min(give_up_at_ + welcomed_within, give_up_in_any_case_);
   }
@@ -168,11 +181,25 @@ void seat::sit_down(const place& told) {
     return;
   }
   at_ = above_.size() - 1;
+  front_end_link_ = std::move(link_);
   connect();
   look_for_another();
+  give_up_in_any_case_ = clock::now() + seated_within;
+}
+
+/// The front end says nothing to one that it has sent on. That it is gone is all there is to know.
+void seat::watch_front_end() {
+  while (front_end_link_) {
+    const auto happened = front_end_link_->next();
+    if (!happened) return;
+    if (!std::holds_alternative<link_down>(*happened)) continue;
+    front_end_link_.reset();
+    lost();
+  }
 }
 
 std::optional<message> seat::next() {
+  watch_front_end();
   while (link_) {
     auto happened = link_->next();
     if (!happened) return std::nullopt;
@@ -188,7 +215,8 @@ std::optional<message> seat::take(uplink_event&& happened) {
   if (auto* refused = std::get_if<link_refused>(&happened)) {
     last_failure_ = std::move(refused->why);
     // Before there was a place, nothing will change that.
-    if (number_ == 0 && above_[at_].endpoints.size() == 1) given_up_ = last_failure_;
+    const bool is_final = last_failure_.code == error_code::permission;
+    if (is_final && number_ == 0 && above_[at_].endpoints.size() == 1) given_up_ = last_failure_;
   }
   // Of another version: it will never say anything that is understood here.
   const auto* noise = std::get_if<link_noise>(&happened);
@@ -208,12 +236,19 @@ std::optional<message> seat::take(uplink_event&& happened) {
     sit_down(*placed);
   } else if (std::holds_alternative<welcome>(*said)) {
     connected_ = true;
+    front_end_link_.reset();
   }
   return std::move(*said);
 }
 
 std::vector<zmq_pollitem_t> seat::poll_items() const {
-  return link_ ? link_->poll_items() : std::vector<zmq_pollitem_t>();
+  std::vector<zmq_pollitem_t> all;
+  for (const uplink* link : {link_.get(), front_end_link_.get()}) {
+    if (link == nullptr) continue;
+    const auto more = link->poll_items();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace mpiacq::agents

@@ -38,12 +38,14 @@ class seat {
   [[nodiscard]] bool is_settled() const { return given_up_.has_value() || (connected_ && link_ != nullptr); }
   void connect();
   void try_next();
+  void go_back();
   void greet();
   void reached();
   void recognised();
   void lost();
   void miss_parent();
   void sit_down(const place& told);
+  void watch_front_end();
   void look_for_another();
   void refused(error&& why);
   [[nodiscard]] std::optional<message> take(uplink_event&& happened);
@@ -57,7 +59,8 @@ class seat {
   std::size_t endpoint_ = 0;         ///< by which address
   std::uint32_t number_ = 0;
   std::unique_ptr<uplink> link_;
-  bool connected_ = false;  ///< and welcomed
+  std::unique_ptr<uplink> front_end_link_;  ///< kept until a parent has welcomed it: while it is there nothing is lost
+  bool connected_ = false;                  ///< and welcomed
   std::chrono::milliseconds one_try_;
   deadline try_next_at_{};
   deadline give_up_at_{};

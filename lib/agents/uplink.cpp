@@ -44,6 +44,19 @@ result<void> uplink::set_up(const zmq_context& context) {
   return {};
 }
 
+/// Somebody with another key ends the connection at once. libzmq tells no more than that it has ended.
+error uplink::unshaken() const {
+  if (clock::now() - reached_at_ >= shaken_within) {
+    return {error_code::timed_out,
+            fmt::format("who listens at {} has not shown within {} s that it is who it should be", endpoint_,
+                        shaken_within.count())};
+  }
+  return {error_code::permission,
+          fmt::format("who listens at {} is not who it should be: it ends the connection without having shown that it "
+                      "has the right key",
+                      endpoint_)};
+}
+
 std::optional<uplink_event> uplink::next_of_monitor() {
   for (;;) {
     zmq_part event, where;
@@ -54,6 +67,7 @@ std::optional<uplink_event> uplink::next_of_monitor() {
     std::memcpy(&what, event.bytes().data(), sizeof what);
     switch (what) {
       case ZMQ_EVENT_CONNECTED:
+        reached_at_ = clock::now();
         return link_reached{};
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return link_up{};
@@ -63,10 +77,10 @@ std::optional<uplink_event> uplink::next_of_monitor() {
         return link_refused{error{error_code::permission,
                                   fmt::format("{} does not let this run's key in: it is another run's", endpoint_)}};
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        return link_refused{
+            error{error_code::permission, fmt::format("who listens at {} does not speak as agents do", endpoint_)}};
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        return link_refused{error{
-            error_code::permission,
-            fmt::format("who listens at {} is not who it should be: it does not have the front end's key", endpoint_)}};
+        return link_refused{unshaken()};
       default:
         break;
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "messages.hpp"
+#include "mpiacq/tracer.hpp"
 #include "trust.hpp"
 #include "zmq_parts.hpp"
 
@@ -19,7 +20,8 @@ struct link_reached {};  ///< somebody listens there, who has yet to say who it 
 struct link_up {};       ///< encrypted, to the owner of the right key: it can be greeted
 struct link_down {};
 struct link_refused {
-  error why;  ///< the other side does not let our key in, or is not who it should be
+  /// permission: the other side does not let our key in, or is not who it should be. timed_out: it has not said.
+  error why;
 };
 /// A message that is none of ours.
 struct link_noise {
@@ -48,11 +50,13 @@ class uplink {
       : who_(who), endpoint_(std::move(endpoint)), server_(server) {}
   [[nodiscard]] result<void> set_up(const zmq_context& context);
   [[nodiscard]] std::optional<uplink_event> next_of_monitor();
+  [[nodiscard]] error unshaken() const;
 
   const trust& who_;
   std::string endpoint_;
   curve_key server_;
   key_pair keys_;
+  deadline reached_at_{};
   zmq_socket socket_;
   zmq_monitor monitor_;  // goes before the socket does
 };

@@ -13,10 +13,8 @@ namespace {
 
 constexpr int most_queued = 1000;  // messages, of one peer
 constexpr int linger_ms = 300;     // for the last words when a socket is closed
-constexpr int handshake_ms = 10'000;
 constexpr int reconnect_ms = 100;
 constexpr int between_probes_s = 1;  // the least that the kernel takes
-constexpr int most_sockets_open = 65'536;
 
 int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(time.count());
@@ -41,8 +39,6 @@ error zmq_failure(std::string what) {
 result<zmq_context> zmq_context::make() {
   zmq_context made(zmq_ctx_new());
   if (made.context_ == nullptr) return fail(zmq_failure("making a context of libzmq"));
-  // Connections that are accepted count too: the system's limit of descriptors is the one that is met.
-  zmq_ctx_set(made.context_, ZMQ_MAX_SOCKETS, most_sockets_open);
   return made;
 }
 
@@ -55,10 +51,10 @@ result<zmq_socket> zmq_socket::make(const zmq_context& context, int type) {
 }
 
 bool zmq_socket::set_bounds(std::int64_t most_bytes_of_one) {
-  return set(ZMQ_SNDHWM, most_queued) && set(ZMQ_RCVHWM, most_queued) && set(ZMQ_HANDSHAKE_IVL, handshake_ms) &&
-         set(ZMQ_RECONNECT_IVL, reconnect_ms) && set(ZMQ_TCP_KEEPALIVE, 1) &&
-         set(ZMQ_TCP_KEEPALIVE_IDLE, between_probes_s) && set(ZMQ_TCP_KEEPALIVE_INTVL, between_probes_s) &&
-         set(ZMQ_TCP_MAXRT, milliseconds(silent_at_most)) &&
+  return set(ZMQ_SNDHWM, most_queued) && set(ZMQ_RCVHWM, most_queued) &&
+         set(ZMQ_HANDSHAKE_IVL, milliseconds(shaken_within)) && set(ZMQ_RECONNECT_IVL, reconnect_ms) &&
+         set(ZMQ_TCP_KEEPALIVE, 1) && set(ZMQ_TCP_KEEPALIVE_IDLE, between_probes_s) &&
+         set(ZMQ_TCP_KEEPALIVE_INTVL, between_probes_s) && set(ZMQ_TCP_MAXRT, milliseconds(silent_at_most)) &&
          zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most_bytes_of_one, sizeof most_bytes_of_one) == 0;
 }
 

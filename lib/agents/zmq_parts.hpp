@@ -23,6 +23,9 @@ namespace mpiacq::agents {
 inline constexpr std::chrono::milliseconds between_signs{500};
 /// How long an agent, or a host, may be silent before it counts as gone.
 inline constexpr std::chrono::milliseconds silent_at_most{2500};
+/// Until somebody who listens has shown that it is who it should be. There are threads for that which do nothing else,
+/// but a front end's may have thousands to shake hands with.
+inline constexpr std::chrono::seconds shaken_within{10};
 
 /// Has threads of its own, in which every signal is blocked.
 class zmq_context {

@@ -103,14 +103,29 @@ TEST_CASE("agent's end: one whose parent never answers goes to the front end, an
   CHECK(time_to_end(front, agent) < front_end_missed_within);
 }
 
+TEST_CASE("agent's end: the front end is gone while it waits for a parent that listens and says nothing") {
+  puppet_front front;
+  agent_thread agent(front.order());
+  const auto greeting = front.next<hello>();
+  REQUIRE(greeting.has_value());
+  silent_port parent;
+  const peer_address above{{parent.endpoint()}, make_keys()->open};
+  REQUIRE(front.door().send(greeting->first, place{3, {front.door().address(), above}, {}}) == sending::done);
+  REQUIRE(parent.is_called());
+  CHECK(time_to_end(front, agent) < front_end_missed_within);
+}
+
 TEST_CASE("agent's end: somebody listens who is not the front end, and never says so") {
   puppet_front front;
   const silent_port stranger;
   agent_order order = front.order();
   order.endpoints = {stranger.endpoint()};
   const auto begin = clock::now();
-  CHECK_FALSE(run_agent(order).has_value());
+  const auto outcome = run_agent(order);
   CHECK(clock::now() - begin < std::chrono::seconds(15));
+  REQUIRE_FALSE(outcome.has_value());
+  CHECK(outcome.error().code == error_code::timed_out);
+  CHECK_THAT(outcome.error().message, ContainsSubstring("has not shown"));
 }
 
 TEST_CASE("agent's end: the front end speaks another version, and that is said") {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "channel.hpp"
@@ -83,6 +84,11 @@ class silent_port {
   }
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
+  /// Somebody has connected; false after ten seconds.
+  [[nodiscard]] bool is_called() const {
+    pollfd caller{socket_.get(), POLLIN, 0};
+    return ::poll(&caller, 1, 10'000) == 1;
+  }
 
  private:
   helper::unique_fd socket_;
