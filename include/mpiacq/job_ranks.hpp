@@ -56,7 +56,8 @@ struct agents_options {
   /// The job's starter, on this node, where it can launch daemons (mpir::job_facts) and nobody traces it: `mpir`
   /// attaches to it until they have come, some milliseconds, and leaves it as it was. Empty: it is not asked.
   std::optional<process_id> starter;
-  std::chrono::milliseconds start_limit{30'000};   ///< until an agent has to be there
+  /// Until an agent has to be there; for more than 1,024 nodes in proportion longer.
+  std::chrono::milliseconds start_limit{30'000};
   std::chrono::milliseconds answer_limit{60'000};  ///< until all have to have answered a question
   /// An agent ends after that, whatever happens: when nothing else has ended it. At least a second.
   std::chrono::seconds agents_live = std::chrono::hours(7 * 24);
@@ -147,7 +148,8 @@ struct job_stacks {
 class job_ranks {
  public:
   /// Starts agents and waits for them, `start_limit` at most. Errors: as `node_ranks::create`. A node that is not
-  /// reached is no error but has its reason in `nodes`, also where that keeps all of them from being reached.
+  /// reached is no error but has its reason in `nodes`, also where that keeps all of them from being reached. Where
+  /// there are too many for this process's soft limit of descriptors, that is raised until the object goes.
   [[nodiscard]] static result<std::unique_ptr<job_ranks>> create(const process_table& table,
                                                                  const rank_selection& selection = {},
                                                                  const job_ranks_options& options = {});

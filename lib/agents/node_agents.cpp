@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "node_match.hpp"
 #include "programs.hpp"
 
 namespace mpiacq::agents {
@@ -26,6 +25,10 @@ constexpr std::chrono::milliseconds between_events{10};
 constexpr std::chrono::seconds first_daemon_limit{10};
 /// For the daemons of nodes that need none.
 constexpr std::chrono::seconds sending_away_limit{1};
+/// The start limit is for so many.
+constexpr std::size_t nodes_of_a_limit = 1024;
+/// A connection for each agent until it has gone on to its parent; a command that starts it has a pipe and a pidfd.
+constexpr std::size_t descriptors_of_a_node = 3;
 
 /// The agent's file here: nodes have it at the same path.
 result<std::string> agent_program(const std::string& named) {
@@ -65,6 +68,12 @@ result<mpir::daemon_request> node_agents::listen_for_daemons() {
   return daemons_for(*program, front_->order());
 }
 
+std::chrono::milliseconds node_agents::time_for(std::size_t nodes, std::chrono::milliseconds start_limit) {
+  if (nodes <= nodes_of_a_limit) return start_limit;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(start_limit *
+                                                               (static_cast<double>(nodes) / nodes_of_a_limit));
+}
+
 void node_agents::expect_no_more() {
   if (front_) front_->expect_no_more();
 }
@@ -81,8 +90,9 @@ std::vector<agent_start> node_agents::ways() const {
 std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
   std::vector<std::size_t> wanted;
   for (agent_node& node : nodes) {
-    nodes_.push_back({std::move(node.host), std::move(node.ranks), false, std::nullopt});
+    nodes_.push_back({std::move(node.host), std::move(node.ranks), 0, std::nullopt});
     known_node& added = nodes_.back();
+    nodes_by_name_.add(nodes_.size() - 1, added.host);
     if (options_.start == agent_start::none) {
       added.why = error{error_code::unsupported, "it is on another node, and no agent was to be started there"};
     } else if (!is_plain_name(added.host)) {
@@ -96,20 +106,21 @@ std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
 
 void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
   auto wanted = take_in(std::move(nodes));
-  const deadline until = clock::now() + options_.start_limit;
+  const deadline until = clock::now() + time_for(wanted.size(), options_.start_limit);
+  descriptors_.make(descriptors_of_a_node * wanted.size());
   const auto all_ways = ways();
   for (const agent_start way : all_ways) {
     if (wanted.empty() || can_be_read(options_.stop)) break;
     // A starter does not say that it launches no daemons. Commands say so by their end.
     const bool goes_on = way == agent_start::mpir && way != all_ways.back();
     reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
-    const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].has_agent; });
+    const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].agent != 0; });
     // Where this way brings some, another would not bring the others.
     if (come != 0) break;
     if (goes_on) daemons_come_ = has_launched_ = false;
   }
   for (const std::size_t node : wanted) {
-    if (!nodes_[node].has_agent && !nodes_[node].why)
+    if (nodes_[node].agent == 0 && !nodes_[node].why)
       nodes_[node].why = error{error_code::timed_out, "ended before its agent was started"};
   }
   send_away(idle);
@@ -126,7 +137,7 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
   if (begun) wait_for(node_of_agent_.size() + wanted.size(), first_by, until);
   for (const std::size_t number : wanted) {
     known_node& node = nodes_[number];
-    if (node.has_agent) continue;
+    if (node.agent != 0) continue;
     // Whoever can be looked at without agents is; what keeps all of them from starting is these nodes' reason.
     error why = begun ? missing(node, clock::now() - begin) : begun.error();
     if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
@@ -136,11 +147,12 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
 }
 
 std::optional<std::vector<rank_process>> node_agents::place(const node_names& names) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  for (const std::size_t i : nodes_by_name_.find(names)) {
     known_node& node = nodes_[i];
-    if (node.has_agent || !is_called(names, node.host)) continue;
+    if (node.agent != 0 || !is_called(names, node.host)) continue;
+    agents_by_name_.add(node_of_agent_.size(), names);
     node_of_agent_.push_back(i);
-    node.has_agent = true;
+    node.agent = static_cast<std::uint32_t>(node_of_agent_.size());
     node.why.reset();
     return std::exchange(node.ranks, {});
   }
@@ -171,8 +183,9 @@ result<void> node_agents::ask_starter(const std::string& program) {
 }
 
 bool node_agents::has_come(const std::string& host) const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [&](const known_node& node) { return node.has_agent && node.host == host; });
+  const auto called = nodes_by_name_.find(host);
+  return std::any_of(called.begin(), called.end(),
+                     [&](std::size_t node) { return nodes_[node].agent != 0 && nodes_[node].host == host; });
 }
 
 bool node_agents::may_come() {
@@ -183,6 +196,7 @@ bool node_agents::may_come() {
 
 void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until) {
   const std::size_t before = node_of_agent_.size();
+  deadline next_look = clock::now();
   for (;;) {
     const std::size_t arrived = node_of_agent_.size();
     if (options_.progress) options_.progress({wanted, arrived, false});
@@ -192,8 +206,13 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
       asked_->let_go();
     }
     const deadline limit = arrived == before ? first_by : until;
-    if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop) || !may_come()) return;
-    front_->turn(std::min(limit, clock::now() + (asked_ ? between_events : between_looks)));
+    if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop)) return;
+    // Not whenever one comes: a look is at thousands.
+    if (clock::now() >= next_look) {
+      if (!may_come()) return;
+      next_look = clock::now() + (asked_ ? between_events : between_looks);
+    }
+    front_->turn(std::min(limit, next_look));
   }
 }
 
@@ -213,13 +232,8 @@ error node_agents::missing(const known_node& node, clock::duration waited) {
                                              words.empty() ? "" : "; ", words)};
 }
 
-std::uint32_t node_agents::agent(std::size_t node) const {
-  const auto found = std::find(node_of_agent_.begin(), node_of_agent_.end(), node);
-  return found == node_of_agent_.end() ? 0 : static_cast<std::uint32_t>(found - node_of_agent_.begin() + 1);
-}
-
 std::optional<std::size_t> node_agents::find(std::string_view host) const {
-  for (std::size_t i = 0; i < node_of_agent_.size(); ++i) {
+  for (const std::size_t i : agents_by_name_.find(host)) {
     if (is_called(front_->agents()[i].names, host)) return node_of_agent_[i];
   }
   return std::nullopt;

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "agent_starters.hpp"
+#include "descriptor_room.hpp"
 #include "front_end.hpp"
 #include "mpiacq/job_ranks.hpp"
+#include "node_match.hpp"
 #include "starter_daemons.hpp"
 
 namespace mpiacq::agents {
@@ -43,7 +45,7 @@ class node_agents {
   [[nodiscard]] bool listens() const { return front_ != nullptr; }
   [[nodiscard]] agent_order order() const { return front_->order(); }
 
-  /// Starts agents for these nodes and waits for them, `start_limit` at most. Nodes are numbered from 0 as they are
+  /// Starts agents for these nodes and waits for them, `time_for` at most. Nodes are numbered from 0 as they are
   /// given, those of further calls behind the others; one that is not reached has its reason. `idle`: so many nodes of
   /// the job need no agent. A starter launches daemons there as well, which are sent away.
   void reach(std::vector<agent_node> nodes, std::size_t idle = 0);
@@ -53,7 +55,9 @@ class node_agents {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::string& host(std::size_t node) const { return nodes_[node].host; }
   /// The number of its agent; 0: none has come.
-  [[nodiscard]] std::uint32_t agent(std::size_t node) const;
+  [[nodiscard]] std::uint32_t agent(std::size_t node) const { return nodes_[node].agent; }
+  /// What `start_limit` is for so many nodes: their agents are started some at a time.
+  [[nodiscard]] static std::chrono::milliseconds time_for(std::size_t nodes, std::chrono::milliseconds start_limit);
   /// Which node is called so by what its agent knows of it; empty: none whose agent has come.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view host) const;
   /// Empty: its agent is there, and has answered the last question.
@@ -74,7 +78,7 @@ class node_agents {
   struct known_node {
     std::string host;
     std::vector<rank_process> ranks;  ///< until they have been given to its agent
-    bool has_agent = false;
+    std::uint32_t agent = 0;          ///< its number; 0: none has come
     std::optional<error> why;
   };
   /// How to start agents, one after the other until some have come.
@@ -95,7 +99,10 @@ class node_agents {
 
   agents_options options_;
   std::vector<known_node> nodes_;
+  name_index nodes_by_name_;
   std::vector<std::size_t> node_of_agent_;  ///< by its number, less one
+  name_index agents_by_name_;               ///< numbers less one
+  descriptor_room descriptors_;
   // The commands that started agents end after the front end, which tells those to end.
   agent_starters starters_;
   bool daemons_come_ = false;               ///< somebody else has the starter launch some

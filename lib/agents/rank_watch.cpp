@@ -25,7 +25,11 @@ rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
   for (const rank_process& rank : ranks) {
     helper::unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0))};
     if (!process && errno == ESRCH) continue;
-    if (!process) return;
+    if (!process) {
+      // What keeps one from being watched may be that there are no more descriptors, and others need some.
+      running_.clear();
+      return;
+    }
     running_.push_back(std::move(process));
   }
   watches_ = !ranks.empty();

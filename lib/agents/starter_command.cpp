@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "descriptor_room.hpp"
 #include "programs.hpp"
 
 namespace mpiacq::agents {
@@ -56,7 +57,12 @@ result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::s
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
   plan.give(STDOUT_FILENO, theirs.get());
   plan.give(STDERR_FILENO, theirs.get());
-  if (const int why = plan.run_from_path(made->child_, std::move(arguments), environ); why != 0) {
+  // Behind the plan: it takes no descriptor above the limit.
+  const int why = [&] {
+    const original_descriptor_limit limit;
+    return plan.run_from_path(made->child_, std::move(arguments), environ);
+  }();
+  if (why != 0) {
     made->child_ = -1;
     return fail(error{why == ENOENT ? error_code::not_found : error_code::system,
                       fmt::format("{} cannot be run to start agents", made->program_)}

@@ -3,9 +3,17 @@
 // nothing.
 #include <algorithm>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #include "channel.hpp"
+#include "descriptor_room.hpp"
 #include "made_up_nodes.hpp"
+#include "node_agents.hpp"
+#include "node_match.hpp"
+#include "puppet_front.hpp"
 #include "seat.hpp"
+#include "starter_command.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -49,6 +57,35 @@ bool is_placed(listener& door, seat& below) {
   return below.is_connected();
 }
 
+rlim_t soft_limit() {
+  rlimit now{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &now) == 0);
+  return now.rlim_cur;
+}
+
+/// This process is given fewer descriptors while it lives.
+class lower_limit {
+ public:
+  explicit lower_limit(rlim_t soft) {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const rlimit lower{soft, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &lower) == 0);
+  }
+  ~lower_limit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  lower_limit(const lower_limit&) = delete;
+  lower_limit& operator=(const lower_limit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// What a command that starts agents has as its limit.
+std::string limit_of_command() {
+  const auto command = starter_command::run({"sh", "-c", "ulimit -n"}, {"n1"}).value();
+  REQUIRE(comes_true([&] { return !command->still_runs(); }));
+  return command->last_words();
+}
+
 }  // namespace
 
 TEST_CASE("scale: what the front end gets of like ranks is what its own children say, however many are below them") {
@@ -68,4 +105,94 @@ TEST_CASE("scale: an agent that answers to the front end is not woken for anythi
   REQUIRE(is_placed(*door, place_below));
   CHECK(place_below.next_turn() == no_deadline);
   CHECK(branch(*door).next_turn() == no_deadline);
+}
+
+TEST_CASE("scale: a parent that listens and is slow to greet is waited for while the front end is there") {
+  puppet_front front;
+  const silent_port slow;
+  const key_pair keys = make_keys().value();
+  const auto context = zmq_context::make().value();
+  std::thread agent([order = front.order()] {
+    static_cast<void>(agents::run_agent(
+        order, [](const auto&) { return answering(); }, -1));
+  });
+  const auto greeting = front.next<hello>();
+  REQUIRE(greeting.has_value());
+  const place told{3, {front.door().address(), peer_address{{slow.endpoint()}, keys.open}}, {}};
+  REQUIRE(front.door().send(greeting->first, told) == sending::done);
+  front.door().forget(greeting->first);
+  REQUIRE(slow.is_called());
+  // One that nobody listens at would have been passed by meanwhile.
+  auto items = front.door().poll_items();
+  CHECK(zmq_poll(items.data(), static_cast<int>(items.size()), 1500) == 0);
+  auto parent = zmq_socket::make(context, ZMQ_ROUTER).value();
+  REQUIRE((parent.set(ZMQ_CURVE_SERVER, 1) && parent.set(ZMQ_CURVE_SECRETKEY, keys.secret) &&
+           parent.set(ZMQ_USE_FD, ::fcntl(slow.descriptor(), F_DUPFD_CLOEXEC, 0))));
+  REQUIRE(zmq_bind(parent.get(), slow.endpoint().c_str()) == 0);
+  zmq_pollitem_t item{parent.get(), -1, ZMQ_POLLIN, 0};
+  REQUIRE(zmq_poll(&item, 1, 10'000) == 1);
+  const auto come = parts_of_message(parent);
+  REQUIRE(come.size() == 2);
+  const auto said = decode(std::as_bytes(std::span(come[1])));
+  REQUIRE(said.has_value());
+  CHECK(std::get<hello>(*said).number == 3);
+  CHECK_FALSE(front.door().receive().has_value());
+  const auto bye = encode(farewell{});
+  REQUIRE(send_part(parent, come[0], true) == 0);
+  REQUIRE(send_part(parent, std::span<const std::byte>(bye), false) == 0);
+  agent.join();
+}
+
+TEST_CASE("scale: the start limit grows with the nodes where they are more than a thousand") {
+  using std::chrono::milliseconds;
+  CHECK(node_agents::time_for(0, milliseconds(30'000)) == milliseconds(30'000));
+  CHECK(node_agents::time_for(1024, milliseconds(30'000)) == milliseconds(30'000));
+  CHECK(node_agents::time_for(4096, milliseconds(30'000)) == milliseconds(120'000));
+}
+
+TEST_CASE("scale: a node is found by its names among thousands") {
+  const std::vector<std::string> hosts = {"n1", "N2.cluster", "10.0.0.3", "fd00:0::4", "n5.cluster", "n5.elsewhere"};
+  const std::vector<node_names> nodes = {{"", "n1.cluster", "", {}},
+                                         {"", "n2", "", {}},
+                                         {"", "somebody", "", {"10.0.0.9", "10.0.0.3"}},
+                                         {"", "somebody", "", {"fd00::4"}},
+                                         {"", "somebody", "n5.cluster", {}},
+                                         {"n5.elsewhere", "N5", "", {}},
+                                         {"", "n5.nowhere", "", {}}};
+  name_index by_host, by_node;
+  for (std::size_t i = 0; i < hosts.size(); ++i) by_host.add(i, hosts[i]);
+  for (std::size_t i = 0; i < nodes.size(); ++i) by_node.add(i, nodes[i]);
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      if (!is_called(nodes[node], hosts[host])) continue;
+      INFO(hosts[host] << " is node " << node);
+      const auto found = by_host.find(nodes[node]);
+      CHECK(std::count(found.begin(), found.end(), host) == 1);
+      const auto back = by_node.find(hosts[host]);
+      CHECK(std::count(back.begin(), back.end(), node) == 1);
+    }
+  }
+  CHECK(by_host.find(nodes[0]) == std::vector<std::size_t>{0});
+  CHECK(by_node.find("10.0.0.9") == std::vector<std::size_t>{2});
+  CHECK(by_node.find("n6").empty());
+}
+
+TEST_CASE("scale: descriptors for thousands of agents are there, and commands see the limit that was given") {
+  constexpr rlim_t few = 300;
+  constexpr std::size_t connections = 500;
+  const lower_limit given(few);
+  {
+    descriptor_room of_one;
+    of_one.make(1);
+    CHECK(soft_limit() <= 2 * few);
+    descriptor_room room, other;
+    room.make(connections);
+    const rlim_t raised = soft_limit();
+    CHECK(raised >= few + connections / 2);
+    other.make(2 * connections);
+    CHECK(soft_limit() >= raised);
+    CHECK_THAT(limit_of_command(), ContainsSubstring("300"));
+    CHECK(soft_limit() >= raised);
+  }
+  CHECK(soft_limit() == few);
 }

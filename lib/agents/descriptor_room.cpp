@@ -1,0 +1,79 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "descriptor_room.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+
+#include <sys/resource.h>
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// For what else the process opens meanwhile.
+constexpr std::size_t for_others = 256;
+
+/// The limit is the process's, and several of us may have raised it.
+struct process_limit {
+  std::mutex lock;
+  std::size_t raised_by = 0;
+  rlim_t given = 0;
+  rlim_t raised = 0;
+};
+
+process_limit& limit() {
+  static process_limit only;
+  return only;
+}
+
+void set_soft_limit(rlim_t soft) {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+  now.rlim_cur = std::min(soft, now.rlim_max);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &now));
+}
+
+std::size_t count_open() {
+  std::error_code unknown;
+  std::size_t count = 0;
+  for (std::filesystem::directory_iterator i("/proc/self/fd", unknown), end; !unknown && i != end; i.increment(unknown))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+void descriptor_room::make(std::size_t more) {
+  process_limit& all = limit();
+  const std::lock_guard guard(all.lock);
+  rlimit now{};
+  const rlim_t wanted = count_open() + more + for_others;
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= std::min(wanted, now.rlim_max)) return;
+  if (all.raised_by == 0) all.given = now.rlim_cur;
+  if (!has_raised_) ++all.raised_by;
+  has_raised_ = true;
+  all.raised = std::min(wanted, now.rlim_max);
+  set_soft_limit(all.raised);
+}
+
+descriptor_room::~descriptor_room() {
+  process_limit& all = limit();
+  const std::lock_guard guard(all.lock);
+  if (has_raised_ && --all.raised_by == 0) set_soft_limit(all.given);
+}
+
+original_descriptor_limit::original_descriptor_limit() {
+  process_limit& all = limit();
+  all.lock.lock();
+  if (all.raised_by != 0) set_soft_limit(all.given);
+}
+
+original_descriptor_limit::~original_descriptor_limit() {
+  process_limit& all = limit();
+  if (all.raised_by != 0) set_soft_limit(all.raised);
+  all.lock.unlock();
+}
+
+}  // namespace mpiacq::agents
