@@ -110,7 +110,7 @@ class node_agent {
     } else if (std::holds_alternative<welcome>(said)) {
       tell_losses();
     } else if (std::holds_alternative<alive>(said)) {
-      static_cast<void>(seat_->send(progress()));
+      if (owes_answer()) static_cast<void>(seat_->send(progress()));
     } else if (const auto* asked = std::get_if<ask>(&said)) {
       answer_to(*asked);
     } else if (const auto* will_do = std::get_if<enough>(&said)) {
@@ -129,6 +129,11 @@ class node_agent {
   [[nodiscard]] alive progress() {
     const alive own = worker_ ? worker_->progress() : alive{}, others = below_->progress();
     return {own.done + others.done, own.all + others.all};
+  }
+
+  /// Somebody may be waiting for it.
+  [[nodiscard]] bool owes_answer() {
+    return !worker_ || (below_->open().number() != 0 && !(own_is_in_ && below_->all_answered()));
   }
 
   [[nodiscard]] bool has_progress() {

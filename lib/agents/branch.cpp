@@ -42,12 +42,12 @@ void branch::turn() {
     take(std::move(*come));
   }
   if (clock::now() < next_look_) return;
-  next_look_ = clock::now() + between_signs;
   look();
+  next_look_ = clock::now() + (waits() ? between_signs : between_idle_signs);
 }
 
-/// Each child is told that we are here, which it answers. One that does not is still a child: it may go on some day,
-/// and whatever it says then counts.
+/// Each child is told that we are here, which one that owes an answer answers. One that does not is still a child: it
+/// may go on some day, and whatever it says then counts.
 void branch::look() {
   for (auto i = children_.begin(); i != children_.end();) {
     child& known = i->second;
@@ -57,7 +57,7 @@ void branch::look() {
       lose(lost, is_gone());
       continue;
     }
-    if (known.unheard++ == most_unheard) {
+    if (known.waited_for && known.unheard++ == most_unheard) {
       known.waited_for = false;
       lose(known, is_silent());
     }
@@ -134,6 +134,7 @@ void branch::put(const ask& what) {
     known.progress = {};
     known.waited_for = door_.send(peer, *question_now()) == sending::done && known.unheard <= most_unheard;
   }
+  next_look_ = std::min(next_look_, clock::now() + between_signs);
 }
 
 void branch::hurry() {

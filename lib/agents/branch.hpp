@@ -24,7 +24,7 @@ class branch {
   /// Called with each message's length.
   std::function<void(std::size_t)> received = {};
 
-  /// Takes what has come: greetings, answers, losses. Looks after the children, twice a second.
+  /// Takes what has come: greetings, answers, losses. Looks after the children, twice a second while it waits for any.
   void turn();
   /// This one is a child from now on. It is welcomed, and asked what is open.
   void adopt(const peer_name& peer, std::uint32_t number);
@@ -49,11 +49,12 @@ class branch {
   struct child {
     std::uint32_t number = 0;
     bool waited_for = false;
-    std::uint32_t unheard = 0;  ///< looks since it has said something
+    std::uint32_t unheard = 0;  ///< looks since it has said something, of those in which it owed an answer
     alive progress = {};        ///< with what was asked
   };
   void take(arrival&& come);
   void look();
+  [[nodiscard]] bool waits() const { return clock::now() < asked_until_ && !all_answered(); }
   void lose(const child& lost, error why);
   [[nodiscard]] std::optional<ask> question_now() const;
 

@@ -99,7 +99,8 @@ void front_end::note_losses() {
     for (std::uint64_t n = std::max(range.first, 1U); n <= range.last && n <= agents_.size(); ++n) {
       agent_facts& agent = agents_[n - 1];
       agent.why.reset();
-      agent.ranks = {};
+      // Not the empty braces: they keep the memory.
+      agent.ranks = std::vector<rank_process>();
       unheard_.erase(agent.address.key);
     }
   }

@@ -19,8 +19,10 @@
 
 namespace mpiacq::agents {
 
-/// Whoever has agents below it says that it is there so often, and they answer; rank_watch looks as often.
+/// Whoever waits for answers of agents says that it is there so often, and they answer; rank_watch looks as often.
 inline constexpr std::chrono::milliseconds between_signs{500};
+/// While nothing is asked it says so less often, and nobody answers: the nodes are the job's.
+inline constexpr std::chrono::milliseconds between_idle_signs{1000};
 /// How long an agent, or a host, may be silent before it counts as gone.
 inline constexpr std::chrono::milliseconds silent_at_most{2500};
 /// Until somebody who listens has shown that it is who it should be. There are threads for that which do nothing else,

@@ -2,6 +2,8 @@
 // What must not grow with the number of agents: what comes to the front end, and how often anybody wakes up for
 // nothing.
 #include <algorithm>
+#include <semaphore>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -36,6 +38,8 @@ std::uint64_t bytes_of(std::uint32_t count) {
   CHECK(seen.tree[call_tree::root].ranks.count() == count * made_up_nodes::ranks_each);
   CHECK(seen.tree.size() == 7);
   CHECK(nodes.front().direct() == std::min(count, fan_out));
+  // Who has answered has heard of its ranks: they are not kept here.
+  for (const agent_facts& agent : nodes.front().agents()) CHECK(agent.ranks.capacity() == 0);
   return nodes.front().bytes_received() - before;
 }
 
@@ -105,6 +109,39 @@ TEST_CASE("scale: an agent that answers to the front end is not woken for anythi
   REQUIRE(is_placed(*door, place_below));
   CHECK(place_below.next_turn() == no_deadline);
   CHECK(branch(*door).next_turn() == no_deadline);
+}
+
+TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is there, and says nothing") {
+  puppet_front front;
+  std::counting_semaphore<> may_answer(0);
+  std::thread agent([&] {
+    const auto waits = [&](const question&, const answer_terms&) {
+      may_answer.acquire();
+      return answer_body(stacks_part{});
+    };
+    static_cast<void>(agents::run_agent(
+        front.order(), [&](const auto&) { return answering(waits); }, -1));
+  });
+  const auto peer = front.place_one({});
+  branch above(front.door());
+  above.adopt(peer, 1);
+  const auto before = clock::now();
+  above.turn();
+  CHECK(above.next_turn() >= before + between_idle_signs);
+  above.put({1, 20'000, ask_stacks{}});
+  CHECK(above.next_turn() <= clock::now() + between_signs);
+  // It owes an answer, and says that it is there.
+  REQUIRE(front.door().send(peer, alive{}) == sending::done);
+  CHECK(front.next<alive>().has_value());
+  may_answer.release(2);
+  CHECK(front.next<answer>().has_value());
+  REQUIRE(front.door().send(peer, alive{}) == sending::done);
+  REQUIRE(front.door().send(peer, ask{2, 20'000, ask_stacks{}}) == sending::done);
+  const auto next = until(front.door(), nullptr, [&] { return front.door().receive(); });
+  REQUIRE(next.has_value());
+  CHECK(std::holds_alternative<answer>(next->what));
+  REQUIRE(front.door().send(peer, farewell{}) == sending::done);
+  agent.join();
 }
 
 TEST_CASE("scale: a parent that listens and is slow to greet is waited for while the front end is there") {
