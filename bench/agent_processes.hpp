@@ -2,8 +2,10 @@
 // Agents of many nodes on this machine: each with its own connection, port and threads, many of them in a process.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -36,7 +38,9 @@ struct made_up_job {
   made_up_ranks of(std::uint32_t node) const { return {node * ranks_each, ranks_each, ranks(), own_places}; }
 };
 
-constexpr std::uint32_t agents_in_a_process = 64;
+/// So many come at a time, as they do by ssh; those of a process come one after the other.
+constexpr std::uint32_t most_processes = 32;
+constexpr std::uint32_t least_in_a_process = 64;
 constexpr std::string_view agents_here = "--agents";
 /// Of a rank that nobody runs: no number of any process, so that no agent takes its ranks for ended.
 constexpr process_id no_process{-1};
@@ -66,7 +70,6 @@ inline int be_agents(int argc, char** argv) {
         std::fprintf(stderr, "agent of node %u: %s\n", node, ended.error().message.c_str());
       come.release();
     });
-    // Two cores are no thousands of nodes: those of a process come one after the other.
     come.acquire();
   }
   for (std::thread& thread : threads) thread.join();
@@ -92,11 +95,13 @@ class running_agents {
     if (!made) give_up(made.error().message);
     front_ = std::move(*made);
     const auto begin = steady::now();
+    const double processor = processor_ms();
     start();
     const auto end = clock::now() + std::chrono::seconds(120);
     while (front_->agents().size() < job.agents && clock::now() < end) front_->turn(end);
     if (front_->agents().size() < job.agents) give_up("not all agents have come");
     come_ms_ = milliseconds_since(begin);
+    come_processor_ms_ = processor_ms() - processor;
   }
   /// Whoever is told the end ends.
   ~running_agents() {
@@ -114,11 +119,13 @@ class running_agents {
     // there again for the next question.
     for (int time = 0; time < most_times; ++time) {
       const std::uint64_t before = front_->bytes_received();
+      const double processor = processor_ms();
       took = milliseconds_of([&] {
         front_->ask(agents::ask_stacks{}, std::chrono::seconds(100));
         all = front_->collect();
       });
       bytes_ = front_->bytes_received() - before;
+      processor_ms_ = processor_ms() - processor;
       if (all->missing.empty()) break;
       ++asked_again_;
     }
@@ -129,6 +136,10 @@ class running_agents {
   }
 
   [[nodiscard]] double come_ms() const { return come_ms_; }
+  /// What of that the front end itself worked, all its threads together.
+  [[nodiscard]] double come_processor_ms() const { return come_processor_ms_; }
+  /// The same for the last question.
+  [[nodiscard]] double question_processor_ms() const { return processor_ms_; }
   /// Questions that some agents were missing of.
   [[nodiscard]] int asked_again() const { return asked_again_; }
   /// That the front end was sent for the last question.
@@ -141,8 +152,33 @@ class running_agents {
     for (const pid_t pid : processes_) all += peak_of(std::to_string(pid));
     return static_cast<double>(all) / 1000 / job_.agents;
   }
+  /// How much one works in a second in which nothing is asked, in microseconds.
+  [[nodiscard]] double idle_us_each() const {
+    const double before = processor_ms_of_agents();
+    const auto begin = steady::now();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return (processor_ms_of_agents() - before) * 1e6 / milliseconds_since(begin) / job_.agents;
+  }
 
  private:
+  [[nodiscard]] static double processor_ms() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto ms = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    return ms(used.ru_utime) + ms(used.ru_stime);
+  }
+  [[nodiscard]] double processor_ms_of_agents() const {
+    clockid_t of_process{};
+    double all = 0;
+    for (const pid_t pid : processes_) {
+      timespec used{};
+      if (::clock_getcpuclockid(pid, &of_process) == 0 && ::clock_gettime(of_process, &used) == 0)
+        all += static_cast<double>(used.tv_sec) * 1e3 + static_cast<double>(used.tv_nsec) / 1e6;
+    }
+    return all;
+  }
   [[noreturn]] static void give_up(const std::string& why) {
     std::fprintf(stderr, "%s\n", why.c_str());
     std::exit(1);
@@ -151,7 +187,7 @@ class running_agents {
     agent_order order = front_->order();
     order.at_most = std::chrono::seconds(300);
     const auto told = arguments_of(order);
-    const std::uint32_t count = (job_.agents + agents_in_a_process - 1) / agents_in_a_process;
+    const std::uint32_t count = std::min((job_.agents + least_in_a_process - 1) / least_in_a_process, most_processes);
     for (std::uint32_t first = 0; first < count; ++first) {
       std::vector<std::string> line = {"agents_bench",
                                        std::string(agents_here),
@@ -175,6 +211,8 @@ class running_agents {
   std::vector<pid_t> processes_;
   static constexpr int most_times = 5;
   double come_ms_ = 0;
+  double come_processor_ms_ = 0;
+  double processor_ms_ = 0;
   int asked_again_ = 0;
   std::uint64_t bytes_ = 0;
 };

@@ -39,17 +39,26 @@ namespace mpiacq::bench {
   return sum;
 }
 
+[[nodiscard]] inline std::uint64_t resident_now() {
+  std::uint64_t total = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// By how much more than `before` is resident at the most while `work` is done.
+template <class Work>
+[[nodiscard]] std::uint64_t peak_above(std::uint64_t before, Work work) {
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
+  work();
+  const std::uint64_t peak = peak_of("self");
+  return peak > before ? peak - before : 0;
+}
+
 /// How much resident memory grows at the most while `work` is done. Only the first time in a process tells: later ones
 /// find memory that earlier ones gave back to malloc.
 template <class Work>
 [[nodiscard]] std::uint64_t peak_growth(Work work) {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins here
-  std::uint64_t total = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> total >> resident;
-  const std::uint64_t before = resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  work();
-  const std::uint64_t peak = peak_of("self");
-  return peak > before ? peak - before : 0;
+  return peak_above(resident_now(), work);
 }
 
 }  // namespace mpiacq::bench
