@@ -7,6 +7,7 @@
 
 #include "mpiacq/error.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/mpi2dd_reading.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_table.hpp"
 
@@ -26,6 +27,9 @@ struct look_options {
   table_limits limits;
   debug_file_search debug_files;
   std::optional<interface_kind> interface = {};  ///< as job_options::interface
+  /// Reads tables of an MPI2DD job that are in processes of other hosts, called on the caller's thread. Without it
+  /// their ranks are not known, unless a table of this node has them too. job_view_agents.hpp has agents do it.
+  mpi2dd::elsewhere_reader read_elsewhere = {};
 };
 
 /// Reads the table of a job that runs, without stopping, tracing or writing to any process: what `job::attach` does to

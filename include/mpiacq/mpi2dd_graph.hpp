@@ -168,7 +168,7 @@ struct walk_options {
   /// one that is missing there nobody said anything. Both are called on the caller's thread. Without them `open` is
   /// asked for every process.
   std::function<bool(std::string_view host)> is_elsewhere;
-  std::function<std::vector<process_account>(std::vector<process_request> asked)> read_elsewhere;
+  elsewhere_reader read_elsewhere;
 };
 
 /// The process from which a walk begins: any of the job.

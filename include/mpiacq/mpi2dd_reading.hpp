@@ -90,6 +90,9 @@ struct process_account {
   std::vector<std::string> own_names;
 };
 
+/// Reads processes of other hosts: an account of each, in their order.
+using elsewhere_reader = std::function<std::vector<process_account>(std::vector<process_request> asked)>;
+
 /// Opens these processes, each once, and reads them with so many threads, the caller's among them; tables that change
 /// meanwhile again. What became of each, in their order.
 [[nodiscard]] std::vector<process_account> read_processes(std::vector<process_request> asked, const opener& open,

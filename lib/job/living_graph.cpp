@@ -46,12 +46,14 @@ void add_problems(const mpi2dd::listing& listing, const std::string& who, std::v
 
 }  // namespace
 
-living_graph::living_graph(process_id named, const table_limits& limits, const debug_file_search& search)
-    : targets_(local_targets::around(named, search)), limits_(limits) {}
+living_graph::living_graph(process_id named, const table_limits& limits, const debug_file_search& search,
+                           mpi2dd::elsewhere_reader elsewhere)
+    : targets_(local_targets::around(named, search)), limits_(limits), elsewhere_(std::move(elsewhere)) {}
 
 mpi2dd::walk_options living_graph::options() const {
   mpi2dd::walk_options options;
   options.limits.table = limits_;
+  options.read_elsewhere = elsewhere_;
   return targets_.options(std::move(options));
 }
 

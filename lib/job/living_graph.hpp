@@ -18,10 +18,12 @@
 namespace mpiacq {
 
 /// An MPI2DD job as it is known at this moment: its graph, kept up to date from event to event, and the table of its
-/// ranks. It reads processes of this node, and does nothing to them.
+/// ranks. It reads processes, of this node where nobody else reads those of others, and does nothing to them.
 class living_graph {
  public:
-  living_graph(process_id named, const table_limits& limits, const debug_file_search& search);
+  /// `elsewhere`: as look_options::read_elsewhere.
+  living_graph(process_id named, const table_limits& limits, const debug_file_search& search,
+               mpi2dd::elsewhere_reader elsewhere = {});
 
   /// What has become of the ranks between two looks.
   struct table_change {
@@ -78,6 +80,7 @@ class living_graph {
 
   local_targets targets_;
   table_limits limits_;
+  mpi2dd::elsewhere_reader elsewhere_;
   std::optional<mpi2dd::graph> graph_;
   std::size_t pointer_size_ = sizeof(void*);  ///< of the process where the walk began
   graph_tables tables_;

@@ -38,7 +38,7 @@ mpir::job_facts facts_of(const living_graph& job, process_id starter) {
 result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& options, deadline until) {
   std::shared_ptr<const process_table> before;
   for (;;) {
-    living_graph job(starter.pid, options.limits, options.debug_files);
+    living_graph job(starter.pid, options.limits, options.debug_files, options.read_elsewhere);
     if (auto walked = job.walk_from(starter.pid); !walked) return fail(std::move(walked).error());
     const bool complete = is_complete(job, starter.pid);
     const bool past_patience = clock::now() >= until;

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "fake_ssh.hpp"
 #include "mpiacq/job_graph_agents.hpp"
+#include "mpiacq/job_view_agents.hpp"
 #include "running_starter.hpp"
 #include "told_graph.hpp"
 
@@ -54,6 +55,23 @@ const mpi2dd::visit& visit_on(const job_graph& seen, const std::string& host, pi
   REQUIRE(found.has_value());
   REQUIRE(seen.graph.visit_of(*found) != nullptr);
   return *seen.graph.visit_of(*found);
+}
+
+job_view looked_at(const met_jobs& job, const agents_options& agents) {
+  auto view = look_at_job(process_id{job.here.pid()}, {}, clock::now() + std::chrono::seconds(10), agents);
+  if (!view) FAIL(view.error().message);
+  return std::move(*view);
+}
+
+/// As told_ranks has them.
+words ranks_of(const job_view& view) {
+  words all;
+  const process_table& table = *view.processes;
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    all.insert(table.worlds()[table.names().world(i)].id + " " + std::to_string(table.names().rank(i)) + " is " +
+               std::to_string(table.pid(i).value()));
+  }
+  return all;
 }
 
 std::string why_not(const mpi2dd::visit& visit) {
@@ -141,4 +159,39 @@ TEST_CASE("graph over nodes: with nobody to start agents each process of another
   const mpi2dd::visit& meta = visit_on(seen, "n1", job.n1.said_pid("metadirectory.0.pid"));
   CHECK_THAT(why_not(meta), ContainsSubstring("no agent was to be started there"));
   CHECK(ranks_of(seen.graph) == told_ranks(job.here));
+}
+
+TEST_CASE("look over nodes: ranks that only tables of other hosts list are known, and agents have ended after it") {
+  const fake_ssh ssh;
+  const met_jobs job;
+  const job_view view = looked_at(job, ssh.agents());
+  CHECK(ranks_of(view) == job.ranks());
+  CHECK(view.problems.empty());
+  const process_table& table = *view.processes;
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    const std::string& world = table.worlds()[table.names().world(i)].id;
+    INFO(world << " " << i);
+    CHECK(view.is_local[i] == (world == "w0"));
+    if (world == "w1") CHECK(table.host_name(i) == "n1");
+    if (world == "w2") CHECK(table.host_name(i) == "n2");
+  }
+  for (const char* host : {"n1", "n2"}) {
+    REQUIRE(ssh.agent_of(host) > 0);
+    CHECK(comes_true([&] { return ::kill(ssh.agent_of(host), 0) != 0; }));
+  }
+  CHECK(ssh.secrets() == 0);
+  const auto alone = look_at_job(process_id{job.here.pid()});
+  REQUIRE(alone.has_value());
+  CHECK(ranks_of(*alone) == told_ranks(job.here));
+}
+
+TEST_CASE("look over nodes: a host that is not reached is a problem of the view, with its reason") {
+  const fake_ssh ssh;
+  const met_jobs job;
+  job.list("directory", job.n1.said_pid("metadirectory.0.pid"), "away", 1);
+  const job_view view = looked_at(job, ssh.agents());
+  CHECK(ranks_of(view) == job.ranks());
+  REQUIRE(view.problems.size() == 1);
+  CHECK_THAT(view.problems.front().message,
+             ContainsSubstring("reading the tables of process 1 of away") && ContainsSubstring("no route to away"));
 }

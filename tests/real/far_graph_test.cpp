@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "far_hosts.hpp"
+#include "far_job.hpp"
 #include "live_process.hpp"
 
 using namespace mpiacq::test;
@@ -21,10 +21,11 @@ class two_jobs {
  public:
   explicit two_jobs(const far_hosts& hosts)
       : hosts_(hosts),
-        step_(hosts.on("h1", {"srun", "-N2", "-n2", "-wh1,h2", "sh", "-c",
-                              "export MPIACQ_ORACLE=$0.$(hostname); exec $1 --ranks 2 --world w.$(hostname) "
-                              "--metadirectory --directories 1 --hold",
-                              hosts.path("oracle"), MPIACQ_MPI2DD "/mpi2dd_starter"})) {
+        step_(hosts.on(
+            "h1", {"srun", "-N2", "-n2", "-wh1,h2", "sh", "-c",
+                   "unset SLURM_PROCID; export MPIACQ_ORACLE=$0.$(hostname); exec $1 --ranks 2 --world w.$(hostname) "
+                   "--metadirectory --directories 1 --hold",
+                   hosts.path("oracle"), MPIACQ_MPI2DD "/mpi2dd_starter"})) {
     (void)step_.lines_until_ready();
     (void)step_.lines_until_ready();
     list("h1", "h2");
@@ -114,4 +115,38 @@ TEST_CASE("Far graph: all processes of two hosts, from either of them, and with 
   look("h2", jobs.pid("h2", "rank.w.h2.1.pid"), "ssh");
   const auto alone = hosts.run("h1", {MPIACQ_COMMAND, "graph", "--agents", "none", jobs.pid("h1", "starter_pid")});
   CHECK_THAT(alone.out, ContainsSubstring("is on h2, and only processes of this node (h1) can be looked at"));
+}
+
+TEST_CASE("Far graph: stacks are of the ranks that only tables of another host list, too") {
+  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  const two_jobs jobs(hosts);
+  REQUIRE_FALSE(jobs.visited().contains("h2 0"));
+  const auto look = [&](const std::string& host, const std::string& pid, const std::string& by) {
+    INFO("from " << host << " by " << by);
+    const auto run = hosts.run(host, {MPIACQ_COMMAND, "stacks", "--json", "--agents", by, pid});
+    INFO(run.err << run.out);
+    REQUIRE(run.exit_code == 0);
+    CHECK(run.err == "");
+    return json::parse(run.out);
+  };
+  const auto taken = [](const json& stacks) {
+    places all;
+    for (const json& rank : stacks.at("ranks")) {
+      INFO(rank.dump());
+      CHECK(rank.at("outcome") == "taken");
+      const json& world = stacks.at("worlds").at(rank.at("world").get<std::size_t>());
+      all.insert(world.at("id").get<std::string>() + " " + std::to_string(rank.at("rank").get<long>()) + " " +
+                 place_of(rank));
+    }
+    return all;
+  };
+  const json all = look("h1", jobs.pid("h1", "starter_pid"), "automatic");
+  CHECK(taken(all) == jobs.ranks());
+  CHECK(all.at("problems").empty());
+  // A rank whose starter is on its host, and the other job's ranks behind that.
+  CHECK(taken(look("h2", jobs.pid("h2", "rank.w.h2.1.pid"), "ssh")) == jobs.ranks());
+  const json alone = look("h1", jobs.pid("h1", "starter_pid"), "none");
+  CHECK(alone.at("ranks").size() == 2);
+  CHECK_THAT(alone.at("problems").dump(), ContainsSubstring("is on h2, and only processes of this node (h1)"));
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
 }

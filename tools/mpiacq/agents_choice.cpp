@@ -120,9 +120,8 @@ void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
   complain_of_nodes(*nodes_);
 }
 
-std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted) {
-  if (wanted == agent_start::none) return std::nullopt;
-  agents_options options = agents_by(wanted, -1);
+agents_options agents_for_tables(process_id named, agent_start wanted, int stop) {
+  agents_options options = agents_by(wanted, stop);
   options.job_id = slurm_job_of(named).value_or("");
   if (wanted == agent_start::mpir) options.starter = named;
   return options;

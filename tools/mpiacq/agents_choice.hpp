@@ -48,8 +48,8 @@ class agents_of_job {
   std::shared_ptr<job_ranks> nodes_;
 };
 
-/// The same for the graph of a process's job, which meets other nodes only as it is walked.
-[[nodiscard]] std::optional<agents_options> agents_for_graph(process_id named, agent_start wanted);
+/// For the tables of an MPI2DD process's job, whose other nodes are met only as it is walked. `wanted`: not none.
+[[nodiscard]] agents_options agents_for_tables(process_id named, agent_start wanted, int stop);
 
 /// Says of each node that is not reached why, on standard error.
 void complain_of_nodes(const job_ranks& ranks);

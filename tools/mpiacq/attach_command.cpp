@@ -10,6 +10,19 @@
 
 namespace mpiacq::tool {
 
+namespace {
+
+result<rank_selection> chosen_ranks(const attach_command_options& options, const signal_catcher& signals) {
+  const rank_choice chosen{options.ranks, options.communicator};
+  if (chosen.communicator.empty()) return chosen.ranks;
+  const look_options how{{}, job_options_of(options).debug_files, options.interface};
+  const auto job = look_at_job(options.process, how, deadline_after(options.timeout));
+  if (!job) return fail(job.error());
+  return ranks_of(chosen, *job, options.queue, how.debug_files, options.agents, signals.descriptor());
+}
+
+}  // namespace
+
 int run_attach(const attach_command_options& options) {
   auto report = report_file::open(options.report.output, STDOUT_FILENO);
   if (!report) {
@@ -19,10 +32,7 @@ int run_attach(const attach_command_options& options) {
   // Before the attach: a Ctrl-C lets the job go, not just us.
   signal_catcher signals;
   attach_command_options asked = options;
-  const rank_choice chosen{options.ranks, options.communicator};
-  const look_options how{{}, job_options_of(options).debug_files, options.interface};
-  const auto ranks = ranks_of(chosen, options.process, options.queue, how, deadline_after(options.timeout),
-                              options.agents, signals.descriptor());
+  const auto ranks = chosen_ranks(options, signals);
   if (!ranks) {
     complain(ranks.error());
     return status_tool_failed;

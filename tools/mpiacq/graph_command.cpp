@@ -33,11 +33,10 @@ graph_options how_to_look(const graph_command_options& options) {
 }
 
 /// A look that starts agents, which are to be told when somebody does not want it any more.
-result<job_graph> graph_with_agents(process_id named, const graph_options& how, agents_options agents,
+result<job_graph> graph_with_agents(process_id named, const graph_options& how, agent_start wanted,
                                     std::optional<int>& interrupted) {
   signal_catcher signals;
-  agents.stop = signals.descriptor();
-  auto seen = look_at_graph(named, how, agents);
+  auto seen = look_at_graph(named, how, agents_for_tables(named, wanted, signals.descriptor()));
   if (const auto signal = signals.take()) interrupted = signal->number;
   return seen;
 }
@@ -46,8 +45,8 @@ result<job_graph> graph_of(const graph_command_options& options, std::optional<i
   const graph_options how = how_to_look(options);
   const auto process = process_named(options.subject);
   if (!process) return read_graph(options.subject, how);
-  const auto agents = agents_for_graph(*process, options.agents);
-  return agents ? graph_with_agents(*process, how, *agents, interrupted) : look_at_graph(*process, how);
+  return options.agents == agent_start::none ? look_at_graph(*process, how)
+                                             : graph_with_agents(*process, how, options.agents, interrupted);
 }
 
 }  // namespace

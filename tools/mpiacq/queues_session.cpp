@@ -257,15 +257,12 @@ bool queues_session::rank_failed() const {
   return !std::all_of(snapshot_.seen.ranks.begin(), snapshot_.seen.ranks.end(), is_whole);
 }
 
-result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                const look_options& how, deadline until, agent_start wanted, int stop) {
+result<rank_selection> ranks_of(const rank_choice& choice, const job_view& job, const queue_request& request,
+                                const debug_file_search& search, agent_start wanted, int stop) {
   if (choice.communicator.empty()) return choice.ranks;
-  const auto job = look_at_job(named, how, until);
-  if (!job) return fail(job.error());
-  const auto agents = agents_for(*job, {}, wanted, stop);
-  auto session =
-      agents ? queues_session::open(*job, {}, request, how.debug_files, *agents)
-             : queues_session::open(job->starter, *job->processes, job->is_local, {}, request, how.debug_files, stop);
+  const auto agents = agents_for(job, {}, wanted, stop);
+  auto session = agents ? queues_session::open(job, {}, request, search, *agents)
+                        : queues_session::open(job.starter, *job.processes, job.is_local, {}, request, search, stop);
   if (!session) return fail(std::move(session).error());
   session->take();
   if (session->snapshot().interrupted) return fail(error_code::timed_out, "interrupted before the ranks were known");

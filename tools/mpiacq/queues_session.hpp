@@ -88,9 +88,10 @@ class queues_session {
 };
 
 /// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
-/// this name in some rank that can be looked at, through agents as `agents_for` has it. The job's table is waited for
-/// as `look_at_job` does; `stop` as above. Errors: as that; not_found where no rank has such a communicator.
-[[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, process_id named, const queue_request& request,
-                                              const look_options& how, deadline until, agent_start agents, int stop);
+/// this name in some rank that can be looked at, through agents as `agents_for` has it. `stop` as above. Errors: as
+/// `open`; not_found where no rank has such a communicator.
+[[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, const job_view& job,
+                                              const queue_request& request, const debug_file_search& search,
+                                              agent_start agents, int stop);
 
 }  // namespace mpiacq::tool

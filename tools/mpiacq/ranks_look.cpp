@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "mpiacq/job_view_agents.hpp"
 #include "mpiacq/rank_set.hpp"
 #include "queues_session.hpp"
 #include "session_wait.hpp"
@@ -20,12 +22,14 @@ result<ranks_look> look_for_ranks(const report_options& report, process_id named
   look.search.debuginfod = false;  // a download would hold the job
   const deadline until = deadline_after(timeout);
   const look_options how{{}, look.search, interface};
-  auto ranks = ranks_of(choice, named, queue, how, until, agents, signals.descriptor());
-  if (!ranks) return fail(std::move(ranks).error());
-  look.ranks = std::move(*ranks);
-  auto job = look_at_job(named, how, until);
+  auto job = agents == agent_start::none
+                 ? look_at_job(named, how, until)
+                 : look_at_job(named, how, until, agents_for_tables(named, agents, signals.descriptor()));
   if (!job) return fail(std::move(job).error());
   look.job = std::move(*job);
+  auto ranks = ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor());
+  if (!ranks) return fail(std::move(ranks).error());
+  look.ranks = std::move(*ranks);
   return look;
 }
 
