@@ -100,7 +100,7 @@ class rank {
   /// So many operations, or the end of the program.
   void look(queue_host& host, type_catalogue& catalogue, int operations) {
     process_types types(*symbols_, catalogue);
-    const auto report = host.read({*target_, types, 0, 2, "queue_rank"});
+    const auto report = host.read({*target_, types, 0, "queue_rank"});
     must(report.has_value() && report->problems.empty() && report->communicators.size() == 1, "queue_host::read");
     const auto& receives = report->communicators[0].of(queue_class::receives).operations;
     must(receives.size() == static_cast<std::size_t>(operations), "listing all operations");

@@ -30,8 +30,6 @@ struct rank_queue_options {
   std::function<void(std::size_t read, std::size_t all)> progress;
   bool stacks = true;         ///< also what each rank is doing: else it is `unknown`
   unsigned side_by_side = 0;  ///< how many ranks are read at a time; 0: as many as there are processors
-  /// How many numbers of the job are ranks of the world; 0: as its table says of each rank's world, if there is one.
-  std::uint32_t job_size = 0;
 };
 
 /// The message queues of a node's ranks at one moment: `find_waits` makes sense of them.

@@ -18,9 +18,8 @@ namespace mpiacq {
 struct queue_subject {
   target& process;  ///< only memory, abi and symbols are used: a queue library reads
   type_source& types;
-  std::uint32_t identity = 0;    ///< its number in the job: its rank in the world
-  std::uint32_t world_size = 0;  ///< how many numbers of the job are ranks of the world; 0: not known
-  std::string image;             ///< its program, for the library's messages
+  std::uint32_t identity = 0;  ///< its number in the job: its rank in the world
+  std::string image;           ///< its program, for the library's messages
 };
 
 enum class queue_isolation : std::uint8_t {

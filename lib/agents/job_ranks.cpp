@@ -81,8 +81,6 @@ void job_ranks::state::list_nodes(const process_table& table, const rank_selecti
   const std::vector<bool> is_local =
       options.agents.everywhere ? std::vector<bool>(table.string_count(), false) : hosts_on_this_node(table);
   const auto hosts = table.host_numbers();
-  // No node sees the whole job; with several worlds nobody says of which one a rank is.
-  if (!table.names().has_worlds()) world_size = static_cast<std::uint32_t>(table.size());
   std::vector<bool> is_host(table.string_count(), false);
   for (const std::uint32_t host : hosts) {
     if (host != process_table::no_string) is_host[host] = true;
@@ -232,9 +230,7 @@ job_stacks job_ranks::stacks(const stack_options& options) {
 node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   rank_queue_options how = options;
-  if (how.job_size == 0) how.job_size = s.world_size;
-  s.agents->ask(
-      agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.job_size});
+  s.agents->ask(agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks});
   // Of agents it is known only once the ranks that are here have been read.
   std::size_t read_here = 0;
   const auto wanted = static_cast<std::size_t>(std::count_if(

@@ -19,7 +19,6 @@ struct job_ranks::state {
   job_ranks_options options;
   std::vector<job_node> nodes;
   std::vector<rank_process> ranks;
-  std::uint32_t world_size = 0;           ///< 0: not one number for all
   std::size_t all_hosts = 0;              ///< of the job, also those without a rank that was selected
   std::vector<std::size_t> node_of_rank;  ///< for each of them
   std::unique_ptr<node_ranks> local;

@@ -75,7 +75,6 @@ struct ask_queues {
   std::string types;  ///< a carrier's path on the node
   bool trust_library = false;
   bool stacks = true;
-  std::uint32_t job_size = 0;
 };
 /// MPI2DD processes of an agent's node.
 struct agent_visits {

@@ -60,7 +60,6 @@ answer_body answer_to(node_ranks& ranks, const ask_queues& what, const looking& 
   how.progress = how_to.terms.progress;
   how.host.helper = how_to.queue_host;
   how.stacks = what.stacks;
-  how.job_size = what.job_size;
   return ranks.queues(how);
 }
 

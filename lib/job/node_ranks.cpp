@@ -2,7 +2,6 @@
 #include "mpiacq/node_ranks.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,11 +79,6 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& tabl
                                                        std::unique_ptr<rank_grip> grip) {
   auto made = state::make(std::move(grip), local_ones(table, selection), true);
   made->debug_files = options.debug_files;
-  std::map<std::uint32_t, std::uint32_t> sizes;  // by world
-  for (std::size_t entry = 0; entry < table.size(); ++entry) ++sizes[table.names().world(entry)];
-  for (std::size_t i = 0; i < made->ranks.size(); ++i) {
-    made->here[i].world_size = sizes[table.names().world(made->ranks[i].rank)];
-  }
   return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
 }
 
@@ -244,7 +238,7 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
     if (!selection.contains(rank.rank)) continue;
     if (identity.state == hold_state::held) {
       const auto number = static_cast<std::uint32_t>(rank.told.value_or(rank.rank));
-      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, number, here[i].world_size, here[i].held});
+      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, number, here[i].held});
     } else {
       found.refused.emplace_back(rank,
                                  identity.why.value_or(error{error_code::process_gone, "it is not there any more"}));

@@ -19,7 +19,6 @@ struct node_ranks::state {
     rank_identity identity;
     rank_hold hold;
     std::unique_ptr<process_memory> memory;  ///< made when it is first looked into
-    std::uint32_t world_size = 0;            ///< how many ranks its world has; 0: not known
     bool held = false;
     bool asked = false;  ///< the tracer was asked about it, and the answer has not been taken in yet
   };

@@ -118,8 +118,7 @@ result<queue_report> queue_taker::read_with(process& subject, const std::string&
   if (!host) return fail(std::move(host).error());
   const target_abi abi = subject.symbols->abi();
   target stopped{subject.cache, nullptr, abi, *subject.symbols};
-  const std::uint32_t world_size = options.job_size != 0 ? options.job_size : one.rank->world_size;
-  return (*host)->read({stopped, *subject.types, one.rank->number, world_size, one.image});
+  return (*host)->read({stopped, *subject.types, one.rank->number, one.image});
 }
 
 void queue_taker::look_at_pml(pending& one) const {

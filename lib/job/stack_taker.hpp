@@ -18,9 +18,8 @@ namespace mpiacq {
 struct wanted_rank {
   std::uint32_t rank = 0;
   attach_target process;
-  std::uint32_t number = 0;      ///< in its world
-  std::uint32_t world_size = 0;  ///< 0: not known
-  bool held = false;             ///< by the same grip already: it is neither taken nor let go
+  std::uint32_t number = 0;  ///< in its world
+  bool held = false;         ///< by the same grip already: it is neither taken nor let go
 };
 
 /// Takes the stacks of processes, time and again: all are stopped together, their stacks copied, all let go, and only

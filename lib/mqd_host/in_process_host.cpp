@@ -38,7 +38,7 @@ result<queue_report> in_process_host::read(const queue_subject& subject) {
   if (auto loaded = load(builder); !loaded) return fail(std::move(loaded.error()));
   if (!file_.warning.empty()) builder.note(std::string(file_.warning));
   target_answers answers(subject);
-  const session_facts facts{subject.identity, subject.world_size, subject.image};
+  const session_facts facts{subject.identity, subject.image};
   return builder.finish(run_session(*library_, answers, facts, limits_, builder));
 }
 

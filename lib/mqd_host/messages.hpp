@@ -134,8 +134,8 @@ inline constexpr auto wire_members<queue_limits> =
                &queue_limits::fetched_bytes, &queue_limits::allocated_bytes, &queue_limits::group_size,
                &queue_limits::call_time,     &queue_limits::process_time,    &queue_limits::output_bytes};
 template <>
-inline constexpr auto wire_members<mqd_host::session_facts> = std::tuple{
-    &mqd_host::session_facts::identity, &mqd_host::session_facts::world_size, &mqd_host::session_facts::image};
+inline constexpr auto wire_members<mqd_host::session_facts> =
+    std::tuple{&mqd_host::session_facts::identity, &mqd_host::session_facts::image};
 template <>
 inline constexpr auto wire_members<mqd_host::begin_message> =
     std::tuple{&mqd_host::begin_message::version, &mqd_host::begin_message::library, &mqd_host::begin_message::abi,

@@ -55,11 +55,8 @@ result<queue_report> separate_host::read(const queue_subject& subject) {
   answer_server answers(subject, names, options_.limits);
   record_reader reader(builder, options_.limits);
   conversation talk(*process, answers, reader, options_.limits, options_.stop);
-  auto outcome = talk.run({MPIACQ_VERSION,
-                           library_.path,
-                           subject.process.abi,
-                           {subject.identity, subject.world_size, subject.image},
-                           options_.limits});
+  auto outcome = talk.run(
+      {MPIACQ_VERSION, library_.path, subject.process.abi, {subject.identity, subject.image}, options_.limits});
   add_output(builder, talk);
   if (!outcome && outcome.error().path.empty()) outcome.error().path = library_.path;
   return builder.finish(std::move(outcome));

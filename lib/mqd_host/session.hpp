@@ -14,9 +14,8 @@ namespace mpiacq::mqd_host {
 
 /// What a library is told of a process beside what it reads of it.
 struct session_facts {
-  std::uint32_t identity = 0;    ///< its number in the job
-  std::uint32_t world_size = 0;  ///< how many numbers are ranks of the world; 0: not known
-  std::string image;             ///< the program's name, for the library's messages
+  std::uint32_t identity = 0;  ///< its number in the job
+  std::string image;           ///< the program's name, for the library's messages
 };
 
 /// Asks a library about one process, from setting it up to putting it away, in the order that libraries count on. What

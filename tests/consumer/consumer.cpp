@@ -26,7 +26,7 @@ bool queue_library_process_runs(mpiacq::file_symbols& program) {
   if (!host) return false;
   no_types types;
   mpiacq::target process{program.initial_memory(), nullptr, program.abi(), program};
-  const auto report = (*host)->read({process, types, 0, 1, "consumer"});
+  const auto report = (*host)->read({process, types, 0, "consumer"});
   return !report && report.error().message.starts_with("loading /proc/self/exe");
 }
 

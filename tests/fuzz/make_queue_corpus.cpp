@@ -75,6 +75,6 @@ int main(int argc, char** argv) {
   write(folder / "queue_requests", "requests", 's', some_requests());
   write(folder / "queue_answers", "answers", 'a', some_answers());
   write(folder / "queue_answers", "begin", 'b',
-        encode(begin_message{"0.1.0", "/lib.so", target_abi{}, {1, 4, "program"}, queue_limits{}}));
+        encode(begin_message{"0.1.0", "/lib.so", target_abi{}, {1, "program"}, queue_limits{}}));
   return 0;
 }

@@ -46,7 +46,7 @@ void serve(std::span<const std::byte> stream) {
   one_type types;
   no_names names;
   target process{memory, nullptr, test::lp64_little, symbols};
-  const queue_subject subject{process, types, 0, 0, ""};
+  const queue_subject subject{process, types, 0, ""};
   const queue_limits limits;
   answer_server server(subject, names, limits);
   frame_splitter frames(longest_request);

@@ -41,7 +41,7 @@ class fake_small_mpi {
  public:
   static constexpr int any = -1;
 
-  fake_small_mpi(const target_abi& abi, std::uint32_t rank, std::uint32_t size) : abi_(abi), rank_(rank), size_(size) {
+  fake_small_mpi(const target_abi& abi, std::uint32_t rank, std::uint32_t size) : abi_(abi), rank_(rank) {
     const std::size_t word = abi.pointer_size;
     define("MPIR_Comm_list", {{"sequence_number", 4}, {"head", word}});
     define("MPIR_Comm",
@@ -108,7 +108,7 @@ class fake_small_mpi {
   [[nodiscard]] queue_subject subject() {
     memory = fake_memory();
     memory.map(at(base), bytes_);
-    return {target_, types, rank_, size_, "small_program"};
+    return {target_, types, rank_, "small_program"};
   }
 
   fake_memory memory;
@@ -183,7 +183,6 @@ class fake_small_mpi {
 
   target_abi abi_;
   std::uint32_t rank_;
-  std::uint32_t size_;
   std::vector<std::byte> bytes_;
   std::map<std::string, structure_layout> layouts_;
   std::map<std::string, std::uint64_t> contexts_;

@@ -51,7 +51,7 @@ class rank_process {
     target_ = std::make_unique<target>(target{memory, nullptr, symbols_->abi(), *symbols_});
   }
 
-  [[nodiscard]] queue_subject subject() { return {*target_, *types_, 0, 4, "queue_rank"}; }
+  [[nodiscard]] queue_subject subject() { return {*target_, *types_, 0, "queue_rank"}; }
   [[nodiscard]] process_id pid() const { return process_.pid(); }
   void end() { process_.end(); }
 

@@ -82,7 +82,7 @@ class answering_tool {
  private:
   void serve() {
     target process{memory, nullptr, lp64_little, symbols};
-    const queue_subject subject{process, types, 0, 0, ""};
+    const queue_subject subject{process, types, 0, ""};
     answer_server server(subject, names, limits);
     while (const auto frame = receive_frame(ours_.get(), longest_request)) {
       const auto what = decode<request>(*frame);

@@ -2,6 +2,7 @@
 #include "progress_line.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,12 +19,14 @@ progress_line::~progress_line() {
   clear();
 }
 
-void progress_line::clear() const {
-  if (shown_) fmt::print(stderr, "{}", line_begin);
+void progress_line::clear() {
+  if (std::exchange(stands_, false)) fmt::print(stderr, "{}", line_begin);
 }
 
-void progress_line::show(std::string_view text) const {
-  if (shown_) fmt::print(stderr, "{}mpiacq: {}", line_begin, text);
+void progress_line::show(std::string_view text) {
+  if (!shown_) return;
+  fmt::print(stderr, "{}mpiacq: {}", line_begin, text);
+  stands_ = true;
 }
 
 }  // namespace mpiacq::tool

@@ -14,12 +14,13 @@ class progress_line {
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
   /// In place of what stood there.
-  void show(std::string_view text) const;
+  void show(std::string_view text);
   /// Nothing stands there, until something is shown again.
-  void clear() const;
+  void clear();
 
  private:
   bool shown_;
+  bool stands_ = false;
 };
 
 }  // namespace mpiacq::tool

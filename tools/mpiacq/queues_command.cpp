@@ -21,7 +21,7 @@ constexpr std::size_t many_ranks = 8;
 
 /// Reads with a word on how far it is.
 void look_with_progress(queues_session& session) {
-  const progress_line line(session.rank_count() >= many_ranks);
+  progress_line line(session.rank_count() >= many_ranks);
   session.on_progress([&](std::size_t read, std::size_t all) {
     line.show(fmt::format("queues of {} of {} ranks{}", read, all, session.snapshot().looks == 0 ? "" : ", once more"));
   });

@@ -32,7 +32,7 @@ std::optional<int> wait_until(deadline then, signal_catcher& signals) {
 
 /// The number of the signal that ended it before the last sample.
 std::optional<int> take_samples(stacks_session& session, const stacks_options& options, signal_catcher& signals) {
-  const progress_line shown(options.samples > 1);
+  progress_line shown(options.samples > 1);
   const deadline begin = clock::now();
   for (std::size_t taken = 1; taken <= options.samples; ++taken) {
     shown.show(fmt::format("sample {} of {}", taken, options.samples));
