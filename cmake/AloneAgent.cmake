@@ -34,15 +34,19 @@ elseif(missing)
   list(JOIN missing ", " missing)
   message(STATUS "The agent needs shared libraries on its nodes: there is no ${missing} here")
 else()
-  try_compile(MPIACQ_ALONE_LINKS ${PROJECT_BINARY_DIR}/alone
-    SOURCES ${folder}/try.cpp ${folder}/fmt_in_file.cpp ${folder}/no_kerberos.cpp
-    COMPILE_DEFINITIONS -fkeep-inline-functions
-    LINK_OPTIONS -no-pie ${link_options} LINK_LIBRARIES ${found} ${CMAKE_DL_LIBS} Threads::Threads
-    CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
-    OUTPUT_VARIABLE said)
+  set(log ${PROJECT_BINARY_DIR}/alone.log)
+  if(NOT DEFINED MPIACQ_ALONE_LINKS)
+    try_compile(MPIACQ_ALONE_LINKS ${PROJECT_BINARY_DIR}/alone
+      SOURCES ${folder}/try.cpp ${folder}/fmt_in_file.cpp ${folder}/no_kerberos.cpp
+      COMPILE_DEFINITIONS -fkeep-inline-functions
+      LINK_OPTIONS -no-pie ${link_options} LINK_LIBRARIES ${found} ${CMAKE_DL_LIBS} Threads::Threads
+      CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
+      OUTPUT_VARIABLE said)
+    file(WRITE ${log} "${said}")
+  endif()
   set(MPIACQ_ALONE ${MPIACQ_ALONE_LINKS})
   if(NOT MPIACQ_ALONE)
-    message(STATUS "The agent needs shared libraries on its nodes: their archives cannot be linked here\n${said}")
+    message(STATUS "The agent needs shared libraries on its nodes: their archives cannot be linked here (${log})")
   endif()
 endif()
 
