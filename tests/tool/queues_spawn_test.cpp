@@ -2,6 +2,7 @@
 // New processes of ranks that a job is followed for: the MPI-2 extension of message queue dumping.
 #include <csignal>
 
+#include "../agents/fake_ssh.hpp"
 #include "attached.hpp"
 #include "catch.hpp"
 #include "queue_job.hpp"
@@ -71,6 +72,25 @@ TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
   const json report = json::parse(file_contents(folder.path("report")));
   CHECK(report.at("event") == "new-processes");
   CHECK(new_processes(report, 1) == std::vector<long>{4700, 4711});
+}
+
+TEST_CASE("queues: ranks that agents look after are not followed for new processes, and are named") {
+  const fake_ssh ssh;
+  queue_job job(2, {"library:" + queue_library("mpi2"), "later", "@1", "spawned:4711:n7:/opt/worker"});
+  const scratch_folder folder;
+  running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--agents",
+                        "ssh", "--json", "-o", folder.path("report"), std::to_string(job.pid())});
+  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
+  CHECK(WEXITSTATUS(job.end()) == 0);
+  const auto ended = tool.wait();
+  INFO(ended.err);
+  CHECK(ended.exit_code == 0);
+  const json report = json::parse(file_contents(folder.path("report")));
+  INFO(report.dump());
+  for (const json& rank : report.at("queues").at("ranks")) CHECK(rank.at("outcome") == "complete");
+  CHECK(new_processes(report, 1).empty());
+  CHECK_THAT(report.at("problems").dump(),
+             ContainsSubstring("ranks 0-1 are on other nodes: new processes of theirs will not be told"));
 }
 
 TEST_CASE("queues: ranks are followed for new processes only where their library tells of them") {

@@ -82,8 +82,11 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   // An MPI2DD job tells of its spawns itself.
   if (asked.after == then::go_on && subject.interface() == interface_kind::mpir) {
     if (const rank_set others = session->spawn_elsewhere(); !others.empty()) {
-      problem({error_code::unsupported, fmt::format("{} {} on other nodes: new processes of theirs will not be told",
-                                                    table->names().text(others), others.count() == 1 ? "is" : "are")});
+      const auto who = table->names().text(others);
+      problem({error_code::unsupported,
+               others.count() == 1
+                   ? fmt::format("rank {} is on another node: new processes of it will not be told", who)
+                   : fmt::format("ranks {} are on other nodes: new processes of theirs will not be told", who)});
     }
     spawns_ = session->watch_spawns();
   }
