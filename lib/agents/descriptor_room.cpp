@@ -28,10 +28,11 @@ process_limit& limit() {
   return only;
 }
 
-void set_soft_limit(rlim_t soft) {
+/// Where the program has set another one meanwhile, that stays.
+void change_soft_limit(rlim_t from, rlim_t to) {
   rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
-  now.rlim_cur = std::min(soft, now.rlim_max);
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur != from) return;
+  now.rlim_cur = std::min(to, now.rlim_max);
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &now));
 }
 
@@ -55,24 +56,24 @@ void descriptor_room::make(std::size_t more) {
   if (!has_raised_) ++all.raised_by;
   has_raised_ = true;
   all.raised = std::min(wanted, now.rlim_max);
-  set_soft_limit(all.raised);
+  change_soft_limit(now.rlim_cur, all.raised);
 }
 
 descriptor_room::~descriptor_room() {
   process_limit& all = limit();
   const std::lock_guard guard(all.lock);
-  if (has_raised_ && --all.raised_by == 0) set_soft_limit(all.given);
+  if (has_raised_ && --all.raised_by == 0) change_soft_limit(all.raised, all.given);
 }
 
 original_descriptor_limit::original_descriptor_limit() {
   process_limit& all = limit();
   all.lock.lock();
-  if (all.raised_by != 0) set_soft_limit(all.given);
+  if (all.raised_by != 0) change_soft_limit(all.raised, all.given);
 }
 
 original_descriptor_limit::~original_descriptor_limit() {
   process_limit& all = limit();
-  if (all.raised_by != 0) set_soft_limit(all.raised);
+  if (all.raised_by != 0) change_soft_limit(all.given, all.raised);
   all.lock.unlock();
 }
 

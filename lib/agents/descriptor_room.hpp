@@ -7,7 +7,7 @@
 namespace mpiacq::agents {
 
 /// Raises the soft limit of this process, as far as it may without rights of its own. The limit is what it was when the
-/// last of these has gone. Thread: each by one at a time.
+/// last of these has gone, unless somebody else has set another. Thread: each by one at a time.
 class descriptor_room {
  public:
   descriptor_room() = default;

@@ -23,7 +23,19 @@ std::size_t same_host(const std::vector<agent_node>& wanted, const std::string& 
   return i;
 }
 
+agents_options in_job_of(process_id named, agents_options options) {
+  if (options.job_id.empty()) options.job_id = slurm_job_of(named).value_or("");
+  return options;
+}
+
 }  // namespace
+
+far_visits::far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits)
+    : agents_(in_job_of(named, options)), limits_(limits) {}
+
+mpi2dd::elsewhere_reader far_visits::reader() {
+  return [this](std::vector<mpi2dd::process_request> asked) { return read(std::move(asked)); };
+}
 
 /// Two names of one host are one node: by the names where neither has an agent yet, else by what its agent says.
 void far_visits::reach_hosts_of(const std::vector<mpi2dd::process_request>& asked) {

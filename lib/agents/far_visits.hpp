@@ -15,8 +15,11 @@ namespace mpiacq::agents {
 /// Starts an agent on each host that it meets, and asks all of them together. Thread: one at a time.
 class far_visits {
  public:
-  far_visits(const agents_options& options, const mpi2dd::walk_limits& limits) : agents_(options), limits_(limits) {}
+  /// For the job of a process of this node, by which agents find its Slurm job where `options` name none.
+  far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits);
 
+  /// `read` as a walk takes it. It must not outlive this.
+  [[nodiscard]] mpi2dd::elsewhere_reader reader();
   /// What each says, in their order; where nobody could be asked, why.
   [[nodiscard]] std::vector<mpi2dd::process_account> read(std::vector<mpi2dd::process_request> asked);
   /// In the order in which they were met.

@@ -139,8 +139,8 @@ void seat::lost() {
   give_up_at_ = std::min(give_up_at_, now + give_up_after);
 }
 
-/// A parent says that it is there twice a second. The front end need not: its program may be busy for minutes, or
-/// stopped by its user; when it ends, or its host does, the connection does.
+/// A parent says at least once a second that it is there. The front end need not: its program may be busy for minutes,
+/// or stopped by its user; when it ends, or its host does, the connection does.
 void seat::miss_parent() {
   if (given_up_ || at_ == 0 || clock::now() < silent_at_) return;
   last_failure_ = error{error_code::timed_out, "it is silent"};

@@ -78,6 +78,7 @@ class lower_limit {
   ~lower_limit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
   lower_limit(const lower_limit&) = delete;
   lower_limit& operator=(const lower_limit&) = delete;
+  [[nodiscard]] rlim_t hard() const { return before_.rlim_max; }
 
  private:
   rlimit before_{};
@@ -232,4 +233,11 @@ TEST_CASE("scale: descriptors for thousands of agents are there, and commands se
     CHECK(soft_limit() >= raised);
   }
   CHECK(soft_limit() == few);
+  {
+    descriptor_room room;
+    room.make(connections);
+    const rlimit others{few + 1, given.hard()};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &others) == 0);
+  }
+  CHECK(soft_limit() == few + 1);
 }

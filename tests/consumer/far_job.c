@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A job of one rank, which its table has on a host called "elsewhere". Says the starter's pid, and ends by a signal.
+// A job of one rank, which its table has on a host called "elsewhere". Says the starter's pid when that
+// is so, and ends by a signal, or after a minute.
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -23,6 +24,7 @@ static void stands_here(void) {
 }
 
 int main(void) {
+  alarm(60);
   static char program[4096];
   static MPIR_PROCDESC rank = {"elsewhere", program, 0};
   if (readlink("/proc/self/exe", program, sizeof program - 1) < 0) return 1;

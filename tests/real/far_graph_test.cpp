@@ -92,6 +92,17 @@ places ranks_seen(const json& graph) {
   return all;
 }
 
+/// What a command says, without a complaint.
+json looked(const far_hosts& hosts, const std::string& command, const std::string& host, const std::string& pid,
+            const std::string& by) {
+  INFO(command << " from " << host << " by " << by);
+  const auto run = hosts.run(host, {MPIACQ_COMMAND, command, "--json", "--agents", by, pid});
+  INFO(run.err << run.out);
+  REQUIRE(run.exit_code == 0);
+  CHECK(run.err == "");
+  return json::parse(run.out);
+}
+
 }  // namespace
 
 TEST_CASE("Far graph: all processes of two hosts, from either of them, and with no option in a job of Slurm's") {
@@ -100,11 +111,7 @@ TEST_CASE("Far graph: all processes of two hosts, from either of them, and with 
   REQUIRE_FALSE(jobs.visited().contains("h2 0"));
   const auto look = [&](const std::string& host, const std::string& pid, const std::string& by) {
     INFO("from " << host << " by " << by);
-    const auto run = hosts.run(host, {MPIACQ_COMMAND, "graph", "--json", "--agents", by, pid});
-    INFO(run.err);
-    REQUIRE(run.exit_code == 0);
-    CHECK(run.err == "");
-    const json graph = json::parse(run.out);
+    const json graph = looked(hosts, "graph", host, pid, by);
     places expected = jobs.visited();
     expected.insert(host + " " + pid);  // a rank, where that was named
     CHECK(visits_read(graph) == expected);
@@ -121,14 +128,6 @@ TEST_CASE("Far graph: stacks are of the ranks that only tables of another host l
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
   const two_jobs jobs(hosts);
   REQUIRE_FALSE(jobs.visited().contains("h2 0"));
-  const auto look = [&](const std::string& host, const std::string& pid, const std::string& by) {
-    INFO("from " << host << " by " << by);
-    const auto run = hosts.run(host, {MPIACQ_COMMAND, "stacks", "--json", "--agents", by, pid});
-    INFO(run.err << run.out);
-    REQUIRE(run.exit_code == 0);
-    CHECK(run.err == "");
-    return json::parse(run.out);
-  };
   const auto taken = [](const json& stacks) {
     places all;
     for (const json& rank : stacks.at("ranks")) {
@@ -140,12 +139,12 @@ TEST_CASE("Far graph: stacks are of the ranks that only tables of another host l
     }
     return all;
   };
-  const json all = look("h1", jobs.pid("h1", "starter_pid"), "automatic");
+  const json all = looked(hosts, "stacks", "h1", jobs.pid("h1", "starter_pid"), "automatic");
   CHECK(taken(all) == jobs.ranks());
   CHECK(all.at("problems").empty());
   // A rank whose starter is on its host, and the other job's ranks behind that.
-  CHECK(taken(look("h2", jobs.pid("h2", "rank.w.h2.1.pid"), "ssh")) == jobs.ranks());
-  const json alone = look("h1", jobs.pid("h1", "starter_pid"), "none");
+  CHECK(taken(looked(hosts, "stacks", "h2", jobs.pid("h2", "rank.w.h2.1.pid"), "ssh")) == jobs.ranks());
+  const json alone = looked(hosts, "stacks", "h1", jobs.pid("h1", "starter_pid"), "none");
   CHECK(alone.at("ranks").size() == 2);
   CHECK_THAT(alone.at("problems").dump(), ContainsSubstring("is on h2, and only processes of this node (h1)"));
   CHECK(comes_true([&] { return none_has_agents(hosts); }));

@@ -2,9 +2,9 @@
 // New processes of ranks that a job is followed for: the MPI-2 extension of message queue dumping.
 #include <csignal>
 
-#include "../agents/fake_ssh.hpp"
 #include "attached.hpp"
 #include "catch.hpp"
+#include "fake_ssh.hpp"
 #include "queue_job.hpp"
 
 using namespace mpiacq::test;
@@ -30,6 +30,23 @@ std::vector<long> new_processes(const json& report, std::size_t rank) {
   std::vector<long> all;
   for (const json& one : report.at("queues").at("ranks").at(rank).at("new_processes")) all.push_back(one.at("pid"));
   return all;
+}
+
+/// The last report of an attach that stays to the job's end.
+json followed(queue_job& job, const std::vector<std::string>& options = {}) {
+  const scratch_folder folder;
+  std::vector<std::string> line = {MPIACQ_COMMAND, "attach", "--then", "continue",           "--trust-library",
+                                   "--queues",     "--json", "-o",     folder.path("report")};
+  line.insert(line.end(), options.begin(), options.end());
+  line.push_back(std::to_string(job.pid()));
+  running_command tool(line);
+  // By its first report it has its breakpoints.
+  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
+  CHECK(WEXITSTATUS(job.end()) == 0);
+  const auto ended = tool.wait();
+  INFO(ended.err);
+  CHECK(ended.exit_code == 0);
+  return json::parse(file_contents(folder.path("report")));
 }
 
 }  // namespace
@@ -60,16 +77,7 @@ TEST_CASE("queues: what ranks spawn is told when it happens, while a launched jo
 TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4700:n6:/opt/early", "later", "@1",
                     "spawned:4711:n7:/opt/worker"});
-  const scratch_folder folder;
-  running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--json", "-o",
-                        folder.path("report"), std::to_string(job.pid())});
-  // By its first report it has its breakpoints.
-  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
-  CHECK(WEXITSTATUS(job.end()) == 0);
-  const auto ended = tool.wait();
-  INFO(ended.err);
-  CHECK(ended.exit_code == 0);
-  const json report = json::parse(file_contents(folder.path("report")));
+  const json report = followed(job);
   CHECK(report.at("event") == "new-processes");
   CHECK(new_processes(report, 1) == std::vector<long>{4700, 4711});
 }
@@ -77,15 +85,7 @@ TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
 TEST_CASE("queues: ranks that agents look after are not followed for new processes, and are named") {
   const fake_ssh ssh;
   queue_job job(2, {"library:" + queue_library("mpi2"), "later", "@1", "spawned:4711:n7:/opt/worker"});
-  const scratch_folder folder;
-  running_command tool({MPIACQ_COMMAND, "attach", "--then", "continue", "--trust-library", "--queues", "--agents",
-                        "ssh", "--json", "-o", folder.path("report"), std::to_string(job.pid())});
-  REQUIRE(comes_true([&] { return !file_contents(folder.path("report")).empty(); }));
-  CHECK(WEXITSTATUS(job.end()) == 0);
-  const auto ended = tool.wait();
-  INFO(ended.err);
-  CHECK(ended.exit_code == 0);
-  const json report = json::parse(file_contents(folder.path("report")));
+  const json report = followed(job, {"--agents", "ssh"});
   INFO(report.dump());
   for (const json& rank : report.at("queues").at("ranks")) CHECK(rank.at("outcome") == "complete");
   CHECK(new_processes(report, 1).empty());

@@ -122,7 +122,6 @@ void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
 
 agents_options agents_for_tables(process_id named, agent_start wanted, int stop) {
   agents_options options = agents_by(wanted, stop);
-  options.job_id = slurm_job_of(named).value_or("");
   if (wanted == agent_start::mpir) options.starter = named;
   return options;
 }
