@@ -29,7 +29,7 @@ foreach(name IN LISTS alone_archives)
 endforeach()
 
 set(alone_link_options -static-libstdc++ -static-libgcc -Wl,--gc-sections)
-if(MPIACQ_SANITIZE)
+if(MPIACQ_SANITIZE OR MPIACQ_SANITIZE_THREADS)
   # Their runtime is a shared library itself.
 elseif(alone_missing)
   list(JOIN alone_missing ", " alone_missing)

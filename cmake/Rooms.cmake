@@ -11,17 +11,30 @@ target_compile_options(mpiacq_plain_flags INTERFACE
 
 # A target whose property MPIACQ_ASAN_ALONE is set has no UBSan: the test programs, not what they test. It is nearly half of
 # what compiling them costs.
+# One process cannot have both.
+if(MPIACQ_SANITIZE AND MPIACQ_SANITIZE_THREADS)
+  message(FATAL_ERROR "MPIACQ_SANITIZE and MPIACQ_SANITIZE_THREADS exclude each other")
+endif()
+set(mpiacq_sanitizer_link "")
+if(MPIACQ_SANITIZE)
+  set(mpiacq_sanitizer_link -fsanitize=address,undefined)
+elseif(MPIACQ_SANITIZE_THREADS)
+  set(mpiacq_sanitizer_link -fsanitize=thread)
+endif()
 add_library(mpiacq_sanitizers INTERFACE)
 set(mpiacq_with_ubsan $<$<NOT:$<BOOL:$<TARGET_PROPERTY:MPIACQ_ASAN_ALONE>>>:,undefined>)
 target_compile_options(mpiacq_sanitizers INTERFACE
   $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address${mpiacq_with_ubsan} -fno-sanitize-recover=all -fno-omit-frame-pointer>
   # With sanitizers GCC sees uninitialised members inside the standard library's own headers (its manual says so).
-  $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+  $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>
+  # GCC warns that ThreadSanitizer does not understand the fences inside the standard library.
+  $<$<BOOL:${MPIACQ_SANITIZE_THREADS}>:-fsanitize=thread -fno-omit-frame-pointer>
+  $<$<AND:$<BOOL:${MPIACQ_SANITIZE_THREADS}>,$<CXX_COMPILER_ID:GNU>>:-Wno-tsan>)
 
 add_library(mpiacq_flags INTERFACE)
 target_link_libraries(mpiacq_flags INTERFACE mpiacq_plain_flags mpiacq_sanitizers)
 target_link_options(mpiacq_flags INTERFACE
-  $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address,undefined>)
+  ${mpiacq_sanitizer_link})
 
 # The public API as a target: the include folder, and what the headers themselves need.
 add_library(mpiacq_api INTERFACE)
