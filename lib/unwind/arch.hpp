@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What differs between processors. One file of each implements it; CMake chooses.
+// What differs between processors. Each kind of code is one constant in a file of its own; CMake selects the files.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,44 @@
 #include "mpiacq/memory.hpp"
 #include "mpiacq/registers.hpp"
 
-namespace mpiacq::unwinding::arch {
+namespace mpiacq::unwinding {
 
-/// Code of this ABI can be walked here.
-[[nodiscard]] bool serves(const target_abi& abi);
+/// One kind of code, and how a walk treats it. Register numbers are DWARF's numbers for this kind of code.
+struct architecture {
+  std::size_t register_count;  ///< the walk follows the registers from 0 to this number, exclusive
+  std::size_t pc_number;
+  std::size_t sp_number;
+  std::size_t word_size;  ///< bytes of an address and of a general register
+  /// A caller's registers are what the rules of the tables say and nothing else, so that our own evaluator can follow
+  /// plain rules without libunwind.
+  bool has_plain_rows;
+  /// The libunwind of this machine walks this code. Where it does not, our own evaluator follows every rule.
+  bool has_libunwind;
 
-/// How many registers a walk goes on with, and the numbers of two of them. They are DWARF's and libunwind's.
-[[nodiscard]] std::size_t register_count();
-[[nodiscard]] std::size_t pc_number();
-[[nodiscard]] std::size_t sp_number();
-/// Whether a caller's registers are what the tables' rules say and nothing else, so that plain rules can be followed
-/// without libunwind.
-[[nodiscard]] bool has_plain_rows();
+  /// The registers that a walk begins with, from those of a stopped thread as the kernel gives them.
+  thread_registers (*registers_of)(const thread_registers& thread);
+  /// The code begins with the system call that ends a signal handler, and libunwind knows the frame behind it.
+  bool (*is_signal_return)(std::span<const std::byte> code);
+  /// The code begins with a jump through a pointer, as a stub to a library's function does.
+  bool (*is_jump_stub)(std::span<const std::byte> code);
+  /// A thread that has been called and has done nothing since: makes its registers those of its caller. False: its
+  /// stack cannot be read. An error is the reader's.
+  result<bool> (*undo_call)(thread_registers& registers, memory_reader& memory);
 
-/// How much code the two questions below want to see.
+  /// The bits of an address. Addresses and registers are counted modulo this mask plus one.
+  [[nodiscard]] std::uint64_t mask() const { return word_size == 4 ? UINT32_MAX : UINT64_MAX; }
+};
+
+namespace arch {
+
+/// The code of the machine that this library was built for.
+[[nodiscard]] const architecture& native();
+/// The code of a process with this ABI. Null: its stacks are not walked on this machine.
+[[nodiscard]] const architecture* of(const target_abi& abi);
+
+/// How much code `is_signal_return` and `is_jump_stub` want to see.
 inline constexpr std::size_t code_size = 16;
-/// The code begins with the system call by which a signal handler's frame is left.
-[[nodiscard]] bool is_signal_return(std::span<const std::byte> code);
-/// The code begins with a jump through a pointer, as a stub to a library's function does.
-[[nodiscard]] bool is_jump_stub(std::span<const std::byte> code);
 
-/// A thread that has been called and has done nothing since: makes its registers those of its caller. False: its
-/// stack cannot be read. An error is the reader's.
-[[nodiscard]] result<bool> undo_call(thread_registers& registers, memory_reader& memory);
+}  // namespace arch
 
-}  // namespace mpiacq::unwinding::arch
+}  // namespace mpiacq::unwinding

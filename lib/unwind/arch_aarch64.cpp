@@ -16,25 +16,9 @@ std::uint64_t instruction(std::span<const std::byte> code, std::size_t index) {
   return decode_unsigned(code.subspan(4 * index, 4), byte_order::little);
 }
 
-}  // namespace
-
-bool serves(const target_abi& abi) {
-  return abi.elf_machine == EM_AARCH64 && abi.pointer_size == 8 && abi.order == byte_order::little;
-}
-
-std::size_t register_count() {
-  return pc + 1;
-}
-std::size_t pc_number() {
-  return pc;
-}
-std::size_t sp_number() {
-  return sp;
-}
-
-/// A return address may be signed; libunwind knows what it is without that.
-bool has_plain_rows() {
-  return false;
+/// The kernel numbers the registers as DWARF does.
+thread_registers registers_of(const thread_registers& thread) {
+  return thread;
 }
 
 bool is_signal_return(std::span<const std::byte> code) {
@@ -50,12 +34,37 @@ bool is_jump_stub(std::span<const std::byte> code) {
          (instruction(code, first + 1) & 0xffc003ff) == 0xf9400211;
 }
 
-/// The return address is in the link register; the stack is as it was. With it lost, nothing leads further.
+/// The return address is in the link register, and the stack is as it was. Where the link register is lost, nothing
+/// leads further.
 result<bool> undo_call(thread_registers& registers, memory_reader&) {
   if (registers.by_dwarf_number[link_register] == registers.pc.value()) return false;
   registers.pc = target_address{registers.by_dwarf_number[link_register]};
   registers.by_dwarf_number[pc] = registers.pc.value();
   return true;
+}
+
+constexpr architecture aarch64 = {
+    .register_count = pc + 1,
+    .pc_number = pc,
+    .sp_number = sp,
+    .word_size = 8,
+    .has_plain_rows = false,  // a return address may be signed; libunwind knows what it is without that
+    .has_libunwind = true,
+    .registers_of = registers_of,
+    .is_signal_return = is_signal_return,
+    .is_jump_stub = is_jump_stub,
+    .undo_call = undo_call,
+};
+
+}  // namespace
+
+const architecture& native() {
+  return aarch64;
+}
+
+const architecture* of(const target_abi& abi) {
+  const bool is_ours = abi.elf_machine == EM_AARCH64 && abi.pointer_size == 8 && abi.order == byte_order::little;
+  return is_ours ? &aarch64 : nullptr;
 }
 
 }  // namespace mpiacq::unwinding::arch

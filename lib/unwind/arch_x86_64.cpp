@@ -1,10 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
-
 #include <elf.h>
 
-#include "arch.hpp"
+#include "arch_x86.hpp"
 
 namespace mpiacq::unwinding::arch {
 
@@ -13,30 +10,8 @@ namespace {
 constexpr std::size_t rsp = 7;
 constexpr std::size_t rip = 16;
 
-template <std::size_t size>
-bool begins_with(std::span<const std::byte> code, const std::array<std::uint8_t, size>& what) {
-  return code.size() >= size && std::equal(what.begin(), what.end(), code.begin(),
-                                           [](std::uint8_t a, std::byte b) { return std::byte{a} == b; });
-}
-
-}  // namespace
-
-bool serves(const target_abi& abi) {
-  return abi.elf_machine == EM_X86_64 && abi.pointer_size == 8 && abi.order == byte_order::little;
-}
-
-std::size_t register_count() {
-  return rip + 1;
-}
-std::size_t pc_number() {
-  return rip;
-}
-std::size_t sp_number() {
-  return rsp;
-}
-
-bool has_plain_rows() {
-  return true;
+thread_registers registers_of(const thread_registers& thread) {
+  return thread;
 }
 
 bool is_signal_return(std::span<const std::byte> code) {
@@ -52,16 +27,46 @@ bool is_jump_stub(std::span<const std::byte> code) {
          begins_with(code, std::array<std::uint8_t, 3>{0xf2, 0xff, 0x25});
 }
 
-/// The call has pushed its return address.
 result<bool> undo_call(thread_registers& registers, memory_reader& memory) {
-  std::array<std::byte, 8> word{};
+  return pop_return_address(native(), registers, memory);
+}
+
+constexpr architecture x86_64 = {
+    .register_count = rip + 1,
+    .pc_number = rip,
+    .sp_number = rsp,
+    .word_size = 8,
+    .has_plain_rows = true,
+    .has_libunwind = true,
+    .registers_of = registers_of,
+    .is_signal_return = is_signal_return,
+    .is_jump_stub = is_jump_stub,
+    .undo_call = undo_call,
+};
+
+}  // namespace
+
+const architecture& native() {
+  return x86_64;
+}
+
+const architecture* of(const target_abi& abi) {
+  if (abi.order != byte_order::little) return nullptr;
+  if (abi.elf_machine == EM_X86_64 && abi.pointer_size == 8) return &x86_64;
+  if (abi.elf_machine == EM_386 && abi.pointer_size == 4) return &i386;
+  return nullptr;
+}
+
+result<bool> pop_return_address(const architecture& machine, thread_registers& registers, memory_reader& memory) {
+  std::array<std::byte, 8> bytes{};
+  const std::span word = std::span{bytes}.first(machine.word_size);
   memory_range range{registers.sp, word};
   if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
   if (range.got < word.size()) return false;
   registers.pc = target_address{decode_unsigned(word, byte_order::little)};
-  registers.sp = registers.sp + word.size();
-  registers.by_dwarf_number[rip] = registers.pc.value();
-  registers.by_dwarf_number[rsp] = registers.sp.value();
+  registers.sp = target_address{(registers.sp.value() + word.size()) & machine.mask()};
+  registers.by_dwarf_number[machine.pc_number] = registers.pc.value();
+  registers.by_dwarf_number[machine.sp_number] = registers.sp.value();
   return true;
 }
 

@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "frame_program.hpp"
 
-#include "arch.hpp"
 #include "call_frame_codes.hpp"
+#include "expression_codes.hpp"
 #include "frame_records.hpp"
 #include "record_reader.hpp"
 
@@ -13,41 +13,10 @@ namespace {
 /// libunwind allocates a set of rules for each that is remembered.
 constexpr std::size_t most_remembered = 64;
 
-// DW_OP_*, DWARF 5, 7.7.1.
-enum op : std::uint8_t {
-  op_addr = 0x03,
-  op_deref = 0x06,
-  op_const1u = 0x08,
-  op_const8s = 0x0f,
-  op_constu = 0x10,
-  op_consts = 0x11,
-  op_dup = 0x12,
-  op_pick = 0x15,
-  op_rot = 0x17,
-  op_abs = 0x19,
-  op_and = 0x1a,
-  op_div = 0x1b,
-  op_minus = 0x1c,
-  op_plus = 0x22,
-  op_plus_uconst = 0x23,
-  op_shl = 0x24,
-  op_xor = 0x27,
-  op_eq = 0x29,
-  op_ne = 0x2e,
-  op_lit0 = 0x30,
-  op_reg31 = 0x6f,
-  op_breg0 = 0x70,
-  op_breg31 = 0x8f,
-  op_regx = 0x90,
-  op_bregx = 0x92,
-  op_deref_size = 0x94,
-  op_nop = 0x96,
-};
-
 /// Skips one operation. False: it is unknown, or not let through.
-bool take_operation(record_reader& reader) {
+bool take_operation(record_reader& reader, std::size_t word_size) {
   const std::uint8_t code = reader.byte();
-  if (code == op_addr) return reader.skip(8), true;
+  if (code == op_addr) return reader.skip(word_size), true;
   if (code >= op_const1u && code <= op_const8s) return reader.skip(std::uint64_t{1} << ((code - op_const1u) / 2)), true;
   if (code == op_constu || code == op_plus_uconst || code == op_regx) return (void)reader.uleb(), true;
   if (code == op_consts || (code >= op_breg0 && code <= op_breg31)) return (void)reader.sleb(), true;
@@ -58,12 +27,12 @@ bool take_operation(record_reader& reader) {
          (code >= op_eq && code <= op_ne) || (code >= op_lit0 && code <= op_reg31) || code == op_nop;
 }
 
-bool take_expression(record_reader& program) {
+bool take_expression(record_reader& program, std::size_t word_size) {
   const std::uint64_t size = program.uleb();
   if (!program.good() || size == 0 || size > program.rest().size()) return false;
   record_reader expression{program.rest().first(static_cast<std::size_t>(size))};
   while (!expression.at_end()) {
-    if (!take_operation(expression)) return false;
+    if (!take_operation(expression, word_size)) return false;
   }
   program.skip(size);
   return expression.good();
@@ -88,7 +57,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
       case cfa_negate_ra_state:
         break;
       case cfa_set_loc:
-        reader.skip(encoded_size(pointers_));
+        reader.skip(encoded_size(pointers_, machine_.word_size));
         break;
       case cfa_advance_loc1:
         reader.skip(1);
@@ -119,7 +88,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
       case cfa_register:
         (void)reader.uleb();
         // It takes this one for an index, too.
-        if (reader.uleb() >= arch::register_count()) return false;
+        if (reader.uleb() >= machine_.register_count) return false;
         break;
       case cfa_offset_extended:
       case cfa_def_cfa:
@@ -132,10 +101,10 @@ bool program_check::accepts(std::span<const std::byte> program) {
       case cfa_expression:
       case cfa_val_expression:
         (void)reader.uleb();
-        if (!take_expression(reader)) return false;
+        if (!take_expression(reader, machine_.word_size)) return false;
         break;
       case cfa_def_cfa_expression:
-        if (!take_expression(reader)) return false;
+        if (!take_expression(reader, machine_.word_size)) return false;
         break;
       default:
         // Also DW_CFA_val_offset: libunwind does not know it, and would go on in its operands.

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <span>
 
+#include "arch.hpp"
+
 namespace mpiacq::unwinding {
 
-/// Checks the programs of a CIE and of one of its FDEs before libunwind runs them, which takes them as they are: it
-/// divides the smallest number by -1, goes round in an expression for as long as that says, and takes the number of a
-/// register for an index.
+/// Checks the programs of a CIE and of one of its FDEs before libunwind or our own evaluator runs them. libunwind takes
+/// a program as it is: it divides the smallest number by -1, follows jumps in an expression without a bound, and uses
+/// the number of a register as an index.
 class program_check {
  public:
   /// `pointers`: the encoding that DW_CFA_set_loc uses.
-  explicit program_check(std::uint8_t pointers) : pointers_(pointers) {}
+  program_check(const architecture& machine, std::uint8_t pointers) : machine_(machine), pointers_(pointers) {}
 
   /// True where every instruction is known, stands in the program as a whole, and contains nothing but what compilers
   /// make: no jumps and no divisions in expressions, and no row of rules that does not say what a frame's address is.
@@ -23,6 +25,7 @@ class program_check {
   [[nodiscard]] bool defines_cfa() const { return defines_cfa_; }
 
  private:
+  const architecture& machine_;
   std::uint8_t pointers_;
   std::size_t remembered_ = 0;
   bool defines_cfa_ = false;

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "arch.hpp"
 #include "frame_program.hpp"
 #include "record_reader.hpp"
 
@@ -24,8 +23,9 @@ constexpr pointer_encoding indirect = 0x80;
 constexpr pointer_encoding omitted = 0xff;
 constexpr pointer_encoding is_signed = 0x08;
 
-std::uint64_t read_pointer_bits(record_reader& reader, pointer_encoding encoding) {
-  const std::size_t size = encoded_size(encoding);
+std::uint64_t read_pointer_bits(record_reader& reader, const common_information& common) {
+  const pointer_encoding encoding = common.pointers;
+  const std::size_t size = encoded_size(encoding, common.machine->word_size);
   return (encoding & is_signed) != 0 ? static_cast<std::uint64_t>(reader.signed_fixed(size)) : reader.fixed(size);
 }
 
@@ -44,8 +44,9 @@ bool take_augmentation(char letter, record_reader& reader, common_information& c
       // The personality routine is of no use here. It may have to be skipped.
       const pointer_encoding encoding = reader.byte();
       if (encoding == omitted) return true;
-      if (encoded_size(encoding) == 0) return false;
-      reader.skip(encoded_size(encoding));
+      const std::size_t size = encoded_size(encoding, common.machine->word_size);
+      if (size == 0) return false;
+      reader.skip(size);
       return true;
     }
     case 'L':
@@ -63,9 +64,10 @@ bool take_augmentation(char letter, record_reader& reader, common_information& c
 
 }  // namespace
 
-std::size_t encoded_size(pointer_encoding encoding) {
+std::size_t encoded_size(pointer_encoding encoding, std::size_t word_size) {
   switch (encoding & format_mask & ~is_signed) {
-    case 0x00:  // a pointer of the machine: 64 bits on all of ours
+    case 0x00:  // an address of the machine
+      return word_size;
     case 0x04:
       return 8;
     case 0x02:
@@ -79,7 +81,7 @@ std::size_t encoded_size(pointer_encoding encoding) {
 
 bool is_plain(pointer_encoding encoding) {
   const auto base = static_cast<pointer_encoding>(encoding & base_mask);
-  return encoding != omitted && (encoding & indirect) == 0 && encoded_size(encoding) != 0 &&
+  return encoding != omitted && (encoding & indirect) == 0 && encoded_size(encoding, 8) != 0 &&
          (base == from_zero || base == from_its_place);
 }
 
@@ -102,7 +104,7 @@ std::optional<raw_record> record_at(table_bytes& tables, table_source& source, s
   return record;
 }
 
-std::optional<common_information> decode_common(const raw_record& record) {
+std::optional<common_information> decode_common(const architecture& machine, const raw_record& record) {
   if (record.cie) return std::nullopt;
   record_reader reader{record.bytes};
   reader.skip(pointer_to_cie_size);
@@ -110,11 +112,12 @@ std::optional<common_information> decode_common(const raw_record& record) {
   if (version != 1 && version != 3) return std::nullopt;
   const std::string_view augmentation = reader.c_string();
   common_information common;
+  common.machine = &machine;
   common.code_alignment = reader.uleb();
   common.data_alignment = reader.sleb();
-  // libunwind takes this register for an index without asking how large it is.
+  // libunwind uses this number as an index without checking it.
   const std::uint64_t return_address = version == 1 ? reader.byte() : reader.uleb();
-  if (return_address >= arch::register_count()) return std::nullopt;
+  if (return_address >= machine.register_count) return std::nullopt;
   common.return_address = static_cast<std::uint8_t>(return_address);
   if (augmentation.starts_with('z')) {
     common.sized_augmentation = true;
@@ -141,10 +144,11 @@ std::optional<frame_record> decode_range(const raw_record& record, const common_
   record_reader reader{record.bytes};
   reader.skip(pointer_to_cie_size);
   const target_address here = source.begin + body(record) + reader.position();
-  std::uint64_t begin = read_pointer_bits(reader, common.pointers);
+  std::uint64_t begin = read_pointer_bits(reader, common);
   if ((common.pointers & base_mask) == from_its_place) begin += here.value();
+  begin &= common.machine->mask();
   // The size is written as the address is, but counts from nothing.
-  const std::uint64_t size = read_pointer_bits(reader, common.pointers);
+  const std::uint64_t size = read_pointer_bits(reader, common) & common.machine->mask();
   const auto end = target_address{begin}.checked_add(size);
   if (!reader.good() || !end || size == 0) return std::nullopt;
   return frame_record{record.position, target_address{begin}, *end, common.signal_frame};
@@ -155,7 +159,7 @@ namespace {
 /// What an FDE's program consists of; empty where the record does not hold together.
 std::optional<std::span<const std::byte>> own_program(const raw_record& record, const common_information& common) {
   record_reader reader{record.bytes};
-  reader.skip(pointer_to_cie_size + 2 * encoded_size(common.pointers));
+  reader.skip(pointer_to_cie_size + 2 * encoded_size(common.pointers, common.machine->word_size));
   if (common.sized_augmentation) reader.skip(reader.uleb());
   if (!reader.good()) return std::nullopt;
   return reader.rest();
@@ -163,18 +167,19 @@ std::optional<std::span<const std::byte>> own_program(const raw_record& record, 
 
 }  // namespace
 
-std::optional<checked_frame> checked_frame_at(table_bytes& tables, table_source& source, std::uint64_t position) {
+std::optional<checked_frame> checked_frame_at(const architecture& machine, table_bytes& tables, table_source& source,
+                                              std::uint64_t position) {
   auto record = record_at(tables, source, position);
   if (!record || !record->cie) return std::nullopt;
   auto cie = record_at(tables, source, *record->cie);
   if (!cie) return std::nullopt;
-  const auto common = decode_common(*cie);
+  const auto common = decode_common(machine, *cie);
   if (!common) return std::nullopt;
   const auto covers = decode_range(*record, *common, source);
   if (!covers) return std::nullopt;
   const auto program = own_program(*record, *common);
   if (!program) return std::nullopt;
-  program_check check{common->pointers};
+  program_check check{machine, common->pointers};
   if (!check.accepts(common->program) || !check.accepts(*program) || !check.defines_cfa()) return std::nullopt;
   return checked_frame{*covers, std::move(*record), std::move(*cie), *common, *program};
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "arch.hpp"
 #include "table_bytes.hpp"
 
 /// The records of `.eh_frame` (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4), checked before anybody uses
@@ -23,7 +24,8 @@ using pointer_encoding = std::uint8_t;
 [[nodiscard]] bool is_plain(pointer_encoding encoding);
 /// Whether it counts from its own place, so that it says the same wherever its module is loaded.
 [[nodiscard]] bool moves_along(pointer_encoding encoding);
-[[nodiscard]] std::size_t encoded_size(pointer_encoding encoding);
+/// Bytes of such a pointer, where an address has `word_size` bytes. 0: its size is not fixed.
+[[nodiscard]] std::size_t encoded_size(pointer_encoding encoding, std::size_t word_size);
 
 /// What one record covers and says.
 struct frame_record {
@@ -47,6 +49,7 @@ struct raw_record {
 
 /// What a CIE says of its FDEs.
 struct common_information {
+  const architecture* machine = nullptr;  ///< whose code the records describe; never null
   std::uint64_t code_alignment = 0;
   std::int64_t data_alignment = 0;
   std::uint8_t return_address = 0;  ///< the number of its register
@@ -57,7 +60,7 @@ struct common_information {
 };
 
 /// Empty: no CIE, or one with something in it that is not understood.
-[[nodiscard]] std::optional<common_information> decode_common(const raw_record& record);
+[[nodiscard]] std::optional<common_information> decode_common(const architecture& machine, const raw_record& record);
 
 /// The code that an FDE covers, without its program. Empty: it cannot be told.
 [[nodiscard]] std::optional<frame_record> decode_range(const raw_record& record, const common_information& common,
@@ -72,7 +75,7 @@ struct checked_frame {
   std::span<const std::byte> program;  ///< refers to `fde`
 };
 /// Those of the FDE that begins at `position`.
-[[nodiscard]] std::optional<checked_frame> checked_frame_at(table_bytes& tables, table_source& source,
-                                                            std::uint64_t position);
+[[nodiscard]] std::optional<checked_frame> checked_frame_at(const architecture& machine, table_bytes& tables,
+                                                            table_source& source, std::uint64_t position);
 
 }  // namespace mpiacq::unwinding

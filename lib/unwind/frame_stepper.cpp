@@ -101,7 +101,8 @@ unw_accessors_t frame_stepper::state::accessors() {
     return write != 0 ? -UNW_EINVAL : of(argument).read_word(address, word);
   };
   a.access_reg = [](unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void* argument) {
-    if (write != 0 || number < 0 || static_cast<std::size_t>(number) >= arch::register_count()) return -UNW_EBADREG;
+    if (write != 0 || number < 0 || static_cast<std::size_t>(number) >= arch::native().register_count)
+      return -UNW_EBADREG;
     *value = of(argument).initial.by_dwarf_number[static_cast<std::size_t>(number)];
     return 0;
   };
@@ -135,8 +136,8 @@ result<std::unique_ptr<frame_stepper>> frame_stepper::create(stepper_view& view)
 bool frame_stepper::begin(const thread_registers& registers, bool by_call) {
   state& s = *state_;
   s.initial = registers;
-  s.initial.by_dwarf_number[arch::sp_number()] = registers.sp.value();
-  s.initial.by_dwarf_number[arch::pc_number()] = registers.pc.value() - (by_call ? 1 : 0);
+  s.initial.by_dwarf_number[arch::native().sp_number] = registers.sp.value();
+  s.initial.by_dwarf_number[arch::native().pc_number] = registers.pc.value() - (by_call ? 1 : 0);
   s.record.reset();
   s.words = 0;
   return unw_init_remote(&s.cursor, s.space, &s) == 0;
@@ -155,11 +156,11 @@ step_result frame_stepper::step(const std::optional<record_address>& record) {
 }
 
 target_address frame_stepper::pc() const {
-  return target_address{state_->get(arch::pc_number())};
+  return target_address{state_->get(arch::native().pc_number)};
 }
 
 target_address frame_stepper::sp() const {
-  return target_address{state_->get(arch::sp_number())};
+  return target_address{state_->get(arch::native().sp_number)};
 }
 
 target_address frame_stepper::unreadable_at() const {
@@ -168,7 +169,7 @@ target_address frame_stepper::unreadable_at() const {
 
 thread_registers frame_stepper::registers() const {
   thread_registers r = state_->initial;
-  for (std::size_t i = 0; i < arch::register_count(); ++i) r.by_dwarf_number[i] = state_->get(i);
+  for (std::size_t i = 0; i < arch::native().register_count; ++i) r.by_dwarf_number[i] = state_->get(i);
   r.pc = pc();
   r.sp = sp();
   return r;

@@ -30,7 +30,8 @@ std::uint64_t sign_extended(std::uint64_t low) {
 
 }  // namespace
 
-module_table::module_table(const unwind_module& facts) : bytes_(size_of_tables(facts)) {
+module_table::module_table(const architecture& machine, const unwind_module& facts)
+    : machine_(machine), bytes_(size_of_tables(facts)) {
   if (!facts.eh_frame_hdr.is_null()) {
     header_ = facts.eh_frame_hdr - facts.tables_begin;
     header_size_ = facts.eh_frame_hdr_size;
@@ -52,7 +53,7 @@ std::optional<module_table::index> module_table::read_header(table_source& sourc
   const pointer_encoding table = reader.byte();
   if (version != 1 || !is_plain(records)) return index{};
   const std::uint64_t here = header_ + reader.position();
-  const std::size_t pointer_size = encoded_size(records);
+  const std::size_t pointer_size = encoded_size(records, machine_.word_size);
   const std::uint64_t value = pointer_size == 4 ? sign_extended(reader.fixed(4)) : reader.fixed(pointer_size);
   if (count == count_as_written && table == table_as_written) {
     const std::uint64_t entries = reader.fixed(4);
@@ -76,7 +77,7 @@ module_table::index module_table::scan(table_source& source, std::uint64_t posit
     if (!record->cie) continue;
     if (!cie || cie->position != *record->cie) {
       cie = record_at(bytes_, source, *record->cie);
-      common = cie ? decode_common(*cie) : std::nullopt;
+      common = cie ? decode_common(machine_, *cie) : std::nullopt;
     }
     if (!common) continue;
     const auto frame = decode_range(*record, *common, source);
@@ -139,12 +140,21 @@ const known_frame* module_table::find(table_source& source, target_address pc, k
   if (known != nullptr && known->holds_at(source.begin)) return known;
   const auto position = position_for(source, pc);
   if (!position) return nullptr;
-  const auto frame = checked_frame_at(bytes_, source, *position);
+  const auto frame = checked_frame_at(machine_, bytes_, source, *position);
   if (!frame || pc < frame->covers.begin || pc >= frame->covers.end) return nullptr;
   room = {code, source.begin, moves_along(frame->common.pointers), frame->covers,
           evaluate_row(*frame, pc - frame->covers.begin)};
   const known_frame* kept = known == nullptr ? known_.add(room) : nullptr;
   return kept != nullptr && kept->holds_at(source.begin) ? kept : &room;
+}
+
+std::optional<module_table::whole_row> module_table::row_at(table_source& source, const known_frame& found,
+                                                            target_address pc) {
+  auto frame = checked_frame_at(machine_, bytes_, source, found.covers.position);
+  if (!frame || pc < frame->covers.begin || pc >= frame->covers.end) return std::nullopt;
+  auto row = evaluate_whole_row(*frame, pc - frame->covers.begin);
+  if (!row) return std::nullopt;
+  return whole_row{std::move(*frame), *row};
 }
 
 }  // namespace mpiacq::unwinding

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frame_records.hpp"
+#include "frame_row.hpp"
 #include "known_frames.hpp"
 #include "mpiacq/unwind_modules.hpp"
 #include "table_bytes.hpp"
@@ -18,11 +19,18 @@ namespace mpiacq::unwinding {
 class module_table {
  public:
   /// `facts`: of the first process that asks; of its addresses only the differences are kept.
-  explicit module_table(const unwind_module& facts);
+  module_table(const architecture& machine, const unwind_module& facts);
 
   /// What is said of the code at `pc`. Null: no record covers it, or not one that can be used. `room` is where it is
   /// put that cannot be kept; otherwise it stays.
   [[nodiscard]] const known_frame* find(table_source& source, target_address pc, known_frame& room);
+  /// A row with the record that it refers to.
+  struct whole_row {
+    checked_frame frame;
+    frame_row row;
+  };
+  /// All rules for the code at `pc`, of which `found` was said. Empty: the record cannot be followed.
+  [[nodiscard]] std::optional<whole_row> row_at(table_source& source, const known_frame& found, target_address pc);
   [[nodiscard]] table_bytes& bytes() { return bytes_; }
 
  private:
@@ -43,6 +51,7 @@ class module_table {
   [[nodiscard]] std::optional<std::uint64_t> position_for(table_source& source, target_address pc);
   [[nodiscard]] std::optional<std::uint64_t> search_table(table_source& source, const index& in, target_address pc);
 
+  const architecture& machine_;
   table_bytes bytes_;
   known_frames known_;
   std::uint64_t header_ = 0;  ///< position of `.eh_frame_hdr`

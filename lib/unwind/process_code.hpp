@@ -27,10 +27,13 @@ class process_code {
   };
 
   /// `tables` and `memory` must outlive this.
-  process_code(shared_tables& tables, std::vector<unwind_module> modules, memory_reader& memory);
+  process_code(const architecture& machine, shared_tables& tables, std::vector<unwind_module> modules,
+               memory_reader& memory);
 
   /// What it refers to stays until the next call.
   [[nodiscard]] place at(target_address pc);
+  /// All rules for the code at `pc`, whose place has a frame.
+  [[nodiscard]] std::optional<module_table::whole_row> row_at(const place& found, target_address pc);
   /// A word of the tables of `home`, which has some.
   [[nodiscard]] std::optional<std::uint64_t> table_word(loaded_module& home, target_address address);
   [[nodiscard]] std::optional<error>& failure() { return failure_; }
@@ -38,6 +41,7 @@ class process_code {
  private:
   [[nodiscard]] loaded_module* module_at(target_address pc);
 
+  const architecture& machine_;
   shared_tables& tables_;
   std::vector<loaded_module> modules_;  ///< by address
   memory_reader& memory_;

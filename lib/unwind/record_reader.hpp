@@ -62,8 +62,12 @@ class record_reader {
     if (!good_) return {};
     return {reinterpret_cast<const char*>(bytes_.data()) + begin, position_ - begin - 1};
   }
-  void skip(std::uint64_t size) {
-    if (has(size)) position_ += static_cast<std::size_t>(size);
+  void skip(std::uint64_t size) { (void)take(size); }
+  /// The next `size` bytes; none where there are not so many.
+  std::span<const std::byte> take(std::uint64_t size) {
+    if (!has(size)) return {};
+    position_ += static_cast<std::size_t>(size);
+    return bytes_.subspan(position_ - static_cast<std::size_t>(size), static_cast<std::size_t>(size));
   }
 
  private:

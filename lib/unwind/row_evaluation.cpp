@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "arch.hpp"
 #include "call_frame_codes.hpp"
 #include "record_reader.hpp"
 
@@ -12,23 +11,7 @@ namespace mpiacq::unwinding {
 
 namespace {
 
-/// Of one register, or of the CFA.
-struct rule {
-  enum class kind : std::uint8_t {
-    same,       ///< as it was; of the CFA: not defined
-    undefined,  ///< lost
-    saved,      ///< in memory at the CFA and `offset`; of the CFA: what `number` holds, and `offset`
-    other,      ///< anything that a frame_rule has no place for
-  };
-  kind how = kind::same;
-  std::uint8_t number = 0;
-  std::uint64_t offset = 0;  ///< counted modulo 2^64, as addresses are
-};
-
-struct row {
-  rule cfa{};
-  std::array<rule, thread_registers::most> registers{};
-};
+using kind = register_rule::kind;
 
 class row_program {
  public:
@@ -40,7 +23,7 @@ class row_program {
     initial_ = now_;
     return run(program, true);
   }
-  [[nodiscard]] const row& reached() const { return now_; }
+  [[nodiscard]] const frame_row& reached() const { return now_; }
 
  private:
   bool run(std::span<const std::byte> program, bool own) {
@@ -98,8 +81,7 @@ class row_program {
     if (is_whole || code == cfa_def_cfa_register) number = reader.uleb();
     switch (code) {
       case cfa_def_cfa_expression:
-        reader.skip(reader.uleb());
-        now_.cfa = {rule::kind::other};
+        now_.cfa = {kind::value_expression, 0, 0, take_block(reader)};
         return true;
       case cfa_def_cfa:
       case cfa_def_cfa_offset:
@@ -115,9 +97,9 @@ class row_program {
         return false;
     }
     // Half a rule on top of one that has no halves.
-    if (!is_whole && now_.cfa.how != rule::kind::saved) return false;
-    if (number >= arch::register_count()) return false;
-    now_.cfa = {rule::kind::saved, static_cast<std::uint8_t>(number), offset};
+    if (!is_whole && now_.cfa.how != kind::in_register) return false;
+    if (number >= machine_.register_count) return false;
+    now_.cfa = {kind::in_register, static_cast<std::uint8_t>(number), offset, {}};
     return true;
   }
 
@@ -133,26 +115,36 @@ class row_program {
       case cfa_offset_extended_sf:
         return save(number, static_cast<std::uint64_t>(reader.sleb()) * data_alignment());
       case cfa_undefined:
-        return put(number, {rule::kind::undefined});
+        return put(number, {kind::undefined, 0, 0, {}});
       case cfa_same_value:
-        return put(number, {rule::kind::same});
-      case cfa_register:
-        (void)reader.uleb();
-        break;
+        return put(number, {kind::same, 0, 0, {}});
+      case cfa_register: {
+        const std::uint64_t holder = reader.uleb();
+        if (holder >= machine_.register_count) return false;
+        return put(number, {kind::in_register, static_cast<std::uint8_t>(holder), 0, {}});
+      }
+      case cfa_expression:
+        return put(number, {kind::expression, 0, 0, take_block(reader)});
       default:
-        reader.skip(reader.uleb());  // an expression
+        return put(number, {kind::value_expression, 0, 0, take_block(reader)});
     }
-    return put(number, {rule::kind::other});
   }
 
-  bool put(std::uint64_t number, rule how) {
-    if (number >= arch::register_count()) return false;
-    now_.registers[static_cast<std::size_t>(number)] = how;
+  static std::span<const std::byte> take_block(record_reader& reader) { return reader.take(reader.uleb()); }
+
+  /// Rules of registers that the walk does not follow (x87, SSE) change nothing that it needs.
+  bool put(std::uint64_t number, const register_rule& how) {
+    if (number < machine_.register_count) {
+      now_.registers[static_cast<std::size_t>(number)] = how;
+    } else {
+      now_.leaves_out_registers = true;
+    }
     return true;
   }
-  bool save(std::uint64_t number, std::uint64_t offset) { return put(number, {rule::kind::saved, 0, offset}); }
+  bool save(std::uint64_t number, std::uint64_t offset) { return put(number, {kind::saved, 0, offset, {}}); }
   bool restore(std::uint64_t number) {
-    return number < arch::register_count() && put(number, initial_.registers[static_cast<std::size_t>(number)]);
+    return put(number, number < machine_.register_count ? initial_.registers[static_cast<std::size_t>(number)]
+                                                        : register_rule{});
   }
   bool restore_all() {
     if (remembered_.empty()) return false;
@@ -168,11 +160,12 @@ class row_program {
   [[nodiscard]] std::uint64_t data_alignment() const { return static_cast<std::uint64_t>(common_.data_alignment); }
 
   const common_information& common_;
+  const architecture& machine_ = *common_.machine;
   std::uint64_t wanted_;
   std::uint64_t code_ = 0;  ///< where the row in work begins
-  row initial_{};
-  row now_{};
-  std::vector<row> remembered_;  ///< bounded by program_check
+  frame_row initial_{};
+  frame_row now_{};
+  std::vector<frame_row> remembered_;  ///< bounded by program_check
 };
 
 std::optional<std::int32_t> small(std::uint64_t offset) {
@@ -182,36 +175,43 @@ std::optional<std::int32_t> small(std::uint64_t offset) {
 }
 
 /// The row as a frame_rule, if it is one.
-std::optional<frame_rule> as_rule(const row& from) {
+std::optional<frame_rule> as_rule(const frame_row& from, const architecture& machine) {
   const auto offset = small(from.cfa.offset);
-  if (from.cfa.how != rule::kind::saved || !offset || from.cfa.number == arch::pc_number()) return std::nullopt;
+  if (from.cfa.how != kind::in_register || !offset || from.cfa.number == machine.pc_number) return std::nullopt;
+  if (from.leaves_out_registers) return std::nullopt;
   frame_rule made;
   made.cfa_register = from.cfa.number;
   made.cfa_offset = *offset;
-  for (std::size_t i = 0; i < arch::register_count(); ++i) {
-    const rule& one = from.registers[i];
-    if (one.how == rule::kind::same) continue;
-    if (one.how == rule::kind::undefined && i == arch::pc_number()) {
+  for (std::size_t i = 0; i < machine.register_count; ++i) {
+    const register_rule& one = from.registers[i];
+    if (one.how == kind::same) continue;
+    if (one.how == kind::undefined && i == machine.pc_number) {
       made.outermost = true;
       continue;
     }
     const auto where = small(one.offset);
-    if (one.how != rule::kind::saved || !where || i == arch::sp_number()) return std::nullopt;
+    if (one.how != kind::saved || !where || i == machine.sp_number) return std::nullopt;
     made.saved |= std::uint64_t{1} << i;
     made.offsets[i] = *where;
   }
-  const bool has_caller = (made.saved >> arch::pc_number() & 1) != 0;
+  const bool has_caller = (made.saved >> machine.pc_number & 1) != 0;
   return has_caller || made.outermost ? std::optional(made) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<frame_rule> evaluate_row(const checked_frame& frame, std::uint64_t code) {
-  if (!arch::has_plain_rows() || frame.covers.signal_frame) return std::nullopt;
-  if (frame.common.return_address != arch::pc_number()) return std::nullopt;
+std::optional<frame_row> evaluate_whole_row(const checked_frame& frame, std::uint64_t code) {
+  if (frame.common.return_address != frame.common.machine->pc_number) return std::nullopt;
   row_program program{frame.common, code};
   if (!program.run_common() || !program.run_own(frame.program)) return std::nullopt;
-  return as_rule(program.reached());
+  return program.reached();
+}
+
+std::optional<frame_rule> evaluate_row(const checked_frame& frame, std::uint64_t code) {
+  const architecture& machine = *frame.common.machine;
+  if (!machine.has_plain_rows || frame.covers.signal_frame) return std::nullopt;
+  const auto row = evaluate_whole_row(frame, code);
+  return row ? as_rule(*row, machine) : std::nullopt;
 }
 
 }  // namespace mpiacq::unwinding

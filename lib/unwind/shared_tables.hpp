@@ -16,7 +16,7 @@ namespace unwinding {
 class shared_tables {
  public:
   /// The tables of a module: one object for all that are the same.
-  [[nodiscard]] std::shared_ptr<module_table> of(const unwind_module& m);
+  [[nodiscard]] std::shared_ptr<module_table> of(const architecture& machine, const unwind_module& m);
 
  private:
   std::mutex adding_;

@@ -6,16 +6,6 @@
 
 namespace mpiacq::unwinding {
 
-namespace {
-
-constexpr std::size_t word_size = 8;
-
-std::uint64_t decode(std::span<const std::byte> bytes) {
-  return decode_unsigned(bytes.first(word_size), byte_order::little);
-}
-
-}  // namespace
-
 void stack_memory::forget() {
   pages_.forget();
   begin({}, {});
@@ -29,7 +19,7 @@ void stack_memory::begin(target_address address, std::span<const std::byte> top)
 
 /// Takes the next piece in the place of this one, with the last word of it, which may be asked for in halves.
 bool stack_memory::read_on() {
-  const std::size_t kept = std::min(piece_.size(), word_size);
+  const std::size_t kept = std::min(piece_.size(), word_size_);
   const auto next = at_.checked_add(piece_.size() - kept);
   if (!next) return false;
   std::vector<std::byte> bytes(next_piece);
@@ -50,20 +40,21 @@ std::optional<std::uint64_t> stack_memory::word(target_address address) {
   if (failure_) return std::nullopt;
   for (bool again = true;; again = false) {
     const std::uint64_t offset = address - at_;  // before the piece: very large
-    if (piece_.size() >= word_size && offset <= piece_.size() - word_size) {
-      return decode(piece_.subspan(static_cast<std::size_t>(offset)));
+    if (piece_.size() >= word_size_ && offset <= piece_.size() - word_size_) {
+      return decode_unsigned(piece_.subspan(static_cast<std::size_t>(offset), word_size_), byte_order::little);
     }
     const bool is_next = offset < piece_.size() + next_piece / 2;
     if (!again || !is_next || ended_ || !read_on()) break;
   }
-  std::array<std::byte, word_size> bytes{};
+  std::array<std::byte, 8> buffer{};
+  const std::span bytes = std::span{buffer}.first(word_size_);
   memory_range range{address, bytes};
   if (auto read = pages_.read_ranges({&range, 1}); !read) {
     failure_ = std::move(read).error();
     return std::nullopt;
   }
   if (range.got < bytes.size()) return std::nullopt;
-  return decode(bytes);
+  return decode_unsigned(bytes, byte_order::little);
 }
 
 }  // namespace mpiacq::unwinding

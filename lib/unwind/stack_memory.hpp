@@ -18,7 +18,8 @@ class stack_memory {
   static constexpr std::size_t first_piece = 16384;
   static constexpr std::size_t next_piece = 65536;
 
-  explicit stack_memory(memory_reader& behind) : behind_(behind), pages_(behind) {}
+  /// `word_size`: bytes of a word, 4 or 8. `behind` must outlive this.
+  stack_memory(memory_reader& behind, std::size_t word_size) : behind_(behind), word_size_(word_size), pages_(behind) {}
 
   /// Nothing of what was read before counts any more.
   void forget();
@@ -36,6 +37,7 @@ class stack_memory {
   [[nodiscard]] bool read_on();
 
   memory_reader& behind_;
+  std::size_t word_size_;
   page_cache pages_;
   target_address at_;  ///< where `piece_` begins
   std::span<const std::byte> piece_;

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "arch.hpp"
-
 namespace mpiacq::unwinding {
 
 result<void> process_view::prepare() {
@@ -45,21 +43,25 @@ namespace {
 /// Interrupted code may be on any stack, so that nothing but their number bounds frames that signals have pushed.
 constexpr std::size_t most_signal_frames = 1000;
 
-/// Steps by what is known of each place alone. A walk that comes to one where that is not enough gives up.
+/// Steps by what is known of each place alone. A walk that comes to one where that is not enough gives up, unless
+/// there is no libunwind for this code: then all rules of the place are followed.
 class by_rules {
  public:
-  explicit by_rules(process_view& process) : stepper_(process.rules()) {}
+  explicit by_rules(process_view& process) : process_(process), stepper_(process.rules()) {}
   [[nodiscard]] bool begin(const thread_registers& registers, bool by_call) {
     stepper_.begin(registers, by_call);
     return true;
   }
-  [[nodiscard]] std::optional<step_result> step(const process_code::place& place) {
-    if (place.frame == nullptr || !place.frame->rule) return std::nullopt;
-    return stepper_.step(*place.frame->rule);
+  [[nodiscard]] std::optional<step_result> step(const process_code::place& place, target_address pc) {
+    if (place.frame != nullptr && place.frame->rule) return stepper_.step(*place.frame->rule);
+    if (process_.machine().has_libunwind) return std::nullopt;
+    const auto all = place.frame == nullptr ? std::nullopt : process_.row_at(place, pc);
+    return all ? stepper_.step(all->row) : step_result::refused;
   }
-  [[nodiscard]] const rule_stepper& now() const { return stepper_; }
+  [[nodiscard]] rule_stepper& now() { return stepper_; }
 
  private:
+  process_view& process_;
   rule_stepper& stepper_;
 };
 
@@ -70,14 +72,14 @@ class by_libunwind {
   [[nodiscard]] bool begin(const thread_registers& registers, bool by_call) {
     return stepper_.begin(registers, by_call);
   }
-  [[nodiscard]] std::optional<step_result> step(const process_code::place& place) {
+  [[nodiscard]] std::optional<step_result> step(const process_code::place& place, target_address) {
     if (place.frame == nullptr) return stepper_.step(std::nullopt);
     const known_frame& frame = *place.frame;
     const std::uint64_t moved = place.home->facts.tables_begin - frame.tables_begin;
     return stepper_.step(record_address{place.home->facts.tables_begin + frame.covers.position,
                                         frame.covers.begin + moved, frame.covers.end + moved});
   }
-  [[nodiscard]] const frame_stepper& now() const { return stepper_; }
+  [[nodiscard]] frame_stepper& now() { return stepper_; }
 
  private:
   frame_stepper& stepper_;
@@ -87,7 +89,12 @@ template <class Stepper>
 class stack_walk {
  public:
   stack_walk(process_view& process, const thread_registers& thread, const walk_options& options)
-      : process_(process), stepper_(process), options_(options), pc_(thread.pc), sp_(thread.sp) {
+      : process_(process),
+        machine_(process.machine()),
+        stepper_(process),
+        options_(options),
+        pc_(thread.pc),
+        sp_(thread.sp) {
     stack_.thread = thread.thread;
     if (!stepper_.begin(thread, false)) end(stack_end::no_unwind_info, "the registers are not all known");
   }
@@ -115,18 +122,19 @@ class stack_walk {
   }
 
   void leave_frame() {
-    const process_code::place place = process_.enter(by_call_ ? pc_ - 1 : pc_);
+    const target_address instruction = by_call_ ? pc_ - 1 : pc_;
+    const process_code::place place = process_.enter(instruction);
     if (place.frame == nullptr) return leave_unknown_code(place);
-    step(place, place.frame->covers.signal_frame);
+    step(place, instruction, place.frame->covers.signal_frame);
   }
 
   /// What can be told without tables.
   void leave_unknown_code(const process_code::place& place) {
     const bool in_module = place.home != nullptr;
     const auto code = process_.code_at(pc_);
-    if (arch::is_signal_return(code)) return step(place, true);
+    if (machine_.is_signal_return(code)) return step(place, pc_, true);
     // An address that something returns to is never one of these.
-    if (!by_call_ && (code.empty() || arch::is_jump_stub(code))) return undo_call();
+    if (!by_call_ && (code.empty() || machine_.is_jump_stub(code))) return undo_call();
     end(stack_end::no_unwind_info,
         in_module ? fmt::format("no unwind information for {:#x} in {}", pc_.value(), place.home->facts.path)
                   : fmt::format("no unwind information for {:#x}, which is in no module", pc_.value()));
@@ -134,7 +142,7 @@ class stack_walk {
 
   void undo_call() {
     thread_registers registers = stepper_.now().registers();
-    auto undone = arch::undo_call(registers, process_.memory().pages());
+    auto undone = machine_.undo_call(registers, process_.memory().pages());
     if (!undone) {
       process_.memory().failure() = std::move(undone).error();
       return end(stack_end::unreadable_memory, {});
@@ -149,10 +157,10 @@ class stack_walk {
     if (pc_.is_null()) end(stack_end::outermost, {});
   }
 
-  void step(const process_code::place& place, bool signal_frame) {
+  void step(const process_code::place& place, target_address instruction, bool signal_frame) {
     stack_.frames.back().signal_frame = signal_frame;
     const target_address below = sp_;
-    const std::optional<step_result> stepped = stepper_.step(place);
+    const std::optional<step_result> stepped = stepper_.step(place, instruction);
     if (!stepped) {
       gave_up_ = ended_ = true;
       return;
@@ -196,6 +204,7 @@ class stack_walk {
   }
 
   process_view& process_;
+  const architecture& machine_;
   Stepper stepper_;
   const walk_options& options_;
   raw_stack stack_;
@@ -209,8 +218,9 @@ class stack_walk {
 
 }  // namespace
 
-result<raw_stack> walk_stack(process_view& process, const thread_registers& thread, std::span<const std::byte> top,
+result<raw_stack> walk_stack(process_view& process, const thread_registers& stopped, std::span<const std::byte> top,
                              const walk_options& options) {
+  const thread_registers thread = process.machine().registers_of(stopped);
   process.memory().begin(thread.sp, top);
   auto stack = stack_walk<by_rules>{process, thread, options}.walk();
   if (!stack) {

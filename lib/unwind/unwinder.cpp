@@ -23,9 +23,9 @@ struct unwinder::state {
   memory_reader& memory;
   unwinding::process_view view;
 
-  state(std::shared_ptr<unwind_tables> shared, unwinding::shared_tables& t, std::vector<unwind_module> modules,
-        memory_reader& m)
-      : tables(std::move(shared)), memory(m), view(t, std::move(modules), m) {}
+  state(const unwinding::architecture& machine, std::shared_ptr<unwind_tables> shared, unwinding::shared_tables& t,
+        std::vector<unwind_module> modules, memory_reader& m)
+      : tables(std::move(shared)), memory(m), view(machine, t, std::move(modules), m) {}
 
   [[nodiscard]] result<void> walk_some(std::span<const thread_registers> threads, const walk_options& options,
                                        std::vector<raw_stack>& stacks);
@@ -37,15 +37,17 @@ unwinder::~unwinder() = default;
 result<std::unique_ptr<unwinder>> unwinder::create(const target_abi& abi, std::shared_ptr<unwind_tables> tables,
                                                    std::vector<unwind_module> modules, memory_reader& memory) {
   if (tables == nullptr) return fail(error_code::invalid_argument, "an unwinder needs a place for its tables");
-  if (!unwinding::arch::serves(abi)) {
-    return fail(error_code::unsupported,
-                fmt::format("stacks of {}-bit code for ELF machine {} are not walked here; only 64-bit code of the "
-                            "machine that this runs on is",
-                            8 * abi.pointer_size, abi.elf_machine));
+  const unwinding::architecture* machine = unwinding::arch::of(abi);
+  if (machine == nullptr) {
+    return fail(
+        error_code::unsupported,
+        fmt::format("the stacks of {}-bit code for ELF machine {} cannot be walked on this machine: the library "
+                    "walks code of its own machine, and 32-bit x86 code on x86-64",
+                    8 * abi.pointer_size, abi.elf_machine));
   }
   unwinding::shared_tables& shared = tables->state_->tables;
   return std::unique_ptr<unwinder>(
-      new unwinder(std::make_unique<state>(std::move(tables), shared, std::move(modules), memory)));
+      new unwinder(std::make_unique<state>(*machine, std::move(tables), shared, std::move(modules), memory)));
 }
 
 result<void> unwinder::state::walk_some(std::span<const thread_registers> threads, const walk_options& options,

@@ -29,7 +29,7 @@ constexpr std::size_t largest_program = 2000;
 /// The tables, and a stack in which every word is another one.
 class view final : public stepper_view {
  public:
-  view(std::vector<std::byte> tables, unwind_module m) : code_(tables_, {std::move(m)}, memory_) {
+  view(std::vector<std::byte> tables, unwind_module m) : code_(arch::native(), tables_, {std::move(m)}, memory_) {
     memory_.map(target_address{unwind_writer::tables_at}, std::move(tables));
   }
   [[nodiscard]] process_code::place enter(target_address pc) {
@@ -59,11 +59,12 @@ void compare(view& process, target_address pc) {
   const process_code::place place = process.enter(pc);
   if (place.frame == nullptr) return;
   thread_registers registers;
-  registers.count = static_cast<std::uint8_t>(arch::register_count());
-  for (std::size_t i = 0; i < arch::register_count(); ++i) registers.by_dwarf_number[i] = 0x100000000000 + 0x111110 * i;
-  registers.sp = target_address{registers.by_dwarf_number[arch::sp_number()]};
+  registers.count = static_cast<std::uint8_t>(arch::native().register_count);
+  for (std::size_t i = 0; i < arch::native().register_count; ++i)
+    registers.by_dwarf_number[i] = 0x100000000000 + 0x111110 * i;
+  registers.sp = target_address{registers.by_dwarf_number[arch::native().sp_number]};
   registers.pc = pc;
-  registers.by_dwarf_number[arch::pc_number()] = pc.value();
+  registers.by_dwarf_number[arch::native().pc_number] = pc.value();
 
   auto stepper = frame_stepper::create(process);
   if (!stepper || !(*stepper)->begin(registers, false)) std::abort();
@@ -71,7 +72,7 @@ void compare(view& process, target_address pc) {
   const target_address record = frame.tables_begin + frame.covers.position;
   const step_result theirs = (*stepper)->step(record_address{record, frame.covers.begin, frame.covers.end});
   if (!frame.rule) return;
-  rule_stepper rules{process};
+  rule_stepper rules{arch::native(), process};
   rules.begin(registers, false);
   must(rules.step(*frame.rule) == theirs);
   if (theirs != step_result::stepped) return;

@@ -82,3 +82,39 @@ TEST_CASE("eu-stack sees the same frames") {
   }
   for (const char* way : {"templates", "virtual", "catch", "throw"}) compare(from_eu_stack, "deep", {way});
 }
+
+#ifdef MPIACQ_HAVE_32_BIT_STACKS
+constexpr bool have_32_bits = true;
+#else
+constexpr bool have_32_bits = false;
+#endif
+
+TEST_CASE("32 bits: gdb sees the same frames") {
+  if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_static"}) {
+    compare(from_gdb, build, {"recursion", "50"});
+    compare(from_gdb, build, {"fault", "3"});
+  }
+  compare(from_gdb, "i386_optimised", {"alternate"});
+  compare(from_gdb, "i386_optimised", {"null"});
+  compare(from_gdb, "i386_optimised", {"threads", "10"});
+}
+
+TEST_CASE("32 bits: eu-stack sees the same frames as far as it goes") {
+  if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+  if (!is_installed("eu-stack")) MPIACQ_SKIP("eu-stack is not installed");
+  constexpr std::size_t calls = 50;
+  for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_stripped", "i386_static"}) {
+    stopped_process p{{stack_program(build), "recursion", std::to_string(calls)}};
+    walker w{p.pid()};
+    auto ours = addresses(w.walk(p.main_registers()));
+    const auto theirs = from_eu_stack(p.number());
+    CAPTURE(build);
+    // It does not leave a main that aligns its stack.
+    REQUIRE(theirs.size() > calls);
+    REQUIRE(ours.size() >= theirs.size());
+    ours.resize(theirs.size());
+    CHECK(ours == theirs);
+  }
+}

@@ -25,7 +25,7 @@ std::optional<frame_rule> rule_of(const program& rules, std::uint64_t code,
   auto [bytes, m] = w.cie(start).function(0x200, 0x100, rules).finish();
   fake_memory memory;
   memory.map(target_address{unwind_writer::tables_at}, std::move(bytes));
-  module_table table{m};
+  module_table table{arch::native(), m};
   table_source source{memory, m.tables_begin};
   known_frame room;
   const known_frame* found = table.find(source, target_address{unwind_writer::code_at + 0x200 + code}, room);
@@ -55,7 +55,7 @@ known_frame frame_at(std::uint64_t code) {
 }  // namespace
 
 #define MPIACQ_PLAIN_ROWS() \
-  if (!arch::has_plain_rows()) MPIACQ_SKIP("on this processor, all is left to libunwind")
+  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind")
 
 TEST_CASE("a row holds from its first instruction to where the next one begins") {
   MPIACQ_PLAIN_ROWS();

@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <elf.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
@@ -78,9 +76,9 @@ class stopped_process {
   }
 
   static thread_registers registers_of(pid_t thread) {
+    // PTRACE_GETREGSET would give those of a thread of 32 bits in another form.
     user_regs_struct r{};
-    iovec into{&r, sizeof r};
-    REQUIRE(::ptrace(PTRACE_GETREGSET, thread, reinterpret_cast<void*>(NT_PRSTATUS), &into) == 0);
+    REQUIRE(::ptrace(PTRACE_GETREGS, thread, nullptr, &r) == 0);
     thread_registers all;
     all.thread = thread_id{thread};
     const std::uint64_t numbered[] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,

@@ -1,0 +1,115 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Stacks of 32-bit programs, walked by a 64-bit tool, against what the program itself knows of its stack.
+#include "stopped_process.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+constexpr const char* all_builds[] = {"i386_optimised", "i386_frame_pointers", "i386_stripped", "i386_static",
+                                      "i386_no_header"};
+
+[[maybe_unused]] void check_known(const std::string& build, std::vector<std::string> way) {
+  way.insert(way.begin(), stack_program(build));
+  stopped_process p{way};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers(), {.max_frames = 100000});
+  CAPTURE(way, addresses(stack), name(stack.end), stack.why);
+  CHECK(contains(stack, p.known_of_main()));
+  CHECK(stack.end == stack_end::outermost);
+  CHECK(stack.thread == thread_id{p.number()});
+}
+
+}  // namespace
+
+#ifdef MPIACQ_HAVE_32_BIT_STACKS
+#define MPIACQ_32_BIT_STACKS() static_cast<void>(all_builds)
+#else
+#define MPIACQ_32_BIT_STACKS() MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)")
+#endif
+
+TEST_CASE("32 bits: a stack is walked in every way of building a program") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : all_builds) check_known(build, {"recursion", "200"});
+}
+
+TEST_CASE("32 bits: thirty thousand calls deep") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : {"i386_optimised", "i386_frame_pointers"}) check_known(build, {"recursion", "30000"});
+}
+
+TEST_CASE("32 bits: through a signal handler to the instruction that was interrupted") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : all_builds) check_known(build, {"fault"});
+}
+
+TEST_CASE("32 bits: through a signal handler on a stack of its own") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : all_builds) check_known(build, {"alternate", "200"});
+}
+
+TEST_CASE("32 bits: a call through a null pointer, and one to where no memory is") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : all_builds) {
+    check_known(build, {"null"});
+    check_known(build, {"wild"});
+  }
+}
+
+TEST_CASE("32 bits: calls that are the last instruction of their function") {
+  MPIACQ_32_BIT_STACKS();
+  for (const char* build : all_builds) check_known(build, {"noreturn"});
+}
+
+TEST_CASE("32 bits: the kernel's page, in which a system call waits, is in the stack") {
+  MPIACQ_32_BIT_STACKS();
+  stopped_process p{{stack_program("i386_optimised"), "recursion", "1"}};
+  walker w{p.pid()};
+  const target_address pc = w.walk(p.main_registers()).frames.front().pc;
+  const auto vdso =
+      std::find_if(w.modules.begin(), w.modules.end(), [](const unwind_module& m) { return m.path == "[vdso]"; });
+  REQUIRE(vdso != w.modules.end());
+  CHECK((pc >= vdso->begin && pc < vdso->end));
+}
+
+TEST_CASE("32 bits: the frames say which of them a signal has pushed") {
+  MPIACQ_32_BIT_STACKS();
+  stopped_process p{{stack_program("i386_optimised"), "fault", "1"}};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers());
+  std::size_t signals = 0;
+  for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+    CHECK(stack.frames[i].is_return_address == !stack.frames[i - 1].signal_frame);
+    if (stack.frames[i].signal_frame) ++signals;
+  }
+  CHECK(signals == 1);
+}
+
+TEST_CASE("32 bits: code that no table describes ends the walk, with its address") {
+  MPIACQ_32_BIT_STACKS();
+  stopped_process p{{stack_program("i386_optimised"), "made"}};
+  walker w{p.pid()};
+  const raw_stack stack = w.walk(p.main_registers());
+  CHECK(stack.frames.back().pc.value() == *p.known_of_main().front());
+  CHECK(stack.end == stack_end::no_unwind_info);
+  CHECK_THAT(stack.why, ContainsSubstring("which is in no module"));
+}
+
+TEST_CASE("32 bits: fifty threads") {
+  MPIACQ_32_BIT_STACKS();
+  stopped_process p{{stack_program("i386_optimised"), "threads", "50"}};
+  walker w{p.pid()};
+  const auto stacks = w.stacks->walk(p.registers);
+  REQUIRE(stacks.has_value());
+  std::size_t compared = 0;
+  for (const raw_stack& stack : *stacks) {
+    const auto known = p.known.find(stack.thread);
+    if (known == p.known.end()) continue;
+    CAPTURE(addresses(stack), stack.why);
+    CHECK(contains(stack, known->second));
+    CHECK(stack.end == stack_end::outermost);
+    ++compared;
+  }
+  CHECK(compared == 50);
+}
