@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Any programs of call frame information: a row that we follow ourselves must lead where libunwind goes.
+// Any programs of call frame information: a row that we follow ourselves must lead where libunwind goes. For code of 32
+// bits, which libunwind does not walk, rules of every kind must at least do no harm.
 // Input: the instruction, alignments of code and data, the return address's register, the size of the CIE's program;
 // that program; the FDE's program.
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <elf.h>
 
 #include "arch.hpp"
 #include "fake_memory.hpp"
@@ -29,22 +32,25 @@ constexpr std::size_t largest_program = 2000;
 /// The tables, and a stack in which every word is another one.
 class view final : public stepper_view {
  public:
-  view(std::vector<std::byte> tables, unwind_module m) : code_(arch::native(), tables_, {std::move(m)}, memory_) {
+  view(const architecture& machine, std::vector<std::byte> tables, unwind_module m)
+      : machine_(machine), code_(machine, tables_, {std::move(m)}, memory_) {
     memory_.map(target_address{unwind_writer::tables_at}, std::move(tables));
   }
   [[nodiscard]] process_code::place enter(target_address pc) {
     place_ = code_.at(pc);
     return place_;
   }
+  [[nodiscard]] auto row_at(target_address pc) { return code_.row_at(place_, pc); }
   [[nodiscard]] std::optional<std::uint64_t> word(target_address address) override {
     if (address.value() % 64 == 8) return std::nullopt;
-    return address.value() * 0x9e3779b97f4a7c15U ^ 0x5555;
+    return (address.value() * 0x9e3779b97f4a7c15U ^ 0x5555) & machine_.mask();
   }
   [[nodiscard]] std::optional<std::uint64_t> table_word(target_address address) override {
     return code_.table_word(*place_.home, address);
   }
 
  private:
+  const architecture& machine_;
   shared_tables tables_;
   test::fake_memory memory_;
   process_code code_;
@@ -53,6 +59,20 @@ class view final : public stepper_view {
 
 void must(bool held) {
   if (!held) std::abort();
+}
+
+/// All rules of the code at `pc`, as far as they lead.
+void follow(view& process, const architecture& machine, target_address pc) {
+  if (process.enter(pc).frame == nullptr) return;
+  const auto row = process.row_at(pc);
+  if (!row) return;
+  thread_registers registers;
+  registers.sp = target_address{0x7000};
+  registers.pc = pc;
+  rule_stepper rules{machine, process};
+  rules.begin(registers, false);
+  if (rules.step(row->row) != step_result::stepped) return;
+  must((rules.pc().value() & ~machine.mask()) == 0 && (rules.sp().value() & ~machine.mask()) == 0);
 }
 
 void compare(view& process, target_address pc) {
@@ -93,7 +113,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto leb = [&](std::size_t i) { return std::uint32_t{data[i]} & 0x7fU; };
   tables.put(11, leb(1) << 8U | leb(2) << 16U | std::uint32_t{data[3]} << 24U);
   auto [bytes, m] = tables.finish();
-  view process{std::move(bytes), std::move(m)};
-  compare(process, target_address{unwind_writer::code_at + data[0]});
+  const target_address pc{unwind_writer::code_at + data[0]};
+  if (const architecture* i386 = arch::of(abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386))) {
+    view narrow{*i386, bytes, m};
+    follow(narrow, *i386, pc);
+  }
+  view process{arch::native(), std::move(bytes), std::move(m)};
+  compare(process, pc);
+  follow(process, arch::native(), pc);
   return 0;
 }
