@@ -27,6 +27,7 @@ PROGRAMS = [
     (["attach_bench"], 120),
     (["hold_bench"], 150),
     (["stacks_bench"], 300),
+    (["unwind_bench"], 60),
     (["queues_bench"], 120),
     (["mpi2dd_bench"], 200),
     (["agents_bench"], 400),

@@ -3,7 +3,6 @@
 // Then what sampling costs a job.
 //   stacks_bench [RANKS...]
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -11,12 +10,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench_sizes.hpp"
 #include "floor/bare_stacks.hpp"
 #include "in_turn.hpp"
+#include "job_of_copies.hpp"
 #include "measurement.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/node_ranks.hpp"
@@ -34,36 +33,6 @@ constexpr std::size_t ranks_for_gdb = 2;
 constexpr int rounds_of_rival = 3;
 constexpr std::size_t bytes_of_a_stack = 65536;  // as the library copies at first
 constexpr int frames_expected = 22;              // solve 21 times, and what waits
-
-/// Copies of the program, each waiting at the end of its calls.
-class job_of_copies {
- public:
-  explicit job_of_copies(int count) {
-    int told[2];
-    if (::pipe(told) != 0) std::abort();
-    for (int i = 0; i < count; ++i) {
-      const pid_t child = ::fork();
-      if (child == 0) {
-        ::dup2(told[1], STDOUT_FILENO);
-        ::execl(MPIACQ_DEEP_RANK, "deep_rank", nullptr);
-        ::_exit(127);
-      }
-      pids_.emplace_back(child);
-    }
-    ::close(told[1]);
-    for (char byte = 0; count > 0 && ::read(told[0], &byte, 1) == 1; --count) continue;
-    ::close(told[0]);
-    if (count != 0) std::abort();
-  }
-  ~job_of_copies() {
-    for (const process_id pid : pids_) ::kill(static_cast<pid_t>(pid.value()), SIGKILL);
-    while (::wait(nullptr) > 0) continue;
-  }
-  [[nodiscard]] const std::vector<process_id>& pids() const { return pids_; }
-
- private:
-  std::vector<process_id> pids_;
-};
 
 /// All that a tool does that is started for this one question, its tracing process included.
 void ours(const job_of_copies& job) {
@@ -174,7 +143,7 @@ void sample(const job_of_copies& job, std::size_t count, const rival_times& riva
 
 int main(int argc, char** argv) {
   for (const std::size_t ranks : sizes(argc, argv, {4, 16, 64, 1000})) {
-    const job_of_copies job(static_cast<int>(ranks));
+    const job_of_copies job(MPIACQ_DEEP_RANK, static_cast<int>(ranks));
     const rival_times rival = compare(job);
     if (ranks <= 64) sample(job, ranks, rival);
   }
