@@ -13,8 +13,8 @@ namespace mpiacq {
 /// The general registers of one stopped thread, by the numbers that DWARF gives them on its architecture.
 ///
 /// x86-64 (System V ABI, "DWARF Register Number Mapping"): 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8 to
-/// 15 r8 to r15, and 16 the return address, which in the innermost frame is rip. A thread that runs code of 32 bits has
-/// its registers here with the upper halves as the kernel gives them.
+/// 15 r8 to r15, and 16 the return address, which in the innermost frame is rip. A thread of a 32-bit program has its
+/// registers under the same numbers, as the kernel gives them to a 64-bit tool; `unwinder` translates them.
 /// aarch64 (DWARF for the Arm 64-bit Architecture): 0 to 30 x0 to x30, 31 sp, 32 pc.
 struct thread_registers {
   static constexpr std::size_t most = 34;
