@@ -64,8 +64,8 @@ struct raw_stack {
 /// call has put it).
 ///
 /// Everything that comes out of the process is checked before libunwind or our own evaluator sees it: the bounds of a
-/// record, its encodings, its program. What DWARF allows in it and compilers do not make is refused: jumps and divisions
-/// in expressions, records of more than 64 KiB, tables that lie apart from their header's segment.
+/// record, its encodings, its program. What DWARF allows in it and compilers do not make is refused: jumps and
+/// divisions in expressions, records of more than 64 KiB, tables that lie apart from their header's segment.
 ///
 /// On x86-64 the stacks of 32-bit programs (i386) are walked as well. libunwind walks no such code from there, so that
 /// our own evaluator follows all of their rules.
@@ -74,8 +74,8 @@ struct raw_stack {
 class unwinder {
  public:
   /// `modules` are those of `unwind_modules_of`. When the process has mapped or unmapped a module, make another
-  /// unwinder. `memory` must outlive this. Errors: unsupported (the ABI is none that this library walks on this machine:
-  /// x86-64 and i386 on x86-64, aarch64 on aarch64), invalid_argument (no tables).
+  /// unwinder. `memory` must outlive this. Errors: unsupported (the ABI is none that this library walks on this
+  /// machine: x86-64 and i386 on x86-64, aarch64 on aarch64), invalid_argument (no tables).
   [[nodiscard]] static result<std::unique_ptr<unwinder>> create(const target_abi& abi,
                                                                 std::shared_ptr<unwind_tables> tables,
                                                                 std::vector<unwind_module> modules,
