@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -160,6 +161,7 @@ int callback_session::field_offset(const abi::type* handle, const char* field) {
   if (!type || wanted.empty() || broken_) return absent;
   const auto known = type_names_.find(*type);
   if (known == type_names_.end()) return absent;
+  completion_.asked_for(known->second, wanted);
   auto offset = answers_.field_offset(*type, wanted);
   if (!offset) {
     broken_ = std::move(offset.error());
@@ -198,12 +200,15 @@ int callback_session::fetch(abi::address from, int bytes, void* into) {
   if (from > std::numeric_limits<abi::address>::max() - size) return code(own_code::unreadable);
   if (broken_) return code(own_code::gone);
   fetched_ += size;
-  auto all = answers_.fetch(from, {static_cast<std::byte*>(into), static_cast<std::size_t>(size)});
+  const std::span<std::byte> bytes_of_library{static_cast<std::byte*>(into), static_cast<std::size_t>(size)};
+  auto all = answers_.fetch(from, bytes_of_library);
   if (!all) {
     broken_ = std::move(all.error());
     return code(own_code::gone);
   }
-  return *all ? static_cast<int>(abi::ok) : code(own_code::unreadable);
+  if (!*all) return code(own_code::unreadable);
+  completion_.correct(bytes_of_library);
+  return abi::ok;
 }
 
 void callback_session::target_to_host(const void* from, void* into, std::size_t bytes) const {

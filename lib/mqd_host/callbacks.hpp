@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mqs_abi.hpp"
+#include "openmpi_completion.hpp"
 #include "session.hpp"
 
 namespace mpiacq::mqd_host {
@@ -90,6 +91,7 @@ class callback_session {
   std::uint64_t fetched_ = 0;
   std::uint64_t allocated_ = 0;
   std::unordered_map<type_number, std::string> type_names_;
+  openmpi_completion completion_;
   std::set<std::pair<std::string, std::string>> missing_;
   std::set<bound> passed_;
   std::size_t problems_ = 0;

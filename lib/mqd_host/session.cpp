@@ -84,21 +84,26 @@ bool session_run::wrote_beyond(const filled_area& area, std::size_t allowed, ent
   return true;
 }
 
-// The message is a note where all is well: MPICH's leaves one there from a failure that was none.
-result<void> session_run::has_queues(entry_point entry, int code, const char* message, std::string_view what) {
+// The message is independent of the result (Message Queue Dumping 1.06, "Startup calls in the DLL"): with it a library
+// enables its queues loudly, without it a library disables them silently. MPICH's library leaves a message on success.
+result<bool> session_run::has_queues(entry_point entry, int code, const char* message, std::string_view what) {
   std::string said = filled_in(message, facts_.image);
   if (code == abi::ok) {
     callbacks_.note(std::move(said));
-    return {};
+    return true;
+  }
+  if (said.empty()) {
+    callbacks_.note(fmt::format("the library shows no message queues of the {}, and gives no message why ({})", what,
+                                failure(entry, code).message));
+    return false;
   }
   error e = failure(entry, code);
   e.code = error_code::not_found;
-  e.message = fmt::format("the library finds no message queues in the {}: {}{}{}", what, said, said.empty() ? "" : "; ",
-                          e.message);
+  e.message = fmt::format("the library finds no message queues in the {}: {}; {}", what, said, e.message);
   return fail(std::move(e));
 }
 
-result<void> session_run::set_up_image() {
+result<bool> session_run::set_up_image() {
   const int code = call<abi::setup_image>(entry_point::setup_image, image_handle(), &image_callback_table());
   if (code != abi::ok) return fail(failure(entry_point::setup_image, code));
   char* message = nullptr;
@@ -113,7 +118,7 @@ void session_run::set_up_job() {
   if (code != abi::ok) callbacks_.problem(failure(entry_point::setup_job, code));
 }
 
-result<void> session_run::set_up_process() {
+result<bool> session_run::set_up_process() {
   const int code = call<abi::setup_process>(entry_point::setup_process, process_handle(), &process_callback_table());
   if (code != abi::ok) return fail(failure(entry_point::setup_process, code));
   char* message = nullptr;
@@ -128,14 +133,14 @@ void session_run::set_identity() {
   if (code != abi::ok) callbacks_.problem(failure(entry_point::set_process_identity, code));
 }
 
-result<void> session_run::set_up() {
+result<bool> session_run::set_up() {
   auto image = set_up_image();
-  if (!image) return image;
+  if (!image || !*image) return image;
   set_up_job();
   auto process = set_up_process();
-  if (!process) return process;
+  if (!process || !*process) return process;
   set_identity();
-  return {};
+  return true;
 }
 
 void session_run::list_new_processes() {
@@ -196,14 +201,14 @@ result<void> run_session(queue_library& library, process_answers& answers, const
   session_run run(library, answers, facts, limits, sink);
   callback_session& callbacks = run.callbacks();
   auto set_up = run.set_up();
-  if (set_up) {
+  if (set_up && *set_up) {
     sink.has_queues();
     run.list_new_processes();
     run.list_communicators();
   }
   run.put_away();
   if (callbacks.broken()) return fail(error(*callbacks.broken()));
-  if (!set_up) return set_up;
+  if (!set_up) return fail(std::move(set_up).error());
   if (callbacks.asked_for_missing_types()) {
     sink.problem({error_code::not_found,
                   "the library asked for types that nobody could give; it goes on without, so what "

@@ -19,8 +19,9 @@ class session_run {
   session_run(queue_library& library, process_answers& answers, const session_facts& facts, const queue_limits& limits,
               report_sink& sink);
 
-  /// Image and process; an error where the library will have nothing to do with them.
-  [[nodiscard]] result<void> set_up();
+  /// Sets up the image and the process. False: the library says without a message that there are no queues to show. An
+  /// error: it fails, or says so with a message.
+  [[nodiscard]] result<bool> set_up();
   void list_new_processes();
   void list_communicators();
   void put_away();
@@ -30,12 +31,13 @@ class session_run {
  private:
   template <class Function, class... Arguments>
   auto call(entry_point entry, Arguments... arguments);
-  [[nodiscard]] result<void> set_up_image();
-  [[nodiscard]] result<void> set_up_process();
+  [[nodiscard]] result<bool> set_up_image();
+  [[nodiscard]] result<bool> set_up_process();
   void set_up_job();
   void set_identity();
-  [[nodiscard]] result<void> has_queues(entry_point entry, int code, const char* message, std::string_view what);
+  [[nodiscard]] result<bool> has_queues(entry_point entry, int code, const char* message, std::string_view what);
 
+  void update_communicators();
   [[nodiscard]] bool list_communicator();
   [[nodiscard]] bool take_group(queue_communicator& c);
   [[nodiscard]] bool list_queue(queue_class which, const queue_communicator& of);

@@ -1,4 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -17,8 +18,9 @@ using numbers = std::vector<std::uint32_t>;
 struct gaps {
   numbers without_report;
   numbers not_looked_at;
+  numbers without_communicators;
   numbers not_seen_what_they_do;
-  numbers looking_out;  ///< in MPI_Probe
+  numbers looking_out;  ///< in MPI_Probe, and the queue library does not list what for
   numbers with_threads;
   std::array<numbers, classes> not_told;  ///< queues of which the library has no information
   std::array<numbers, classes> cut;
@@ -32,9 +34,14 @@ gaps find_gaps(const picture& seen) {
       found.without_report.push_back(rank);
       continue;
     }
+    const queue_report& whole = *seen.ranks[report].report;
+    if (whole.communicators.empty() && whole.missing.empty()) found.without_communicators.push_back(rank);
     const rank_activity& doing = seen.doing[report];
     if (doing.kind == mpi_call_kind::unknown) found.not_seen_what_they_do.push_back(rank);
-    if (doing.kind == mpi_call_kind::probe) found.looking_out.push_back(rank);
+    const auto operations = seen.operations.of(report);
+    const bool probe_is_listed =
+        std::any_of(operations.begin(), operations.end(), [](const half& each) { return each.is_probe; });
+    if (doing.kind == mpi_call_kind::probe && !probe_is_listed) found.looking_out.push_back(rank);
     if (doing.other_threads) found.with_threads.push_back(rank);
     for (const queue_communicator& own : seen.ranks[report].report->communicators) {
       for (std::size_t c = 0; c < classes; ++c) {
@@ -61,6 +68,7 @@ void add_doubts(const picture& seen, std::vector<std::string>& doubts) {
     if (!ranks.empty()) doubts.push_back(fmt::format("{}: {}", ranks_named(set_of(ranks)), what));
   };
   say(found.without_report, "no queues could be read, so what the others wait for there is not known");
+  say(found.without_communicators, "the queue library lists no communicators, so their operations are not known");
   say(found.not_looked_at, "members of a communicator that were not looked at");
   say(found.not_seen_what_they_do, "what they are doing is not known, so all that they wait for they may wait for");
   say(found.looking_out, "in MPI_Probe, and no queue shows what for");

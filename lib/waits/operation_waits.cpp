@@ -19,13 +19,16 @@ bool waits_for(kind call, const half& operation) {
     case kind::send:
       return operation.is_send();
     case kind::receive:
-      return !operation.is_send();
-    case kind::unknown:
+      return !operation.is_send() && !operation.is_probe;
+    case kind::probe:
+      return operation.is_probe;
     case kind::exchange:
     case kind::wait_one:
     case kind::wait_all:
     case kind::wait_any:
     case kind::test:
+      return !operation.is_probe;
+    case kind::unknown:
       return true;
     default:
       return false;
@@ -35,7 +38,7 @@ bool waits_for(kind call, const half& operation) {
 /// It comes back only when something that is pending is complete.
 bool blocks(kind call) {
   return call == kind::send || call == kind::receive || call == kind::exchange || call == kind::wait_one ||
-         call == kind::wait_all || call == kind::wait_any;
+         call == kind::wait_all || call == kind::wait_any || call == kind::probe;
 }
 
 /// Whoever has begun several operations waits, in such a call, for all of them as a rule.
@@ -53,8 +56,8 @@ bool all_is_listed(const queue_report& report) {
 
 std::string text_of(const half& operation, const picture& seen) {
   std::string tag = operation.any_tag ? "any tag" : fmt::format("tag {}", operation.tag);
-  return fmt::format("a {} with {} on {}", operation.is_send() ? "send" : "receive", tag,
-                     seen.communicator_name(operation.shared));
+  const std::string_view what = operation.is_send() ? "send" : operation.is_probe ? "probe" : "receive";
+  return fmt::format("a {} with {} on {}", what, tag, seen.communicator_name(operation.shared));
 }
 
 std::string missing_text(const half& operation) {
@@ -238,7 +241,8 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
     one_rank rank(seen, graphs, groups, report);
     rank.tell();
     const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
-    if (whole && blocks(seen.doing[report].kind) && rank.candidates() == 0)
+    const kind call = seen.doing[report].kind;  // of probes another doubt speaks
+    if (whole && blocks(call) && call != kind::probe && rank.candidates() == 0)
       nothing_there.push_back(seen.ranks[report].rank);
   }
   if (!nothing_there.empty()) {

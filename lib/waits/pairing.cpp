@@ -9,6 +9,19 @@ namespace mpiacq::waits {
 
 namespace {
 
+/// Open MPI's queue library lists the request of a waiting MPI_Mprobe among the receives, as a request of a type that
+/// the library does not know.
+bool is_probe(const queue_operation& operation) {
+  return !operation.extra.empty() && operation.extra.front().starts_with("Unknown type of request");
+}
+
+/// Open MPI's queue library calls each receive that has its message "matched", also a complete one. Whether all data
+/// has come is in a line of its own.
+bool is_complete(const queue_operation& operation) {
+  if (operation.status != operation_status::matched) return operation.status == operation_status::complete;
+  return std::find(operation.extra.begin(), operation.extra.end(), "Data transfer completed") != operation.extra.end();
+}
+
 half half_of(const queue_operation& operation, const shared_communicators& shared, std::uint32_t number,
              std::int64_t local) {
   half made;
@@ -17,6 +30,7 @@ half half_of(const queue_operation& operation, const shared_communicators& share
   made.tag = operation.tag.value_or(0);
   made.any_tag = !operation.tag;
   made.any_source = operation.desired.any;
+  made.is_probe = is_probe(operation);
   made.moving = operation.status == operation_status::matched;
   if (made.any_source) return made;
   const std::uint32_t peers = shared.peers_of(number);
@@ -142,7 +156,7 @@ halves collect(std::span<const rank_queues> ranks, const shared_communicators& s
       for (const queue_class queue : {queue_class::sends, queue_class::receives}) {
         const auto& operations = own.of(queue).operations;
         for (std::uint32_t i = 0; i < operations.size(); ++i) {
-          if (operations[i].status == operation_status::complete) continue;
+          if (is_complete(operations[i])) continue;
           if (operations[i].tag && *operations[i].tag < 0) {
             ++found.internal_operations;
             several = several || (found.internal_on.back() != nowhere && found.internal_on.back() != number);

@@ -22,6 +22,7 @@ struct half {
   std::int64_t tag = 0;
   bool any_source = false;
   bool any_tag = false;
+  bool is_probe = false;          ///< an MPI_Mprobe, which the library lists among the receives
   bool moving = false;            ///< matched already, as the library says
   bool other_side_known = false;  ///< that the other side has nothing for it can be said
   bool only_choice = true;

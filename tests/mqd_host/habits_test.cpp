@@ -100,6 +100,30 @@ TEST_CASE("callbacks survive whatever a library gives them") {
   check_busy_groups(report);
 }
 
+TEST_CASE("a request whose completion is the address of a waiting thread's object is pending") {
+  auto mpi = busy_rank();
+  const auto request = mpi.types.type_named("MPIR_Request", source_language::c);
+  structure_layout openmpi = **request;
+  openmpi.name = "ompi_request_t";
+  openmpi.members = {{"req_complete", (*request)->find("completed")->offset, 8, true, false}};
+  mpi.types.define("ompi_request_t", openmpi);
+  struct {
+    int word;  // what MPI wrote, as far as an int holds it
+    operation_status status;
+  } const cases[] = {{0, operation_status::pending},
+                     {1, operation_status::complete},
+                     {0x4e92d0, operation_status::pending},
+                     {0x4e9200, operation_status::pending},
+                     {0x4e92f8, operation_status::pending}};
+  for (const auto& [word, status] : cases) {
+    INFO(word);
+    mpi.receive("MPI_COMM_WORLD", 3, 40, 8);
+    mpi.match_last(word, 3, 40, 8);
+    const auto report = must_read("pointer_as_bool", mpi);
+    CHECK(report.communicators.at(0).of(queue_class::receives).operations.back().status == status);
+  }
+}
+
 TEST_CASE("no information is not an empty queue") {
   auto mpi = busy_rank();
   const auto none = must_read("no_unexpected", mpi);
@@ -120,6 +144,30 @@ TEST_CASE("a library's refusal comes in its own words, with the program's name")
   const auto percent = read_here("percent_n", mpi);
   REQUIRE_FALSE(percent);
   CHECK_THAT(percent.error().message, ContainsSubstring("%n%nsmall_program%s%s%99999d"));
+}
+
+TEST_CASE("a library that disables its queues without a message has not failed") {
+  auto mpi = busy_rank();
+  const auto report = must_read("no_queues_silently", mpi);
+  CHECK(report.communicators.empty());
+  CHECK(problems_of(report).empty());
+  CHECK_THAT(notes_of(report),
+             ContainsSubstring("no message queues of the program") && ContainsSubstring("101: a type is not there"));
+}
+
+TEST_CASE("a library without information on communicators has not failed") {
+  auto mpi = busy_rank();
+  const auto report = must_read("no_communicators", mpi);
+  CHECK(report.communicators.empty());
+  CHECK(problems_of(report).empty());
+  CHECK_THAT(notes_of(report), ContainsSubstring("no information on communicators"));
+}
+
+TEST_CASE("what a function without a result leaves in a register does not end the list") {
+  auto mpi = busy_rank();
+  const auto report = must_read("void_update", mpi);
+  check_busy_rank(report);
+  check_busy_groups(report);
 }
 
 TEST_CASE("a message that is left when all is well is a note") {

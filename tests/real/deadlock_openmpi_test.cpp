@@ -113,3 +113,50 @@ TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and i
   CHECK(seen.at("cycles") == json::array({json::array({0, 2})}));
   CHECK(seen.at("deadlocks").at(0).at("behind") == "1");
 }
+
+TEST_CASE("openmpi: ranks that wait in other calls than MPI_Recv are told as a deadlock") {
+  if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
+  for (const std::string call : {"Wait", "Waitany", "Waitsome", "Mprobe"}) {
+    INFO(call);
+    stuck_job stuck(2, {"--call", call});
+    if (!stuck.get_types()) return;
+    const json seen = stuck.when_all_wait();
+    INFO(seen.dump(1));
+    CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
+    for (const int rank : {0, 1}) {
+      CHECK(seen.at("ranks").at(static_cast<std::size_t>(rank)).at("call") == "MPI_" + call);
+      const json& receive = receive_of(seen, rank);
+      CHECK(receive.at("status") == "pending");
+      CHECK(receive.at("peer").at("global") == 1 - rank);
+      CHECK(receive.at("tag") == 7 + rank);
+    }
+    CHECK_THAT(stuck.queues().out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0"));
+    CHECK(comes_true([&] { return stuck.job().disturbed().empty(); }));
+  }
+}
+
+TEST_CASE("openmpi: ranks whose MPI_Waitall has nothing but receives are told as a deadlock") {
+  if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
+  stuck_job stuck(3, {"--call", "Waitall"});
+  if (!stuck.get_types()) return;
+  CHECK(comes_true([&] {
+    const json seen = json::parse(stuck.queues({"--json"}).out);
+    return seen.at("deadlocks").size() == 1 && seen.at("deadlocks").at(0).at("certain") == true &&
+           seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1, 2});
+  }));
+  const auto text = stuck.queues();
+  INFO(text.out);
+  CHECK_THAT(text.out, ContainsSubstring("\nDEADLOCK"));
+}
+
+TEST_CASE("openmpi: one wrong tag in a halo exchange is a deadlock of its sender and its receiver") {
+  if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
+  stuck_job stuck(5, {"--call", "halo"});
+  if (!stuck.get_types()) return;
+  const json seen = stuck.when_all_wait();
+  INFO(seen.dump(1));
+  CHECK(seen.at("cycles") == json::array({json::array({2, 3})}));
+  CHECK(seen.at("deadlocks").at(0).at("certain") == true);
+  CHECK(seen.at("deadlocks").at(0).at("behind") == "0-1,4");
+  for (const json& rank : seen.at("ranks")) CHECK(rank.at("call") == "MPI_Waitall");
+}

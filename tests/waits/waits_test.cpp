@@ -46,6 +46,16 @@ TEST_CASE("nobody waits because of a message that is under way") {
   CHECK(text_of(made_job(3).receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Wait").send(1, 0, 7).waits().waits) == "0>2?");
 }
 
+TEST_CASE("a receive that has all its data is no reason to come back, whatever the library calls it") {
+  made_job job(3);
+  job.receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Waitall");
+  queue_operation& first = job.communicator(0, 0).of(queue_class::receives).operations.front();
+  first.status = operation_status::matched;
+  CHECK(text_of(job.waits().waits) == "0>2?");
+  first.extra = {"Receive: 0x5581", "Data transfer completed"};  // as Open MPI's library says it
+  CHECK(text_of(job.waits().waits) == "0>2");
+}
+
 TEST_CASE("of several operations one is enough for one call, all are for another") {
   made_job one(3);
   one.receive(0, 1, 7).receive(0, 2, 7);
@@ -77,6 +87,22 @@ TEST_CASE("what a call waits for may be in no queue") {
   CHECK(
       says(made_job(2).in(1, "MPI_Wait").waits().doubts, "rank 1: in a call that waits, and the queues show nothing"));
   CHECK(says(made_job(2).in(0, "MPI_Mprobe").waits().doubts, "rank 0: in MPI_Probe"));
+}
+
+TEST_CASE("a rank in MPI_Mprobe waits for the probe that its queue lists, and for no other operation") {
+  made_job job(3);
+  job.receive(0, 1, 7).receive(0, 2, 9).in(0, "MPI_Mprobe");
+  auto& receives = job.communicator(0, 0).of(queue_class::receives).operations;
+  receives.back().extra = {"Unknown type of request 0x5581"};  // as Open MPI's library calls it
+  const queue_waits found = job.waits();
+  CHECK(text_of(found.waits) == "0>2");
+  CHECK(found.waits.at(0).why == "in MPI_Mprobe: a probe with tag 9 on MPI_COMM_WORLD, and no send for it");
+  CHECK_FALSE(says(found.doubts, "in MPI_Probe"));
+  CHECK(text_of(job.in(0, "MPI_Waitall").waits().waits) == "0>1");
+  CHECK(text_of(job.in(0, "MPI_Recv").waits().waits) == "0>1");
+  // What MPI_Probe waits for is in no queue.
+  receives.pop_back();
+  CHECK(job.in(0, "MPI_Probe").waits().waits.empty());
 }
 
 TEST_CASE("ranks that were not looked at are named, and waited for all the same") {
