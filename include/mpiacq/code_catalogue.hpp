@@ -39,6 +39,7 @@ class code_map {
 
  private:
   friend class code_catalogue;
+  friend class module_catalogue;
   std::shared_ptr<state> state_;
 };
 

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "descriptor.hpp"
-#include "mpiacq/process_maps.hpp"
-#include "mpiacq/unwind_modules.hpp"
 
 namespace mpiacq {
 
@@ -29,22 +27,11 @@ std::string stat_line(process_id pid) {
   return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 
-/// The lines of mappings that may be executed: "begin-end r-xp offset device inode path".
-std::string code_lines(const std::string& maps) {
-  std::string code;
-  for (std::size_t at = 0; at < maps.size();) {
-    const std::size_t end = std::min(maps.find('\n', at), maps.size() - 1) + 1;
-    const std::size_t flags = maps.find(' ', at);
-    if (flags + 3 < end && maps[flags + 3] == 'x') code.append(maps, at, end - at);
-    at = end;
-  }
-  return code;
-}
-
 }  // namespace
 
-rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables)
-    : pid_(pid), tables_(std::move(tables)), memory_(pid) {}
+rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables,
+                         std::shared_ptr<module_catalogue> modules)
+    : pid_(pid), tables_(std::move(tables)), modules_(std::move(modules)), memory_(pid) {}
 
 rank_walker::image rank_walker::image_of(process_id pid) {
   // proc(5), counted from the state, which stands behind the name: 23 vsize, 26 to 28 startcode, endcode, startstack.
@@ -67,8 +54,9 @@ rank_walker::image rank_walker::image_of(process_id pid) {
 bool rank_walker::is_as_learnt() {
   image now = image_of(pid_);
   if (now == seen_ && clock::now() < look_again_) return true;
-  if (now.stack_and_code != seen_.stack_and_code || code_lines(read_process_maps(pid_).value_or("")) != code_)
-    return false;
+  if (now.stack_and_code != seen_.stack_and_code) return false;
+  const auto code = read_code_ranges(pid_);
+  if (!code || *code != code_) return false;
   seen_ = std::move(now);
   look_again_ = clock::now() + modules_are_trusted;
   return true;
@@ -79,18 +67,16 @@ result<void> rank_walker::learn_modules() {
   unwinder_.reset();
   memory_.forget();
   seen_ = image_of(pid_);
-  const auto maps = read_process_maps(pid_);
-  if (!maps) return fail(maps.error());
-  code_ = code_lines(*maps);
+  auto loaded = modules_->learn(pid_, memory_);
+  if (!loaded) return fail(std::move(loaded).error());
+  code_ = std::move(loaded->ranges);
   look_again_ = clock::now() + modules_are_trusted;
-  auto modules = unwind_modules_in(*maps, pid_, memory_);
-  if (!modules) return fail(std::move(modules).error());
   std::vector<stack_copies::part> lasting;
-  for (const unwind_module& m : modules->modules) lasting.push_back({m.begin, m.end});
+  for (const unwind_module& m : loaded->modules.modules) lasting.push_back({m.begin, m.end});
   memory_.set_lasting(std::move(lasting));
-  auto made = unwinder::create(modules->abi, tables_, std::move(modules->modules), memory_);
+  auto made = unwinder::create(loaded->modules.abi, tables_, std::move(loaded->modules.modules), memory_);
   if (!made) return fail(std::move(made).error());
-  map_ = code_map::in(*maps, pid_, memory_);
+  map_ = std::move(loaded->names);
   unwinder_ = std::move(*made);
   return {};
 }
@@ -99,12 +85,12 @@ void rank_walker::prepare() {
   if (!unwinder_) (void)learn_modules();
 }
 
-result<void> rank_walker::copy(std::vector<thread_registers> threads) {
+result<void> rank_walker::copy(std::vector<thread_registers> threads, std::vector<std::byte>& room) {
   if (!unwinder_) {
     if (auto learnt = learn_modules(); !learnt) return learnt;
   }
   threads_ = std::move(threads);
-  return memory_.copy(threads_);
+  return memory_.copy(threads_, room);
 }
 
 result<std::optional<std::vector<raw_stack>>> rank_walker::walk(const walk_options& options) {

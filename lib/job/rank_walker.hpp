@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mpiacq/code_catalogue.hpp"
+#include "mpiacq/loaded_code.hpp"
 #include "mpiacq/tracer.hpp"
 #include "mpiacq/unwinder.hpp"
 #include "stack_copies.hpp"
@@ -19,13 +19,14 @@ namespace mpiacq {
 /// What is kept of one process between its samples, so that the next one finds everything read but the stacks.
 class rank_walker {
  public:
-  rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables);
+  /// Both are shared by the ranks of a job.
+  rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables, std::shared_ptr<module_catalogue> modules);
 
   /// Before it is held: learns its modules, so that while it is there is mostly nothing left to learn. What fails here
   /// fails again there.
   void prepare();
-  /// While the process is held: copies the stacks of these threads.
-  [[nodiscard]] result<void> copy(std::vector<thread_registers> threads);
+  /// While the process is held: copies the stacks of these threads, with `room` to work in.
+  [[nodiscard]] result<void> copy(std::vector<thread_registers> threads, std::vector<std::byte>& room);
   /// Walks them, held or not. Empty where that cannot be believed: a walk came to memory that was not copied, or the
   /// modules are others than those that were learnt. Then the process is to be held again, and walked with `walk_held`.
   [[nodiscard]] result<std::optional<std::vector<raw_stack>>> walk(const walk_options& options);
@@ -48,12 +49,13 @@ class rank_walker {
 
   process_id pid_;
   std::shared_ptr<unwind_tables> tables_;
+  std::shared_ptr<module_catalogue> modules_;
   stack_copies memory_;
   std::unique_ptr<unwinder> unwinder_;
   std::optional<code_map> map_;
   std::vector<thread_registers> threads_;
   image seen_;
-  std::string code_;  ///< the lines of /proc/PID/maps for code
+  std::vector<code_range> code_;
   deadline look_again_ = deadline::min();
 };
 

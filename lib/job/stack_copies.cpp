@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t copied_at_first = 64U << 10;
 /// Of the stacks that are deeper, together. One that does not fit is walked while its process stands still.
 constexpr std::size_t most_copied = 1U << 20;
+/// So many are read with one call.
+constexpr std::size_t stacks_at_once = 64;
 /// Below its stack pointer a function may use so much without moving it (x86-64; no more anywhere).
 constexpr std::uint64_t red_zone = 128;
 
@@ -22,30 +24,49 @@ target_address page_of(target_address address) {
 
 }  // namespace
 
-result<void> stack_copies::copy(std::span<const thread_registers> threads) {
+result<void> stack_copies::copy(std::span<const thread_registers> threads, std::vector<std::byte>& room) {
   stacks_.resize(threads.size());
   copied_ = true;
   missed_ = false;
+  for (std::size_t first = 0; first < threads.size(); first += stacks_at_once) {
+    if (auto read = copy_tops(threads, first, room); !read) return read;
+  }
+  return copy_rests(room);
+}
+
+/// The beginnings of `stacks_at_once` stacks, with one call.
+result<void> stack_copies::copy_tops(std::span<const thread_registers> threads, std::size_t first,
+                                     std::vector<std::byte>& room) {
+  const std::size_t count = std::min(stacks_at_once, threads.size() - first);
+  room.resize(std::max(room.size(), count * copied_at_first));
   std::vector<memory_range> wanted;
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    const std::uint64_t sp = threads[i].sp.value();
-    stacks_[i].begin = page_of(target_address{sp < red_zone ? 0 : sp - red_zone});
-    stacks_[i].bytes.resize(copied_at_first);
-    wanted.push_back({stacks_[i].begin, stacks_[i].bytes});
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t sp = threads[first + i].sp.value();
+    const target_address begin = page_of(target_address{sp < red_zone ? 0 : sp - red_zone});
+    wanted.push_back({begin, std::span(room).subspan(i * copied_at_first, copied_at_first)});
   }
   if (auto read = live_.read_ranges(wanted); !read) return read;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto there = wanted[i].into.first(wanted[i].got);
+    stack& one = stacks_[first + i];
+    one.begin = wanted[i].address;
+    one.bytes.assign(there.begin(), there.end());
+    one.whole = there.size() < copied_at_first;
+  }
+  return {};
+}
+
+/// What lies behind the beginnings, one stack after the other, as far as the bound of all goes.
+result<void> stack_copies::copy_rests(std::vector<std::byte>& room) {
   std::size_t left = most_copied;
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    stack& one = stacks_[i];
-    one.whole = wanted[i].got < one.bytes.size();
-    one.bytes.resize(wanted[i].got);
+  for (stack& one : stacks_) {
     if (one.whole || left < copied_at_first) continue;
-    const std::size_t have = one.bytes.size();
-    one.bytes.resize(have + left);
-    memory_range rest{one.begin + have, std::span(one.bytes).subspan(have)};
+    room.resize(std::max(room.size(), left));
+    memory_range rest{one.begin + one.bytes.size(), std::span(room).first(left)};
     if (auto read = live_.read_ranges({&rest, 1}); !read) return read;
     one.whole = rest.got < left;
-    one.bytes.resize(have + rest.got);
+    const auto there = rest.into.first(rest.got);
+    one.bytes.insert(one.bytes.end(), there.begin(), there.end());
     left -= rest.got;
   }
   return {};

@@ -19,8 +19,10 @@ class stack_copies final : public memory_reader {
   explicit stack_copies(process_id pid) : live_(pid) {}
 
   /// Copies the stack of each of these stopped threads, from its innermost page on to the end of its mapping or to a
-  /// bound of ours. What was copied before is forgotten.
-  [[nodiscard]] result<void> copy(std::span<const thread_registers> threads);
+  /// bound of ours. What was copied before is forgotten. `room` is what the stacks are read into first: where all ranks
+  /// share it, each keeps no more memory than its stacks have bytes, and the kernel does not have to clear new pages
+  /// for each.
+  [[nodiscard]] result<void> copy(std::span<const thread_registers> threads, std::vector<std::byte>& room);
   /// From here on everything is read from the process, which stands still.
   void forget();
 
@@ -43,6 +45,9 @@ class stack_copies final : public memory_reader {
     std::vector<std::byte> bytes;
     bool whole = false;  ///< memory ends where the copy ends
   };
+  [[nodiscard]] result<void> copy_tops(std::span<const thread_registers> threads, std::size_t first,
+                                       std::vector<std::byte>& room);
+  [[nodiscard]] result<void> copy_rests(std::vector<std::byte>& room);
   [[nodiscard]] const stack* holding(target_address address) const;
   [[nodiscard]] bool is_lasting(const memory_range& range) const;
 

@@ -45,7 +45,7 @@ stack_taker::stack_taker(rank_grip& grip, debug_file_search search) : grip_(grip
 
 rank_walker& stack_taker::walker_of(process_id pid) {
   auto& walker = walkers_[pid];
-  if (!walker) walker = std::make_unique<rank_walker>(pid, tables_);
+  if (!walker) walker = std::make_unique<rank_walker>(pid, tables_, modules_);
   return *walker;
 }
 
@@ -100,8 +100,8 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
   for_each_apart(all, [](pending& one) { one.walker->prepare(); });
   const walk_options walk{options.max_frames};
   node_stacks taken;
-  taken.held_for = while_held(all, false, options.threads, [](pending& one, std::vector<thread_registers> threads) {
-    return one.walker->copy(std::move(threads));
+  taken.held_for = while_held(all, false, options.threads, [this](pending& one, std::vector<thread_registers> threads) {
+    return one.walker->copy(std::move(threads), copy_room_);
   });
   walk_all(all, walk);
   taken.held_for +=

@@ -50,6 +50,8 @@ class stack_taker {
 
   rank_grip& grip_;
   std::shared_ptr<unwind_tables> tables_ = std::make_shared<unwind_tables>();
+  std::shared_ptr<module_catalogue> modules_ = std::make_shared<module_catalogue>();
+  std::vector<std::byte> copy_room_;  ///< of all ranks, one after the other
   code_catalogue catalogue_;
   std::map<process_id, std::unique_ptr<rank_walker>> walkers_;
   std::size_t problems_told_ = 0;

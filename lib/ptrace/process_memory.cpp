@@ -131,6 +131,7 @@ result<step> read_all(process_id task, std::span<memory_range> ranges) {
   batch pieces;
   step outcome = step::stuck;
   auto rest = ranges;
+  bool was_split = false;  // the kernel has read the beginning of the first range: what follows cannot be read
   while (!rest.empty()) {
     if (rest.front().got == rest.front().into.size()) {
       rest = rest.subspan(1);
@@ -139,15 +140,18 @@ result<step> read_all(process_id task, std::span<memory_range> ranges) {
     std::size_t moved = 0;
     pieces.fill(rest);
     step what = read_some(task, pieces, moved);
-    if (what == step::stuck) what = read_first_page(task, rest.front(), pieces, moved);
+    const bool tries_page = what == step::stuck && !was_split;
+    if (tries_page) what = read_first_page(task, rest.front(), pieces, moved);
     switch (what) {
       case step::moved:
         outcome = step::moved;
         rest = rest.subspan(distribute(rest, moved));
+        was_split = !tries_page && !rest.empty() && rest.front().got != 0;
         break;
       case step::stuck:
         // The first byte of this range cannot be read, or no more of it: the others may.
         rest = rest.subspan(1);
+        was_split = false;
         break;
       case step::gone:
         return step::gone;

@@ -11,6 +11,7 @@
 #include "loaded_objects.hpp"
 #include "mpiacq/process_maps.hpp"
 #include "mpiacq/symbols.hpp"
+#include "unwind_facts.hpp"
 
 namespace mpiacq {
 
@@ -48,6 +49,11 @@ bool place(unwind_module& m, std::span<const elf::segment> segments, target_addr
   return m.begin < m.end;
 }
 
+/// What the identity of a module ends with whose tables differ with its address.
+std::string place_in_identity(const unwind_module& m) {
+  return fmt::format(" at {:#x}", m.bias.value());
+}
+
 /// Takes `address`, a link-time address, for that of unwind tables of `size` bytes. False: no segment holds them.
 bool place_tables(unwind_module& m, std::span<const elf::segment> segments, std::uint64_t address, std::uint64_t size) {
   for (const elf::segment& s : segments) {
@@ -55,7 +61,7 @@ bool place_tables(unwind_module& m, std::span<const elf::segment> segments, std:
     m.tables_begin = m.bias + page_down(s.address);
     m.tables_end = m.bias + s.address + s.memory_size;
     // What is written into when it is loaded is another thing at another address.
-    if ((s.flags & PF_W) != 0 && !m.identity.empty()) m.identity += fmt::format(" at {:#x}", m.bias.value());
+    if ((s.flags & PF_W) != 0 && !m.identity.empty()) m.identity += place_in_identity(m);
     return true;
   }
   return false;
@@ -110,6 +116,18 @@ result<elf::loaded_headers> headers_further_on(memory_reader& memory, target_add
 }
 
 }  // namespace
+
+bool elf::can_be_moved(const unwind_module& module) {
+  return !module.identity.empty() && !module.identity.ends_with(place_in_identity(module));
+}
+
+unwind_module elf::moved(unwind_module module, std::uint64_t by) {
+  for (target_address* place : {&module.bias, &module.begin, &module.end}) *place = *place + by;
+  for (target_address* place : {&module.tables_begin, &module.tables_end, &module.eh_frame_hdr, &module.eh_frame}) {
+    if (!place->is_null()) *place = *place + by;
+  }
+  return module;
+}
 
 result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory) {
   const auto maps = read_process_maps(process);

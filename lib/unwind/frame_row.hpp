@@ -31,7 +31,7 @@ struct register_rule {
 struct frame_row {
   register_rule cfa{};
   std::array<register_rule, thread_registers::most> registers{};
-  bool leaves_out_registers = false;  ///< the tables have a rule for a register that the walk does not follow
+  bool leaves_out_registers = false;  ///< the program names a register that the walk does not follow
 };
 
 }  // namespace mpiacq::unwinding

@@ -23,7 +23,11 @@ class row_program {
     initial_ = now_;
     return run(program, true);
   }
-  [[nodiscard]] const frame_row& reached() const { return now_; }
+  [[nodiscard]] frame_row reached() const {
+    frame_row row = now_;
+    row.leaves_out_registers = leaves_out_registers_;
+    return row;
+  }
 
  private:
   bool run(std::span<const std::byte> program, bool own) {
@@ -137,7 +141,7 @@ class row_program {
     if (number < machine_.register_count) {
       now_.registers[static_cast<std::size_t>(number)] = how;
     } else {
-      now_.leaves_out_registers = true;
+      leaves_out_registers_ = true;
     }
     return true;
   }
@@ -165,6 +169,7 @@ class row_program {
   std::uint64_t code_ = 0;  ///< where the row in work begins
   frame_row initial_{};
   frame_row now_{};
+  bool leaves_out_registers_ = false;  ///< also where the rule is gone again: libunwind refuses such a program
   std::vector<frame_row> remembered_;  ///< bounded by program_check
 };
 

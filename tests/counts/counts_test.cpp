@@ -10,6 +10,7 @@
 #include "fake_target.hpp"
 #include "in_process.hpp"
 #include "live_process.hpp"
+#include "mpiacq/loaded_code.hpp"
 #include "mpiacq/mpir_symbols.hpp"
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
@@ -147,6 +148,30 @@ TEST_CASE("stacks of many like ranks: tables are read once, and a rank costs two
     REQUIRE(counted.times <= 40);
     REQUIRE(counted.bytes <= 96U << 10U);  // it would be more, had libunwind been asked
   }
+}
+
+TEST_CASE("modules of many like ranks: only the memory of the first is read") {
+  const std::string program = std::string{MPIACQ_MODULE_FIXTURES} + "/stripped";
+  constexpr std::size_t count = 8;
+  std::vector<std::unique_ptr<live_process>> ranks;
+  for (std::size_t i = 0; i < count; ++i) {
+    ranks.push_back(std::make_unique<live_process>(std::vector<std::string>{program}));
+    (void)ranks.back()->lines_until_ready();
+  }
+  module_catalogue catalogue;
+  std::size_t reads = 0;
+  for (const auto& rank : ranks) {
+    live_memory memory{rank->pid()};
+    const auto learnt = catalogue.learn(rank->pid(), memory);
+    REQUIRE(learnt.has_value());
+    CHECK(learnt->modules.modules.size() >= 4);  // the program, the C library, the dynamic linker, the vdso
+    reads += memory.calls;
+  }
+  const module_catalogue_counts counts = catalogue.counts();
+  CHECK(counts.whole + counts.shared == count);
+  CHECK(reads == counts.whole);
+  // What was read holds for a second; on a very busy machine, that may be over once in between.
+  CHECK(counts.whole <= 2);
 }
 
 TEST_CASE("ten thousand pending operations: each page is read once, an operation asks for memory a few times") {

@@ -64,6 +64,11 @@ process_id ourselves() {
   return process_id{::getpid()};
 }
 
+result<void> copied(stack_copies& copies, std::span<const thread_registers> threads) {
+  std::vector<std::byte> room;
+  return copies.copy(threads, room);
+}
+
 }  // namespace
 
 TEST_CASE("a stack is read as it was, from below its pointer to the end of its mapping") {
@@ -71,7 +76,7 @@ TEST_CASE("a stack is read as it was, from below its pointer to the end of its m
   stack_copies copies(ourselves());
   constexpr std::size_t pointer = page + 64;
   const std::array threads{stopped_at(stack.at(pointer))};
-  REQUIRE(copies.copy(threads));
+  REQUIRE(copied(copies, threads));
   // What a leaf function keeps below the pointer stands on the page before.
   const auto before = stack.bytes(pointer - 128, stack.size() - (pointer - 128));
   stack.overwrite();
@@ -94,7 +99,7 @@ TEST_CASE("what is neither on a stack nor lasting is read, and noticed") {
   region stack(2), other(2);
   stack_copies copies(ourselves());
   const std::array threads{stopped_at(stack.at(256))};
-  REQUIRE(copies.copy(threads));
+  REQUIRE(copied(copies, threads));
 
   SECTION("lasting") {
     copies.set_lasting({{other.at(0), other.at(page)}});
@@ -113,7 +118,7 @@ TEST_CASE("what is neither on a stack nor lasting is read, and noticed") {
   }
   SECTION("the next copy begins anew") {
     (void)read(copies, other.at(8), 16);
-    REQUIRE(copies.copy(threads));
+    REQUIRE(copied(copies, threads));
     CHECK_FALSE(copies.missed());
   }
 }
@@ -123,7 +128,7 @@ TEST_CASE("deep stacks are copied up to a megabyte in all, and what is beyond is
   region first(16 + 20), second(deep);
   stack_copies copies(ourselves());
   const std::array threads{stopped_at(first.at(200)), stopped_at(second.at(200))};
-  REQUIRE(copies.copy(threads));
+  REQUIRE(copied(copies, threads));
   const auto end_of_first = first.bytes(first.size() - 16, 16);
   const auto below_bound = second.bytes(std::size_t{512} << 10, 16);
   first.overwrite();
@@ -139,7 +144,7 @@ TEST_CASE("deep stacks are copied up to a megabyte in all, and what is beyond is
 TEST_CASE("a stack pointer that points nowhere gives a copy of nothing") {
   stack_copies copies(ourselves());
   const std::array threads{stopped_at(target_address{0}), stopped_at(target_address{~std::uint64_t{0} - 7})};
-  REQUIRE(copies.copy(threads));
+  REQUIRE(copied(copies, threads));
   CHECK(read(copies, target_address{0}, 8).empty());
   CHECK(read(copies, target_address{~std::uint64_t{0} - 7}, 8).empty());
   CHECK(copies.missed());

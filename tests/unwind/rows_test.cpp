@@ -102,6 +102,7 @@ TEST_CASE("what is not plain is left to libunwind") {
   CHECK_FALSE(rule_of({0x07, 6}, 5));                          // rbp is lost: libunwind takes that for an end
   CHECK_FALSE(rule_of({0x87, 2}, 5));                          // the stack pointer is saved
   CHECK_FALSE(rule_of({0x91, 2}, 5));                          // no such register
+  CHECK_FALSE(rule_of({0x0a, 0xff, 0x0b}, 5));                 // nor this one, though the row is as before
   CHECK_FALSE(rule_of({0x0d, 16}, 5));                         // from the pc
   CHECK_FALSE(rule_of({0x0e, 0x80, 0x80, 0x80, 0x80, 8}, 5));  // larger than any frame
   CHECK_FALSE(rule_of({}, 5, {0x0c, 7, 8}));                   // nobody says where the return address is
