@@ -110,6 +110,19 @@ TEST_CASE("gates: launch lets all ranks go, wherever their gate is") {
   CHECK(json::parse(launch.report()).at("facts").at("partial_attach_ok") == false);
 }
 
+TEST_CASE("gates: ranks of 32 bits are let go by a tool of 64 bits") {
+#ifdef MPIACQ_HAVE_32_BIT_STARTERS
+  gated_launch launch({}, {"checked_gated", "--rank", "checked_rank_gate_32", "--exit", "3"});
+  const auto run = launch.wait();
+  INFO(run.err);
+  CHECK_FALSE(run.timed_out);
+  CHECK(run.exit_code == 3);
+  launch.check_ranks_ended_well();
+#else
+  MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+#endif
+}
+
 TEST_CASE("gates: ranks that load their program or its libraries late are let go when they have") {
   const std::string slowness = GENERATE("--exec-after", "--preload");
   const std::string rank = GENERATE("checked_rank_gate", "checked_rank_library");
