@@ -30,7 +30,7 @@ int run_attach(const attach_command_options& options) {
     return status_tool_failed;
   }
   // Before the attach: a Ctrl-C lets the job go, not just us.
-  signal_catcher signals;
+  signal_catcher signals{when_busy::end};
   attach_command_options asked = options;
   const auto ranks = chosen_ranks(options, signals);
   if (!ranks) {

@@ -35,7 +35,7 @@ graph_options how_to_look(const graph_command_options& options) {
 /// A look that starts agents, which are to be told when somebody does not want it any more.
 result<job_graph> graph_with_agents(process_id named, const graph_options& how, agent_start wanted,
                                     std::optional<int>& interrupted) {
-  signal_catcher signals;
+  signal_catcher signals{when_busy::end};
   auto seen = look_at_graph(named, how, agents_for_tables(named, wanted, signals.descriptor()));
   if (const auto signal = signals.take()) interrupted = signal->number;
   return seen;

@@ -47,7 +47,7 @@ int run_queues(const queues_options& options) {
     complain(report.error());
     return status_tool_failed;
   }
-  signal_catcher signals;
+  signal_catcher signals{when_busy::end};
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
                                    options.agents, options.timeout, signals);
   if (!look) {

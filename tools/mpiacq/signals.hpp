@@ -15,11 +15,20 @@ struct received_signal {
   bool from_terminal;  ///< the kernel sent it to the whole group, the starter had its own
 };
 
+/// What becomes of a signal that asks a command to end while the command is busy and does not take it.
+enum class when_busy : unsigned char {
+  keep,  ///< it waits until it is taken: a job runs under the command, and the signal may be meant for the job
+  /// One second later the command ends by the signal, as if it had not been caught; a second such signal ends it at
+  /// once. For a command that only looks: reading a large table or a file that was made to be slow then does not
+  /// outlast a Ctrl-C. What it holds is released by the tracing process.
+  end
+};
+
 /// Installs handlers for as long as it lives; one at a time. A signal that was ignored before stays ignored, here and
 /// in the starter (nohup).
 class signal_catcher {
  public:
-  signal_catcher();
+  explicit signal_catcher(when_busy policy = when_busy::keep);
   ~signal_catcher();
   signal_catcher(const signal_catcher&) = delete;
   signal_catcher& operator=(const signal_catcher&) = delete;

@@ -79,7 +79,7 @@ int run_stacks(const stacks_options& options) {
     complain(report.error());
     return status_tool_failed;
   }
-  signal_catcher signals;
+  signal_catcher signals{when_busy::end};
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
                                    options.agents, options.timeout, signals);
   if (!look) {
