@@ -6,6 +6,7 @@
 #include <elf.h>
 
 #include "function_name.hpp"
+#include "mini_debug_info.hpp"
 
 namespace mpiacq::elf {
 
@@ -60,9 +61,24 @@ const function_symbols& code_names::symbols(const debug_file_search& search, std
     return true;
   };
   const bool found = read(file_.get(), SHT_SYMTAB) || read(files_.debug_file(search, problems), SHT_SYMTAB) ||
-                     read(files_.served_debug_file(search, problems), SHT_SYMTAB) || read(file_.get(), SHT_DYNSYM);
-  if (!found) symbols_.emplace();
+                     read(files_.served_debug_file(search, problems), SHT_SYMTAB);
+  if (found) return *symbols_;
+  if (!read(file_.get(), SHT_DYNSYM)) symbols_.emplace();
+  add_packed_symbols(problems);
   return *symbols_;
+}
+
+/// What is packed in a stripped file has what its dynamic symbols lack.
+void code_names::add_packed_symbols(std::vector<error>& problems) {
+  auto packed = debug_info::open_mini_debug_info(*file_);
+  if (!packed) problems.push_back(std::move(packed).error().on(path_));
+  if (!packed || !*packed) return;
+  auto table = function_symbols::read(**packed, SHT_SYMTAB);
+  if (table) {
+    symbols_->add(std::move(*table));
+  } else {
+    problems.push_back(std::move(table).error().on(path_));
+  }
 }
 
 std::string code_names::name_by_symbols(std::uint64_t address, const debug_file_search& search,
@@ -77,6 +93,7 @@ std::vector<code_place> code_names::describe(std::uint64_t address, const debug_
   std::vector<code_place> places;
   if (dwarf* by = open_dwarf(search, problems)) {
     auto found = by->reader.look_up(address);
+    if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
     if (!found && !dwarf_failed_) {
       dwarf_failed_ = true;
       problems.push_back(std::move(found).error().on(path_));

@@ -62,6 +62,7 @@ class code_names {
   [[nodiscard]] std::unique_ptr<dwarf> dwarf_in(image* file, const debug_file_search& search,
                                                 std::vector<error>& problems) const;
   [[nodiscard]] const function_symbols& symbols(const debug_file_search& search, std::vector<error>& problems);
+  void add_packed_symbols(std::vector<error>& problems);
   [[nodiscard]] std::string name_by_symbols(std::uint64_t address, const debug_file_search& search,
                                             std::vector<error>& problems);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -12,10 +13,10 @@ namespace mpiacq::elf {
 
 namespace {
 
-constexpr std::size_t max_notes = 1U << 20;          // some ten a thread
-constexpr std::uint64_t max_mappings = 1U << 20;     // the kernel allows 65,530 unless told otherwise
-constexpr std::uint64_t max_file_note = 256U << 20;  // with paths of 4 KiB it would stop itself long before
-constexpr std::uint64_t max_auxiliary = 4096;        // as much as a live process's is read
+constexpr std::size_t max_notes = 1U << 20;         // some ten a thread
+constexpr std::uint64_t max_mappings = 1U << 20;    // the kernel allows 65,530 unless told otherwise
+constexpr std::uint64_t max_file_note = 64U << 20;  // the kernel writes 4 MiB unless told otherwise
+constexpr std::uint64_t max_auxiliary = 4096;       // as much as a live process's is read
 constexpr std::size_t note_header = 12;
 
 constexpr std::uint64_t padded(std::uint64_t size) {
@@ -91,6 +92,8 @@ class note_reader {
       case NT_AUXV:
         return take_part(at, size, max_auxiliary, &note_reader::take_auxiliary);
       case NT_FILE:
+        // The kernel writes one list. More of them could lead to the same bytes again and again.
+        if (std::exchange(files_taken_, true)) return {};
         if (size > max_file_note) {
           note(error_code::limit, fmt::format("has a list of mapped files of {} bytes, which is not read", size));
           return {};
@@ -174,6 +177,7 @@ class note_reader {
   core_notes notes_;
   std::size_t seen_ = 0;
   std::uint32_t loadings_ = 0;
+  bool files_taken_ = false;
 };
 
 }  // namespace

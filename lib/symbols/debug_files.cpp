@@ -23,11 +23,6 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr auto crc_table = make_crc_table();
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 /// Where the file with this build id stands below a debug folder.
 std::string build_id_name(const std::vector<std::byte>& id) {
   module named;
@@ -61,9 +56,11 @@ std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const d
   return places;
 }
 
-/// The file at `place` below `root` if it is one and belongs to the module.
+/// The file at `place` below `root` if it is one and belongs to the module. `crc_left`: how many bytes may be read to
+/// compute a CRC; null where only a build id counts.
 std::optional<elf::image> open_if_it_fits(const std::string& root, const std::string& place,
-                                          const debug_file_wanted& wanted, bool by_link, std::vector<error>& problems) {
+                                          const debug_file_wanted& wanted, std::uint64_t* crc_left,
+                                          std::vector<error>& problems) {
   const std::string path = root + place;
   auto file = elf::input_file::open_below(root, place, path);
   if (!file) {
@@ -78,9 +75,13 @@ std::optional<elf::image> open_if_it_fits(const std::string& root, const std::st
   const auto id = opened->build_id();
   if (!id.empty() && !wanted.build_id.empty()) {
     if (id == wanted.build_id) return std::move(*opened);
-  } else if (by_link) {
-    const auto crc = crc_of_file(opened->file());
-    if (crc && *crc == wanted.link->crc) return std::move(*opened);
+  } else if (crc_left != nullptr) {
+    auto crc = crc_of_file(opened->file(), *crc_left);
+    if (!crc) {
+      problems.push_back(std::move(crc).error());
+      return std::nullopt;
+    }
+    if (*crc == wanted.link->crc) return std::move(*opened);
   }
   // A link may name the module itself or a program of the same name: what does not fit is not ours.
   if (path != wanted.module_path) {
@@ -95,7 +96,21 @@ std::optional<elf::image> open_if_it_fits(const std::string& root, const std::st
 
 }  // namespace
 
-result<std::uint32_t> crc_of_file(const elf::input_file& file) {
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+result<std::uint32_t> crc_of_file(const elf::input_file& file, std::uint64_t& left) {
+  if (file.size() > left) {
+    return fail(
+        error{error_code::limit, fmt::format("{} has {} bytes: too many to compute its CRC, without which it is "
+                                             "not known to be the right debug file",
+                                             file.name(), file.size())}
+            .on(file.name()));
+  }
+  left -= file.size();
+  if (auto stored = file.check_is_stored(0, file.size()); !stored) return fail(std::move(stored).error());
   std::vector<std::byte> piece(1U << 16);
   std::uint32_t crc = 0xffffffffU;
   for (std::uint64_t offset = 0; offset < file.size();) {
@@ -114,15 +129,16 @@ std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const
                                           std::vector<error>& problems) {
   const auto roots = roots_of(wanted);
   std::vector<error> why;  // of interest only where nothing fits
+  std::uint64_t crc_left = most_crc_bytes;
   for (const std::string& root : roots) {
     for (const std::string& place : places_of_build_id(wanted, search)) {
-      if (auto found = open_if_it_fits(root, place, wanted, false, why)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, nullptr, why)) return found;
     }
   }
   for (const std::string& root : roots) {
     if (!wanted.link) break;
     for (const std::string& place : places_of_link(wanted, search)) {
-      if (auto found = open_if_it_fits(root, place, wanted, true, why)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, &crc_left, why)) return found;
     }
   }
   problems.insert(problems.end(), why.begin(), why.end());
@@ -136,7 +152,7 @@ std::optional<elf::image> find_shared_debug_file(const debug_file_wanted& wanted
   std::vector<error> not_found_is_told_once;
   for (const std::string& root : roots_of(wanted)) {
     for (const std::string& place : places) {
-      if (auto found = open_if_it_fits(root, place, wanted, false, not_found_is_told_once)) return found;
+      if (auto found = open_if_it_fits(root, place, wanted, nullptr, not_found_is_told_once)) return found;
     }
   }
   return std::nullopt;

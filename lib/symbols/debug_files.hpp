@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct debug_file_wanted {
   /// Folders under which the target sees its files ("/proc/42/root"), besides this process's own "".
   std::vector<std::string> roots;
 };
+
+/// The folder that a file stands in, by the file's path.
+[[nodiscard]] std::string folder_of(const std::string& path);
 
 /// A separate debug file: `<folder>/.build-id/xx/yyyy.debug`, else the name of `.gnu_debuglink` in the module's own
 /// folder, in `.debug` there, and under each folder. It must carry the module's build id, or, where one of them has
@@ -51,7 +55,10 @@ struct supplement {
 /// be asked), bad_format (what one gave is not what was asked for), unsupported (no client library).
 [[nodiscard]] result<std::optional<elf::image>> ask_debuginfod(const std::vector<std::byte>& build_id);
 
-/// The CRC-32 of `.gnu_debuglink` over a whole file.
-[[nodiscard]] result<std::uint32_t> crc_of_file(const elf::input_file& file);
+/// How many bytes are read to compute the CRCs of all files that one link may lead to: about two seconds' work.
+inline constexpr std::uint64_t most_crc_bytes = std::uint64_t{512} << 20;
+/// The CRC-32 of `.gnu_debuglink` over a whole file. `left` is reduced by its size. Errors: limit (a larger file, or
+/// one that is mostly a hole), system.
+[[nodiscard]] result<std::uint32_t> crc_of_file(const elf::input_file& file, std::uint64_t& left);
 
 }  // namespace mpiacq::debug_info

@@ -13,19 +13,16 @@ namespace {
 
 /// As deep as code is nested in entries: namespaces, classes, functions, blocks, inlined calls.
 constexpr std::size_t deepest = 512;
-/// All ranges that one question may look at: entries can share long lists, and a file can have many of both.
-constexpr std::size_t max_ranges = std::size_t{1} << 24;
-
-/// Calls `visit` with the ranges of an entry's code until it gives true. Errors: limit.
-result<void> visit_ranges(const Dwarf_Die& entry, std::size_t& left,
+/// Calls `visit` with the ranges of an entry's code until it gives true. Entries can share long lists, and a file can
+/// have many of both. Errors: limit.
+result<void> visit_ranges(const dwarf_data& data, const Dwarf_Die& entry,
                           const std::function<bool(std::uint64_t begin, std::uint64_t end)>& visit) {
   Dwarf_Die at = entry;
   Dwarf_Addr base = 0;
   Dwarf_Addr begin = 0;
   Dwarf_Addr end = 0;
   for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&at, next, &base, &begin, &end)) > 0;) {
-    if (left == 0) return fail(error_code::limit, "the debug information has too many ranges of code");
-    --left;
+    if (auto taken = data.take_steps(1); !taken) return taken;
     if (begin < end && visit(begin, end)) return {};
   }
   return {};
@@ -55,9 +52,6 @@ bool has_code(const Dwarf_Die& entry) {
 enum class step : std::uint8_t { into, over, stop };
 
 /// Goes through the entries below one, in the order in which they are written, without recursion.
-///
-/// Entries are written one after the other, so that a sibling that does not come later in the file is a lie that would
-/// lead round in circles.
 class entry_walk {
  public:
   explicit entry_walk(const dwarf_data& data) : data_(data) {}
@@ -66,7 +60,8 @@ class entry_walk {
     Dwarf_Die parent = top;
     Dwarf_Die entry;
     std::vector<Dwarf_Die> open;
-    int more = dwarf_child(&parent, &entry);
+    if (auto taken = data_.take_unit_of(top); !taken) return taken;
+    const int more = dwarf_child(&parent, &entry);
     if (more < 0) return data_.broken("going through an entry's children");
     bool here = more == 0;
     while (here || !open.empty()) {
@@ -84,14 +79,9 @@ class entry_walk {
         entry = open.back();
         open.pop_back();
       }
-      const Dwarf_Off before = dwarf_dieoffset(&entry);
-      Dwarf_Die next;
-      more = dwarf_siblingof(&entry, &next);
-      if (more < 0 || (more == 0 && dwarf_dieoffset(&next) <= before)) {
-        return data_.broken("going through an entry's siblings");
-      }
-      here = more == 0;
-      if (here) entry = next;
+      auto next = next_sibling(data_, entry);
+      if (!next) return fail(std::move(next).error());
+      here = *next;
     }
     return {};
   }
@@ -101,9 +91,9 @@ class entry_walk {
 };
 
 /// Where a function is entered: compilers write the range first in which that is.
-std::optional<std::uint64_t> beginning_of(const Dwarf_Die& function, std::size_t& left) {
+std::optional<std::uint64_t> beginning_of(const dwarf_data& data, const Dwarf_Die& function) {
   std::optional<std::uint64_t> first;
-  const auto visited = visit_ranges(function, left, [&](std::uint64_t begin, std::uint64_t) {
+  const auto visited = visit_ranges(data, function, [&](std::uint64_t begin, std::uint64_t) {
     first = begin;
     return true;
   });
@@ -135,9 +125,8 @@ const function_range* around(const std::vector<function_range>& ranges, std::uin
 bool code_reader::holds(const Dwarf_Die& entry, std::uint64_t address) {
   if (!has_code(entry)) return false;
   bool found = false;
-  const auto visited = visit_ranges(entry, ranges_left_, [&](std::uint64_t begin, std::uint64_t end) {
-    return found = address >= begin && address < end;
-  });
+  const auto visited = visit_ranges(
+      data_, entry, [&](std::uint64_t begin, std::uint64_t end) { return found = address >= begin && address < end; });
   return visited && found;
 }
 
@@ -149,10 +138,12 @@ result<void> code_reader::read_unit_ranges() {
     const int tag = dwarf_tag(&unit);
     if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return false;
     const Dwarf_Off entry = dwarf_dieoffset(&unit);
-    auto ranges = visit_ranges(unit, ranges_left_, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::size_t before = unit_ranges_.size();
+    auto ranges = visit_ranges(data_, unit, [&](std::uint64_t begin, std::uint64_t end) {
       unit_ranges_.push_back({begin, end, entry});
       return false;
     });
+    if (ranges) ranges = data_.take_memory((unit_ranges_.size() - before) * sizeof(unit_range));
     if (!ranges) return fail(std::move(ranges).error());
     return false;
   });
@@ -197,10 +188,12 @@ result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::
       if (is_scope(tag)) return step::into;
       if (tag != DW_TAG_subprogram) return is_block(tag) || is_class(tag) ? inside : step::over;
       if (!has_code(entry)) return inside;
-      auto ranges = visit_ranges(entry, ranges_left_, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::size_t before = into.size();
+      auto ranges = visit_ranges(data_, entry, [&](std::uint64_t begin, std::uint64_t end) {
         into.push_back({begin, end, dwarf_dieoffset(&entry)});
         return false;
       });
+      if (ranges) ranges = data_.take_memory((into.size() - before) * sizeof(function_range));
       if (!ranges) return fail(std::move(ranges).error());
       return inside;
     });
@@ -251,16 +244,30 @@ result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, 
   return chain;
 }
 
+code_reader& code_reader::reader_of(const dwarf_data& part) {
+  auto& reader = parts_[&part];
+  if (!reader) reader = std::make_unique<code_reader>(part);
+  return *reader;
+}
+
 result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {
-  ranges_left_ = max_ranges;
   auto unit = unit_of(address);
   if (!unit) return fail(std::move(unit).error());
   if (!*unit) return std::nullopt;
   code_description found;
   source_place here;
   // Without its lines a function still has a name, and lines without a function are something.
-  if (auto line = line_at(data_, **unit, address)) here = std::move(*line);
-  auto function = function_at(**unit, address);
+  auto line = line_at(data_, **unit, address);
+  if (line) {
+    here = std::move(*line);
+  } else if (line.error().code == error_code::limit) {
+    data_.note_problem(std::move(line).error());
+  }
+  // Of a split unit the skeleton has the lines, and the other part the functions.
+  const dwarf_data* part = data_.split_part(**unit);
+  code_reader& reader = part == nullptr ? *this : reader_of(*part);
+  Dwarf_Die whole = data_.whole_unit(**unit);
+  auto function = reader.function_at(whole, address);
   if (!function || !*function) {
     if (here.line == 0) {
       if (!function) return fail(std::move(function).error());
@@ -269,17 +276,17 @@ result<std::optional<code_description>> code_reader::look_up(std::uint64_t addre
     found.places.push_back(std::move(here));
     return found;
   }
-  auto chain = chain_in(**function, address);
+  auto chain = reader.chain_in(**function, address);
   if (!chain) chain = std::vector<Dwarf_Die>{**function};
   for (std::size_t i = chain->size(); i-- > 0;) {
-    function_name name = name_of_function(data_, (*chain)[i]);
+    function_name name = name_of_function(reader.data_, (*chain)[i]);
     here.function = std::move(name.text);
     found.places.push_back(std::move(here));
     here = {};
     if (i != 0) {
       if (auto call = call_of(data_, **unit, (*chain)[i])) here = std::move(*call);
     } else if (!name.is_whole) {
-      found.symbol_wanted = beginning_of((*chain)[i], ranges_left_);
+      found.symbol_wanted = beginning_of(reader.data_, (*chain)[i]);
     }
   }
   return found;

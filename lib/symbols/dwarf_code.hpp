@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -61,8 +62,11 @@ class code_reader {
   [[nodiscard]] result<std::vector<Dwarf_Die>> chain_in(const Dwarf_Die& function, std::uint64_t address);
   [[nodiscard]] bool holds(const Dwarf_Die& entry, std::uint64_t address);
 
+  /// The reader of a unit's split part.
+  [[nodiscard]] code_reader& reader_of(const dwarf_data& part);
+
   const dwarf_data& data_;
-  std::size_t ranges_left_ = 0;  ///< of those that a question may look at
+  std::unordered_map<const dwarf_data*, std::unique_ptr<code_reader>> parts_;
   bool unit_ranges_read_ = false;
   std::vector<unit_range> unit_ranges_;
   std::unordered_map<Dwarf_Off, unit_functions> functions_;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gelf.h>
 
+#include "debug_copy.hpp"
 #include "debug_files.hpp"
 #include "dwarf_relocations.hpp"
 #include "dwarf_structure.hpp"
@@ -18,12 +19,8 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// Up to here a file is read, beyond it is mapped: a mapped file that somebody cuts short kills us with SIGBUS, a
-/// gigabyte of debug information read in whole takes a second.
-constexpr std::uint64_t largest_file_to_read = 256U << 20;
-
-/// All compressed sections of a file together, when they are unfolded.
-constexpr std::uint64_t largest_unfolded = std::uint64_t{1} << 32;
+/// Longer than the names of any compiler. A table could otherwise send us through the same bytes for each entry.
+constexpr std::size_t longest_string = 65536;
 
 result<bool> has_debug_information(elf::image& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
@@ -42,7 +39,8 @@ class best_match {
 
   /// Looks through a unit's top level; true once a definition is there.
   result<bool> look_in(Dwarf_Die& unit) {
-    auto looked = visit_children(data_, unit, [&](Dwarf_Die& child) -> result<bool> {
+    Dwarf_Die whole = data_.whole_unit(unit);
+    auto looked = visit_children(data_, whole, [&](Dwarf_Die& child) -> result<bool> {
       if (dwarf_tag(&child) != DW_TAG_variable || data_.name_of(child) != name_) return false;
       definition_ = !is_declaration(child);
       if (definition_ || !match_) match_ = child;
@@ -68,35 +66,44 @@ result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file, const debug
   auto present = has_debug_information(file);
   if (!present) return fail(std::move(present).error());
   if (!*present) return std::nullopt;
-  dwarf_data data;
+  dwarf_data data{std::make_shared<dwarf_allowance>()};
   if (auto opened = data.open_handles(file); !opened) return fail(std::move(opened).error());
   if (auto shared = data.open_shared_file(file, search, roots); !shared) return fail(std::move(shared).error());
+  data.split_files_ = std::make_unique<split_unit_files>(
+      file.file().name(), std::vector<std::string>{roots.begin(), roots.end()}, data.allowance_);
   return data;
 }
 
 result<void> dwarf_data::open_handles(elf::image& file) {
-  elf_version(EV_CURRENT);
   file_name_ = &file.file().name();
-  order_ = file.abi().order;
-  const auto how = file.file().size() > largest_file_to_read ? ELF_C_READ_MMAP : ELF_C_READ;
-  elf_.reset(elf_begin(file.file().descriptor(), how, nullptr));
+  abi_ = file.abi();
+  order_ = abi_.order;
+  auto copied = copy_debug_sections(file, *allowance_);
+  if (!copied) return fail(std::move(copied).error());
+  elf_version(EV_CURRENT);
+  if (*copied) {
+    copy_ = std::make_unique<elf::memory_elf>(std::move(**copied));
+    elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
+  } else if (file.header().type == ET_REL) {
+    return too_expensive(*file_name_, "it is a very large object file");
+  } else {
+    // A file of so many bytes is mapped. Nobody can make one for nothing: none of it is a hole.
+    elf_.reset(elf_begin(file.file().descriptor(), ELF_C_READ_MMAP, nullptr));
+  }
   if (!elf_) {
     const std::string why = elf_errmsg(-1);
     return fail(
         error{error_code::bad_format, fmt::format("{} cannot be read as ELF: {}", *file_name_, why)}.on(*file_name_));
   }
-  if (auto checked = check_compressed_sizes(); !checked) return checked;
-  if (file.header().type == ET_REL) {
-    if (how != ELF_C_READ) {
-      return fail(error{error_code::limit, fmt::format("{} is an object file of more than {} bytes, and is not read",
-                                                       *file_name_, largest_file_to_read)}
-                      .on(*file_name_));
-    }
-    relocate_debug_sections(elf_.get(), order_);
-  }
+  if (file.header().type == ET_REL) relocate_debug_sections(elf_.get(), order_);
+  return open_dwarf();
+}
+
+result<void> dwarf_data::open_dwarf() {
   dwarf_.reset(dwarf_begin_elf(elf_.get(), DWARF_C_READ, nullptr));
   if (!dwarf_) return broken("opening it");
-  note_string_sections();
+  note_sections();
+  if (!costs_.take_units()) return too_expensive(*file_name_, "it has too many units");
   return check_strings_end();
 }
 
@@ -132,31 +139,11 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
                     .on(needed));
   }
   shared_image_ = std::make_unique<elf::image>(std::move(*found));
-  shared_.reset(new dwarf_data);
+  shared_.reset(new dwarf_data{allowance_});
   if (auto opened = shared_->open_handles(*shared_image_); !opened) return opened;
   dwarf_setalt(get(), shared_->get());
   dwarf_setalt(shared_->get(), shared_->get());  // it shares with no other file, and none is to be looked for
   strings_.insert(strings_.end(), shared_->strings_.begin(), shared_->strings_.end());
-  return {};
-}
-
-/// libdw unfolds all compressed sections when it opens a file, into as much memory as they claim to need.
-result<void> dwarf_data::check_compressed_sizes() const {
-  std::uint64_t total = 0;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
-    GElf_Shdr header;
-    GElf_Chdr compressed;
-    if (gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_COMPRESSED) == 0) continue;
-    if (gelf_getchdr(section, &compressed) == nullptr) continue;
-    total += std::min<std::uint64_t>(compressed.ch_size, largest_unfolded + 1);
-    if (total > largest_unfolded) {
-      return fail(
-          error{error_code::limit, fmt::format("the compressed debug information of {} claims to have more than "
-                                               "{} bytes, and is not read",
-                                               *file_name_, largest_unfolded)}
-              .on(*file_name_));
-    }
-  }
   return {};
 }
 
@@ -183,23 +170,110 @@ result<void> dwarf_data::check_strings_end() const {
 }
 
 /// libdw holds the sections by libelf's own data, decompressed where they were compressed: the same that we get here.
-void dwarf_data::note_string_sections() {
+void dwarf_data::note_sections() {
   std::size_t names = 0;
+  dwarf_costs::sections counted;
+  counted.order = order_;
   if (elf_getshdrstrndx(elf_.get(), &names) != 0) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_.get(), section)) != nullptr;) {
     GElf_Shdr header;
     if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
     const char* name = elf_strptr(elf_.get(), names, header.sh_name);
-    const std::string_view text{name == nullptr ? "" : name};
+    std::string_view text{name == nullptr ? "" : name};
     if (!text.starts_with(".debug_") && !text.starts_with(".zdebug_")) continue;
     const Elf_Data* data = elf_rawdata(section, nullptr);
     if (data == nullptr || data->d_buf == nullptr) continue;
     strings_.emplace_back(static_cast<const char*>(data->d_buf), data->d_size);
-    if (text == ".debug_line" || text == ".zdebug_line") line_programs_ = strings_.back();
-    if (text.ends_with("debug_str") || text.ends_with("debug_info") || text.ends_with("debug_types")) {
-      names_.push_back(strings_.back());
-    }
+    const auto bytes = std::as_bytes(strings_.back());
+    text.remove_prefix(text.find('_') + 1);
+    if (text == "info") counted.units = bytes;
+    if (text == "types") counted.type_units = bytes;
+    if (text == "abbrev") counted.abbreviations = bytes;
+    if (text == "line") counted.lines = bytes;
+    if (text == "addr") addresses_ = strings_.back();
+    if (text == "ranges") ranges_ = strings_.back();
+    if (text == "str" || text == "info" || text == "types") names_.push_back(strings_.back());
   }
+  costs_ = dwarf_costs{counted, allowance_};
+}
+
+result<void> dwarf_data::take_lines(std::uint64_t offset) const {
+  if (costs_.take_lines(offset)) return {};
+  return too_expensive(*file_name_, "its line tables have too many rows");
+}
+
+result<void> dwarf_data::take_unit_of(const Dwarf_Die& entry) const {
+  if (entry.cu == nullptr) return {};
+  if (home_of(entry).costs_.take_unit(entry.cu)) return {};
+  return too_expensive(*file_name_, "its units have too many kinds of entries");
+}
+
+result<void> dwarf_data::take_steps(std::uint64_t steps) const {
+  if (allowance_->step(steps)) return {};
+  return too_expensive(*file_name_, "the search goes through too many entries");
+}
+
+result<void> dwarf_data::take_memory(std::uint64_t bytes) const {
+  if (allowance_->take(bytes)) return {};
+  return too_expensive(*file_name_, "it describes too many things");
+}
+
+const dwarf_data& dwarf_data::home_of(const Dwarf_Die& entry) const {
+  if (shared_ == nullptr && split_homes_.empty()) return *this;
+  Dwarf* const of = dwarf_cu_getdwarf(entry.cu);
+  if (of == get()) return *this;
+  if (shared_ && of == shared_->get()) return *shared_;
+  const auto known = split_homes_.find(of);
+  return known == split_homes_.end() ? *this : *known->second;
+}
+
+const dwarf_data* dwarf_data::split_part(Dwarf_Die& unit) const {
+  if (!costs_.has_split_units() || !split_files_) return nullptr;
+  const auto [place, is_new] = split_parts_.try_emplace(dwarf_dieoffset(&unit));
+  if (!is_new) return place->second.get();
+  const auto skeleton = skeleton_in(*this, unit);
+  if (!skeleton) return nullptr;
+  std::unique_ptr<dwarf_data> part{new dwarf_data{allowance_}};
+  if (auto opened = part->open_split_part(*skeleton, *this); !opened) {
+    note_problem(std::move(opened).error());
+    return nullptr;
+  }
+  split_homes_[part->get()] = part.get();
+  place->second = std::move(part);
+  return place->second.get();
+}
+
+result<void> dwarf_data::open_split_part(const skeleton_unit& skeleton, const dwarf_data& home) {
+  auto found = home.split_files_->find(skeleton);
+  if (!found) return fail(std::move(found).error());
+  const auto from = [](extent section, std::uint64_t base) {
+    return std::as_bytes(section.subspan(static_cast<std::size_t>(std::min<std::uint64_t>(base, section.size()))));
+  };
+  split_name_ = found->file->name();
+  file_name_ = &split_name_;
+  abi_ = home.abi_;
+  order_ = abi_.order;
+  if (found->file->order() != order_) {
+    return fail(error{error_code::bad_format, fmt::format("{} is another machine's", split_name_)}.on(split_name_));
+  }
+  const skeleton_parts rest{skeleton.low_pc, from(home.addresses_, skeleton.address_base),
+                            from(home.ranges_, skeleton.range_base)};
+  auto whole = make_whole_unit(found->unit, rest, abi_, split_name_, *allowance_);
+  if (!whole) return fail(std::move(whole).error());
+  copy_ = std::make_unique<elf::memory_elf>(std::move(*whole));
+  elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
+  if (!elf_) return broken("opening its split part");
+  return open_dwarf();
+}
+
+Dwarf_Die dwarf_data::whole_unit(Dwarf_Die unit) const {
+  const dwarf_data* part = split_part(unit);
+  Dwarf_CU* first = nullptr;
+  Dwarf_Die top;
+  if (part == nullptr || dwarf_get_units(part->get(), nullptr, &first, nullptr, nullptr, &top, nullptr) != 0) {
+    return unit;
+  }
+  return top;
 }
 
 bool dwarf_data::may_name(std::string_view name) const {
@@ -207,6 +281,7 @@ bool dwarf_data::may_name(std::string_view name) const {
   const auto stands_in = [&](const extent section) {
     return ::memmem(section.data(), section.size(), terminated.data(), terminated.size()) != nullptr;
   };
+  if (costs_.has_split_units()) return true;
   return std::any_of(names_.begin(), names_.end(), stands_in) || (shared_ && shared_->may_name(name));
 }
 
@@ -214,7 +289,7 @@ std::optional<Dwarf_Die> dwarf_data::follow(Dwarf_Attribute& reference) const {
   Dwarf_Die target;
   const bool into_shared = reference.form == DW_FORM_ref_sup4 || reference.form == DW_FORM_ref_sup8;
   if (!into_shared) {
-    if (dwarf_formref_die(&reference, &target) == nullptr) return std::nullopt;
+    if (dwarf_formref_die(&reference, &target) == nullptr || !take_unit_of(target)) return std::nullopt;
     return target;
   }
   // libdw 0.188 looks for these in the file itself.
@@ -226,7 +301,7 @@ std::optional<Dwarf_Die> dwarf_data::follow(Dwarf_Attribute& reference) const {
   });
   if (!shared_ || !is_inside) return std::nullopt;
   const std::uint64_t offset = decode_unsigned(std::as_bytes(std::span{value, size}), order_);
-  if (dwarf_offdie(shared_->get(), offset, &target) == nullptr) return std::nullopt;
+  if (dwarf_offdie(shared_->get(), offset, &target) == nullptr || !take_unit_of(target)) return std::nullopt;
   return target;
 }
 
@@ -252,28 +327,20 @@ std::string_view dwarf_data::name_of(Dwarf_Die& entry) const {
 }
 
 std::string_view dwarf_data::string_of(const Dwarf_Die& entry, unsigned name) const {
+  if (const dwarf_data& home = home_of(entry); &home != this && &home != shared_.get()) {
+    return home.string_of(entry, name);
+  }
   Dwarf_Attribute attribute;
   const char* text = find_attribute(entry, name, attribute) ? dwarf_formstring(&attribute) : nullptr;
   if (text == nullptr) return {};
   for (const extent section : strings_) {
     const auto* end = section.data() + section.size();
     if (std::less<>{}(text, section.data()) || !std::less<>{}(text, end)) continue;
-    const void* terminator = std::memchr(text, 0, static_cast<std::size_t>(end - text));
+    const void* terminator = std::memchr(text, 0, std::min(static_cast<std::size_t>(end - text), longest_string));
     if (terminator == nullptr) return {};
     return {text, static_cast<std::size_t>(static_cast<const char*>(terminator) - text)};
   }
   return {};
-}
-
-std::uint64_t dwarf_data::line_program_size(std::uint64_t offset) const {
-  const auto word = [&](std::uint64_t at, std::size_t size) -> std::uint64_t {
-    if (at > line_programs_.size() || size > line_programs_.size() - at) return 0;
-    return decode_unsigned(std::as_bytes(line_programs_.subspan(static_cast<std::size_t>(at), size)), order_);
-  };
-  constexpr std::uint64_t wide_follows = 0xffffffff;
-  const std::uint64_t size = word(offset, 4);
-  // libdw reads no further than the section reaches.
-  return std::min<std::uint64_t>(size == wide_follows ? word(offset + 4, 8) : size, line_programs_.size());
 }
 
 tl::unexpected<error> dwarf_data::broken(std::string_view doing_what) const {
@@ -296,21 +363,36 @@ result<void> dwarf_data::visit_units(const std::function<result<bool>(Dwarf_Die&
   }
 }
 
+result<bool> next_sibling(const dwarf_data& data, Dwarf_Die& entry) {
+  const Dwarf_Off before = dwarf_dieoffset(&entry);
+  // Where an entry does not say where its sibling is, libdw goes through all that are below it.
+  const bool goes_through = dwarf_haschildren(&entry) > 0 && dwarf_hasattr(&entry, DW_AT_sibling) == 0;
+  Dwarf_Die next;
+  const int more = dwarf_siblingof(&entry, &next);
+  if (more < 0 || (more == 0 && dwarf_dieoffset(&next) <= before)) {
+    return data.broken("going through an entry's siblings");
+  }
+  constexpr std::uint64_t usual_entry = 4;  // bytes, a small one's
+  const std::uint64_t passed = goes_through && more == 0 ? (dwarf_dieoffset(&next) - before) / usual_entry : 0;
+  if (auto taken = data.take_steps(1 + passed); !taken) return fail(std::move(taken).error());
+  if (more == 0) entry = next;
+  return more == 0;
+}
+
 result<void> visit_children(const dwarf_data& data, Dwarf_Die& parent,
                             const std::function<result<bool>(Dwarf_Die&)>& visit) {
+  if (auto taken = data.take_unit_of(parent); !taken) return taken;
   Dwarf_Die child;
-  int more = dwarf_child(&parent, &child);
-  while (more == 0) {
+  const int first = dwarf_child(&parent, &child);
+  if (first < 0) return data.broken("going through an entry's children");
+  result<bool> more = first == 0;
+  while (more && *more) {
     auto enough = visit(child);
     if (!enough) return fail(std::move(enough).error());
     if (*enough) return {};
-    // A sibling that does not come later in the file would lead round in circles.
-    const Dwarf_Off before = dwarf_dieoffset(&child);
-    more = dwarf_siblingof(&child, &child);
-    if (more == 0 && dwarf_dieoffset(&child) <= before) return data.broken("going through an entry's siblings");
+    more = next_sibling(data, child);
   }
-  if (more < 0) return data.broken("going through an entry's children");
-  return {};
+  return more ? result<void>{} : fail(std::move(more).error());
 }
 
 result<std::optional<Dwarf_Die>> find_variable(const dwarf_data& data, std::string_view name,
@@ -332,7 +414,8 @@ result<std::optional<Dwarf_Die>> find_variable(const dwarf_data& data, std::stri
 result<std::optional<Dwarf_Die>> find_type_definition(const dwarf_data& data, int tag, std::string_view name) {
   std::optional<Dwarf_Die> found;
   auto looked = data.visit_units([&](Dwarf_Die& unit) -> result<bool> {
-    auto in_unit = visit_children(data, unit, [&](Dwarf_Die& child) -> result<bool> {
+    Dwarf_Die whole = data.whole_unit(unit);
+    auto in_unit = visit_children(data, whole, [&](Dwarf_Die& child) -> result<bool> {
       if (dwarf_tag(&child) != tag || is_declaration(child) || data.name_of(child) != name) return false;
       found = child;
       return true;

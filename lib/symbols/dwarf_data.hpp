@@ -8,12 +8,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <elfutils/libdw.h>
 
+#include "dwarf_allowance.hpp"
+#include "dwarf_costs.hpp"
 #include "elf_image.hpp"
+#include "memory_elf.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "split_units.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -23,7 +29,8 @@ inline constexpr int max_type_chain = 64;
 /// The DWARF of one file, through libdw. The image must outlive it.
 class dwarf_data {
  public:
-  /// Empty where the file has no `.debug_info`. Errors: bad_format, not_found (the file that it shares with others).
+  /// Empty where the file has no `.debug_info`. Errors: bad_format, not_found (the file that it shares with others),
+  /// limit (what dwarf_allowance says).
   [[nodiscard]] static result<std::optional<dwarf_data>> open(elf::image& file, const debug_file_search& search,
                                                               std::span<const std::string> roots);
 
@@ -45,8 +52,26 @@ class dwarf_data {
   /// What it shares with others, or null.
   [[nodiscard]] const dwarf_data* shared() const { return shared_.get(); }
 
-  /// How many bytes the line program at an offset of `.debug_line` claims to have; 0 where there is none.
-  [[nodiscard]] std::uint64_t line_program_size(std::uint64_t offset) const;
+  /// Whether the line table at an offset of `.debug_line` may be read. Errors: limit.
+  [[nodiscard]] result<void> take_lines(std::uint64_t offset) const;
+  /// Whether the entries below one may be looked at; to be asked before. Errors: limit.
+  [[nodiscard]] result<void> take_unit_of(const Dwarf_Die& entry) const;
+  /// So many steps through entries or ranges, so many bytes of memory that are kept for what is found. Errors: limit.
+  [[nodiscard]] result<void> take_steps(std::uint64_t steps) const;
+  [[nodiscard]] result<void> take_memory(std::uint64_t bytes) const;
+
+  /// The rest of a unit whose first entry is only a skeleton, from its .dwo or .dwp file; null where the unit is whole,
+  /// and where its rest cannot be had (see `take_problem`). It lives as long as this.
+  [[nodiscard]] const dwarf_data* split_part(Dwarf_Die& unit) const;
+  /// The first entry of the whole unit: of its split part, if there is one, else `unit` itself. Its entries can be
+  /// asked for through this.
+  [[nodiscard]] Dwarf_Die whole_unit(Dwarf_Die unit) const;
+  /// The first thing that made an answer less than it could be (a split part that is missing, lines that cost too
+  /// much); once.
+  [[nodiscard]] std::optional<error> take_problem() const { return std::exchange(problem_, std::nullopt); }
+  void note_problem(error e) const {
+    if (!std::exchange(problem_noted_, true)) problem_ = std::move(e);
+  }
 
   /// The entry that a reference leads to, in this file or the one that it shares with others; empty where it leads
   /// nowhere.
@@ -61,13 +86,16 @@ class dwarf_data {
   /// Where strings can stand.
   using extent = std::span<const char>;
 
-  dwarf_data() = default;
+  explicit dwarf_data(std::shared_ptr<dwarf_allowance> allowance) : allowance_(std::move(allowance)) {}
   [[nodiscard]] result<void> open_handles(elf::image& file);
+  [[nodiscard]] result<void> open_split_part(const skeleton_unit& skeleton, const dwarf_data& home);
+  /// Which of this, what it shares, and its split parts an entry belongs to.
+  [[nodiscard]] const dwarf_data& home_of(const Dwarf_Die& entry) const;
   [[nodiscard]] result<void> open_shared_file(elf::image& file, const debug_file_search& search,
                                               std::span<const std::string> roots);
-  [[nodiscard]] result<void> check_compressed_sizes() const;
+  [[nodiscard]] result<void> open_dwarf();
   [[nodiscard]] result<void> check_strings_end() const;
-  void note_string_sections();
+  void note_sections();
 
   struct end_elf {
     void operator()(Elf* e) const { elf_end(e); }
@@ -75,19 +103,35 @@ class dwarf_data {
   struct end_dwarf {
     void operator()(Dwarf* d) const { dwarf_end(d); }
   };
+  std::shared_ptr<dwarf_allowance> allowance_;
+  std::unique_ptr<elf::memory_elf> copy_;  ///< what `elf_` reads, unless the file is mapped
   std::unique_ptr<Elf, end_elf> elf_;
   std::unique_ptr<Dwarf, end_dwarf> dwarf_;
   const std::string* file_name_ = nullptr;
   byte_order order_ = byte_order::little;
   std::vector<extent> strings_;
   std::vector<extent> names_;  ///< of these, where entries' names stand
-  extent line_programs_;
+  extent addresses_;           ///< .debug_addr
+  extent ranges_;              ///< .debug_ranges
+  mutable dwarf_costs costs_;  ///< what libdw keeps of this file
   // What several files share (dwz). libdw would look for it by itself, but open whatever the name leads to.
   std::unique_ptr<elf::image> shared_image_;
   std::unique_ptr<dwarf_data> shared_;
+  // Units that are split.
+  target_abi abi_;
+  std::string split_name_;  ///< of a split part's file
+  std::unique_ptr<split_unit_files> split_files_;
+  mutable std::unordered_map<Dwarf_Off, std::unique_ptr<dwarf_data>> split_parts_;  ///< by their skeletons
+  mutable std::unordered_map<Dwarf*, const dwarf_data*> split_homes_;
+  mutable std::optional<error> problem_;
+  mutable bool problem_noted_ = false;
 };
 
-/// Calls `visit` with each child until it gives true. Errors: bad_format.
+/// Moves an entry to its next sibling; false where it is the last. A sibling that does not come later in the file would
+/// lead round in circles, and is an error. Errors: bad_format, limit.
+[[nodiscard]] result<bool> next_sibling(const dwarf_data& data, Dwarf_Die& entry);
+
+/// Calls `visit` with each child until it gives true. Errors: bad_format, limit.
 result<void> visit_children(const dwarf_data& data, Dwarf_Die& parent,
                             const std::function<result<bool>(Dwarf_Die& child)>& visit);
 

@@ -42,6 +42,12 @@ result<std::optional<structure_layout>> layout_behind(const dwarf_data& data, Dw
   return std::move(*layout);
 }
 
+/// Nothing is found: because a part of the debug information is missing, if there is such a part.
+result<std::optional<structure_layout>> nothing_in(const dwarf_data& data) {
+  if (auto missing = data.take_problem()) return fail(std::move(*missing));
+  return std::nullopt;
+}
+
 }  // namespace
 
 result<std::optional<structure_layout>> read_layout(elf::image& file, const symbol& variable, const symbol* near,
@@ -53,7 +59,7 @@ result<std::optional<structure_layout>> read_layout(elf::image& file, const symb
   const auto near_address = near == nullptr ? std::nullopt : std::optional{near->offset.value()};
   auto found = find_variable(**data, variable.name, near_address);
   if (!found) return fail(std::move(found).error());
-  if (!*found) return std::nullopt;
+  if (!*found) return nothing_in(**data);
   return layout_behind(**data, **found, variable.name);
 }
 
@@ -65,7 +71,7 @@ result<std::optional<structure_layout>> read_structure(elf::image& file, const s
   if (!*data) return std::nullopt;
   auto definition = find_type_definition(**data, DW_TAG_structure_type, tag.name);
   if (!definition) return fail(std::move(definition).error());
-  if (!*definition) return std::nullopt;
+  if (!*definition) return nothing_in(**data);
   auto layout = reader_of(**data).layout_of({**definition, DW_TAG_structure_type, {}});
   if (!layout) return fail(std::move(layout).error());
   return std::move(*layout);

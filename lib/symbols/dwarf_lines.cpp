@@ -10,9 +10,6 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// libdw keeps some seventy bytes for each row, and a row can take one byte of the program.
-constexpr std::uint64_t max_program_bytes = 64U << 20;
-
 /// Whether libdw may be let at the unit's line program: it measures the name of the unit's folder wherever that ends.
 result<void> check_table(const dwarf_data& data, Dwarf_Die& unit) {
   Dwarf_Attribute attribute;
@@ -25,12 +22,7 @@ result<void> check_table(const dwarf_data& data, Dwarf_Die& unit) {
   }
   Dwarf_Word offset = 0;
   if (dwarf_attr(&unit, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0) return {};
-  const std::uint64_t size = data.line_program_size(offset);
-  if (size <= max_program_bytes) return {};
-  return fail(
-      error{error_code::limit, fmt::format("a line table of {} claims to have {} bytes, more than the {} that are read",
-                                           data.file_name(), size, max_program_bytes)}
-          .on(data.file_name()));
+  return data.take_lines(offset);
 }
 
 std::string file_name(const char* name) {

@@ -158,6 +158,7 @@ result<bool> type_index::take_next_unit() {
     complete_ = file_ == nullptr;
     return !complete_;
   }
+  top = file_->whole_unit(top);
   const int language = dwarf_srclang(&top);
   const naming how = is_cpp(language) ? naming::qualified : is_fortran(language) ? naming::fortran : naming::c;
   if (auto taken = take_children(top, how, {}, 0); !taken) {
@@ -186,6 +187,8 @@ result<void> type_index::take(Dwarf_Die& entry, naming how, const std::string& s
   const std::string_view name = data_.name_of(entry);
   if (scope.size() + name.size() > longest_name) return {};
   if (is_type(tag) && !name.empty() && !is_declaration(entry)) {
+    constexpr std::uint64_t cost_of_name = 200;  // in `entries_`, with its vector
+    if (auto taken = data_.take_memory(cost_of_name + 2 * scope.size()); !taken) return taken;
     if (scope.empty() || how == naming::fortran) keep(name, asked_kind(tag), entry);
     if (!scope.empty()) keep_scoped(scope + std::string{name}, asked_kind(tag), entry);
   }

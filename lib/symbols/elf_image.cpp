@@ -13,10 +13,14 @@ namespace mpiacq::elf {
 namespace {
 
 /// No file that a linker wrote has tables anywhere near as large.
-constexpr std::uint64_t max_sections = 1U << 20;
-constexpr std::uint64_t max_segments = 1U << 20;
+constexpr std::uint64_t max_sections = 1U << 17;
+constexpr std::uint64_t max_section_names = 16U << 20;
+constexpr std::size_t max_section_name = 256;  // of those that are looked for
+constexpr std::uint64_t max_segments = 4096;
+constexpr std::uint64_t max_segments_of_core = 1U << 20;  // one for each mapping of the process
 constexpr std::size_t max_segment_record = 256;
-constexpr std::uint64_t max_note_bytes = 1U << 20;
+constexpr std::uint64_t max_note_bytes = 1U << 20;  // of one file, all its notes that a build id may be in
+constexpr std::uint64_t max_build_id = 64;          // linkers write 8, 16 or 20 bytes
 constexpr std::size_t max_link_bytes = 4096;
 
 tl::unexpected<error> malformed(const input_file& file, const std::string& sentence) {
@@ -38,6 +42,13 @@ std::string what_it_is_instead(std::span<const std::byte> head) {
                                              : "has an ELF header of an unknown class or byte order";
   }
   return "is not an ELF file";
+}
+
+/// Whether the string that begins at an offset of the table is `name`.
+bool is_string_at(std::span<const std::byte> table, std::uint64_t offset, std::string_view name) {
+  if (offset >= table.size() || table.size() - offset <= name.size()) return false;
+  const auto there = table.subspan(static_cast<std::size_t>(offset), name.size() + 1);
+  return std::memcmp(there.data(), name.data(), name.size()) == 0 && there[name.size()] == std::byte{0};
 }
 
 std::string_view string_at(std::span<const std::byte> table, std::uint64_t offset) {
@@ -72,6 +83,7 @@ std::vector<std::byte> build_id_in_notes(std::span<const std::byte> notes, const
                                 static_cast<std::size_t>(name_size)};
     if (type == NT_GNU_BUILD_ID && name == owner) {
       const auto id = notes.subspan(static_cast<std::size_t>(data_begin), static_cast<std::size_t>(data_size));
+      if (id.size() > max_build_id) return {};
       return {id.begin(), id.end()};
     }
     notes = notes.subspan(std::min(notes.size(), static_cast<std::size_t>(data_begin + padded(data_size))));
@@ -103,7 +115,8 @@ result<void> image::read_segments() {
     if (table->empty()) return malformed(file_, "has too many program headers and no section that says how many");
     count = table->front().info;
   }
-  if (count > max_segments) return malformed(file_, fmt::format("claims to have {} program headers", count));
+  const std::uint64_t most = header_.type == ET_CORE ? max_segments_of_core : max_segments;
+  if (count > most) return malformed(file_, fmt::format("claims to have {} program headers", count));
   auto table = file_.read(header_.segments_offset, count * header_.segment_size);
   if (!table) return fail(std::move(table).error());
   segments_ = decode_segments(*table, header_.segment_size, abi());
@@ -147,7 +160,11 @@ result<void> image::read_sections() {
     read.push_back(decode_section(std::span{*table}.subspan(i * record), abi()));
   }
   if (names < read.size() && read[static_cast<std::size_t>(names)].type != SHT_NOBITS) {
-    auto text = contents(read[static_cast<std::size_t>(names)]);
+    const section& strings = read[static_cast<std::size_t>(names)];
+    if (strings.size > max_section_names) {
+      return malformed(file_, fmt::format("claims to have {} bytes of section names", strings.size));
+    }
+    auto text = contents(strings);
     if (!text) return fail(std::move(text).error());
     section_names_ = std::move(*text);
   }
@@ -159,7 +176,7 @@ result<std::optional<section>> image::find_section(std::string_view name) {
   auto all = sections();
   if (!all) return fail(std::move(all).error());
   for (const section& s : *all) {
-    if (string_at(section_names_, s.name) == name) return s;
+    if (is_string_at(section_names_, s.name, name)) return s;
   }
   return std::nullopt;
 }
@@ -173,14 +190,23 @@ result<std::optional<section>> image::find_section(std::uint32_t type) {
   return std::nullopt;
 }
 
+std::string_view image::name_of(const section& s) const {
+  if (s.name >= section_names_.size()) return {};
+  const auto table = std::span{section_names_}.subspan(s.name);
+  return string_at(table.first(std::min(table.size(), max_section_name)), 0);
+}
+
 result<std::vector<std::byte>> image::contents(const section& of) const {
   if (of.type == SHT_NOBITS) return std::vector<std::byte>{};
   return file_.read(of.offset, of.size);
 }
 
 std::vector<std::byte> image::build_id() {
+  std::uint64_t left = max_note_bytes;
   const auto search = [&](std::uint64_t offset, std::uint64_t size) {
-    const auto notes = file_.read(offset, size <= max_note_bytes ? size : 0);
+    if (size > left) return std::vector<std::byte>{};
+    left -= size;
+    const auto notes = file_.read(offset, size);
     return notes ? build_id_in_notes(*notes, abi()) : std::vector<std::byte>{};
   };
   for (const segment& s : segments_) {

@@ -39,6 +39,8 @@ class image {
   /// Empty where there is none of that name or type.
   [[nodiscard]] result<std::optional<section>> find_section(std::string_view name);
   [[nodiscard]] result<std::optional<section>> find_section(std::uint32_t type);
+  /// Empty where it has no name, or one that does not end.
+  [[nodiscard]] std::string_view name_of(const section& s) const;
   [[nodiscard]] result<std::vector<std::byte>> contents(const section& of) const;
 
   /// Both empty where there is none, or where it cannot be read.

@@ -15,11 +15,14 @@ namespace {
 
 // Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
 constexpr std::size_t piece_size = std::size_t{192} << 10;
-// Of a symbol table, or of its names: tens of millions of symbols. A sparse file can claim anything.
-constexpr std::uint64_t largest_table = std::uint64_t{1} << 32;
+// Of a symbol table, or of its names: ten million symbols, which take less than a second.
+constexpr std::uint64_t largest_table = std::uint64_t{256} << 20;
+// A name stands in a string table once, or a few times where longer names end in it.
+constexpr std::size_t most_spellings = 65536;
 
 result<void> check_size(const image& file, const section& table) {
-  if (table.size <= largest_table) return {};
+  if (table.type == SHT_NOBITS) return {};
+  if (table.size <= largest_table) return file.file().check_is_stored(table.offset, table.size);
   return fail(error{error_code::limit, fmt::format("{} has a symbol table of {} bytes, more than the {} that are read",
                                                    file.file().name(), table.size, largest_table)}
                   .on(file.file().name()));
@@ -39,6 +42,12 @@ result<std::vector<spelling>> find_spellings(const image& file, const section& s
     if (auto read = file.file().read_whole(strings.offset + done, next); !read) return fail(std::move(read).error());
     const std::span<const std::byte> piece{buffer.get(), carried + now};
     search.look(done - carried, piece, carried);
+    if (search.count() > most_spellings) {
+      return fail(error{error_code::limit, fmt::format("{} has the same names more than {} times in its symbol table, "
+                                                       "which is not used",
+                                                       file.file().name(), most_spellings)}
+                      .on(file.file().name()));
+    }
     done += now;
     carried = std::min(search.overlap(), piece.size());
     std::copy(piece.end() - static_cast<std::ptrdiff_t>(carried), piece.end(), buffer.get());

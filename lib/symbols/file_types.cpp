@@ -49,6 +49,7 @@ std::optional<structure_layout> file_types::find(std::string_view name, source_l
   const std::string key = (language == source_language::fortran ? "f " : "c ") + std::string{name};
   if (const auto known = answers_.find(key); known != answers_.end()) return known->second;
   auto found = dwarf_->index.find(name, language);
+  if (auto missing = dwarf_->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
   if (!found) {
     problems.push_back(std::move(found).error().on(path_));
     found = std::optional<structure_layout>{};

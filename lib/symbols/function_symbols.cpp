@@ -11,8 +11,9 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// More than the largest programs have: their symbols take some tens of megabytes.
-constexpr std::uint64_t max_table_bytes = std::uint64_t{1} << 29;
+/// More than the largest programs have: their symbols take some tens of megabytes, and their names a hundred.
+constexpr std::uint64_t max_table_bytes = std::uint64_t{48} << 20;
+constexpr std::uint64_t max_name_bytes = std::uint64_t{128} << 20;
 
 /// Where no name ends for so long there is none: a table could send us through the same bytes for each of its records.
 constexpr std::size_t longest_name = 65536;
@@ -59,23 +60,40 @@ result<function_symbols> function_symbols::read(image& file, std::uint32_t type)
                     .on(path));
   }
   const section& strings = (*sections)[(*table)->link];
-  if ((*table)->size > max_table_bytes || strings.size > max_table_bytes) {
-    return fail(error{error_code::limit, fmt::format("{} claims to have {} bytes of symbols with {} bytes of names, "
-                                                     "more than the {} that are read",
-                                                     path, (*table)->size, strings.size, max_table_bytes)}
-                    .on(path));
+  if ((*table)->size > max_table_bytes || strings.size > max_name_bytes) {
+    return fail(
+        error{error_code::limit, fmt::format("{} claims to have {} bytes of symbols with {} bytes of names, "
+                                             "more than the {} and {} that are read",
+                                             path, (*table)->size, strings.size, max_table_bytes, max_name_bytes)}
+            .on(path));
   }
   auto names = file.contents(strings);
   if (!names) return fail(std::move(names).error());
-  const auto records = file.contents(**table);
-  if (!records) return fail(records.error());
+  auto records = file.contents(**table);
+  if (!records) return fail(std::move(records).error());
   read.names_ = std::move(*names);
   read.sections_.assign(sections->begin(), sections->end());
+  read.functions_.reserve(records->size() / record_size);
   for (std::size_t at = 0; at + record_size <= records->size(); at += record_size) {
     read.take(decode_symbol(std::span{*records}.subspan(at, record_size), file.abi()));
   }
+  std::vector<std::byte>{}.swap(*records);  // to sort takes memory, too
+  read.functions_.shrink_to_fit();
   read.sort();
   return read;
+}
+
+void function_symbols::add(function_symbols&& other) {
+  const auto first_name = static_cast<std::uint32_t>(names_.size());
+  const auto first_section = static_cast<std::uint32_t>(sections_.size());
+  names_.insert(names_.end(), other.names_.begin(), other.names_.end());
+  sections_.insert(sections_.end(), other.sections_.begin(), other.sections_.end());
+  for (function f : other.functions_) {
+    f.name += first_name;
+    f.section += first_section;
+    functions_.push_back(f);
+  }
+  sort();
 }
 
 void function_symbols::take(const symbol_record& record) {
@@ -94,6 +112,7 @@ void function_symbols::sort() {
   std::stable_sort(functions_.begin(), functions_.end(), [](const function& a, const function& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.rank < b.rank;
   });
+  furthest_ends_.clear();
   furthest_ends_.reserve(functions_.size());
   std::uint64_t furthest = 0;
   for (const function& f : functions_) furthest_ends_.push_back(furthest = std::max(furthest, f.end));

@@ -11,12 +11,14 @@
 
 namespace mpiacq::elf {
 
-/// The functions of one symbol table of a file, by address.
+/// The functions of symbol tables of one module, by address.
 class function_symbols {
  public:
   /// Reads the table of a type: SHT_SYMTAB or SHT_DYNSYM. Gives an empty one where the file has none.
   /// Errors: bad_format, limit, system.
   [[nodiscard]] static result<function_symbols> read(image& file, std::uint32_t type);
+  /// Adds the functions of another table. What both have counts once.
+  void add(function_symbols&& other);
 
   [[nodiscard]] bool empty() const { return functions_.empty(); }
 
@@ -31,7 +33,7 @@ class function_symbols {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;  ///< `begin` where the table gives no size
     std::uint32_t name = 0;
-    std::uint16_t section = 0;
+    std::uint32_t section = 0;
     std::uint16_t rank = 0;  ///< among those of one address: the lowest is the one to show
   };
 

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "input_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -40,21 +41,32 @@ tl::unexpected<error> not_regular(mode_t mode, const std::string& name) {
       error{error_code::bad_format, fmt::format("{} is {}, not a program or library", name, kind_of(mode))}.on(name));
 }
 
+tl::unexpected<error> cannot_open(const std::string& name, int why) {
+  return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
+}
+
+/// Linkers align what they write to pages of at most 64 KiB, and file systems make holes of zeros of that order.
+constexpr std::uint64_t largest_hole = std::uint64_t{1} << 20;
+constexpr int most_holes = 4096;
+
 }  // namespace
+
+/// A descriptor with O_PATH: it stands for a file without having opened it.
+struct input_file::place {
+  explicit place(int opened) : descriptor(opened) {}
+  ~place() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  place(const place&) = delete;
+  place& operator=(const place&) = delete;
+  int descriptor;
+};
 
 result<input_file> input_file::open(const std::string& path, std::string name) {
   if (name.empty()) name = path;
-  const auto failed = [&](int why) {
-    return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
-  };
-  // To open a device can be to act on it, so that what is no regular file is not opened at all. Should it become a
-  // pipe meanwhile, the open does not wait for a writer.
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return failed(errno);
-  if (!S_ISREG(status.st_mode)) return not_regular(status.st_mode, name);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return failed(errno);
-  return adopt(descriptor, std::move(name));
+  const place found{::open(path.c_str(), O_PATH | O_CLOEXEC)};
+  if (found.descriptor < 0) return cannot_open(name, errno);
+  return open_place(found, std::move(name));
 }
 
 result<input_file> input_file::open_below(const std::string& root, const std::string& path, std::string name) {
@@ -62,20 +74,29 @@ result<input_file> input_file::open_below(const std::string& root, const std::st
   if (root.empty()) return open(path, std::move(name));
   if (name.empty()) name = plain;
   // An absolute link in a container leads to our own files if it is followed from here.
-  const int folder = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return open(plain, std::move(name));
+  const place folder{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  if (folder.descriptor < 0) return open(plain, std::move(name));
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT;
-  const auto place = static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how));
+  const place found{static_cast<int>(::syscall(SYS_openat2, folder.descriptor, path.c_str(), &how, sizeof how))};
+  if (found.descriptor >= 0) return open_place(found, std::move(name));
   const int why = errno;
-  ::close(folder);
-  if (place < 0 && (why == ENOSYS || why == EPERM)) return open(plain, std::move(name));  // an old kernel, a filter
-  if (place < 0) return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
-  // The way to open what an O_PATH descriptor stands for.
-  auto file = open(fmt::format("/proc/self/fd/{}", place), std::move(name));
-  ::close(place);
-  return file;
+  if (why == ENOSYS || why == EPERM) return open(plain, std::move(name));  // an old kernel, a filter
+  return cannot_open(name, why);
+}
+
+/// Opens the very file that an O_PATH descriptor stands for, once it is known to be a regular one. What its name leads
+/// to by then does not matter.
+result<input_file> input_file::open_place(const place& found, std::string name) {
+  struct stat status {};
+  if (::fstat(found.descriptor, &status) != 0) return cannot_open(name, errno);
+  if (!S_ISREG(status.st_mode)) return not_regular(status.st_mode, name);
+  // O_NONBLOCK: a file with a lease does not make us wait for the process that holds the lease.
+  const int descriptor =
+      ::open(fmt::format("/proc/self/fd/{}", found.descriptor).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return cannot_open(name, errno);
+  return adopt(descriptor, std::move(name));
 }
 
 result<input_file> input_file::adopt(int descriptor, std::string name) {
@@ -131,16 +152,37 @@ result<void> input_file::read_whole(std::uint64_t offset, std::span<std::byte> i
   return {};
 }
 
+result<void> input_file::check_is_stored(std::uint64_t offset, std::uint64_t size) const {
+  if (offset > size_ || size > size_ - offset) return fail(truncated(offset, size));
+  if (size <= largest_hole) return {};
+  const std::uint64_t end = offset + size;
+  std::uint64_t at = offset;
+  for (int holes = 0; at < end; ++holes) {
+    const off_t hole = ::lseek(descriptor_, static_cast<off_t>(at), SEEK_HOLE);
+    if (hole < 0 || static_cast<std::uint64_t>(hole) >= end) return {};
+    const off_t data = ::lseek(descriptor_, hole, SEEK_DATA);  // fails where nothing but the hole follows
+    const std::uint64_t next = data < 0 ? end : std::min(end, static_cast<std::uint64_t>(data));
+    if (next - static_cast<std::uint64_t>(hole) > largest_hole || holes == most_holes) {
+      return fail(
+          error{error_code::limit,
+                fmt::format("{} claims to have {} bytes at {:#x}, but they are mostly a hole in the file (it is "
+                            "sparse): they are not read",
+                            name_, size, offset)}
+              .on(name_));
+    }
+    at = next;
+  }
+  return {};
+}
+
 result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint64_t size) const {
-  // The file's size bounds nothing where the file is sparse.
-  constexpr std::uint64_t max_read = std::uint64_t{1} << 31;
-  if (size > max_read) {
+  if (size > largest_read) {
     return fail(error{error_code::limit, fmt::format("{} claims to have {} bytes at {:#x}, more than the {} that are "
                                                      "read at once",
-                                                     name_, size, offset, max_read)}
+                                                     name_, size, offset, largest_read)}
                     .on(name_));
   }
-  if (offset > size_ || size > size_ - offset) return fail(truncated(offset, size));
+  if (auto stored = check_is_stored(offset, size); !stored) return fail(std::move(stored).error());
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   if (auto whole = read_whole(offset, bytes); !whole) return fail(std::move(whole).error());
   return bytes;

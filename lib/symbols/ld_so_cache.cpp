@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "ld_so_cache.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -15,7 +16,8 @@ namespace {
 constexpr std::string_view new_magic = "glibc-ld.so.cache1.1";
 constexpr std::size_t header_size = 48;
 constexpr std::size_t entry_size = 24;
-constexpr std::uint64_t max_file = 64U << 20;
+constexpr std::uint64_t max_file = 16U << 20;
+constexpr std::size_t max_path = 4096;
 
 /// The file is this machine's own: ldconfig writes it in the machine's byte order, and the flag that says
 /// which one (since glibc 2.33) is 2 for little endian.
@@ -27,7 +29,8 @@ std::uint64_t number(std::span<const std::byte> bytes, std::size_t offset) {
 std::optional<std::string> text(std::span<const std::byte> bytes, std::uint64_t offset) {
   if (offset >= bytes.size()) return std::nullopt;
   const auto* begin = reinterpret_cast<const char*>(bytes.data()) + offset;
-  const void* end = std::memchr(begin, 0, bytes.size() - static_cast<std::size_t>(offset));
+  const std::size_t room = std::min(bytes.size() - static_cast<std::size_t>(offset), max_path);
+  const void* end = std::memchr(begin, 0, room);
   if (end == nullptr) return std::nullopt;
   return std::string{begin, static_cast<const char*>(end)};
 }

@@ -13,7 +13,8 @@ namespace mpiacq::elf {
 namespace {
 
 constexpr std::uint64_t stub_size = 16;
-constexpr std::uint64_t max_relocation_bytes = std::uint64_t{1} << 28;
+/// Of all sections of a file together: a million relocations.
+constexpr std::uint64_t max_relocation_bytes = std::uint64_t{32} << 20;
 
 /// The section of stubs that holds the address: .plt, .plt.sec, .plt.got.
 std::optional<section> stubs_around(image& file, std::uint64_t address) {
@@ -40,10 +41,12 @@ std::optional<std::uint64_t> slot_of(std::span<const std::byte> stub, std::uint6
 }
 
 /// The name of the symbol that the relocations of one section put at `slot`.
-std::optional<std::string> symbol_at_slot(image& file, const section& relocations, std::uint64_t slot) {
+std::optional<std::string> symbol_at_slot(image& file, const section& relocations, std::uint64_t slot,
+                                          std::uint64_t& left) {
   constexpr std::size_t record = sizeof(Elf64_Rela);
   const auto all = file.sections();
-  if (!all || relocations.link >= all->size() || relocations.size > max_relocation_bytes) return std::nullopt;
+  if (!all || relocations.link >= all->size() || relocations.size > left) return std::nullopt;
+  left -= relocations.size;
   const section& symbols = (*all)[relocations.link];
   if (symbols.link >= all->size() || symbols.type == SHT_NOBITS) return std::nullopt;
   const auto bytes = file.contents(relocations);
@@ -87,9 +90,10 @@ std::optional<std::string> function_of_stub(image& file, std::uint64_t address) 
   const auto slot = bytes ? slot_of(*bytes, stubs->address + begin) : std::nullopt;
   if (!slot) return std::nullopt;
   const auto all = file.sections();
+  std::uint64_t left = max_relocation_bytes;
   for (const section& s : *all) {
     if (s.type != SHT_RELA || (s.flags & SHF_ALLOC) == 0) continue;
-    auto name = symbol_at_slot(file, s, *slot);
+    auto name = symbol_at_slot(file, s, *slot, left);
     if (name && !name->empty()) return name;
   }
   return std::nullopt;

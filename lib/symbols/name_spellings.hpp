@@ -41,6 +41,8 @@ class spelling_search {
   [[nodiscard]] std::size_t overlap() const { return longest_; }
   /// A piece of the table at `offset`, of which the first `seen` bytes have come before.
   void look(std::uint64_t offset, std::span<const std::byte> piece, std::size_t seen);
+  /// How many were found so far.
+  [[nodiscard]] std::size_t count() const { return found_.size(); }
   /// What was found, in order of offsets.
   [[nodiscard]] std::vector<spelling> take();
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the seeds of fuzz_elf_file, fuzz_code_names and fuzz_types anew: the smallest ELF files that have each of the things that are read.
+# Makes the seeds of fuzz_elf_file, fuzz_code_names, fuzz_split_units and fuzz_types anew: the smallest ELF files that have each of the things that are read.
 set -eu
 cd "$(dirname "$0")"
 source=../../fixtures/modules/tiny.c
@@ -36,6 +36,33 @@ mkdir -p "$out"
   clang $small -fpic -O2 -gdwarf-5 -o "$out/clang" "$source"
 }
 chmod a-x "$out"/*
+
+# A symbol table that is packed in a stripped file.
+objcopy --only-keep-debug "$out/symtab" mini
+xz --check=none mini
+objcopy --add-section .gnu_debugdata=mini.xz "$out/dynsym" "$out/packed"
+rm mini.xz
+chmod a-x "$out"/*
+
+# A program with split units and the file with the rest of them, behind the program's size.
+out=corpus/split_units
+mkdir -p "$out"
+join() {
+  python3 -c 'import sys
+program, rest = (open(name, "rb").read() for name in sys.argv[1:3])
+open(sys.argv[3], "wb").write(len(program).to_bytes(4, "little") + program + rest)' "$1" "$2" "$3"
+}
+# shellcheck disable=SC2086
+for version in 4 5; do
+  gcc $small -fpic -O2 -gdwarf-$version -gsplit-dwarf -o unit "$source"
+  join unit unit-code.dwo "$out/dwo$version"
+  llvm-dwp -e unit -o unit.dwp
+  join unit unit.dwp "$out/dwp$version"
+  rm unit unit-code.dwo unit.dwp
+done
+gcc $small -m32 -ffreestanding -fno-pic -Wl,-z,notext -gdwarf-5 -gsplit-dwarf -o unit "$source"
+join unit unit-code.dwo "$out/class32"
+rm unit unit-code.dwo
 
 source=types.c
 out=corpus/types

@@ -15,6 +15,10 @@ struct written_section {
   std::string name;
   unsigned type = SHT_PROGBITS;
   std::vector<std::byte> contents;
+  std::uint64_t flags = 0;
+  std::uint64_t claims = 0;  ///< the size in its header, where that is not the size of its contents
+  unsigned link = 0;
+  std::uint64_t entry_size = 0;
 };
 
 /// Builds a shared library of any class and byte order out of sections: one PT_LOAD maps the whole file at address 0,
@@ -34,10 +38,14 @@ class elf_writer {
     sections_.push_back(std::move(section));
   }
 
+  /// The size that the section of the sections' names claims to have.
+  void claim_names(std::uint64_t size) { names_claim_ = size; }
+
   void write_to(const std::string& path) {
     std::string names(1, '\0');
     std::vector<std::size_t> name_offsets;
     sections_.push_back({".shstrtab", SHT_STRTAB, {}});
+    sections_.back().claims = names_claim_;
     for (const written_section& s : sections_) {
       name_offsets.push_back(names.size());
       names += s.name + '\0';
@@ -101,14 +109,15 @@ class elf_writer {
   }
 
   void write_section(const written_section& s, std::uint64_t name, std::uint64_t at) {
-    out_.word(name).word(s.name.empty() ? SHT_NULL : s.type).wide(0).wide(0).wide(at).wide(s.contents.size());
-    out_.word(0).word(0).wide(1).wide(0);
+    out_.word(name).word(s.name.empty() ? SHT_NULL : s.type).wide(s.flags).wide(0).wide(at);
+    out_.wide(s.claims != 0 ? s.claims : s.contents.size()).word(s.link).word(0).wide(1).wide(s.entry_size);
   }
 
   target_abi abi_;
   byte_writer out_;
   std::vector<written_section> sections_;
   std::uint64_t next_ = 0;
+  std::uint64_t names_claim_ = 0;
   std::uint64_t section_table_ = 0;
 };
 
