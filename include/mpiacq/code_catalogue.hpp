@@ -67,8 +67,10 @@ struct catalogue_counts {
 ///    debuginfod's servers where `debug_file_search` lets them be asked (for each module that stands in a stack). C++
 ///    by its linkage name, demangled; where the compiler wrote none, by the qualified name. Fortran as in the source:
 ///    `module::procedure`, and without the underscore at the end. Lines come from the line table, a caller's of
-///    inlined code from where it was inlined.
-/// 2. `.symtab` of the file or of its debug file, else `.dynsym`: the function whose size covers the address; one
+///    inlined code from where it was inlined. The rest of a split unit is read from its .dwo file, or from the package
+///    (.dwp) next to the module.
+/// 2. `.symtab` of the file or of its debug file, else `.dynsym` with what `.gnu_debugdata` adds (MiniDebugInfo): the
+///    function whose size covers the address; one
 ///    without a size only if no other stands between. Of several names for one address an exported one goes before a
 ///    local one, then one with fewer underscores in front (`write`, not `__write`), then a shorter one (`MPI_Recv`, not
 ///    `PMPI_Recv`). Versions (`@@GLIBC_2.2.5`) and what compilers add to a function's parts and copies are taken off:
@@ -80,7 +82,8 @@ struct catalogue_counts {
 /// What is wrong with a file spoils at most that file's names, goes to `problems` once, and the next source is asked.
 /// Memory: of each file that is named in a stack, its symbol table, or its debug sections with what libdw keeps of the
 /// units that hold an address asked for; and the answers, at most about a million of them before those are forgotten
-/// that nobody holds. A file's descriptor stays open, so that its inode is no other's meanwhile.
+/// that nobody holds. The debug information of one file takes at most 256 MB, of all files 1 GB; what would take more
+/// is not used, and a problem says so. A file's descriptor stays open, so that its inode is no other's meanwhile.
 ///
 /// Thread: any, several at a time; questions about one module wait for each other.
 class code_catalogue {
