@@ -30,7 +30,7 @@ enum class queue_isolation : std::uint8_t {
 struct queue_host_options {
   queue_isolation isolation = queue_isolation::separate;
   queue_limits limits;
-  /// Load the library although its file could have been written by somebody else (--trust-library).
+  /// Load the library although its file could have been written by somebody else.
   bool trust_library = false;
   /// Whose job it is: where this program is root, the separate process becomes that user before it loads anything.
   /// Empty: the user who runs this program.

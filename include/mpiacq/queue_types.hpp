@@ -18,7 +18,7 @@
 namespace mpiacq {
 
 struct queue_types_options {
-  std::string file;          ///< a type carrier that goes before all else (--types); empty: none
+  std::string file;          ///< a type carrier that goes before all else; empty: none
   std::string cache_folder;  ///< of carriers; empty: default_carrier_folder()
   debug_file_search debug_files;
 };

@@ -17,6 +17,7 @@
 #include "carrier_folder.hpp"
 #include "command_run.hpp"
 #include "mpiacq/process_types.hpp"
+#include "mpiacq/remedies.hpp"
 #include "mpiacq/type_carriers.hpp"
 #include "recipes.hpp"
 
@@ -112,9 +113,8 @@ result<std::string> find_library(const recipe& of, const installation& where, co
     if (!why) return file.string();
   }
   return fail(
-      error{error_code::not_found, fmt::format("{} links with no {} in {}: say with --library for which library "
-                                               "the types are wanted",
-                                               where.wrapper, of.library, fmt::join(where.library_folders, ", "))});
+      error{error_code::not_found, fmt::format("{} links with no {} in {}: {}", where.wrapper, of.library,
+                                               fmt::join(where.library_folders, ", "), remedies::name_mpi_library)});
 }
 
 result<void> compile(const recipe& of, const installation& where, const std::string& for_whom,
@@ -180,10 +180,9 @@ result<void> check_version(const recipe& of, const std::string& headers, const s
   // A release candidate's name has more behind the number.
   if (!headers.empty() && library.starts_with(headers)) return {};
   return fail(error{error_code::bad_format,
-                    fmt::format("the headers are of {} {}, and {} is {}: name the wrapper of its own installation with "
-                                "--wrapper",
-                                of.title, headers.empty() ? "an unknown version" : headers, library_path,
-                                library.empty() ? "of no version that it would say" : library)}
+                    fmt::format("the headers are of {} {}, and {} is {}: {}", of.title,
+                                headers.empty() ? "an unknown version" : headers, library_path,
+                                library.empty() ? "of no version that it would say" : library, remedies::name_wrapper)}
                   .on(library_path));
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "mpiacq/memory.hpp"
+#include "mpiacq/remedies.hpp"
 #include "mpiacq/type_carriers.hpp"
 #include "recipes.hpp"
 
@@ -84,7 +85,7 @@ std::string about_missing_types(std::string_view first_missing, std::size_t coun
       beginnings.remove_prefix(std::min(one.size() + 1, beginnings.size()));
     }
   }
-  return sentence + "build its MPI with debug information, or give a file that has its types with --types";
+  return sentence + fmt::format("build its MPI with debug information, or {}", remedies::name_types_file);
 }
 
 }  // namespace mpiacq

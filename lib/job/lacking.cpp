@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "mpiacq/remedies.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -21,8 +23,10 @@ std::string not_defined(const std::string& names, std::span<const std::shared_pt
     sentence += fmt::format(", nor does any of its {} {}", libraries, libraries == 1 ? "library" : "libraries");
   if (executable_is_stripped) {
     return sentence +
-           "; it is stripped of its symbol table, and no debug file for it was found: install the package with its "
-           "debug symbols, name their folder with --debug-dir, or use a starter that was built with them";
+           fmt::format(
+               "; it is stripped of its symbol table, and no debug file for it was found: install the package with its "
+               "debug symbols, {}, or use a starter that was built with them",
+               remedies::name_debug_folder);
   }
   return sentence + "; " + what_it_is;
 }
@@ -41,7 +45,7 @@ std::string mpi2dd_lacking_sentence(std::span<const std::shared_ptr<const module
                                     bool executable_is_stripped) {
   if (modules.empty()) return "it has no modules to look for MPI2DD_info in";
   return not_defined("MPI2DD_info and MPI2DD_breakpoint", modules, executable_is_stripped,
-                     "it has no MPI2DD: leave out --interface mpi2dd for one that has MPIR");
+                     fmt::format("it has no MPI2DD; for a starter that has MPIR {}", remedies::choose_mpir));
 }
 
 }  // namespace mpiacq

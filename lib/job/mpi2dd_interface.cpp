@@ -5,6 +5,7 @@
 
 #include "lacking.hpp"
 #include "mpiacq/memory.hpp"
+#include "mpiacq/remedies.hpp"
 #include "process_interface.hpp"
 
 namespace mpiacq {
@@ -82,8 +83,9 @@ class mpi2dd_interface final : public process_interface {
       if (!says_so_) return all;
       all.emplace_back(mpir::report_problem{
           error{error_code::unsupported,
-                "the starter cannot be asked for daemons by MPI2DD, which has nothing for that: if it has MPIR too, "
-                "choose that one (--interface mpir)"}});
+                fmt::format("the starter cannot be asked for daemons by MPI2DD, which has nothing for that: if it has "
+                            "MPIR too, {}",
+                            remedies::choose_mpir)}});
     }
     return all;
   }

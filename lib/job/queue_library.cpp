@@ -12,6 +12,7 @@
 #include "local_targets.hpp"
 #include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
+#include "mpiacq/remedies.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
@@ -120,9 +121,9 @@ result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory,
   const auto starters = starter ? info_of(local_targets{}, *starter) : std::nullopt;
   if (ignores_queues(**own) || (starters && ignores_queues(*starters))) {
     return fail(error_code::unsupported,
-                fmt::format("{} says that it has no message queues to be shown ({}); --library asks one all the same",
+                fmt::format("{} says that it has no message queues to be shown ({}); to ask one all the same, {}",
                             ignores_queues(**own) ? "its MPI2DD_info" : "its starter's MPI2DD_info",
-                            mpi2dd::name(mpi2dd::mpi_flag::ignore_queue)));
+                            mpi2dd::name(mpi2dd::mpi_flag::ignore_queue), remedies::name_queue_library));
   }
   std::string library = library_in(**own);
   return library.empty() && starters ? library_in(*starters) : library;
@@ -155,14 +156,14 @@ result<std::string> find_queue_library(process_symbols& symbols, memory_reader& 
     tried += (tried.empty() ? "" : ", ") + path;
   }
   if (is_named) {
-    return fail(
-        error_code::not_found,
-        fmt::format("the message-queue library that it names is not there ({}); --library names another", tried));
+    return fail(error_code::not_found, fmt::format("the message-queue library that it names is not there ({}); {}",
+                                                   tried, remedies::name_queue_library));
   }
   const std::string_view why =
       beside.empty() ? "it has no MPI library loaded" : "its MPI names no message-queue library";
-  return fail(error_code::not_found, fmt::format("{} ({} is not there{}{}); --library names one", why, dll_name(),
-                                                 tried.empty() ? "" : ", nor is ", tried));
+  return fail(error_code::not_found,
+              fmt::format("{} ({} is not there{}{}); {}", why, dll_name(), tried.empty() ? "" : ", nor is ", tried,
+                          remedies::name_queue_library));
 }
 
 }  // namespace mpiacq

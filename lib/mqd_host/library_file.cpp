@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mpiacq/queue_host.hpp"
+#include "mpiacq/remedies.hpp"
 
 namespace mpiacq::mqd_host {
 
@@ -156,8 +157,8 @@ class way_to_file {
 error not_trusted(const std::string& path, const std::string& complaint) {
   return error{error_code::permission,
                fmt::format("the queue library {} is not loaded, because somebody else could have put it there: {}; "
-                           "--trust-library loads it all the same",
-                           path, complaint)}
+                           "to load it all the same, {}",
+                           path, complaint, remedies::trust_queue_library)}
       .on(path);
 }
 

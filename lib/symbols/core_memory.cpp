@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "loaded_headers.hpp"
+#include "mpiacq/remedies.hpp"
 
 namespace mpiacq::elf {
 
@@ -160,7 +161,7 @@ std::shared_ptr<image> core_memory::open_file_of(const core_mapping& mapping) {
   const auto headers = headers_in(std::span{page}.first(range.got), core_.abi());
   if (!headers.header) return refuse("its first page is not in the core, or is no ELF header, to know the file by");
 
-  std::string why = "it is not found; --sysroot or --executable can say where it is";
+  std::string why = fmt::format("it is not found; {}", remedies::name_core_files);
   for (const file_place& place : places_.places_of(path)) {
     auto file = input_file::open_below(place.root, place.path, place.name);
     if (!file && file.error().code == error_code::not_found) continue;

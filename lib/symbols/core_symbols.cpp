@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core_state.hpp"
+#include "mpiacq/remedies.hpp"
 #include "running_modules.hpp"
 #include "type_catalogue.hpp"
 
@@ -83,9 +84,10 @@ result<std::unique_ptr<core_symbols>> core_symbols::open(core_file& core, debug_
   }
   const auto bias = load_bias(*segments, aux, file ? file->header() : headers.header);
   if (!bias) {
-    return no_program(core.path(), fmt::format("its headers at {:#x} were not dumped, and its file {} is not there or "
-                                               "does not fit; --executable or --sysroot can say where it is",
-                                               aux.program_headers.value(), core.executable()));
+    return no_program(core.path(),
+                      fmt::format("its headers at {:#x} were not dumped, and its file {} is not there or "
+                                  "does not fit; {}",
+                                  aux.program_headers.value(), core.executable(), remedies::name_core_files));
   }
   if (file) of.memory.set_program(file, *bias);
   elf::running_program program{abi, std::make_shared<const module>(module{core.executable(), *bias, true,

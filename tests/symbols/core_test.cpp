@@ -182,7 +182,7 @@ TEST_CASE("what a core lacks is not taken from a file that has been replaced") {
   SECTION("gone") {
     opened seen{d.core};
     CHECK(bytes_at(*seen.core, breakpoint, code_size).empty());
-    CHECK_THAT(texts(seen.core->problems()), ContainsSubstring("not found; --sysroot or --executable"));
+    CHECK_THAT(texts(seen.core->problems()), ContainsSubstring("not found; name the program's file"));
   }
   SECTION("elsewhere, by the whole path below another root") {
     own_folder root;

@@ -1,0 +1,12 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mpiacq::tool {
+
+/// A sentence of the library for a person: printable, and behind it the options that do what it recommends.
+[[nodiscard]] std::string advised(std::string_view sentence);
+
+}  // namespace mpiacq::tool
