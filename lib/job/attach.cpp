@@ -6,6 +6,7 @@
 #include "find_starter.hpp"
 #include "held_ranks.hpp"
 #include "job_state.hpp"
+#include "no_exceptions.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -17,36 +18,38 @@ constexpr std::chrono::seconds hold_again_interval{1};
 }  // namespace
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
-  auto found = find_starter(named, options.debug_files, options.interface);
-  if (!found) return fail(std::move(found).error());
-  auto control = tracer::create();
-  if (!control) return fail(std::move(control).error());
+  return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
+    auto found = find_starter(named, options.debug_files, options.interface);
+    if (!found) return fail(std::move(found).error());
+    auto control = tracer::create();
+    if (!control) return fail(std::move(control).error());
 
-  auto s = std::make_unique<state>();
-  s->control = std::move(*control);
-  s->options = std::move(options);
-  s->options.interface = found->interface;
-  s->root = s->facts.pid = found->pid;
-  s->facts.launched = false;
-  s->facts.found_how = std::move(found->how);
-  s->starter_descriptor = open_process(found->pid);
-  s->root_descriptor = open_process(found->pid);
-  if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
-  s->facts.executable = executable_of(found->pid);
-  s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
-  s->starter = &s->add_candidate(found->pid);
-  s->starter->executable = s->facts.executable;
-  s->starter->stopped = s->attaching = true;
-  std::unique_ptr<job> attached(new job(std::move(s)));
-  state& own = *attached->state_;
-  candidate& starter = *own.starter;
-  if (auto opened = starter.program.open(); !opened) {
-    return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
-  }
-  const bool stays = own.carry_out(starter, starter.interface->at_attach(starter.program.view()));
-  own.expect_daemons();
-  if (!stays) own.run_on(starter);
-  return attached;
+    auto s = std::make_unique<state>();
+    s->control = std::move(*control);
+    s->options = std::move(options);
+    s->options.interface = found->interface;
+    s->root = s->facts.pid = found->pid;
+    s->facts.launched = false;
+    s->facts.found_how = std::move(found->how);
+    s->starter_descriptor = open_process(found->pid);
+    s->root_descriptor = open_process(found->pid);
+    if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
+    s->facts.executable = executable_of(found->pid);
+    s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
+    s->starter = &s->add_candidate(found->pid);
+    s->starter->executable = s->facts.executable;
+    s->starter->stopped = s->attaching = true;
+    std::unique_ptr<job> attached(new job(std::move(s)));
+    state& own = *attached->state_;
+    candidate& starter = *own.starter;
+    if (auto opened = starter.program.open(); !opened) {
+      return fail(std::move(opened).error().while_doing("looking for the starter's symbols"));
+    }
+    const bool stays = own.carry_out(starter, starter.interface->at_attach(starter.program.view()));
+    own.expect_daemons();
+    if (!stays) own.run_on(starter);
+    return attached;
+  });
 }
 
 void job::state::look_again() {

@@ -10,6 +10,7 @@
 
 #include "held_ranks.hpp"
 #include "job_state.hpp"
+#include "no_exceptions.hpp"
 #include "node_process.hpp"
 #include "queue_library.hpp"
 
@@ -59,26 +60,28 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 }
 
 result<std::optional<job_event>> job::next(deadline until) {
-  state& s = *state_;
-  while (s.coming.empty() && !s.ended) {
-    if (!s.postponed.empty()) {
-      s.take_postponed();
-      continue;
+  return without_exceptions("following the job", [&]() -> result<std::optional<job_event>> {
+    state& s = *state_;
+    while (s.coming.empty() && !s.ended) {
+      if (!s.postponed.empty()) {
+        s.take_postponed();
+        continue;
+      }
+      auto event = s.control->wait(std::min(until, wake_at()));
+      if (!event) return fail(std::move(event).error());
+      if (*event) {
+        s.handle(**event);
+      } else if (clock::now() >= wake_at()) {
+        s.on_time();
+      } else {
+        return std::nullopt;
+      }
     }
-    auto event = s.control->wait(std::min(until, wake_at()));
-    if (!event) return fail(std::move(event).error());
-    if (*event) {
-      s.handle(**event);
-    } else if (clock::now() >= wake_at()) {
-      s.on_time();
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (s.coming.empty()) return std::nullopt;
-  job_event event = std::move(s.coming.front());
-  s.coming.pop_front();
-  return event;
+    if (s.coming.empty()) return std::nullopt;
+    job_event event = std::move(s.coming.front());
+    s.coming.pop_front();
+    return event;
+  });
 }
 
 int job::event_descriptor() const {

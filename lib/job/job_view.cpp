@@ -10,6 +10,7 @@
 #include "look_again.hpp"
 #include "mpi2dd_view.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "no_exceptions.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -73,9 +74,7 @@ error no_table_yet(process_id starter, const view_of_job& seen) {
   return {error_code::timed_out, message + ": the job may still be starting; wait for it, or attach to its starter"};
 }
 
-}  // namespace
-
-result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
+result<job_view> look_until_complete(process_id named, const look_options& options, deadline until) {
   auto found = find_starter(named, options.debug_files, options.interface);
   if (!found) return fail(std::move(found).error());
   if (found->interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(*found), options, until);
@@ -104,6 +103,12 @@ result<job_view> look_at_job(process_id named, const look_options& options, dead
     if (clock::now() >= until) return fail(no_table_yet(found->pid, *seen));
     wait_before_the_next_look(until);
   }
+}
+
+}  // namespace
+
+result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
+  return without_exceptions("looking at the job", [&] { return look_until_complete(named, options, until); });
 }
 
 }  // namespace mpiacq

@@ -22,6 +22,7 @@
 #include "sandbox.hpp"
 #include "session.hpp"
 #include "shared_report.hpp"
+#include "standard_streams.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;
@@ -83,6 +84,7 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!helper::open_missing_streams()) return 1;
   const bool other_user = argc == 5;
   const long tool_process = (argc == 3 || other_user) && std::string_view{argv[1]} == "for" ? std::atol(argv[2]) : 0;
   if (tool_process <= 0 || ::fcntl(socket_descriptor, F_GETFD) < 0) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "service.hpp"
+#include "standard_streams.hpp"
 #include "tracing_process.hpp"
 
 using namespace mpiacq::tracing;
@@ -40,6 +41,7 @@ unique_fd tool_process(pid_t id) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!mpiacq::helper::open_missing_streams()) return 1;
   const long tool = argc == 3 && std::strcmp(argv[1], "of") == 0 ? std::strtol(argv[2], nullptr, 10) : 0;
   if (tool <= 0 || ::fcntl(events_descriptor, F_GETFD) < 0 || ::fcntl(commands_descriptor, F_GETFD) < 0) {
     std::fputs("This program is started by the mpiacq library, which lets it trace processes for it.\n", stderr);

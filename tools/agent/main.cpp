@@ -11,6 +11,7 @@
 #include "embedded_programs.hpp"
 #include "mpiacq/agent.hpp"
 #include "mpiacq/job.hpp"
+#include "standard_streams.hpp"
 
 namespace {
 
@@ -34,6 +35,7 @@ int ending_signals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (!mpiacq::helper::open_missing_streams()) return failed;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments == std::vector<std::string>{"--version"}) {
     std::puts(std::string(mpiacq::version()).c_str());
