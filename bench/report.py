@@ -22,6 +22,7 @@ WIDEST_SPREAD = 0.25
 # cores.
 PROGRAMS = [
     (["table_bench"], 400),
+    (["report_bench"], 200),
     (["symbols_bench"], 600),
     (["launch_bench"], 240),
     (["attach_bench"], 120),
@@ -37,6 +38,9 @@ PROGRAMS = [
 TARGETS = {
     ("table, shared strings", 1000000): {"floor": 1.5, "rival": 300, "memory": 1.5},
     ("table, own strings", 1000000): {"floor": 2.0, "rival": 50, "memory": 1.5},
+    ("report, JSON, shared strings", 1000000): {"ours_ms": 1000},
+    ("report, JSON, own strings", 1000000): {"ours_ms": 1000},
+    ("report, text, own strings", 1000000): {"ours_ms": 1000},
     ("symbols, stripped starter", 1): {"ours_ms": 2, "rival": 50},
     ("symbols, 500 MB of DWARF", 1): {"ours_ms": 100, "rival": 20},
     ("launch, mpirun", 4): {"floor": 1.03},

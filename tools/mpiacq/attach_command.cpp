@@ -24,7 +24,7 @@ result<rank_selection> chosen_ranks(const attach_command_options& options, const
 }  // namespace
 
 int run_attach(const attach_command_options& options) {
-  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  auto report = report_file::open(options.report, STDOUT_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;

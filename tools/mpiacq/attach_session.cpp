@@ -52,15 +52,17 @@ int attach_session::run() {
 }
 
 std::optional<int> attach_session::handle(const job_event& event) {
-  if (std::holds_alternative<job_attached>(event)) return on_table(job_snapshot::event::attached, nullptr);
+  if (std::holds_alternative<job_attached>(event)) return on_table(job_snapshot::event::attached, std::nullopt);
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
-    return on_table(job_snapshot::event::spawned, change_in(spawn->change));
+    return on_table(job_snapshot::event::spawned, spawn->change);
   }
   if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    reporter_.report(job_snapshot::event::aborting, change_in(abort->change), abort->reason);
+    reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
+    // A starter that aborts publishes no table any more.
+    if (!reported_ && !job_.processes()) return leave_without_table();
     reporter_.note_failure(job_.resume());
   } else if (const auto* changed = std::get_if<job_changed>(&event)) {
-    reporter_.report(job_snapshot::event::changed, &changed->change);
+    reporter_.report(job_snapshot::event::changed, changed->change);
     reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
     reporter_.problem(notice->what);
@@ -77,7 +79,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
   return std::nullopt;
 }
 
-std::optional<int> attach_session::on_table(job_snapshot::event what, const job_change* change) {
+std::optional<int> attach_session::on_table(job_snapshot::event what, const std::optional<job_change>& change) {
   if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
   if (options_.queues) reporter_.take_queues(job_, options_, agents_);
   agents_.leave();
@@ -110,10 +112,17 @@ std::optional<int> attach_session::leave_it() {
   }
   const bool stops = options_.after == then::stop;
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));
-  if (stops) complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+  if (stops) complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
   left_ = true;
   commands_ = run_for_each(job_, options_, false);
   return std::nullopt;
+}
+
+int attach_session::leave_without_table() {
+  complain(fmt::format("{} (pid {}) aborts its job and has no process table; it goes on without us",
+                       job_.starter().executable, job_.starter().pid.value()));
+  reporter_.note_failure(job_.detach(leave::running));
+  return status_tool_failed;
 }
 
 std::optional<int> attach_session::take_signals() {

@@ -24,9 +24,10 @@ class attach_session {
  private:
   /// The exit status, once there is one.
   [[nodiscard]] std::optional<int> handle(const job_event& event);
-  [[nodiscard]] std::optional<int> on_table(job_snapshot::event what, const job_change* change);
+  [[nodiscard]] std::optional<int> on_table(job_snapshot::event what, const std::optional<job_change>& change);
   [[nodiscard]] std::optional<int> leave_it();
   [[nodiscard]] std::optional<int> leave_without_daemons();
+  [[nodiscard]] int leave_without_table();
   [[nodiscard]] int give_up();
   [[nodiscard]] std::optional<int> take_signals();
   void say_what_is_missing();

@@ -8,7 +8,7 @@
 namespace mpiacq::tool {
 
 int run_check(const check_options& options) {
-  auto report = report_file::open(options.report.output, options.pid ? STDOUT_FILENO : STDERR_FILENO);
+  auto report = report_file::open(options.report, options.pid ? STDOUT_FILENO : STDERR_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;

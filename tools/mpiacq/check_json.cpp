@@ -15,7 +15,7 @@ json json_of_end(const check::observations& seen) {
 
 }  // namespace
 
-std::string check_json(const check::observations& seen, const std::vector<check::judgement>& verdicts) {
+json check_json(const check::observations& seen, const std::vector<check::judgement>& verdicts) {
   json clauses = json::array();
   for (const check::judgement& j : verdicts) {
     clauses.push_back({{"id", j.rule->id},
@@ -25,13 +25,13 @@ std::string check_json(const check::observations& seen, const std::vector<check:
                        {"verdict", check::name(j.result.what)},
                        {"saw", j.result.saw}});
   }
-  return dump({{"schema", "mpiacq.check/1"},
-               {"starter",
-                {{"pid", seen.starter.value()},
-                 {"executable", seen.executable},
-                 {"mode", seen.how == check::mode::launch ? "launch" : "attach"},
-                 {"ended", json_of_end(seen)}}},
-               {"clauses", std::move(clauses)}});
+  return {{"schema", "mpiacq.check/1"},
+          {"starter",
+           {{"pid", seen.starter.value()},
+            {"executable", seen.executable},
+            {"mode", seen.how == check::mode::launch ? "launch" : "attach"},
+            {"ended", json_of_end(seen)}}},
+          {"clauses", std::move(clauses)}};
 }
 
 }  // namespace mpiacq::tool

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "json_parts.hpp"
 #include "mpiacq/check.hpp"
 
 namespace mpiacq::tool {
@@ -11,7 +12,7 @@ namespace mpiacq::tool {
 /// For people: a line for each clause, and the counts. `colour`: verdicts in colour, for a terminal.
 [[nodiscard]] std::string check_text(const check::observations& seen, const std::vector<check::judgement>& verdicts,
                                      bool colour);
-/// A `mpiacq.check/1` document, with a line feed.
-[[nodiscard]] std::string check_json(const check::observations& seen, const std::vector<check::judgement>& verdicts);
+/// A `mpiacq.check/1` document.
+[[nodiscard]] json check_json(const check::observations& seen, const std::vector<check::judgement>& verdicts);
 
 }  // namespace mpiacq::tool

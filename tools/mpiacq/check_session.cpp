@@ -13,6 +13,7 @@
 #include "check_report.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "json_writer.hpp"
 #include "session_wait.hpp"
 
 namespace mpiacq::tool {
@@ -108,11 +109,10 @@ int check_session::judge_and_report() {
   const check::observations& seen = run_.seen();
   const std::vector<check::judgement> verdicts = check::judge(seen);
   const bool colour = report_.wants_colour();
-  const auto written =
-      report_.write(options_.report.json ? check_json(seen, verdicts) : check_text(seen, verdicts, colour));
-  if (!written) {
-    complain(written.error());
-    return status_tool_failed;
+  if (options_.report.json) {
+    report_.write([document = check_json(seen, verdicts)](report_stream& out) { write_document(out, document); });
+  } else {
+    report_.write([text = check_text(seen, verdicts, colour)](report_stream& out) { out.write(text); });
   }
   if (any_failed(verdicts)) return status_clause_failed;
   if (seen.spawn() == nullptr && !seen.mpi2dd.job) {

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "command_help.hpp"
+#include "complaints.hpp"
 #include "exit_status.hpp"
 #include "job_options_line.hpp"
 #include "mpiacq/job.hpp"
+#include "printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -46,7 +48,7 @@ std::optional<std::int64_t> process_said_by(const std::string& word) {
 }
 
 int failed(std::string_view complaint) {
-  std::cerr << "mpiacq: " << complaint << "\n";
+  complain_in_lines(complaint);
   return status_tool_failed;
 }
 
@@ -138,7 +140,8 @@ invocation parse_command_line(int argc, char** argv) {
   } catch (const CLI::Success& question) {
     return finished{app.exit(question)};
   } catch (const CLI::ParseError& mistake) {
-    return finished{failed(fmt::format("{}\nSee 'mpiacq --help', or 'mpiacq COMMAND --help'.", mistake.what()))};
+    // Words of the command line may come from a job: a path, a name.
+    return finished{failed(printable(mistake.what()) + "\nSee 'mpiacq --help', or 'mpiacq COMMAND --help'.")};
   }
 
   const auto starters_command = [&](std::vector<std::string> before_mark) {

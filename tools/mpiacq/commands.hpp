@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command_line.hpp"
+#include "complaints.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/job.hpp"
 #include "mpiacq/process_symbols.hpp"
@@ -16,10 +17,6 @@ namespace mpiacq::tool {
 [[nodiscard]] int run_stacks(const stacks_options& options);
 [[nodiscard]] int run_graph(const graph_command_options& options);
 [[nodiscard]] int run_queues(const queues_options& options);
-
-/// "mpiacq: SENTENCE" on standard error.
-void complain(const error& what);
-void complain(std::string_view what);
 
 [[nodiscard]] debug_file_search search_in(const report_options& options);
 

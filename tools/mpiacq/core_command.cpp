@@ -1,11 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "core_command.hpp"
 
+#include <memory>
+#include <utility>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "advice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "json_writer.hpp"
 #include "mpiacq/core_table.hpp"
 #include "report_file.hpp"
 #include "table_json.hpp"
@@ -16,28 +21,33 @@ namespace mpiacq::tool {
 
 namespace {
 
-std::string core_json(const core_table& job) {
-  json problems = json::array();
-  for (const error& problem : job.problems) problems.push_back(problem.message);
+void write_core(json_writer& out, const core_table& job) {
   const process_table* table = job.processes.get();
-  return dump({{"schema", "mpiacq.job/1"},
-               {"interface", "mpir"},
-               {"event", job.aborting ? "aborting" : "attached"},
-               {"abort_reason", or_null(job.abort_reason)},
-               {"starter",
-                {{"pid", job.starter.pid.value()},
-                 {"executable", job.starter.executable},
-                 {"mode", "core"},
-                 {"core", {{"file", job.path}, {"signal", job.signal == 0 ? json(nullptr) : json(job.signal)}}},
-                 {"is_rank", job.starter.is_rank},
-                 {"job_id", or_null(job.facts.job_id)},
-                 {"step_id", or_null(job.facts.step_id)}}},
-               {"layout", json_of(table == nullptr || table->empty() ? nullptr : &table->layout())},
-               {"symbols", json_of(job.symbols)},
-               {"queue_library", nullptr},
-               {"processes", table == nullptr ? json::array() : json_of_processes({*table, job.states, job.is_local})},
-               {"lacking", or_null(job.lacking)},
-               {"problems", std::move(problems)}});
+  out.begin_object()
+      .members({{"schema", "mpiacq.job/1"},
+                {"interface", "mpir"},
+                {"event", job.aborting ? "aborting" : "attached"},
+                {"abort_reason", or_null(job.abort_reason)},
+                {"starter",
+                 {{"pid", job.starter.pid.value()},
+                  {"executable", job.starter.executable},
+                  {"mode", "core"},
+                  {"core", {{"file", job.path}, {"signal", job.signal == 0 ? json(nullptr) : json(job.signal)}}},
+                  {"is_rank", job.starter.is_rank},
+                  {"job_id", or_null(job.facts.job_id)},
+                  {"step_id", or_null(job.facts.step_id)}}},
+                {"layout", json_of(table == nullptr || table->empty() ? nullptr : &table->layout())},
+                {"symbols", json_of(job.symbols)},
+                {"queue_library", nullptr}})
+      .key("processes");
+  if (table != nullptr) {
+    write_processes(out, {*table, job.states, job.is_local});
+  } else {
+    out.begin_array().end_array();
+  }
+  out.key("lacking").value(or_null(job.lacking)).key("problems").begin_array();
+  for (const error& problem : job.problems) out.value(problem.message);
+  out.end_array().end_object();
 }
 
 std::string core_text(const core_table& job) {
@@ -56,28 +66,31 @@ std::string core_text(const core_table& job) {
   text += "\n";
   if (table != nullptr) text += table_text(*table, job.states);
   text += problem_text(job.problems, table);
-  if (job.lacking) text += "  lacking: " + printable(*job.lacking) + "\n";
+  if (job.lacking) text += "  lacking: " + advised(*job.lacking) + "\n";
   return text;
 }
 
 }  // namespace
 
 int run_core(const core_report_options& options) {
-  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  auto report = report_file::open(options.report, STDOUT_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;
   }
-  const auto job = read_core(options.core, {{options.executable, options.sysroot}, search_in(options.report), {}});
+  auto job = read_core(options.core, {{options.executable, options.sysroot}, search_in(options.report), {}});
   if (!job) {
     complain(job.error());
     return status_tool_failed;
   }
-  if (auto written = report->write(options.report.json ? core_json(*job) : core_text(*job)); !written) {
-    complain(written.error());
-    return status_tool_failed;
-  }
-  return job->processes ? status_ok : status_tool_failed;
+  const int status = job->processes ? status_ok : status_tool_failed;
+  report->write([job = std::make_shared<core_table>(std::move(*job)), json = options.report.json](report_stream& out) {
+    if (!json) return out.write(core_text(*job));
+    json_writer document(out);
+    write_core(document, *job);
+    out.put('\n');
+  });
+  return status;
 }
 
 }  // namespace mpiacq::tool

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "graph_report.hpp"
+#include "json_writer.hpp"
 #include "mpiacq/job_graph_agents.hpp"
 #include "ranks_look.hpp"
 #include "report_file.hpp"
@@ -52,25 +55,25 @@ result<job_graph> graph_of(const graph_command_options& options, std::optional<i
 }  // namespace
 
 int run_graph(const graph_command_options& options) {
-  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  auto report = report_file::open(options.report, STDOUT_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;
   }
   std::optional<int> interrupted;
-  const auto job = graph_of(options, interrupted);
+  auto job = graph_of(options, interrupted);
   if (!job) {
     complain(job.error());
     return interrupted ? status_by_signal(*interrupted) : status_tool_failed;
   }
   complain_of_nodes(*job);
-  const std::string text = options.report.json ? graph_json(*job)
-                           : options.dot       ? graph_dot(*job)
-                                               : graph_text(*job, report->wants_colour());
-  if (auto written = report->write(text); !written) {
-    complain(written.error());
-    return status_tool_failed;
-  }
+  report->write([job = std::make_shared<job_graph>(std::move(*job)), json = options.report.json, dot = options.dot,
+                 colour = report->wants_colour()](report_stream& out) {
+    if (!json) return out.write(dot ? graph_dot(*job) : graph_text(*job, colour));
+    json_writer document(out);
+    write_graph(document, *job);
+    out.put('\n');
+  });
   return interrupted ? status_by_signal(*interrupted) : status_ok;
 }
 

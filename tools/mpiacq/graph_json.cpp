@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "graph_report.hpp"
+#include "json_writer.hpp"
 #include "mpi2dd_json.hpp"
 
 namespace mpiacq::tool {
@@ -126,35 +127,26 @@ json json_of_disagreements(const graph& graph) {
 
 }  // namespace
 
-std::string graph_json(const job_graph& job) {
+void write_graph(json_writer& out, const job_graph& job) {
   const graph& graph = job.graph;
-  json visits = json::array();
-  for (const visit& v : graph.visits()) visits.push_back(json_of_visit(graph, v));
-  json problems = json::array();
-  for (const error& problem : job.problems) problems.push_back(problem.message);
-  const json head = {{"schema", "mpiacq.graph/1"},
-                     {"interface", "mpi2dd"},
-                     {"start", index(graph.start())},
-                     {"host", job.host},
-                     {"core", or_null(job.core)},
-                     {"worlds", json_of_worlds(graph)},
-                     {"spawns", json_of_spawns(graph)},
-                     {"visits", std::move(visits)},
-                     {"disagreements", json_of_disagreements(graph)},
-                     {"disagreement_count", graph.disagreement_count()},
-                     {"left_unopened", graph.left_unopened()},
-                     {"problems", std::move(problems)}};
-  // Row by row: a million of them as one document would be a gigabyte on its way to text.
-  std::string text = dump(head);
-  text.resize(text.rfind('}'));
-  text += ",\"processes\":[";
-  for (std::uint32_t i = 0; i < graph.process_count(); ++i) {
-    std::string row = dump(row_of(graph, process_number{i}));
-    row.pop_back();
-    if (i != 0) text += ',';
-    text += row;
-  }
-  return text + "]}\n";
+  out.begin_object()
+      .members({{"schema", "mpiacq.graph/1"},
+                {"interface", "mpi2dd"},
+                {"start", index(graph.start())},
+                {"host", job.host},
+                {"core", or_null(job.core)},
+                {"worlds", json_of_worlds(graph)},
+                {"spawns", json_of_spawns(graph)}})
+      .key("visits")
+      .begin_array();
+  for (const visit& v : graph.visits()) out.value(json_of_visit(graph, v));
+  out.end_array().member("disagreements", json_of_disagreements(graph));
+  out.member("disagreement_count", graph.disagreement_count()).member("left_unopened", graph.left_unopened());
+  out.key("problems").begin_array();
+  for (const error& problem : job.problems) out.value(problem.message);
+  out.end_array().key("processes").begin_array();
+  for (std::uint32_t i = 0; i < graph.process_count(); ++i) out.value(row_of(graph, process_number{i}));
+  out.end_array().end_object();
 }
 
 }  // namespace mpiacq::tool

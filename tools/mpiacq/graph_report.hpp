@@ -14,10 +14,12 @@
 
 namespace mpiacq::tool {
 
+class json_writer;
+
 /// A tree for people; `colour` for a terminal.
 [[nodiscard]] std::string graph_text(const job_graph& job, bool colour);
-/// A `mpiacq.graph/1` document, with a line feed.
-[[nodiscard]] std::string graph_json(const job_graph& job);
+/// A `mpiacq.graph/1` document.
+void write_graph(json_writer& out, const job_graph& job);
 /// For Graphviz.
 [[nodiscard]] std::string graph_dot(const job_graph& job);
 

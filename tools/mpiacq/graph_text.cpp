@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "advice.hpp"
 #include "call_chains.hpp"
 #include "colours.hpp"
 #include "graph_report.hpp"
@@ -95,7 +96,7 @@ class graph_painter {
     if (v.process == graph_.start()) whole.text += "  (walked from here)";
     for (const std::string& problem : problems_of(graph_, v, problems_shown)) {
       whole.below.push_back(
-          {in(v.state == visit_state::read ? yellow : red, "problem: " + printable(problem)), false, {}});
+          {in(v.state == visit_state::read ? yellow : red, "problem: " + advised(problem)), false, {}});
     }
     add_ways(whole, v, above);
     for (const world_part& part : parts_of(graph_, v)) whole.below.push_back(world_line(part));
@@ -207,7 +208,7 @@ std::string graph_text(const job_graph& job, bool colour) {
     text += fmt::format("  {} were not opened: there are too many\n",
                         counted(job.graph.left_unopened(), "directory", "directories"));
   }
-  for (const error& problem : job.problems) text += "  problem: " + printable(problem.message) + "\n";
+  for (const error& problem : job.problems) text += "  problem: " + advised(problem.message) + "\n";
   return text;
 }
 

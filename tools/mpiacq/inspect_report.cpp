@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "advice.hpp"
 #include "mpi2dd_json.hpp"
 #include "text_parts.hpp"
 
@@ -49,12 +50,37 @@ std::string mpi2dd_text(const mpi2dd::process_info& info) {
   return text;
 }
 
+/// The value of a variable of a process; empty where it has none to show.
+std::string value_text(const inspected& seen, mpir::known id) {
+  const auto value =
+      std::find_if(seen.values.begin(), seen.values.end(), [&](const mpir::variable_value& v) { return v.id == id; });
+  if (value == seen.values.end()) return {};
+  if (const auto* number = std::get_if<std::int64_t>(&value->value)) return std::to_string(*number);
+  if (const auto* text = std::get_if<std::string>(&value->value)) return "\"" + printable(*text) + "\"";
+  return fmt::format("{:#x}", std::get<target_address>(value->value).value());
+}
+
+json json_of_value(const decltype(mpir::variable_value::value)& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return fmt::format("{:#x}", std::get<target_address>(value).value());
+}
+
+/// The symbols of MPIR, and of a process what its variables contain.
+json symbols_json(const inspected& seen) {
+  json symbols = json_of(seen.program.symbols);
+  for (const mpir::variable_value& one : seen.values) {
+    symbols[std::string(mpir::about(one.id).name)]["value"] = json_of_value(one.value);
+  }
+  return symbols;
+}
+
 /// The symbols of MPI2DD as rows; the draft has no numbers for its sections.
 void add_mpi2dd_rows(const inspection& found, std::vector<std::vector<std::string>>& rows) {
   for (const auto& symbol : {found.mpi2dd_info, found.mpi2dd_breakpoint}) {
     if (!symbol) continue;
     rows.push_back(
-        {symbol->name, "MPI2DD", fmt::format("{:#x}", symbol->address().value()), printable(symbol->home->path)});
+        {symbol->name, "MPI2DD", fmt::format("{:#x}", symbol->address().value()), "", printable(symbol->home->path)});
   }
 }
 
@@ -71,20 +97,25 @@ json mpi2dd_json(const inspection& found) {
 
 }  // namespace
 
-std::string inspect_text(const inspection& found) {
+std::string inspect_text(const inspected& seen) {
+  const inspection& found = seen.program;
   std::string text = headline(found);
-  std::vector<std::vector<std::string>> rows = {{"SYMBOL", "SECTION", "ADDRESS", "MODULE"}};
+  std::vector<std::vector<std::string>> rows = {{"SYMBOL", "SECTION", "ADDRESS", "VALUE", "MODULE"}};
   std::vector<std::string_view> absent;
   for (const mpir::known_symbol& known : mpir::known_symbols()) {
     if (const auto& symbol = found.symbols[known.id]) {
       rows.push_back({std::string(known.name), std::string(known.section),
-                      fmt::format("{:#x}", symbol->address().value()), printable(symbol->home->path)});
+                      fmt::format("{:#x}", symbol->address().value()), value_text(seen, known.id),
+                      printable(symbol->home->path)});
     } else {
       absent.push_back(known.name);
     }
   }
   const bool has_mpir = rows.size() > 1;
   add_mpi2dd_rows(found, rows);
+  if (!found.pid) {
+    for (auto& row : rows) row.erase(row.begin() + 3);  // a file has no values
+  }
   if (rows.size() > 1) text += columns(rows);
   // Who speaks only MPI2DD need not be told each name of MPIR.
   if (!has_mpir && found.mpi2dd_info) {
@@ -96,12 +127,13 @@ std::string inspect_text(const inspection& found) {
     text += fmt::format("  descriptor: {}; {}\n", layout_text(*found.layout), layout_source_text(*found.layout, false));
   }
   if (found.mpi2dd) text += mpi2dd_text(*found.mpi2dd);
-  for (const error& problem : found.problems) text += "  problem: " + printable(problem.message) + "\n";
-  if (found.lacking) text += "  lacking: " + printable(*found.lacking) + "\n";
+  for (const error& problem : found.problems) text += "  problem: " + advised(problem.message) + "\n";
+  if (found.lacking) text += "  lacking: " + advised(*found.lacking) + "\n";
   return text;
 }
 
-std::string inspect_json(const inspection& found) {
+json inspect_json(const inspected& seen) {
+  const inspection& found = seen.program;
   json modules = json::array();
   for (const auto& module : found.modules) {
     modules.push_back({{"path", module->path},
@@ -111,19 +143,19 @@ std::string inspect_json(const inspection& found) {
   }
   json problems = json::array();
   for (const error& problem : found.problems) problems.push_back(problem.message);
-  return dump({{"schema", "mpiacq.inspect/1"},
-               {"file", found.what},
-               {"pid", found.pid ? json(found.pid->value()) : json(nullptr)},
-               {"abi",
-                {{"pointer_size", found.abi.pointer_size},
-                 {"byte_order", found.abi.order == byte_order::little ? "little" : "big"},
-                 {"machine", found.abi.elf_machine}}},
-               {"modules", std::move(modules)},
-               {"symbols", json_of(found.symbols)},
-               {"layout", json_of(found.layout ? &*found.layout : nullptr)},
-               {"mpi2dd", mpi2dd_json(found)},
-               {"lacking", or_null(found.lacking)},
-               {"problems", std::move(problems)}});
+  return {{"schema", "mpiacq.inspect/1"},
+          {"file", found.what},
+          {"pid", found.pid ? json(found.pid->value()) : json(nullptr)},
+          {"abi",
+           {{"pointer_size", found.abi.pointer_size},
+            {"byte_order", found.abi.order == byte_order::little ? "little" : "big"},
+            {"machine", found.abi.elf_machine}}},
+          {"modules", std::move(modules)},
+          {"symbols", symbols_json(seen)},
+          {"layout", json_of(found.layout ? &*found.layout : nullptr)},
+          {"mpi2dd", mpi2dd_json(found)},
+          {"lacking", or_null(found.lacking)},
+          {"problems", std::move(problems)}};
 }
 
 }  // namespace mpiacq::tool

@@ -2,14 +2,23 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "json_parts.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/mpir_values.hpp"
 
 namespace mpiacq::tool {
 
+/// What `inspect` found.
+struct inspected {
+  inspection program;
+  std::vector<mpir::variable_value> values;  ///< of a process: what its variables contained when it was looked at
+};
+
 /// For people.
-[[nodiscard]] std::string inspect_text(const inspection& found);
-/// A `mpiacq.inspect/1` document, with a line feed.
-[[nodiscard]] std::string inspect_json(const inspection& found);
+[[nodiscard]] std::string inspect_text(const inspected& seen);
+/// A `mpiacq.inspect/1` document.
+[[nodiscard]] json inspect_json(const inspected& seen);
 
 }  // namespace mpiacq::tool

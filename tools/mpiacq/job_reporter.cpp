@@ -1,9 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "job_reporter.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "json_writer.hpp"
 #include "queues_session.hpp"
 #include "stacks_session.hpp"
 
@@ -19,21 +22,23 @@ std::vector<bool> local_ones(const job& subject, const process_table& table) {
 
 }  // namespace
 
-void job_reporter::report(job_snapshot::event what, const job_change* change, std::optional<std::string> reason,
-                          const rank_spawn* spawn) {
-  const job_snapshot snapshot{what,
-                              std::move(reason),
-                              change,
-                              job_,
-                              problems_,
-                              stacks_ ? &*stacks_ : nullptr,
-                              queues_ ? &*queues_ : nullptr,
-                              report_.wants_colour(),
-                              spawn};
-  note_failure(report_.write(options_.json ? job_json(snapshot) : job_text(snapshot)));
+void job_reporter::report(job_snapshot::event what, std::optional<job_change> change, std::optional<std::string> reason,
+                          std::optional<rank_spawn> spawn) {
+  auto snapshot = std::make_shared<job_snapshot>(snapshot_of(job_));
+  snapshot->what = what;
+  snapshot->abort_reason = std::move(reason);
+  snapshot->change = std::move(change);
+  snapshot->spawn = std::move(spawn);
+  snapshot->problems = problems_;
   // They were of this moment.
-  stacks_.reset();
-  queues_.reset();
+  snapshot->stacks = std::exchange(stacks_, std::nullopt);
+  snapshot->queues = std::exchange(queues_, std::nullopt);
+  report_.write([snapshot, json = options_.json, colour = report_.wants_colour()](report_stream& out) {
+    if (!json) return out.write(job_text(*snapshot, colour));
+    json_writer document(out);
+    write_job(document, *snapshot);
+    out.put('\n');
+  });
 }
 
 void job_reporter::problem(const error& what) {
@@ -108,7 +113,7 @@ void job_reporter::serve_spawns() {
       all.insert(all.end(), spawn->processes.begin(), spawn->processes.end());
     }
     queues_ = followed_queues_;
-    report(job_snapshot::event::new_processes, nullptr, {}, &*spawn);
+    report(job_snapshot::event::new_processes, {}, {}, *spawn);
   }
 }
 

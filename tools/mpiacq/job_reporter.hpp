@@ -13,18 +13,15 @@
 
 namespace mpiacq::tool {
 
-[[nodiscard]] inline const job_change* change_in(const std::optional<job_change>& change) {
-  return change ? &*change : nullptr;
-}
-
 /// Says what happens to a job: its events in the report, everything else on standard error as it comes.
 class job_reporter {
  public:
   job_reporter(const job& subject, const report_options& options, report_file& report)
       : job_(subject), options_(options), report_(report) {}
 
-  void report(job_snapshot::event what, const job_change* change = nullptr, std::optional<std::string> reason = {},
-              const rank_spawn* spawn = nullptr);
+  /// Hands a report over to be written. The job may be let go at once: nothing waits for the report's reader.
+  void report(job_snapshot::event what, std::optional<job_change> change = {}, std::optional<std::string> reason = {},
+              std::optional<rank_spawn> spawn = {});
   /// Said now, and in every report from now on.
   void problem(const error& what);
   /// Something that we were to do did not work.

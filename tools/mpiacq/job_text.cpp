@@ -29,7 +29,7 @@ std::string_view what_happened(mpi2dd::debug_state state) {
 
 std::string who_raised(const job_snapshot& snapshot) {
   const process_id pid = snapshot.change->raised_by;
-  const auto table = snapshot.subject.processes();
+  const auto& table = snapshot.processes;
   const auto entry = entry_of(table.get(), pid);
   return entry ? fmt::format("rank {} (pid {})", table->names().of(*entry), pid.value())
                : fmt::format("process {}", pid.value());
@@ -40,35 +40,35 @@ std::string change_headline(const job_snapshot& snapshot, const process_table& t
   std::string text = fmt::format("mpiacq: {} {}: ", who_raised(snapshot), what_happened(change.state));
   if (!change.came.empty()) text += fmt::format("{} more, ", change.came.size());
   if (change.left != 0) text += fmt::format("{} gone, ", change.left);
-  return text + extent_text(table, snapshot.subject.facts()) + "\n";
+  return text + extent_text(table, snapshot.facts) + "\n";
 }
 
 std::string headline(const job_snapshot& snapshot, const process_table* table) {
-  const starter_facts& starter = snapshot.subject.starter();
+  const starter_facts& starter = snapshot.starter;
   std::string text = fmt::format("mpiacq: {} (pid {})", printable(starter.executable), starter.pid.value());
   if (snapshot.what == job_snapshot::event::aborting) {
-    const bool by_rank = snapshot.change != nullptr && snapshot.change->raised_by != starter.pid;
+    const bool by_rank = snapshot.change && snapshot.change->raised_by != starter.pid;
     if (by_rank) text = "mpiacq: " + who_raised(snapshot);
     text += " aborts the job: ";
     text += snapshot.abort_reason ? printable(*snapshot.abort_reason) : "it gives no reason";
     return text + "\n";
   }
-  if (snapshot.change != nullptr && snapshot.change->state != mpi2dd::debug_state::start) {
+  if (snapshot.change && snapshot.change->state != mpi2dd::debug_state::start) {
     return change_headline(snapshot, *table);
   }
   const bool attached = snapshot.what == job_snapshot::event::attached;
-  return text + (attached ? " has " : " has spawned ") + extent_text(*table, snapshot.subject.facts()) + "\n";
+  return text + (attached ? " has " : " has spawned ") + extent_text(*table, snapshot.facts) + "\n";
 }
 
 /// What a table's change is for (a spawn, a connection) is reported right after it, with all processes.
 bool is_small(const job_snapshot& snapshot) {
   if (snapshot.what == job_snapshot::event::aborting) return true;
-  return snapshot.change != nullptr && (snapshot.change->state == mpi2dd::debug_state::directory_changed ||
-                                        snapshot.change->state == mpi2dd::debug_state::metadirectory_changed);
+  return snapshot.change && (snapshot.change->state == mpi2dd::debug_state::directory_changed ||
+                             snapshot.change->state == mpi2dd::debug_state::metadirectory_changed);
 }
 
 std::string spawn_text(const job_snapshot& snapshot) {
-  const auto table = snapshot.subject.processes();
+  const auto& table = snapshot.processes;
   const rank_spawn& spawn = *snapshot.spawn;
   const std::string who = table ? table->names().of(spawn.rank) : std::to_string(spawn.rank);
   std::string text;
@@ -81,23 +81,39 @@ std::string spawn_text(const job_snapshot& snapshot) {
 
 }  // namespace
 
-std::string job_text(const job_snapshot& snapshot) {
+job_snapshot snapshot_of(const job& subject) {
+  job_snapshot snapshot;
+  snapshot.starter = subject.starter();
+  snapshot.facts = subject.facts();
+  snapshot.interface = subject.interface();
+  snapshot.symbols = subject.interface_symbols();
+  snapshot.queue_library = subject.queue_library();
+  snapshot.processes = subject.processes();
+  if (!snapshot.processes) return snapshot;
+  snapshot.states = subject.rank_states();
+  snapshot.facts_of_ranks = subject.facts_of_ranks();
+  snapshot.is_local.reserve(snapshot.processes->size());
+  for (std::size_t i = 0; i < snapshot.processes->size(); ++i) snapshot.is_local.push_back(subject.is_local(i));
+  return snapshot;
+}
+
+std::string job_text(const job_snapshot& snapshot, bool colour) {
   if (snapshot.what == job_snapshot::event::new_processes) return spawn_text(snapshot);
-  const auto table = snapshot.subject.processes();
-  const std::string& how = snapshot.subject.starter().found_how;
+  const auto& table = snapshot.processes;
+  const std::string& how = snapshot.starter.found_how;
   if (!table || is_small(snapshot)) return headline(snapshot, table.get());
   std::string text = headline(snapshot, table.get());
   if (!how.empty()) text += "  " + printable(how) + "\n";
-  if (snapshot.subject.starter().has_both) {
+  if (snapshot.starter.has_both) {
     text += "  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n";
   }
-  text += table_text(*table, snapshot.subject.rank_states());
-  // By MPIR they are the whole job's, and nothing that a person would act on.
-  const bool of_each = snapshot.subject.interface() == interface_kind::mpi2dd;
-  if (of_each) text += facts_text(*table, snapshot.subject.facts_of_ranks());
+  text += table_text(*table, snapshot.states);
+  // By MPIR they are the whole job's; by MPI2DD each process has its own.
+  text += snapshot.interface == interface_kind::mpi2dd ? facts_text(*table, snapshot.facts_of_ranks)
+                                                       : facts_text(snapshot.facts);
   text += problem_text(snapshot.problems, table.get());
-  if (snapshot.stacks != nullptr) text += stacks_body(*snapshot.stacks, snapshot.colour);
-  if (snapshot.queues != nullptr) text += queues_body(*snapshot.queues, snapshot.colour);
+  if (snapshot.stacks) text += stacks_body(*snapshot.stacks, colour);
+  if (snapshot.queues) text += queues_body(*snapshot.queues, colour);
   return text;
 }
 

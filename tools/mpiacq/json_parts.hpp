@@ -61,9 +61,4 @@ using json = nlohmann::ordered_json;
   return document;
 }
 
-/// Text. Names of foreign files need not be UTF-8: what is not is replaced, since JSON cannot hold it.
-[[nodiscard]] inline std::string dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace mpiacq::tool

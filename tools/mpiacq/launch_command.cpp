@@ -1,6 +1,4 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include <iostream>
-
 #include <unistd.h>
 
 #include "commands.hpp"
@@ -8,13 +6,6 @@
 #include "launch_session.hpp"
 
 namespace mpiacq::tool {
-
-void complain(std::string_view what) {
-  std::cerr << "mpiacq: " << what << std::endl;
-}
-void complain(const error& what) {
-  complain(what.message);
-}
 
 debug_file_search search_in(const report_options& options) {
   debug_file_search search;
@@ -34,7 +25,7 @@ job_options job_options_of(const job_command_options& options) {
 }
 
 int run_launch(const launch_options& options) {
-  auto report = report_file::open(options.report.output, STDERR_FILENO);
+  auto report = report_file::open(options.report, STDERR_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;

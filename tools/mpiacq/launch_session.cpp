@@ -81,16 +81,16 @@ void launch_session::handle(const job_event& event) {
     agents_.leave();
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
-    reporter_.report(job_snapshot::event::spawned, change_in(spawn->change));
+    reporter_.report(job_snapshot::event::spawned, spawn->change);
     spawned_ = true;
     const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
     if (options_.daemons && refused) reporter_.note_failure();  // it has been said why
     after_report();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    reporter_.report(job_snapshot::event::aborting, change_in(abort->change), abort->reason);
+    reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
     reporter_.note_failure(job_.resume());
   } else if (const auto* changed = std::get_if<job_changed>(&event)) {
-    reporter_.report(job_snapshot::event::changed, &changed->change);
+    reporter_.report(job_snapshot::event::changed, changed->change);
     reporter_.note_failure(job_.resume());
   } else if (const auto* notice = std::get_if<job_notice>(&event)) {
     reporter_.problem(notice->what);
@@ -120,7 +120,7 @@ void launch_session::after_report() {
       break;
     case then::stop:
       reporter_.note_failure(job_.detach(leave::stopped));
-      complain(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+      complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
       break;
   }
   if (!commands_) commands_ = run_for_each(job_, options_, true);

@@ -1,11 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "progress_line.hpp"
 
-#include <cstdio>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "output_queue.hpp"
+#include "printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -20,12 +23,12 @@ progress_line::~progress_line() {
 }
 
 void progress_line::clear() {
-  if (std::exchange(stands_, false)) fmt::print(stderr, "{}", line_begin);
+  if (std::exchange(stands_, false)) the_output().write(STDERR_FILENO, std::string(line_begin));
 }
 
 void progress_line::show(std::string_view text) {
   if (!shown_) return;
-  fmt::print(stderr, "{}mpiacq: {}", line_begin, text);
+  the_output().write_if_idle(STDERR_FILENO, fmt::format("{}mpiacq: {}", line_begin, printable(text)));
   stands_ = true;
 }
 

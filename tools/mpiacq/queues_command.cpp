@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +10,9 @@
 #include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "json_writer.hpp"
 #include "progress_line.hpp"
+#include "queues_json.hpp"
 #include "queues_session.hpp"
 #include "ranks_look.hpp"
 
@@ -42,7 +46,7 @@ void complain_of_signal(int number, const queues_snapshot& seen) {
 }  // namespace
 
 int run_queues(const queues_options& options) {
-  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  auto report = report_file::open(options.report, STDOUT_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;
@@ -66,17 +70,19 @@ int run_queues(const queues_options& options) {
   session->snapshot().problems = look->job.problems;
   look_with_progress(*session);
   const auto signal = signals.take();
-  const queues_snapshot& seen = session->snapshot();
-  const std::string text = options.report.json ? queues_json(seen) : queues_text(seen, report->wants_colour());
-  if (auto written = report->write(text); !written) {
-    complain(written.error());
-    return status_tool_failed;
-  }
+  const bool rank_failed = session->rank_failed();
+  const auto seen = std::make_shared<const queues_snapshot>(std::move(session->snapshot()));
+  report->write([seen, json = options.report.json, colour = report->wants_colour()](report_stream& out) {
+    if (!json) return out.write(queues_text(*seen, colour));
+    json_writer document(out);
+    write_queues(document, *seen);
+    out.put('\n');
+  });
   if (signal) {
-    complain_of_signal(signal->number, seen);
+    complain_of_signal(signal->number, *seen);
     return status_by_signal(signal->number);
   }
-  return session->rank_failed() ? status_rank_failed : status_ok;
+  return rank_failed ? status_rank_failed : status_ok;
 }
 
 }  // namespace mpiacq::tool

@@ -131,20 +131,28 @@ json ranks_of(const std::vector<std::uint32_t>& entries, const rank_names& names
   return all;
 }
 
-void add_waits(json& document, const queues_snapshot& snapshot) {
-  json pairs = json::array(), unpaired = json::array(), waits = json::array(), cycles = json::array(),
-       deadlocks = json::array();
+void write_pairs(json_writer& out, const queues_snapshot& snapshot) {
+  out.key("pairs").begin_array();
   for (const operation_pair& pair : snapshot.waits.pairs) {
-    pairs.push_back({{"send", json_of(pair.send, snapshot)},
-                     {"receive", json_of(pair.receive, snapshot)},
-                     {"only_choice", pair.only_choice}});
+    out.value(json{{"send", json_of(pair.send, snapshot)},
+                   {"receive", json_of(pair.receive, snapshot)},
+                   {"only_choice", pair.only_choice}});
   }
+  out.end_array().key("unpaired").begin_array();
   for (const unpaired_operation& single : snapshot.waits.unpaired) {
     json one = json_of(single.where, snapshot);
     one["unmatched"] = single.unmatched;
-    unpaired.push_back(std::move(one));
+    out.value(one);
   }
-  for (const rank_wait& wait : snapshot.waits.waits) waits.push_back(json_of(wait, snapshot.names));
+  out.end_array();
+}
+
+void write_waits(json_writer& out, const queues_snapshot& snapshot) {
+  write_pairs(out, snapshot);
+  out.key("waits").begin_array();
+  for (const rank_wait& wait : snapshot.waits.waits) out.value(json_of(wait, snapshot.names));
+  out.end_array();
+  json cycles = json::array(), deadlocks = json::array();
   for (const deadlock& found : snapshot.waits.deadlocks) {
     if (found.certain) cycles.push_back(ranks_of(found.ranks, snapshot.names));
     deadlocks.push_back({{"ranks", ranks_of(found.ranks, snapshot.names)},
@@ -152,12 +160,7 @@ void add_waits(json& document, const queues_snapshot& snapshot) {
                          {"behind", snapshot.names.text(found.behind)},
                          {"certain", found.certain}});
   }
-  document["pairs"] = std::move(pairs);
-  document["unpaired"] = std::move(unpaired);
-  document["waits"] = std::move(waits);
-  document["cycles"] = std::move(cycles);
-  document["deadlocks"] = std::move(deadlocks);
-  document["not_known"] = sentences(snapshot.waits.doubts);
+  out.member("cycles", cycles).member("deadlocks", deadlocks).member("not_known", sentences(snapshot.waits.doubts));
 }
 
 /// Of the first rank that has one: as a rule all have the same.
@@ -174,30 +177,25 @@ json library_of(const queues_snapshot& snapshot) {
 
 }  // namespace
 
-json json_of_queues(const queues_snapshot& snapshot) {
-  json ranks = json::array();
-  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) ranks.push_back(json_of_rank(snapshot, i));
-  json document = {{"schema", "mpiacq.queues/1"},
-                   {"starter",
-                    {{"pid", snapshot.starter.pid.value()},
-                     {"executable", snapshot.starter.executable},
-                     {"found_how", or_null(snapshot.starter.found_how)}}},
-                   {"worlds", json_of_worlds(snapshot.worlds)},
-                   {"library", library_of(snapshot)},
-                   {"types_file", or_null(snapshot.types_file)},
-                   {"held_seconds", snapshot.held.count()},
-                   {"looks", snapshot.looks},
-                   {"interrupted", snapshot.interrupted},
-                   {"ranks", std::move(ranks)},
-                   {"remote", snapshot.names.text(snapshot.remote)}};
-  add_waits(document, snapshot);
-  document["notes"] = sentences(snapshot.seen.notes);
-  document["problems"] = messages(snapshot.problems);
-  return document;
-}
-
-std::string queues_json(const queues_snapshot& snapshot) {
-  return dump(json_of_queues(snapshot));
+void write_queues(json_writer& out, const queues_snapshot& snapshot) {
+  out.begin_object()
+      .members({{"schema", "mpiacq.queues/1"},
+                {"starter",
+                 {{"pid", snapshot.starter.pid.value()},
+                  {"executable", snapshot.starter.executable},
+                  {"found_how", or_null(snapshot.starter.found_how)}}},
+                {"worlds", json_of_worlds(snapshot.worlds)},
+                {"library", library_of(snapshot)},
+                {"types_file", or_null(snapshot.types_file)},
+                {"held_seconds", snapshot.held.count()},
+                {"looks", snapshot.looks},
+                {"interrupted", snapshot.interrupted}})
+      .key("ranks")
+      .begin_array();
+  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) out.value(json_of_rank(snapshot, i));
+  out.end_array().member("remote", snapshot.names.text(snapshot.remote));
+  write_waits(out, snapshot);
+  out.member("notes", sentences(snapshot.seen.notes)).member("problems", messages(snapshot.problems)).end_object();
 }
 
 }  // namespace mpiacq::tool

@@ -47,7 +47,5 @@ struct queues_snapshot {
 [[nodiscard]] std::string queues_text(const queues_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.
 [[nodiscard]] std::string queues_body(const queues_snapshot& snapshot, bool colour);
-/// A `mpiacq.queues/1` document, with a line feed.
-[[nodiscard]] std::string queues_json(const queues_snapshot& snapshot);
 
 }  // namespace mpiacq::tool

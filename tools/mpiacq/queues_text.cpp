@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "advice.hpp"
 #include "call_chains.hpp"
 #include "queues_parts.hpp"
 #include "queues_report.hpp"
@@ -227,13 +228,13 @@ std::string problems_text(const queues_snapshot& snapshot) {
   for (const auto& [sentence, ranks] : problems.rows()) {
     if (++shown > rows_shown) return text + "  and more: see --json\n";
     text += fmt::format("  {} {}: {}\n", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, snapshot.names),
-                        printable(sentence));
+                        advised(sentence));
   }
   if (!snapshot.remote.empty()) {
     text += fmt::format("  on other nodes, and not looked at: {} {}\n", snapshot.remote.count() == 1 ? "rank" : "ranks",
                         ranks_text(snapshot.remote, snapshot.names));
   }
-  for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
+  for (const error& problem : snapshot.problems) text += "  problem: " + advised(problem.message) + "\n";
   return text;
 }
 

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "output_queue.hpp"
+#include "printable.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
@@ -88,8 +90,9 @@ rank_commands::~rank_commands() {
 void rank_commands::add_to(std::vector<pollfd>& polled) const {
   for (const running& command : running_) {
     polled.push_back({command.process, POLLIN, 0});
-    if (command.output >= 0) polled.push_back({command.output, POLLIN, 0});
+    if (command.output >= 0 && reader_keeps_up_) polled.push_back({command.output, POLLIN, 0});
   }
+  if (!reader_keeps_up_) polled.push_back({the_output().room_descriptor(), POLLIN, 0});
 }
 
 void rank_commands::stop() {
@@ -99,7 +102,11 @@ void rank_commands::stop() {
 }
 
 void rank_commands::serve() {
-  for (running& command : running_) read_output(command);
+  // Where the reader of our output is slow, the commands' pipes fill up, and the commands wait: our memory is bounded.
+  reader_keeps_up_ = the_output().has_room();
+  if (reader_keeps_up_) {
+    for (running& command : running_) read_output(command);
+  }
   std::erase_if(running_, [&](running& command) { return has_ended(command); });
   for (std::size_t left = waiting_.size(); left > 0 && running_.size() < jobs_; --left) {
     command_subject next = std::move(waiting_.front());
@@ -153,14 +160,8 @@ void rank_commands::read_output(running& command) {
 }
 
 void rank_commands::print(const running& command, std::string_view line) {
-  const std::string labelled = fmt::format("{}: {}\n", command.rank, line);
-  std::string_view rest = labelled;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(output_, rest.data(), rest.size());
-    // A reader that has gone wants no more of it; the commands are run all the same.
-    if (written < 0 && errno != EINTR) return;
-    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  // The line is the command's own, as the job's output is the job's. What stands before it may be another's.
+  the_output().write(output_, fmt::format("{}: {}\n", printable(command.rank), line));
 }
 
 bool rank_commands::has_ended(running& command) {

@@ -92,6 +92,7 @@ class rank_commands {
   std::vector<running> running_;
   std::size_t jobs_;
   int output_;
+  bool reader_keeps_up_ = true;
   command_hooks hooks_;
   std::size_t failures_ = 0;
 };

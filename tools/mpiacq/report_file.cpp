@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -10,49 +11,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complaints.hpp"
+#include "output_queue.hpp"
+
 namespace mpiacq::tool {
 
-result<report_file> report_file::open(const std::string& file, int default_descriptor) {
-  if (file.empty()) return report_file{default_descriptor, false, {}};
-  if (file == "-") return report_file{STDOUT_FILENO, false, {}};
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+/// Shared with the reports that are still to be written there.
+struct report_file::place {
+  place(int d, std::string p, bool json) : descriptor(d), path(std::move(p)) {
+    struct stat kind {};
+    replaces = json && !path.empty() && ::fstat(descriptor, &kind) == 0 && S_ISREG(kind.st_mode);
+  }
+  ~place() {
+    if (!path.empty()) ::close(descriptor);
+  }
+  place(const place&) = delete;
+  place& operator=(const place&) = delete;
+
+  int descriptor;
+  std::string path;       ///< empty: a stream that was open before
+  bool replaces = false;  ///< each report takes the place of the one before
+};
+
+result<report_file> report_file::open(const report_options& options, int default_descriptor) {
+  const std::string& file = options.output;
+  const bool is_stream = file.empty() || file == "-";
+  const int stream = file.empty() ? default_descriptor : STDOUT_FILENO;
+  const int descriptor = is_stream ? stream : ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return fail(error{error_code::system, fmt::format("opening the report file {}", file)}.with_errno(errno).on(file));
   }
-  return report_file{descriptor, true, file};
+  return report_file{std::make_shared<const place>(descriptor, is_stream ? std::string() : file, options.json)};
 }
 
-report_file::report_file(int descriptor, bool owned, std::string path)
-    : descriptor_(descriptor), owned_(owned), path_(std::move(path)) {
-  struct stat kind {};
-  replaces_ = owned && ::fstat(descriptor, &kind) == 0 && S_ISREG(kind.st_mode);
-}
+report_file::report_file(std::shared_ptr<const place> where) : place_(std::move(where)) {}
 
-report_file::report_file(report_file&& other) noexcept
-    : descriptor_(other.descriptor_),
-      owned_(std::exchange(other.owned_, false)),
-      replaces_(other.replaces_),
-      path_(std::move(other.path_)) {}
-
-report_file::~report_file() {
-  if (owned_) ::close(descriptor_);
-}
-
-result<void> report_file::write(std::string_view report) {
-  const auto failed = [&](int reason) {
-    return fail(error{error_code::system, "writing the report"}.with_errno(reason).on(path_));
-  };
-  if (replaces_ && (::ftruncate(descriptor_, 0) != 0 || ::lseek(descriptor_, 0, SEEK_SET) != 0)) return failed(errno);
-  while (!report.empty()) {
-    const ssize_t written = ::write(descriptor_, report.data(), report.size());
-    if (written < 0 && errno != EINTR) return failed(errno);
-    if (written > 0) report.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+void report_file::write(report_body body) const {
+  the_output().add([where = place_, body = std::move(body), colour = wants_colour()] {
+    int problem = 0;
+    if (where->replaces && (::ftruncate(where->descriptor, 0) != 0 || ::lseek(where->descriptor, 0, SEEK_SET) != 0)) {
+      problem = errno;
+    }
+    report_stream stream(where->descriptor, colour);
+    if (problem == 0) {
+      body(stream);
+      stream.flush();
+      problem = stream.failure();
+    }
+    if (problem == 0) return;
+    the_output().note_failure();
+    complain(error{error_code::system, "writing the report"}.with_errno(problem).on(where->path));
+  });
 }
 
 bool report_file::is_terminal() const {
-  return ::isatty(descriptor_) == 1;
+  return ::isatty(place_->descriptor) == 1;
 }
 
 bool report_file::wants_colour() const {

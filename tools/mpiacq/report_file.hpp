@@ -1,34 +1,37 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <functional>
+#include <memory>
 
+#include "command_line.hpp"
 #include "mpiacq/error.hpp"
+#include "report_stream.hpp"
 
 namespace mpiacq::tool {
 
-/// Where reports go: a stream, or a file that always holds the last report only.
+/// Writes one report. It runs later and on another thread, so it owns what it needs.
+using report_body = std::function<void(report_stream&)>;
+
+/// Where the reports of a command go: a stream or a file. A file collects the reports for people one after another; as
+/// JSON it always contains one document, the last one.
 class report_file {
  public:
-  /// Opens FILE at once, so that a mistake in its name shows before anything is run. Empty: `default_descriptor`; "-":
-  /// standard output.
-  [[nodiscard]] static result<report_file> open(const std::string& file, int default_descriptor);
-  report_file(report_file&& other) noexcept;
-  report_file& operator=(report_file&&) = delete;
-  ~report_file();
+  /// Opens the file of -o at once, so that a mistake in its name shows before anything is run. No file:
+  /// `default_descriptor`; "-": standard output.
+  [[nodiscard]] static result<report_file> open(const report_options& options, int default_descriptor);
 
-  [[nodiscard]] result<void> write(std::string_view report);
+  /// Hands the report over to be written (output_queue.hpp), and does not wait for that. If it cannot be written, the
+  /// user is told then, and the program's status becomes 125.
+  void write(report_body body) const;
   [[nodiscard]] bool is_terminal() const;
   /// Whether a report for people is in colour there: on a terminal, unless NO_COLOR is set (no-color.org).
   [[nodiscard]] bool wants_colour() const;
 
  private:
-  report_file(int descriptor, bool owned, std::string path);
-  int descriptor_;
-  bool owned_;
-  bool replaces_ = false;  ///< a regular file: each report takes the place of the one before
-  std::string path_;
+  struct place;
+  explicit report_file(std::shared_ptr<const place> where);
+  std::shared_ptr<const place> place_;
 };
 
 }  // namespace mpiacq::tool

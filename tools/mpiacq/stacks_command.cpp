@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,8 +11,10 @@
 #include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
+#include "json_writer.hpp"
 #include "progress_line.hpp"
 #include "ranks_look.hpp"
+#include "stacks_json.hpp"
 #include "stacks_session.hpp"
 
 namespace mpiacq::tool {
@@ -47,17 +51,20 @@ std::optional<int> take_samples(stacks_session& session, const stacks_options& o
   return std::nullopt;
 }
 
-std::string report_of(const stacks_snapshot& snapshot, const stacks_options& options, bool colour) {
-  if (options.report.json) return stacks_json(snapshot);
+void write_report(report_stream& out, const stacks_snapshot& snapshot, const stacks_options& options, bool colour) {
+  if (options.report.json) {
+    json_writer document(out);
+    write_stacks(document, snapshot);
+    return out.put('\n');
+  }
   switch (options.form) {
     case stacks_form::folded:
-      return stacks_folded(snapshot.tree);
+      return out.write(stacks_folded(snapshot.tree));
     case stacks_form::dot:
-      return stacks_dot(snapshot);
+      return out.write(stacks_dot(snapshot));
     case stacks_form::tree:
-      break;
+      return out.write(stacks_text(snapshot, colour));
   }
-  return stacks_text(snapshot, colour);
 }
 
 /// Where the report has no room for it.
@@ -74,7 +81,7 @@ void complain_of_ranks(const stacks_snapshot& snapshot) {
 }  // namespace
 
 int run_stacks(const stacks_options& options) {
-  auto report = report_file::open(options.report.output, STDOUT_FILENO);
+  auto report = report_file::open(options.report, STDOUT_FILENO);
   if (!report) {
     complain(report.error());
     return status_tool_failed;
@@ -101,12 +108,11 @@ int run_stacks(const stacks_options& options) {
   snapshot.problems = job.problems;
   const auto interrupted = take_samples(*session, options, signals);
   if (options.form != stacks_form::tree && !options.report.json) complain_of_ranks(snapshot);
-  if (auto written = report->write(report_of(snapshot, options, report->wants_colour())); !written) {
-    complain(written.error());
-    return status_tool_failed;
-  }
+  const bool rank_failed = session->rank_failed();
+  report->write([seen = std::make_shared<stacks_snapshot>(std::move(snapshot)), options,
+                 colour = report->wants_colour()](report_stream& out) { write_report(out, *seen, options, colour); });
   if (interrupted) return status_by_signal(*interrupted);
-  return session->rank_failed() ? status_rank_failed : status_ok;
+  return rank_failed ? status_rank_failed : status_ok;
 }
 
 }  // namespace mpiacq::tool

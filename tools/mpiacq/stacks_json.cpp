@@ -9,12 +9,12 @@ namespace mpiacq::tool {
 
 namespace {
 
-json json_of_ranks(const stacks_snapshot& snapshot) {
-  json all = json::array();
+void write_ranks(json_writer& out, const stacks_snapshot& snapshot) {
+  out.begin_array();
   for (const stacked_rank& rank : snapshot.ranks) {
     json problems = json::array();
     for (const error& problem : rank.problems) problems.push_back(problem.message);
-    all.push_back({{"rank", snapshot.names.rank(rank.rank)},
+    out.value(json{{"rank", snapshot.names.rank(rank.rank)},
                    {"world", world_of(snapshot.names, rank.rank)},
                    {"pid", rank.pid.value()},
                    {"host", or_null(rank.host)},
@@ -22,7 +22,7 @@ json json_of_ranks(const stacks_snapshot& snapshot) {
                    {"samples", rank.samples},
                    {"problems", std::move(problems)}});
   }
-  return all;
+  out.end_array();
 }
 
 json json_of_node(const call_tree::node& node, const rank_names& names) {
@@ -45,42 +45,42 @@ json json_of_node(const call_tree::node& node, const rank_names& names) {
 }
 
 /// A flat list: nested as deep as the calls, it would be more than many a reader of JSON takes.
-json json_of_tree(const call_tree& tree, const rank_names& names) {
-  json nodes = json::array();
+void write_tree(json_writer& out, const call_tree& tree, const rank_names& names) {
   std::vector<std::size_t> ids(tree.size(), 0);
+  std::size_t count = 0;
+  out.begin_array();
   for (const auto number : tree.in_order()) {
     if (number == call_tree::root) continue;
     const call_tree::node& node = tree[number];
-    ids[number] = nodes.size();
+    ids[number] = count++;
     json frame = {{"id", ids[number]},
                   {"parent", node.parent == call_tree::root ? json(nullptr) : json(ids[node.parent])}};
     frame.update(json_of_node(node, names));
-    nodes.push_back(std::move(frame));
+    out.value(frame);
   }
-  return nodes;
+  out.end_array();
 }
 
 }  // namespace
 
-json json_of_stacks(const stacks_snapshot& snapshot) {
+void write_stacks(json_writer& out, const stacks_snapshot& snapshot) {
   json problems = json::array();
   for (const error& problem : snapshot.problems) problems.push_back(problem.message);
-  return {{"schema", "mpiacq.stacks/1"},
-          {"starter",
-           {{"pid", snapshot.starter.pid.value()},
-            {"executable", snapshot.starter.executable},
-            {"found_how", or_null(snapshot.starter.found_how)}}},
-          {"worlds", json_of_worlds(snapshot.worlds)},
-          {"samples", snapshot.samples},
-          {"interval_seconds", snapshot.interval.count()},
-          {"held_seconds", snapshot.held.count()},
-          {"ranks", json_of_ranks(snapshot)},
-          {"tree", json_of_tree(snapshot.tree, snapshot.names)},
-          {"problems", std::move(problems)}};
-}
-
-std::string stacks_json(const stacks_snapshot& snapshot) {
-  return dump(json_of_stacks(snapshot));
+  out.begin_object()
+      .members({{"schema", "mpiacq.stacks/1"},
+                {"starter",
+                 {{"pid", snapshot.starter.pid.value()},
+                  {"executable", snapshot.starter.executable},
+                  {"found_how", or_null(snapshot.starter.found_how)}}},
+                {"worlds", json_of_worlds(snapshot.worlds)},
+                {"samples", snapshot.samples},
+                {"interval_seconds", snapshot.interval.count()},
+                {"held_seconds", snapshot.held.count()}})
+      .key("ranks");
+  write_ranks(out, snapshot);
+  out.key("tree");
+  write_tree(out, snapshot.tree, snapshot.names);
+  out.member("problems", problems).end_object();
 }
 
 }  // namespace mpiacq::tool

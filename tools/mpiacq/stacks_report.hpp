@@ -44,8 +44,6 @@ struct stacks_snapshot {
 [[nodiscard]] std::string stacks_text(const stacks_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.
 [[nodiscard]] std::string stacks_body(const stacks_snapshot& snapshot, bool colour);
-/// A `mpiacq.stacks/1` document, with a line feed.
-[[nodiscard]] std::string stacks_json(const stacks_snapshot& snapshot);
 /// "main;solve;PMPI_Barrier 3" for each different stack, as flame graph tools read it.
 [[nodiscard]] std::string stacks_folded(const call_tree& tree);
 /// For Graphviz.

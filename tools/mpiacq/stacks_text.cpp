@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "advice.hpp"
 #include "call_chains.hpp"
 #include "colours.hpp"
 #include "stacks_report.hpp"
@@ -176,7 +177,7 @@ std::string not_taken_text(const std::vector<stacked_rank>& ranks, const rank_na
     if (!rank.is_local) {
       remote.add(rank.rank);
     } else if (!rank.problems.empty() && ++shown <= ranks_not_taken_shown) {
-      text += fmt::format("  rank {}: {}\n", names.of(rank.rank), printable(rank.problems.back().message));
+      text += fmt::format("  rank {}: {}\n", names.of(rank.rank), advised(rank.problems.back().message));
     } else if (!rank.problems.empty()) {
       ++more;
     }
@@ -216,7 +217,7 @@ std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
   }
   text += partings_text(tree, snapshot.names) + not_taken_text(snapshot.ranks, snapshot.names) +
           snapshot.hosts.line(snapshot.names);
-  for (const error& problem : snapshot.problems) text += "  problem: " + printable(problem.message) + "\n";
+  for (const error& problem : snapshot.problems) text += "  problem: " + advised(problem.message) + "\n";
   return text;
 }
 

@@ -18,14 +18,14 @@ json json_of_origin(const job_world& world) {
           {"sequence", world.spawned_by->sequence}};
 }
 
-/// Those that hold, by their names in the job's own.
-json json_of(const rank_facts& facts) {
-  json names = json::array();
-  if (facts.acquired_pre_main) names.push_back("acquired_pre_main");
-  if (facts.force_to_main) names.push_back("force_to_main");
-  if (facts.partial_attach_ok) names.push_back("partial_attach_ok");
-  if (facts.ignore_queues) names.push_back("ignore_queues");
-  return names;
+/// The names of those that hold, as the job's own facts have them.
+void write_facts(json_writer& out, const rank_facts& facts) {
+  out.begin_array();
+  if (facts.acquired_pre_main) out.value("acquired_pre_main");
+  if (facts.force_to_main) out.value("force_to_main");
+  if (facts.partial_attach_ok) out.value("partial_attach_ok");
+  if (facts.ignore_queues) out.value("ignore_queues");
+  out.end_array();
 }
 
 const job_world* world_of(const process_table& table, std::size_t entry) {
@@ -57,28 +57,30 @@ std::optional<std::size_t> entry_of(const process_table* table, process_id proce
   return std::nullopt;
 }
 
-json json_of_processes(const seen_table& seen) {
+void write_processes(json_writer& out, const seen_table& seen) {
   const process_table& table = seen.table;
-  json processes = json::array();
+  out.begin_array();
   auto problem = table.problems().begin();  // in order of entries, as we go
   for (std::size_t i = 0; i < table.size(); ++i) {
-    json problems = json::array();
-    for (; problem != table.problems().end() && problem->entry == i; ++problem) {
-      problems.push_back(problem->sentence(table.names()));
-    }
     const job_world* world = world_of(table, i);
-    processes.push_back({{"rank", table.names().rank(i)},
-                         {"world", world_id(table, i)},
-                         {"host", or_null(table.host_name(i))},
-                         {"executable", or_null(table.executable_name(i))},
-                         {"pid", table.pid(i).value()},
-                         {"local", bool{seen.is_local[i]}},
-                         {"state", name(seen.states[i])},
-                         {"spawned_by", world == nullptr ? json(nullptr) : json_of_origin(*world)},
-                         {"facts", i < seen.facts.size() ? json_of(seen.facts[i]) : json(nullptr)},
-                         {"problems", std::move(problems)}});
+    out.begin_object().member("rank", table.names().rank(i)).key("world");
+    world == nullptr ? out.null() : out.value(world->id);
+    out.member("host", table.host_name(i))
+        .member("executable", table.executable_name(i))
+        .member("pid", table.pid(i).value())
+        .member("local", bool{seen.is_local[i]})
+        .member("state", name(seen.states[i]))
+        .key("spawned_by");
+    world == nullptr || !world->spawned_by ? out.null() : out.value(json_of_origin(*world));
+    out.key("facts");
+    i < seen.facts.size() ? write_facts(out, seen.facts[i]) : (void)out.null();
+    out.key("problems").begin_array();
+    for (; problem != table.problems().end() && problem->entry == i; ++problem) {
+      out.value(problem->sentence(table.names()));
+    }
+    out.end_array().end_object();
   }
-  return processes;
+  out.end_array();
 }
 
 }  // namespace mpiacq::tool

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "json_parts.hpp"
+#include "json_writer.hpp"
 #include "mpiacq/job.hpp"
 
 namespace mpiacq::tool {
@@ -14,9 +15,9 @@ namespace mpiacq::tool {
 /// A table, and what its entries are on this node now.
 struct seen_table {
   const process_table& table;
-  std::vector<rank_state> states;
-  std::vector<bool> is_local;
-  std::vector<rank_facts> facts = {};  ///< none: they are not known of single ranks
+  const std::vector<rank_state>& states;
+  const std::vector<bool>& is_local;
+  std::span<const rank_facts> facts = {};  ///< none: they are not known of single ranks
 };
 
 /// The comm_world_id of an entry; null with MPIR, and where no known world has it.
@@ -27,6 +28,6 @@ struct seen_table {
 [[nodiscard]] std::optional<std::size_t> entry_of(const process_table* table, process_id process);
 
 /// The `processes` of a `mpiacq.job/1` document.
-[[nodiscard]] json json_of_processes(const seen_table& seen);
+void write_processes(json_writer& out, const seen_table& seen);
 
 }  // namespace mpiacq::tool

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "advice.hpp"
 #include "mpiacq/rank_set.hpp"
 #include "text_parts.hpp"
 
@@ -100,7 +101,7 @@ std::string table_text(const process_table& table, const std::vector<rank_state>
 
 std::string problem_text(std::span<const error> problems, const process_table* table) {
   std::string text;
-  for (const error& problem : problems) text += "  problem: " + printable(problem.message) + "\n";
+  for (const error& problem : problems) text += "  problem: " + advised(problem.message) + "\n";
   if (table == nullptr) return text;
   const auto of_table = table->problems();
   for (std::size_t i = 0; i < std::min(of_table.size(), problems_of_table_shown); ++i) {
@@ -109,6 +110,17 @@ std::string problem_text(std::span<const error> problems, const process_table* t
   if (table->problem_count() > problems_of_table_shown) {
     text += fmt::format("  and {} more such problems: see --json\n", table->problem_count() - problems_of_table_shown);
   }
+  return text;
+}
+
+std::string facts_text(const mpir::job_facts& facts) {
+  std::string text;
+  if (facts.starter_is_rank) text += "  the starter is rank 0 itself: it has no MPIR_i_am_starter\n";
+  if (facts.acquired_pre_main) text += "  the ranks have not entered main yet (MPIR_acquired_pre_main)\n";
+  if (facts.force_to_main) text += "  main is what to show first of each rank (MPIR_force_to_main)\n";
+  if (facts.partial_attach_ok) text += "  the starter releases all ranks (MPIR_partial_attach_ok)\n";
+  if (facts.ignore_queues) text += "  the ranks have no message queues to show (MPIR_ignore_queues)\n";
+  if (facts.can_launch_daemons) text += "  the starter can launch a tool's daemons (MPIR_executable_path)\n";
   return text;
 }
 

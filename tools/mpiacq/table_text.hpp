@@ -17,6 +17,9 @@ namespace mpiacq::tool {
 
 /// What the numbers before the colons are: a line for each world.
 [[nodiscard]] std::string world_lines(std::span<const job_world> worlds);
+/// What the starter says of itself and of all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14): a line for each flag that it
+/// has; nothing where it has none.
+[[nodiscard]] std::string facts_text(const mpir::job_facts& facts);
 /// Ranks that have not entered main, or are to be shown there; nothing where none is.
 [[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
 

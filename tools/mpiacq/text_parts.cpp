@@ -24,19 +24,6 @@ std::string columns(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string printable(std::string_view foreign) {
-  std::string text;
-  for (const char c : foreign) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 std::string layout_source_text(const structure_layout& layout, bool checked) {
   switch (layout.source) {
     case layout_source::dwarf:

@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "mpiacq/symbols.hpp"
+#include "printable.hpp"
 
 namespace mpiacq::tool {
 
 /// Rows in columns as wide as their widest cell; the last column is not padded. Each line is indented by two.
 [[nodiscard]] std::string columns(const std::vector<std::vector<std::string>>& rows);
-
-/// Foreign text for a terminal: control characters as \xHH, so that a job cannot write escape sequences through us.
-[[nodiscard]] std::string printable(std::string_view foreign);
 
 /// "24 bytes: host_name at 0 (8 bytes), ..."
 [[nodiscard]] std::string layout_text(const structure_layout& layout);

@@ -9,7 +9,7 @@
 #include "command_help.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
-#include "json_parts.hpp"
+#include "json_writer.hpp"
 #include "report_file.hpp"
 #include "text_parts.hpp"
 
@@ -33,14 +33,10 @@ std::string types_text(const type_carrier& carrier) {
   return text;
 }
 
-std::string types_json(const type_carrier& carrier) {
-  return dump({{"schema", "mpiacq.types/1"},
-               {"mpi", carrier.mpi},
-               {"version", carrier.version},
-               {"path", carrier.path},
-               {"library", carrier.library},
-               {"build_id", or_null(build_id_of(carrier))},
-               {"compared", carrier.compared}});
+json types_json(const type_carrier& carrier) {
+  return {{"schema", "mpiacq.types/1"},  {"mpi", carrier.mpi},         {"version", carrier.version},
+          {"path", carrier.path},        {"library", carrier.library}, {"build_id", or_null(build_id_of(carrier))},
+          {"compared", carrier.compared}};
 }
 
 }  // namespace
@@ -73,10 +69,9 @@ int run_types(const types_options& options) {
     complain(report.error());
     return status_tool_failed;
   }
-  if (auto written = report->write(options.json ? types_json(*made) : types_text(*made)); !written) {
-    complain(written.error());
-    return status_tool_failed;
-  }
+  report->write([made = *made, json = options.json](report_stream& out) {
+    json ? write_document(out, types_json(made)) : out.write(types_text(made));
+  });
   return status_ok;
 }
 

@@ -1,0 +1,137 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Foreign strings in every place that a fixture can supply, and the bytes that come out of every command.
+#include <fstream>
+
+#include "attached.hpp"
+#include "hostile_text.hpp"
+#include "launched.hpp"
+#include "live_process.hpp"
+#include "queue_job.hpp"
+
+using namespace mpiacq::test;
+
+namespace {
+
+/// The command on a process, by its name and options.
+command_outcome run_on(pid_t pid, std::vector<std::string> words) {
+  words.insert(words.begin(), MPIACQ_COMMAND);
+  words.push_back(std::to_string(pid));
+  return run_command(words);
+}
+
+/// A job whose program, library and communicator have hostile names, with the hosts that are given.
+class hostile_job {
+ public:
+  explicit hostile_job(const std::vector<std::string>& options)
+      : program_(hostile_copy(folder_, MPIACQ_STARTERS "/../queue_ranks/queue_job")),
+        library_(hostile_copy(library_folder_, queue_library("perfect"))),
+        process_(line(options)) {
+    (void)process_.lines_until_ready();
+    REQUIRE(runs_freely(pid()));
+  }
+  [[nodiscard]] pid_t pid() const { return static_cast<pid_t>(process_.pid().value()); }
+
+ private:
+  [[nodiscard]] std::vector<std::string> line(const std::vector<std::string>& options) const {
+    std::vector<std::string> all = {program_, "--hold", "--ranks", "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    std::string name = hostile;
+    std::replace(name.begin(), name.end(), ':', ';');
+    all.insert(all.end(), {"library:" + library_, "comm:" + name + ":0,1", "send:" + name + ":1:5:8"});
+    return all;
+  }
+  scratch_folder folder_, library_folder_;
+  std::string program_;
+  std::string library_;
+  live_process process_;
+};
+
+}  // namespace
+
+TEST_CASE("hostile strings of a local job reach no terminal") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const hostile_job job({});
+  const std::vector<std::string> words =
+      GENERATE(values<std::vector<std::string>>({{"attach"},
+                                                 {"attach", "--json"},
+                                                 {"attach", "--queues", "--stacks", "--trust-library"},
+                                                 {"attach", "-o", "/dev/null", "--each", "echo {rank}"},
+                                                 {"stacks"},
+                                                 {"stacks", "--json"},
+                                                 {"stacks", "--dot"},
+                                                 {"stacks", "--folded"},
+                                                 {"queues", "--trust-library"},
+                                                 {"queues", "--trust-library", "--json"},
+                                                 {"queues"},
+                                                 {"queues", "--library", "/" + hostile},
+                                                 {"stacks", "--ranks", "comm:" + hostile, "--trust-library"},
+                                                 {"inspect"},
+                                                 {"inspect", "--json"},
+                                                 {"check"},
+                                                 {"check", "--json"},
+                                                 {"graph"}}));
+  INFO(words.front());
+  check_output(run_on(job.pid(), words));
+}
+
+TEST_CASE("hostile names of hosts reach no terminal") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const hostile_job job({"--host", hostile});
+  const std::vector<std::string> words =
+      GENERATE(values<std::vector<std::string>>({{"attach", "--agents", "none"},
+                                                 {"attach", "--json", "--agents", "none"},
+                                                 {"attach", "-o", "/dev/null", "--each", "echo {rank}"},
+                                                 {"stacks", "--agents", "none"},
+                                                 {"stacks", "--json", "--agents", "none"},
+                                                 {"queues", "--agents", "none"},
+                                                 {"queues", "--json", "--agents", "none"},
+                                                 {"check"}}));
+  INFO(words.front());
+  check_output(run_on(job.pid(), words));
+}
+
+TEST_CASE("JSON keeps a hostile string as it is, but for bytes that are no UTF-8") {
+  const hostile_job job({"--host", hostile});
+  const auto run = run_on(job.pid(), {"attach", "--json"});
+  REQUIRE(run.exit_code == 0);
+  const auto report = nlohmann::json::parse(run.out);
+  CHECK(report["processes"][0]["host"] == hostile_in_json);
+  const std::string executable = report["processes"][1]["executable"];
+  CHECK(executable.substr(executable.rfind('/') + 1) == hostile_in_json.substr(hostile_in_json.rfind('/') + 1));
+}
+
+TEST_CASE("what ssh says on standard error reaches no terminal as it is") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const scratch_folder folder;
+  const std::string ssh = folder.path("ssh");
+  std::ofstream(folder.path("banner"), std::ios::binary) << hostile;
+  std::ofstream(ssh) << "#!/bin/sh\ncat '" + folder.path("banner") + "' >&2\nexit 255\n";
+  std::filesystem::permissions(ssh, std::filesystem::perms::owner_all);
+  const hostile_job job({"--host", "far.invalid"});
+  command_options how;
+  how.environment["PATH"] = folder.path("") + ":" + std::getenv("PATH");
+  const auto run = run_command({MPIACQ_COMMAND, "stacks", "--agents", "ssh", std::to_string(job.pid())}, how);
+  check_output(run);
+  CHECK_THAT(run.err, ContainsSubstring("\\x1b]0;title"));
+}
+
+TEST_CASE("hostile paths in errors, and a hostile reason of an abort, reach no terminal") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const std::string path = "/nowhere/" + hostile;
+  const std::vector<std::string> words = GENERATE_COPY(
+      values<std::vector<std::string>>({{"inspect", path},
+                                        {"graph", path},
+                                        {"attach", "--core", path},
+                                        {"launch", "--", path},
+                                        {"check", "--", path},
+                                        {"inspect", "-o", path, "/bin/true"},
+                                        {"inspect", "--json", MPIACQ_STARTERS "/no_interface", "--debug-dir", path},
+                                        {"types", "openmpi", "--wrapper", path},
+                                        {"stacks", path},
+                                        {"launch", "--", MPIACQ_STARTERS "/starter_three_states", hostile},
+                                        {"launch", "--json", "--", MPIACQ_STARTERS "/starter_three_states", hostile}}));
+  INFO(words.front());
+  std::vector<std::string> line = words;
+  line.insert(line.begin(), MPIACQ_COMMAND);
+  check_output(run_command(line));
+}
