@@ -7,9 +7,9 @@
 
 namespace mpiacq::tool {
 
-/// Writes "mpiacq: SENTENCE" to standard error, after what was said before, without waiting for the reader, and what the
-/// user can type about it (advice.hpp). The sentence is one line: a line feed in it is escaped like all that a terminal
-/// must not get.
+/// Writes "mpiacq: SENTENCE" to standard error, after what was said before, without waiting for the reader, and what
+/// the user can type about it (advice.hpp). The sentence is one line: a line feed in it is escaped like all that a
+/// terminal must not get.
 void complain(std::string_view what);
 void complain(const error& what);
 /// The same for text of several lines that is this program's own.
