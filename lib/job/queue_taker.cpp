@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,11 +33,21 @@ std::optional<std::uint32_t> owner_of(process_id pid) {
   return facts.st_uid;
 }
 
+/// How many ranks can be read at a time with the descriptors that this program may have.
+std::size_t room_for_workers() {
+  constexpr rlim_t of_one = 16;   // its executable, a library, the process of its queue library with sockets and pipes
+  constexpr rlim_t others = 128;  // the files that all ranks share, and what the program itself has open
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= others + of_one) return 1;
+  return static_cast<std::size_t>(std::min<rlim_t>((limit.rlim_cur - others) / of_one, 4096));
+}
+
 std::size_t workers(const rank_queue_options& options, std::size_t ranks) {
   // Libraries in this program have variables of their own, and are no thread's.
   if (options.host.isolation == queue_isolation::in_process) return 1;
   const unsigned asked = options.side_by_side != 0 ? options.side_by_side : std::thread::hardware_concurrency();
-  return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(ranks, 1));
+  const std::size_t most = std::min<std::size_t>(ranks, room_for_workers());
+  return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(most, 1));
 }
 
 /// What its lists say cannot be believed: nothing is concluded from them.
@@ -59,7 +70,6 @@ bool is_whole(const rank_queues& rank) {
 
 result<void> queue_taker::get_types(const queue_types_options& options) {
   if (types_ && same(options, types_asked_)) return {};
-  processes_.clear();  // their types are of the old ones
   types_.reset();
   notes_told_ = 0;
   auto made = queue_types::create(options);
@@ -69,39 +79,29 @@ result<void> queue_taker::get_types(const queue_types_options& options) {
   return {};
 }
 
-queue_taker::process& queue_taker::process_of(process_id pid) {
-  auto& kept = processes_[pid];
-  if (!kept) kept = std::make_unique<process>(pid);
-  return *kept;
+void queue_taker::read(pending& one, const rank_queue_options& options) const {
+  process subject(one.rank->process.process);
+  read_process(subject, one, options);
 }
 
-void queue_taker::read(pending& one, const rank_queue_options& options) const {
-  process& subject = *one.subject;
-  // It has run since: what was read of its memory is not there any more, and its modules may be others.
-  subject.cache.forget();
-  if (!subject.symbols) {
-    auto symbols = process_symbols::open(one.rank->process.process, subject.cache, options.types.debug_files);
-    if (!symbols) {
-      one.report = fail(std::move(symbols).error());
-      return;
-    }
-    subject.symbols = std::move(*symbols);
-  } else if (auto again = subject.symbols->refresh(); !again || *again) {
-    subject.types.reset();
+void queue_taker::read_process(process& subject, pending& one, const rank_queue_options& options) const {
+  auto symbols = process_symbols::open(one.rank->process.process, subject.cache, options.types.debug_files);
+  if (!symbols) {
+    one.report = fail(std::move(symbols).error());
+    return;
   }
-  if (!subject.types) {
-    auto types = types_->of(*subject.symbols, subject.cache);
-    if (!types) {
-      one.report = fail(std::move(types).error());
-      return;
-    }
-    subject.types = std::move(*types);
+  subject.symbols = std::move(*symbols);
+  auto types = types_->of(*subject.symbols, subject.cache);
+  if (!types) {
+    one.report = fail(std::move(types).error());
+    return;
   }
+  subject.types = std::move(*types);
   auto library = options.library.empty() ? find_queue_library(*subject.symbols, subject.cache, options.starter)
                                          : result<std::string>(options.library);
   one.report =
       library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
-  look_at_pml(one);
+  look_at_pml(subject, one);
   if (!one.report) return;
   if (!one.report->missing.empty()) return disbelieve(*one.report);
   const target_abi abi = subject.symbols->abi();
@@ -121,10 +121,10 @@ result<queue_report> queue_taker::read_with(process& subject, const std::string&
   return (*host)->read({stopped, *subject.types, one.rank->number, one.image});
 }
 
-void queue_taker::look_at_pml(pending& one) const {
-  const target_abi abi = one.subject->symbols->abi();
-  target stopped{one.subject->cache, nullptr, abi, *one.subject->symbols};
-  auto pml = pml_in_use(stopped, *one.subject->types);
+void queue_taker::look_at_pml(process& subject, pending& one) {
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  auto pml = pml_in_use(stopped, *subject.types);
   if (!pml || !*pml) return;
   one.pml = std::move(*pml);
   auto warning = about_pml(*one.pml);
@@ -162,7 +162,7 @@ node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_que
   std::vector<pending> all;
   for (const wanted_rank& rank : ranks) {
     const process_id pid = rank.process.process;
-    all.push_back({&rank, &process_of(pid), owner_of(pid), image_of(pid), false, queue_report{}, {}});
+    all.push_back({&rank, owner_of(pid), image_of(pid), false, queue_report{}, {}});
     if (!types) all.back().report = fail(types.error());
   }
   taken.doing.resize(all.size());

@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +24,8 @@ class queue_taker {
   [[nodiscard]] node_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
 
  private:
-  /// What is kept of one process.
+  /// One process while it is read. Its memory and its files are of no use after that: it runs again, and a job may have
+  /// more processes than this program may have descriptors.
   struct process {
     explicit process(process_id pid) : memory(pid), cache(memory) {}
     process_memory memory;
@@ -36,7 +36,6 @@ class queue_taker {
   /// One rank on its way to its report.
   struct pending {
     const wanted_rank* rank = nullptr;
-    process* subject = nullptr;
     std::optional<std::uint32_t> owner;
     std::string image;
     bool held = false;
@@ -45,12 +44,12 @@ class queue_taker {
   };
 
   [[nodiscard]] result<void> get_types(const queue_types_options& options);
-  [[nodiscard]] process& process_of(process_id pid);
   /// While it is held; on any thread.
   void read(pending& one, const rank_queue_options& options) const;
+  void read_process(process& subject, pending& one, const rank_queue_options& options) const;
   [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
                                                const rank_queue_options& options) const;
-  void look_at_pml(pending& one) const;
+  static void look_at_pml(process& subject, pending& one);
   void read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken);
   /// Reads those at these places and lets each go. Which ones were read before anybody said stop.
   [[nodiscard]] std::vector<bool> read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
@@ -66,7 +65,6 @@ class queue_taker {
   std::unique_ptr<queue_types> types_;
   queue_types_options types_asked_;
   std::size_t notes_told_ = 0;
-  std::map<process_id, std::unique_ptr<process>> processes_;
 };
 
 }  // namespace mpiacq

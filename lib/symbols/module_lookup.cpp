@@ -129,7 +129,7 @@ result<std::optional<Answer>> ask_modules(dwarf_question<Answer> question,
 result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::unique_ptr<module_symbols>> modules,
                                                            std::span<const std::string_view> names,
                                                            const symbol_scope& scope, const debug_file_search& search,
-                                                           std::vector<error>& problems) {
+                                                           std::vector<error>& problems, after_look_up then) {
   search_state state{names};
   const auto in_scope = [&](const module_symbols& m) {
     return scope.only_in == nullptr || m.facts().get() == scope.only_in;
@@ -143,11 +143,17 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
     state.take(*m, *answers);
   }
   if (scope.loaded_only) return std::move(state.found);
+  const auto leave = [&](module_symbols& m) {
+    // Whether there is a table is asked now: for the next look-up the file need not be opened again.
+    static_cast<void>(m.has_symbol_table(problems));
+    if (then == after_look_up::close_files) m.close_files();
+  };
   for (const auto& m : modules) {
     if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) break;
     state.take(*m, m->find_in_file(missing, problems));
+    leave(*m);
   }
   state.settle_for_local_ones();
   for (const auto& m : modules) {
@@ -156,6 +162,7 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
     if (missing.empty()) break;
     // A debug file's table has nothing that an unstripped file lacks.
     if (!m->has_symbol_table(problems)) state.take(*m, m->find_in_debug_file(missing, search, problems));
+    leave(*m);
   }
   state.settle_for_local_ones();
   // A server is asked for one file only, and only where there is nothing at all to go by: most names are optional, and

@@ -2,6 +2,7 @@
 #include "module_symbols.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -117,6 +118,8 @@ image* module_symbols::file(std::vector<error>& problems) {
       // That the name is gone does not matter then; that it leads elsewhere may mislead a person.
       if (parts_.opened) std::erase_if(why, [](const error& e) { return e.code != error_code::bad_format; });
     }
+    // Of a file that is opened again the same would be told again.
+    if (std::exchange(file_told_, true)) return parts_.opened.get();
     problems.insert(problems.end(), why.begin(), why.end());
     if (unchecked_) problems.push_back(*unchecked_);
   }
@@ -155,15 +158,26 @@ image* module_symbols::served_debug_file(const debug_file_search& search, std::v
   return served_ ? &*served_ : nullptr;
 }
 
-module_symbols::definitions module_symbols::find_in(image* where, remembered& cache,
+void module_symbols::close_files() {
+  const bool can_be_opened_again = !parts_.places.empty() || parts_.last_place;
+  if (!can_be_opened_again) return;
+  // That there is none stays known.
+  if (parts_.opened) file_tried_ = false;
+  parts_.opened.reset();
+  if (debug_file_) debug_file_tried_ = false;
+  debug_file_.reset();
+}
+
+module_symbols::definitions module_symbols::find_in(const opening& open, remembered& cache,
                                                     std::span<const std::string_view> names,
                                                     std::vector<error>& problems) {
   definitions found(names.size());
-  if (where == nullptr) return found;
   std::vector<std::string_view> unknown;
   std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
                [&](std::string_view name) { return !cache.contains(std::string{name}); });
   if (!unknown.empty()) {
+    image* where = open();
+    if (where == nullptr) return found;
     auto read = find_in_symbol_table(*where, unknown);
     if (!read) problems.push_back(std::move(read).error());
     for (std::size_t i = 0; i < unknown.size(); ++i) {
@@ -176,23 +190,25 @@ module_symbols::definitions module_symbols::find_in(image* where, remembered& ca
 
 module_symbols::definitions module_symbols::find_in_file(std::span<const std::string_view> names,
                                                          std::vector<error>& problems) {
-  return find_in(file(problems), in_file_, names, problems);
+  if (has_symbol_table_ && !*has_symbol_table_) return definitions(names.size());
+  return find_in([&] { return file(problems); }, in_file_, names, problems);
 }
 
 module_symbols::definitions module_symbols::find_in_debug_file(std::span<const std::string_view> names,
                                                                const debug_file_search& search,
                                                                std::vector<error>& problems) {
-  return find_in(debug_file(search, problems), in_debug_file_, names, problems);
+  return find_in([&] { return debug_file(search, problems); }, in_debug_file_, names, problems);
 }
 
 module_symbols::definitions module_symbols::find_in_served_file(std::span<const std::string_view> names,
                                                                 const debug_file_search& search,
                                                                 std::vector<error>& problems) {
-  return find_in(served_debug_file(search, problems), in_served_, names, problems);
+  return find_in([&] { return served_debug_file(search, problems); }, in_served_, names, problems);
 }
 
 bool module_symbols::has_symbol_table(std::vector<error>& problems) {
-  return has_table(file(problems));
+  if (!has_symbol_table_) has_symbol_table_ = has_table(file(problems));
+  return *has_symbol_table_;
 }
 
 bool module_symbols::is_stripped(const debug_file_search& search, std::vector<error>& problems) {

@@ -71,6 +71,8 @@ class module_symbols {
     static_cast<void>(file(problems));
     return parts_.opened;
   }
+  /// Closes the files that can be opened again. What was found in them is still known.
+  void close_files();
   /// Its separate debug file on this machine, or null.
   [[nodiscard]] image* debug_file(const debug_file_search& search, std::vector<error>& problems);
   /// The debug file that a server gave, or null.
@@ -78,7 +80,8 @@ class module_symbols {
 
  private:
   using remembered = std::unordered_map<std::string, std::optional<definition>>;
-  [[nodiscard]] definitions find_in(image* where, remembered& cache, std::span<const std::string_view> names,
+  using opening = std::function<image*()>;
+  [[nodiscard]] definitions find_in(const opening& open, remembered& cache, std::span<const std::string_view> names,
                                     std::vector<error>& problems);
   [[nodiscard]] std::shared_ptr<image> open_right_file(const file_place& place, std::vector<error>& problems);
   [[nodiscard]] error replaced(const file_place& place, image& found) const;
@@ -88,6 +91,8 @@ class module_symbols {
   bool loaded_read_ = false;
   std::optional<dynamic_symbols> loaded_;
   bool file_tried_ = false;
+  bool file_told_ = false;  ///< what was wrong with it stands among the problems
+  std::optional<bool> has_symbol_table_;
   std::optional<error> unchecked_;
   bool debug_file_tried_ = false;
   bool served_tried_ = false;
@@ -98,10 +103,14 @@ class module_symbols {
   remembered in_served_;
 };
 
+/// Whether a look-up leaves the files open that it has opened, for the next one.
+enum class after_look_up : unsigned char { keep_files, close_files };
+
 /// `symbol_source::look_up` over modules in the dynamic linker's order.
 [[nodiscard]] result<std::vector<std::optional<symbol>>> find_in_modules(
     std::span<const std::unique_ptr<module_symbols>> modules, std::span<const std::string_view> names,
-    const symbol_scope& scope, const debug_file_search& search, std::vector<error>& problems);
+    const symbol_scope& scope, const debug_file_search& search, std::vector<error>& problems,
+    after_look_up then = after_look_up::keep_files);
 
 /// `symbol_source::layout_pointed_to_by` for a variable of one of these modules.
 [[nodiscard]] result<std::optional<structure_layout>> find_layout(

@@ -71,7 +71,8 @@ std::span<const error> process_symbols::problems() const {
 result<std::vector<std::optional<symbol>>> process_symbols::look_up(std::span<const std::string_view> names,
                                                                     const symbol_scope& scope) {
   elf::running_modules& l = state_->list;
-  return elf::find_in_modules(l.sources(), names, scope, l.search(), l.problems());
+  // A process can have a hundred files, and a job many processes.
+  return elf::find_in_modules(l.sources(), names, scope, l.search(), l.problems(), elf::after_look_up::close_files);
 }
 
 result<std::optional<structure_layout>> process_symbols::layout_pointed_to_by(const symbol& variable,

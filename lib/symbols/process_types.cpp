@@ -38,7 +38,10 @@ std::shared_ptr<elf::file_types> type_catalogue::state::of(elf::module_symbols& 
       if (const auto known = by_identity.find(*identity); known != by_identity.end()) return known->second;
       types = std::make_shared<elf::file_types>(file, m.facts()->path,
                                                 std::vector<std::string>(m.roots().begin(), m.roots().end()));
-      if (types->has_types(search, found_wrong)) ++files_read;
+      const bool has_types = types->has_types(search, found_wrong);
+      if (has_types) ++files_read;
+      // A file without types need not stay open, unless a server may have them.
+      if (!has_types && !search.debuginfod) types.reset();
       by_identity[*identity] = types;
       if (id.empty()) id = file->build_id();
       if (!id.empty()) by_build_id[id] = types;
@@ -69,7 +72,10 @@ process_types::~process_types() = default;
 std::optional<structure_layout> process_types::state::ask(elf::module_symbols& m, std::string_view name,
                                                           source_language language) {
   const auto [place, is_new] = known.try_emplace(m.facts());
-  if (is_new) place->second = catalogue.of(m);
+  if (is_new) {
+    place->second = catalogue.of(m);
+    m.close_files();  // the catalogue keeps what it needs, once for all processes
+  }
   elf::file_types* types = place->second.get();
   if (types == nullptr) return std::nullopt;
   std::vector<error> found_wrong;
