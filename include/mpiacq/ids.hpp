@@ -29,6 +29,11 @@ using process_id = detail::identity<struct process_id_tag>;
 /// One thread of a process on this node (Linux: the task id). -1 names no thread.
 using thread_id = detail::identity<struct thread_id_tag>;
 
+/// A user, by number (credentials(7)).
+using user_id = detail::identity<struct user_id_tag>;
+/// -1: no user. A process that acts for more than one user has none of its own.
+inline constexpr user_id no_user{};
+
 }  // namespace mpiacq
 
 template <class Tag>

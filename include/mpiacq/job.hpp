@@ -30,17 +30,28 @@ enum class interface_kind : std::uint8_t {
 
 /// What a rank is doing, as far as this node can tell.
 enum class rank_state : std::uint8_t {
-  held,     ///< stopped by us
-  running,  ///< on this node and running or sleeping
-  stopped,  ///< on this node and stopped by somebody else (srun holds its tasks so)
-  gone,     ///< the table says this node, but there is no such process
-  remote,   ///< on another node
+  held,        ///< stopped by us
+  running,     ///< on this node and running or sleeping
+  stopped,     ///< on this node and stopped by somebody else (srun holds its tasks so)
+  gone,        ///< the table says this node, but there is no such process
+  remote,      ///< on another node
+  other_user,  ///< on this node, and it belongs to another user than the starter: it is no rank, and nothing is done
+               ///< to it (process_user.hpp)
+  unknown,     ///< on this node, and this program cannot look at it: it has no descriptor left, for instance
 };
+/// "held", "running", "stopped", "gone", "remote", "other-user", "unknown"
 [[nodiscard]] std::string_view name(rank_state state);
+/// It is a living process of this node that is one of the job's: held, running or stopped.
+[[nodiscard]] bool is_on_this_node(rank_state state);
 
 /// For each string of the table, by its number: whether it names this host, by name, by address or as its resource
 /// manager calls it. Names are not looked up in the DNS, which can hang.
 [[nodiscard]] std::vector<bool> hosts_on_this_node(const process_table& table);
+
+/// One error for each user to whom processes belong that the table lists on this node and that are no ranks because of
+/// that (process_user.hpp): which ranks, and whose they are. None for a table without a user. `is_local`: of
+/// `hosts_on_this_node`. Code: permission.
+[[nodiscard]] std::vector<error> other_users_ranks(const process_table& table, const std::vector<bool>& is_local);
 
 /// Writes the byte 1 into a starter's MPIR_attach_fifo, so that the starter looks at MPIR_being_debugged
 /// (MPIR 1.1, 7.2, 9.17). `path` is the starter's word, looked up as the starter would. Nothing but a FIFO of the user
@@ -145,6 +156,10 @@ struct rank_outcome {
 ///
 ///   auto job = mpiacq::job::launch({"mpirun", "-n", "4", "./app"});
 ///   while (auto event = (*job)->next(deadline)) ...
+///
+/// The job belongs to the process that made the object. A forked child has a copy of it, as of any other object that
+/// holds processes (tracer, node_ranks, job_ranks, queue_host, check::run): nothing can be asked of that copy, and its
+/// end changes nothing.
 ///
 /// Thread: one at a time.
 class job {

@@ -21,6 +21,9 @@ struct graph_options {
   /// `canonical_host` and `is_elsewhere` are not used: all names of this host are one, and whatever is no name of it is
   /// elsewhere. A walk from a core file has nothing read elsewhere.
   mpi2dd::walk_options walk;
+  /// `read_processes_here`: the user of the job. A process of another one is not looked at. Elsewhere the user of the
+  /// process that is named, or of the core file, counts.
+  std::optional<user_id> user = {};
 };
 
 /// Another host of a job.

@@ -32,6 +32,9 @@ struct rank_process {
   /// What a launcher's variables say of it, where that is another number: with several worlds, its rank in its own.
   std::optional<std::int64_t> told = {};
   std::string name = {};  ///< as a person calls it; empty: by its number
+  /// The starter's user (process_table::user). A process of another user is not this rank: it is not held, read or
+  /// written. Empty: any user's, for a caller who has chosen the processes himself.
+  std::optional<user_id> user = {};
 };
 /// "3", "1:3"
 [[nodiscard]] std::string name_of(const rank_process& rank);
@@ -41,7 +44,7 @@ enum class hold_state : std::uint8_t {
   held,           ///< all its threads are stopped
   gone,           ///< it has ended
   replaced,       ///< the process with its number is not this rank: it was left alone
-  not_permitted,  ///< the system refuses; `why` says for what reason
+  not_permitted,  ///< the system refuses, or it belongs to another user than the starter; `why` says which
   busy,           ///< another tracer has it; `why` names it
   failed,         ///< anything else
 };
@@ -73,7 +76,8 @@ struct node_ranks_options {
 /// and by when it was started, and one that gets its number later is never touched. The program that it runs must be
 /// the one that the table names, or an environment variable of its launcher must say that it is this rank
 /// (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID), since wrappers exec; and where such variables are there
-/// and all say another rank, it is not this one.
+/// and all say another rank, it is not this one. Its real, effective, saved and file system user must be the starter's
+/// (process_user.hpp): that is asked when this is made, and again each time when it is held.
 ///
 /// Thread: one at a time.
 class node_ranks {

@@ -105,6 +105,11 @@ class process_table {
   /// The layout it was read by.
   [[nodiscard]] const structure_layout& layout() const;
 
+  /// The user of the starter whose table this is (`target::user`). A process of another user is none of its ranks
+  /// (process_user.hpp), whatever the table says. Empty for a table that was read from no running process.
+  [[nodiscard]] std::optional<user_id> user() const;
+  void belongs_to(std::optional<user_id> starters);
+
   struct columns;  // the room's own view
   explicit process_table(std::unique_ptr<columns> c);
 

@@ -12,6 +12,7 @@
 #include "mpiacq/abi.hpp"
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
 #include "mpiacq/memory.hpp"
 
 namespace mpiacq {
@@ -144,6 +145,8 @@ struct target {
   memory_writer* writer = nullptr;
   const target_abi& abi;
   symbol_source& symbols;
+  /// The user of a running process (process_user.hpp); empty where no process runs (a core file, a fake in a test).
+  std::optional<user_id> user = {};
 };
 
 }  // namespace mpiacq

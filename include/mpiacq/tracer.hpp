@@ -56,6 +56,9 @@ struct attach_target {
   /// When the process that is meant was started, in clock ticks after the machine's start: field 22 of /proc/PID/stat
   /// (proc(5)). One that has its number now and was started at another time is not touched. Empty: whoever has it.
   std::optional<std::uint64_t> start_time;
+  /// The effective user that the process must have: before it is touched, and once more when all its threads are
+  /// stopped, since an exec of a set-user-ID program gives it another. Empty: any.
+  std::optional<user_id> user = {};
 };
 
 enum class which_threads : std::uint8_t {
@@ -273,13 +276,15 @@ class tracer {
 /// Thread: any, also several at a time.
 class process_memory final : public memory_reader, public memory_writer {
  public:
-  explicit process_memory(process_id pid) : pid_(pid) {}
+  /// `user`: it is written to only while it belongs to that user alone (process_user.hpp); empty: whosever it is.
+  explicit process_memory(process_id pid, std::optional<user_id> user = {}) : pid_(pid), user_(user) {}
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
   [[nodiscard]] result<void> write(target_address address, std::span<const std::byte> bytes) override;
   [[nodiscard]] process_id pid() const { return pid_; }
 
  private:
   process_id pid_;
+  std::optional<user_id> user_;
 };
 
 }  // namespace mpiacq

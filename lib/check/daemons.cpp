@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "mpiacq/process_user.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::check {
@@ -27,11 +28,12 @@ std::size_t words_before_arguments(process_id process, const std::string& path, 
 
 }  // namespace
 
-daemon_seen look_for(const std::string& path, const std::vector<std::string>& arguments) {
+daemon_seen look_for(const std::string& path, const std::vector<std::string>& arguments, user_id user) {
   daemon_seen seen{path, arguments, 0, 0};
   struct stat wanted {};
   if (::stat(path.c_str(), &wanted) != 0) return seen;
   for (const process_id process : all_processes()) {
+    if (why_no_rank(process, user)) continue;
     const std::vector<std::string> words = arguments_of(process);
     const std::size_t before = words_before_arguments(process, path, wanted, words);
     if (before == 0) continue;

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "mpiacq/check_observations.hpp"
+#include "mpiacq/ids.hpp"
 
 namespace mpiacq::check {
 
 /// The processes of this node that run the file `path` (a script: whose first argument it is), and how many of them
 /// were given just these arguments. Others may run the same program.
-[[nodiscard]] daemon_seen look_for(const std::string& path, const std::vector<std::string>& arguments);
+[[nodiscard]] daemon_seen look_for(const std::string& path, const std::vector<std::string>& arguments, user_id user);
 
 }  // namespace mpiacq::check

@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "mpiacq/host_names.hpp"
+
 namespace mpiacq::check {
 
 namespace {
@@ -77,7 +79,7 @@ std::vector<host_seen> translate(const std::vector<std::string>& names, std::chr
       host.found = how::address;
     } else if (is_number(names[i])) {
       host.found = how::node_number;
-    } else if (names[i].empty()) {
+    } else if (!is_host_name(names[i])) {
       host.found = how::unknown;
     } else {
       asked.push_back(i);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "look_at_starter.hpp"
+#include "mpiacq/process_user.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq::check {
@@ -21,10 +22,15 @@ bool is_whole(const mpi2dd::graph& graph) {
                      [](const mpi2dd::visit& v) { return v.state == mpi2dd::visit_state::read && !v.failure; });
 }
 
-mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search search) {
+mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search search, user_id user) {
   mpi2dd_rank_seen seen;
   seen.name = std::move(name);
   seen.pid = pid;
+  if (const auto why = why_no_rank(pid, user)) {
+    seen.alive = why->code != error_code::process_gone;
+    seen.problem = why->message;
+    return seen;
+  }
   search.debuginfod = false;
   process_memory memory(pid);
   page_cache cache(memory);
@@ -45,14 +51,15 @@ mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search sea
   return seen;
 }
 
-void look_at_ranks(const job_graph& job, const debug_file_search& search, mpi2dd_seen& seen) {
+void look_at_ranks(const job_graph& job, const debug_file_search& search, user_id user, mpi2dd_seen& seen) {
   const mpi2dd::graph& graph = job.graph;
   for (std::uint32_t i = 0; i < graph.process_count() && seen.ranks.size() < most_ranks; ++i) {
     const mpi2dd::process_number p{i};
     if (!graph.is_rank(p) || !graph.is_identified(p) || graph.host(p) != job.host) continue;
     const auto world = graph.world_of(p);
-    seen.ranks.push_back(look_at(
-        graph.pid(p), fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)), search));
+    seen.ranks.push_back(look_at(graph.pid(p),
+                                 fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)),
+                                 search, user));
   }
 }
 
@@ -102,7 +109,7 @@ void look_at_mpi2dd_job(process_id starter, const debug_file_search& search, mpi
   const bool is_first = seen.job == nullptr;
   if (!is_first && (!is_whole(job->graph) || job->graph.process_count() <= seen.job->graph.process_count())) return;
   seen.job = std::make_shared<const job_graph>(std::move(*job));
-  if (is_first) look_at_ranks(*seen.job, search, seen);
+  if (is_first) look_at_ranks(*seen.job, search, user_of(starter), seen);
 }
 
 }  // namespace mpiacq::check

@@ -64,8 +64,9 @@ std::optional<bool> names_executable_of(process_id pid, process_id starter, std:
   return found_one ? std::optional(false) : std::optional(last_part(runs) == last_part(path));
 }
 
-rank_watch::rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search)
-    : search_(std::move(search)), memory_(pid) {
+rank_watch::rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search,
+                       std::optional<user_id> user)
+    : search_(std::move(search)), memory_(pid, user) {
   // A server would be asked once for each process.
   search_.debuginfod = false;
   seen.rank = rank;

@@ -17,7 +17,8 @@ namespace mpiacq::check {
 /// One process of the table on this node, looked at from outside: it is neither stopped nor traced.
 class rank_watch {
  public:
-  rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search);
+  /// `user`: the starter's (process_table::user): the process is written to only while it belongs to that one.
+  rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search, std::optional<user_id> user);
 
   /// Where the process is now. `unknown` while it runs on a processor, and where it may not be looked at.
   [[nodiscard]] place look();

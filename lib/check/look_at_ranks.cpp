@@ -2,10 +2,12 @@
 #include "look_at_ranks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <utility>
 
 #include "mpiacq/job.hpp"
+#include "mpiacq/process_user.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::check {
@@ -35,21 +37,26 @@ void rank_set::look_at_running(const process_table& table, process_id starter) {
 void rank_set::take_in(const process_table& table, process_id starter) {
   const std::vector<bool> local = hosts_on_this_node(table);
   const auto starters_environment = environment_of(starter);
+  user_ = table.user();
   std::vector<std::unique_ptr<rank_watch>> before = std::exchange(ranks_, {});
   on_node_ = 0;
   others_.clear();
   // A number that does not hold a pid may be a stranger's.
   const structure_member* pid = table.layout().find(name(descriptor_field::pid));
   if (pid == nullptr || pid->size < smallest_pid) return;
+  std::map<process_id, bool> is_other_users;  // a table may name one process many times
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::uint32_t host = table.host_numbers()[i];
     if (host == process_table::no_string || !local[host] || table.pid(i).value() <= 0) continue;
     const bool is_starter = table.pid(i) == starter;
+    const auto [user, is_new] = is_other_users.try_emplace(table.pid(i), false);
+    if (is_new) user->second = table.user() && why_no_rank(table.pid(i), *table.user());
+    if (user->second) continue;
     starter_in_table_ = starter_in_table_ || is_starter;
     starter_is_entry_0_ = starter_is_entry_0_ || (is_starter && i == 0);
     ++on_node_;
     if (ranks_.size() >= options_.max_ranks) {
-      if (!is_starter) others_.push_back(table.pid(i));
+      if (!is_starter && is_new) others_.push_back(table.pid(i));
       continue;
     }
     const auto known = std::find_if(before.begin(), before.end(), [&](const auto& r) {
@@ -59,7 +66,7 @@ void rank_set::take_in(const process_table& table, process_id starter) {
       ranks_.push_back(std::move(*known));
       continue;
     }
-    ranks_.push_back(std::make_unique<rank_watch>(i, table.pid(i), is_starter, options_.debug_files));
+    ranks_.push_back(std::make_unique<rank_watch>(i, table.pid(i), is_starter, options_.debug_files, table.user()));
     ranks_.back()->describe(table.executable_name(i), starter, starters_environment);
   }
 }
@@ -126,7 +133,7 @@ void rank_set::open_gate(rank_watch& rank) {
 void rank_set::open_gates_of_others() {
   if (partial_attach_ok_) return;
   for (const process_id pid : std::exchange(others_, {})) {
-    rank_watch other(0, pid, false, options_.debug_files);
+    rank_watch other(0, pid, false, options_.debug_files, user_);
     other.describe_late();
     (void)other.open_gate();
   }

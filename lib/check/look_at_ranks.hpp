@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "look_at_rank.hpp"
@@ -41,6 +42,7 @@ class rank_set {
 
   const run_options& options_;
   std::vector<std::unique_ptr<rank_watch>> ranks_;
+  std::optional<user_id> user_;     ///< of the starter: processes of others are no ranks
   std::vector<process_id> others_;  ///< of this node, beyond the limit: not watched, but not left waiting either
   std::size_t on_node_ = 0;
   bool starter_in_table_ = false;

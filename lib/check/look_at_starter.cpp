@@ -90,6 +90,7 @@ void look_at_table(const target& starter, const definitions_seen& defined, stop_
   }
   stop.hosts = sharing_of(starter, *layout, *stop.proctable, *table, descriptor_field::host_name);
   stop.executables = sharing_of(starter, *layout, *stop.proctable, *table, descriptor_field::executable_name);
+  table->belongs_to(starter.user);
   stop.table = std::make_shared<const process_table>(std::move(*table));
 }
 

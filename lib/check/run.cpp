@@ -60,6 +60,7 @@ result<std::unique_ptr<run>> run::attach(process_id starter, run_options options
 
 result<std::optional<job_event>> run::next(deadline until) {
   state& s = *state_;
+  if (auto here = s.is_made_here(); !here) return fail(std::move(here).error());
   while (s.coming.empty() && !s.ended && !(s.detached && s.seen.how == mode::attach)) {
     auto event = s.control->wait(std::min(until, s.look_at));
     if (!event) return fail(std::move(event).error());
@@ -92,6 +93,13 @@ const observations& run::seen() const {
 
 void run::signal(int number) {
   if (state_->pidfd >= 0) ::syscall(SYS_pidfd_send_signal, state_->pidfd, number, nullptr, 0);
+}
+
+result<void> run::state::is_made_here() const {
+  if (::getpid() == made_in) return {};
+  return fail(error_code::invalid_argument,
+              fmt::format("process {} has forked from process {}, which watches this job: only that one can do this",
+                          ::getpid(), made_in));
 }
 
 result<void> run::state::hold() {
@@ -130,6 +138,7 @@ result<void> run::state::let_go() {
 }
 
 result<void> run::let_go() {
+  if (auto here = state_->is_made_here(); !here) return here;
   return state_->let_go();
 }
 

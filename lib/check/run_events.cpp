@@ -132,6 +132,9 @@ void run::state::at_mpir_breakpoint() {
 
 /// The starter is held, and its table has been read.
 void run::state::watch_processes() {
+  for (error& why : other_users_ranks(*seen.spawn()->table, hosts_on_this_node(*seen.spawn()->table))) {
+    notice(std::move(why));
+  }
   look_for_daemons();
   look_at_fifo_name();
   if (seen.fifo && is_waited_on(pid, seen.fifo->path).value_or(false)) seen.fifo->waited_on = true;
@@ -291,7 +294,7 @@ void run::state::look_at_fifo_again() {
 
 void run::state::look_for_daemons() {
   if (!options.daemon) return;
-  const daemon_seen now = look_for(options.daemon->path, options.daemon->arguments);
+  const daemon_seen now = look_for(options.daemon->path, options.daemon->arguments, user_of(pid));
   if (!seen.daemon || now.with_arguments >= seen.daemon->with_arguments) seen.daemon = now;
 }
 

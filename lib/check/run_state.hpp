@@ -6,10 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include <unistd.h>
+
 #include "look_at_ranks.hpp"
 #include "mpiacq/check.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process_user.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq::check {
@@ -22,6 +25,7 @@ struct run::state {
 
   run_options options;
   std::unique_ptr<tracer> control;
+  const pid_t made_in = ::getpid();  ///< a forked child has a copy, whose end changes nothing
   process_id pid;
   int pidfd = -1;
   process_memory memory;
@@ -74,8 +78,10 @@ struct run::state {
   void take_table_at_attach();
   [[nodiscard]] result<void> let_go();
 
+  /// Nothing is done to the job by a copy in a forked child. Error: invalid_argument.
+  [[nodiscard]] result<void> is_made_here() const;
   [[nodiscard]] result<void> hold();
-  [[nodiscard]] target view() { return {memory, &memory, symbols->abi(), *symbols}; }
+  [[nodiscard]] target view() { return {memory, &memory, symbols->abi(), *symbols, user_of(pid)}; }
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
   void notice_failure(const result<void>& done) {
     // A starter that died under our hands says so itself, by its end.

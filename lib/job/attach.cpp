@@ -6,6 +6,7 @@
 #include "find_starter.hpp"
 #include "held_ranks.hpp"
 #include "job_state.hpp"
+#include "mpiacq/process_user.hpp"
 #include "no_exceptions.hpp"
 #include "node_process.hpp"
 
@@ -34,6 +35,10 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
     s->starter_descriptor = open_process(found->pid);
     s->root_descriptor = open_process(found->pid);
     if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
+    if (auto same = still_has_user(*found, user_of(found->pid)); !same) {
+      (void)s->control->detach(found->pid);
+      return fail(std::move(same).error());
+    }
     s->facts.executable = executable_of(found->pid);
     s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
     s->starter = &s->add_candidate(found->pid);

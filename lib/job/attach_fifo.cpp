@@ -128,6 +128,9 @@ result<void> kick_attach_fifo(const std::string& path, process_id starter) {
   const subject fifo{path, starter};
   if (path.empty()) return fail(fifo.because(error_code::not_found, "has no name: the starter polls instead"));
   const descriptor proc(::open(fmt::format("/proc/{}", starter.value()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!proc.is_open() && (errno == EMFILE || errno == ENFILE)) {
+    return fail(fifo.because(error_code::system, "cannot be used: no descriptor is left").with_errno(errno));
+  }
   if (!proc.is_open()) {
     return fail(fifo.because(error_code::process_gone, "cannot be used: the starter has ended").with_errno(errno));
   }

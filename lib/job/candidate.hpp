@@ -15,8 +15,9 @@ namespace mpiacq {
 /// what that has started in turn as long as none of them has spawned the job. Or it is a rank or directory of an
 /// MPI2DD job, which raise events as the starter does.
 struct candidate {
-  candidate(tracer& control, process_id process, debug_file_search search, std::unique_ptr<process_interface> half)
-      : pid(process), program(control, process, std::move(search)), interface(std::move(half)) {}
+  candidate(tracer& control, process_id process, debug_file_search search, std::unique_ptr<process_interface> half,
+            std::optional<user_id> user = {})
+      : pid(process), program(control, process, std::move(search), user), interface(std::move(half)) {}
 
   process_id pid;
   std::string executable;

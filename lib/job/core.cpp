@@ -21,6 +21,8 @@ rank_state state_now(const process_table& table, std::size_t entry, bool is_loca
     case run_state::stopped:
     case run_state::traced:
       return rank_state::stopped;
+    case run_state::unknown:
+      return rank_state::unknown;
     case run_state::gone:
       break;
   }

@@ -16,6 +16,7 @@
 #include "mpi2dd_starter.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process_user.hpp"
 #include "mpiacq/tracer.hpp"
 #include "node_process.hpp"
 
@@ -28,6 +29,13 @@ constexpr std::size_t most_generations = 64;
 std::string with_executable(process_id pid) {
   const std::string executable = executable_of(pid);
   return executable.empty() ? fmt::format("{}", pid.value()) : fmt::format("{} ({})", pid.value(), executable);
+}
+
+result<void> still_has_user(const found_starter& found, user_id now) {
+  if (!found.user || (now == *found.user && now != no_user)) return {};
+  return fail(error_code::process_gone,
+              fmt::format("process {}, which was found as the starter, has ended, or has changed its user, meanwhile",
+                          found.pid.value()));
 }
 
 std::vector<process_id> processes_of_this_node() {
@@ -66,7 +74,7 @@ result<sight> look_at(process_id pid, const debug_file_search& search) {
   sight seen{pid, false, nullptr, {}};
   // Without a writer nothing is asked for: what is there is told, and that is all.
   mpir::acquisition eye;
-  const auto actions = eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols});
+  const auto actions = eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols, user_of(pid)});
   if (!actions) return fail(actions.error());
   seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
   if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
@@ -113,18 +121,21 @@ std::string whereabouts(process_id pid) {
 std::optional<found_starter> starter_listing(process_id rank, const debug_file_search& search) {
   std::vector<process_id> candidates = ancestors_of(rank);
   const std::size_t ancestors = candidates.size();
+  const user_id user = user_of(rank);
   const auto others = processes_of_this_node();
   candidates.insert(candidates.end(), others.begin(), others.end());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i] == rank) continue;
+    // Another user's process can list whatever it likes.
+    if (candidates[i] == rank || why_no_rank(rank, user_of(candidates[i]))) continue;
     const auto seen = look_at(candidates[i], search);
-    if (!seen || !seen->table) continue;
+    if (!seen || !seen->table || seen->table->user() != user) continue;
     const auto entry = entry_of(*seen->table, rank);
     if (!entry) continue;
     return found_starter{
         candidates[i],
         fmt::format("{} is no starter: attached to {}{}, whose table lists it as rank {}", with_executable(rank),
-                    i < ancestors ? "its ancestor " : "", with_executable(candidates[i]), *entry)};
+                    i < ancestors ? "its ancestor " : "", with_executable(candidates[i]), *entry),
+        interface_kind::mpir, user};
   }
   return std::nullopt;
 }
@@ -135,15 +146,17 @@ std::optional<found_starter> starter_copied_to(process_id copy, const debug_file
   std::optional<found_starter> original;
   process_id last = copy;
   for (const process_id above : ancestors_of(copy)) {
-    if (!is_copy_of(std::exchange(last, above), above)) break;
+    if (!is_copy_of(std::exchange(last, above), above) || why_no_rank(copy, user_of(above))) break;
     const auto seen = look_at(above, search);
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, copy);
-    original = found_starter{
-        above, fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: "
-                           "attached to that",
-                           with_executable(copy), parent_of(copy) == above ? "parent" : "ancestor",
-                           with_executable(above), entry ? fmt::format(" and lists it as rank {}", *entry) : "")};
+    original =
+        found_starter{above,
+                      fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: "
+                                  "attached to that",
+                                  with_executable(copy), parent_of(copy) == above ? "parent" : "ancestor",
+                                  with_executable(above), entry ? fmt::format(" and lists it as rank {}", *entry) : ""),
+                      interface_kind::mpir, user_of(copy)};
   }
   return original;
 }
@@ -153,11 +166,14 @@ std::optional<found_starter> starter_below(process_id wrapper, const debug_file_
   for (const process_id pid : processes_of_this_node()) {
     const auto above = ancestors_of(pid);
     if (std::find(above.begin(), above.end(), wrapper) == above.end() || sign_of_a_rank(pid)) continue;
+    if (why_no_rank(pid, user_of(wrapper))) continue;
     const auto seen = look_at(pid, search);
     if (!seen || !seen->has_interface) continue;
     if (!best || seen->table) {
-      best = found_starter{pid, fmt::format("{} is no starter: attached to {}, which it has started",
-                                            with_executable(wrapper), with_executable(pid))};
+      best = found_starter{pid,
+                           fmt::format("{} is no starter: attached to {}, which it has started",
+                                       with_executable(wrapper), with_executable(pid)),
+                           interface_kind::mpir, user_of(wrapper)};
     }
     if (seen->table) break;
   }

@@ -15,13 +15,13 @@ namespace mpiacq {
 namespace {
 
 /// A number out of a table may have gone to another process since. A process whose info block was read is what it is.
-result<attach_target> target_of(const living_graph::member& member) {
+result<attach_target> target_of(const living_graph::member& member, std::optional<user_id> user) {
   const auto identity =
-      identify({static_cast<std::uint32_t>(member.rank), member.pid, member.executable, {}, {}}, member.is_rank);
+      identify({static_cast<std::uint32_t>(member.rank), member.pid, member.executable, {}, {}, user}, member.is_rank);
   if (identity.state != hold_state::held) {
     return fail(identity.why.value_or(error{error_code::process_gone, "it is not the process that the table means"}));
   }
-  return attach_target{member.pid, identity.start_time};
+  return attach_target{member.pid, identity.start_time, user};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ std::vector<result<void>> job::state::followed_ranks::follow(std::span<const liv
       outcomes[i] = fail(error_code::busy, fmt::format("process {} is lent to another tool", wanted[i].pid.value()));
       continue;
     }
-    if (auto target = target_of(wanted[i])) {
+    if (auto target = target_of(wanted[i], user())) {
       targets.push_back(*target);
       places.push_back(i);
     } else {
@@ -65,10 +65,10 @@ std::vector<result<void>> job::state::followed_ranks::follow(std::span<const liv
     }
     mpi2dd::acquisition_options how;
     if (member.is_rank) how.of = mpi2dd::part::rank;
-    candidate& added =
-        job_.members
-            .try_emplace(member.pid, *job_.control, member.pid, job_.options.debug_files, make_mpi2dd_interface(how))
-            .first->second;
+    candidate& added = job_.members
+                           .try_emplace(member.pid, *job_.control, member.pid, job_.options.debug_files,
+                                        make_mpi2dd_interface(how), user())
+                           .first->second;
     added.is_member = true;
     begin(added);
   }
@@ -208,7 +208,7 @@ result<bool> job::state::followed_ranks::open_gate(process_id rank) {
     return true;
   }
   // One that is not followed: its flags are ours to write all the same.
-  traced_program program(*job_.control, rank, job_.options.debug_files);
+  traced_program program(*job_.control, rank, job_.options.debug_files, user());
   if (auto opened = program.open(); !opened) return fail(std::move(opened).error());
   const target seen = program.view();
   const auto info = mpi2dd::find_info(seen);

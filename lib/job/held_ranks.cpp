@@ -1,9 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "held_ranks.hpp"
 
+#include <map>
 #include <utility>
 
 #include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process_user.hpp"
 
 namespace mpiacq {
 
@@ -11,7 +13,7 @@ namespace {
 
 /// A rank's side of the interface as it is now.
 struct rank_view {
-  explicit rank_view(process_id pid) : memory(pid), cache(memory) {}
+  rank_view(process_id pid, std::optional<user_id> user) : memory(pid, user), cache(memory) {}
   process_memory memory;
   page_cache cache;
   std::unique_ptr<process_symbols> symbols;
@@ -42,22 +44,24 @@ result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions
 std::vector<result<void>> held_ranks::hold(std::span<const process_id> ranks) {
   std::vector<attach_target> targets;
   std::vector<std::size_t> places;
+  std::vector<result<void>> outcomes(ranks.size());
+  std::map<process_id, std::size_t> first_place;  // a table may name a process twice
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (holds(ranks[i])) continue;
-    targets.push_back({ranks[i], {}});
+    if (!first_place.try_emplace(ranks[i], i).second || holds(ranks[i])) continue;
+    if (auto why = user() ? why_no_rank(ranks[i], *user()) : std::nullopt) {
+      outcomes[i] = fail(std::move(*why));
+      continue;
+    }
+    targets.push_back({ranks[i], {}, user()});
     places.push_back(i);
   }
-  std::vector<result<void>> outcomes(ranks.size());
   auto attached = control_.attach_all(targets);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const process_id rank = ranks[places[i]];
-    if (attached[i]) {
-      held_.insert(rank);
-      outcomes[places[i]] = tell(rank);
-    } else if (!holds(rank)) {  // a table may name a process twice
-      outcomes[places[i]] = std::move(attached[i]);
-    }
+    if (attached[i]) held_.insert(rank);
+    outcomes[places[i]] = attached[i] ? tell(rank) : std::move(attached[i]);
   }
+  for (std::size_t i = 0; i < ranks.size(); ++i) outcomes[i] = outcomes[first_place.at(ranks[i])];
   return outcomes;
 }
 
@@ -67,7 +71,7 @@ std::vector<std::uint32_t> held_ranks::gates(const process_table& table, const m
 }
 
 result<void> held_ranks::tell(process_id rank) {
-  rank_view view(rank);
+  rank_view view(rank, user());
   // A rank whose symbols cannot be read is held all the same.
   if (!look(view, rank, search_)) return {};
   const auto actions = mpir::rank_attached(view.symbols->abi(), view.known);
@@ -90,7 +94,7 @@ result<void> held_ranks::let_go(leave how) {
 }
 
 result<void> held_ranks::let_go(process_id rank, leave how) {
-  rank_view view(rank);
+  rank_view view(rank, user());
   result<void> told;
   if (look(view, rank, search_)) told = write_all(view, mpir::rank_before_detach(view.symbols->abi(), view.known));
   auto left = control_.detach(rank, how);
@@ -102,7 +106,7 @@ void held_ranks::handle(const process_event& event) {
 }
 
 result<bool> held_ranks::open_gate(process_id rank) {
-  rank_view view(rank);
+  rank_view view(rank, user());
   if (auto looked = look(view, rank, search_); !looked) return fail(std::move(looked).error());
   if (!view.known.debug_gate) return false;
   const symbol& gate = *view.known.debug_gate;

@@ -18,7 +18,27 @@ bool is_same_text(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool is_plain(unsigned char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_of_a_name(unsigned char c) {
+  return is_plain(c) || c == '-' || c == '.';
+}
+
 }  // namespace
+
+bool is_host_name(std::string_view text) {
+  constexpr std::size_t longest = 255;  // of a name in the DNS (RFC 1035, 2.3.4)
+  if (text.empty() || text.size() > longest) return false;
+  if (is_plain(static_cast<unsigned char>(text.front())) && std::all_of(text.begin(), text.end(), is_of_a_name)) {
+    return true;
+  }
+  // An address of IPv6 may end with a zone, which is the name of a network interface.
+  const std::string_view zone = text.substr(std::min(text.find('%'), text.size()));
+  return !canonical_address(text).empty() &&
+         (zone.empty() || (zone.size() > 1 && std::all_of(zone.begin() + 1, zone.end(), is_of_a_name)));
+}
 
 std::string canonical_address(std::string_view host) {
   const std::string text(host.substr(0, host.find('%')));

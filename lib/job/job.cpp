@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,12 +28,18 @@ std::string_view name(interface_kind kind) {
 }
 
 std::string_view name(rank_state state) {
-  constexpr std::array<std::string_view, 5> names = {"held", "running", "stopped", "gone", "remote"};
+  constexpr std::array<std::string_view, 7> names = {"held",   "running",    "stopped", "gone",
+                                                     "remote", "other-user", "unknown"};
   return names[static_cast<std::size_t>(state)];
+}
+
+bool is_on_this_node(rank_state state) {
+  return state == rank_state::held || state == rank_state::running || state == rank_state::stopped;
 }
 
 job::job(std::unique_ptr<state> s) : state_(std::move(s)) {}
 job::~job() {
+  if (::getpid() != state_->made_in) return;
   (void)detach();
 }
 
@@ -62,6 +70,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 result<std::optional<job_event>> job::next(deadline until) {
   return without_exceptions("following the job", [&]() -> result<std::optional<job_event>> {
     state& s = *state_;
+    if (auto here = s.is_made_here(); !here) return fail(std::move(here).error());
     while (s.coming.empty() && !s.ended) {
       if (!s.postponed.empty()) {
         s.take_postponed();
@@ -104,6 +113,7 @@ void job::state::on_time() {
 
 result<void> job::resume() {
   state& s = *state_;
+  if (auto here = s.is_made_here(); !here) return here;
   if (!s.detached && !s.ended) s.ranks->take_in();
   s.open_gates(true);
   s.let_nobody_wait_for_what_is_refused();
@@ -113,6 +123,13 @@ result<void> job::resume() {
   s.starter->stopped = s.starter->stays = s.starter->waits = s.for_caller = false;
   auto resumed = s.control->resume(s.facts.pid);
   return resumed ? ranks : resumed;
+}
+
+result<void> job::state::is_made_here() const {
+  if (::getpid() == made_in) return {};
+  return fail(error_code::invalid_argument,
+              fmt::format("process {} has forked from process {}, which controls this job: only that one can do this",
+                          ::getpid(), made_in));
 }
 
 result<void> job::state::hold() {
@@ -169,6 +186,7 @@ result<void> job::state::withdraw(leave how) {
 
 result<void> job::detach(leave how) {
   state& s = *state_;
+  if (auto here = s.is_made_here(); !here) return here;
   if (s.detached || s.ended) return {};
   auto withdrawn = s.withdraw(how);
   if (s.ended) return {};
@@ -182,12 +200,16 @@ result<void> job::detach(leave how) {
 
 result<void> job::end(std::chrono::milliseconds grace) {
   state& s = *state_;
+  if (auto here = s.is_made_here(); !here) return here;
   if (s.ended) return {};
   if (const auto table = processes()) {
+    std::set<process_id> known{s.facts.pid};
     for (std::size_t i = 0; i < table->size(); ++i) {
-      const rank_state what = s.state_of_rank(*table, i);
-      if (what == rank_state::remote || what == rank_state::gone || table->pid(i) == s.facts.pid) continue;
-      s.doomed_ranks.push_back(open_process(table->pid(i)));
+      if (!s.is_local(*table, i) || !known.insert(table->pid(i)).second) continue;
+      // The pidfd comes first: from then on it is this process or none.
+      descriptor process = open_process(table->pid(i));
+      if (process.is_open() && is_on_this_node(s.state_of_rank(*table, i)))
+        s.doomed_ranks.push_back(std::move(process));
     }
   }
   s.kill_at = clock::now() + grace;
@@ -261,13 +283,17 @@ bool job::state::is_local(const process_table& table, std::size_t entry) const {
 
 rank_state job::state::state_of_rank(const process_table& table, std::size_t entry) const {
   if (!is_local(table, entry)) return rank_state::remote;
-  if ((starter->stopped && table.pid(entry) == facts.pid) || ranks->holds(table.pid(entry))) return rank_state::held;
-  switch (state_of(table.pid(entry))) {
+  const process_id pid = table.pid(entry);
+  if ((starter->stopped && pid == facts.pid) || ranks->holds(pid)) return rank_state::held;
+  if (pid != facts.pid && is_other_users(pid)) return rank_state::other_user;
+  switch (state_of(pid)) {
     case run_state::running:
       return rank_state::running;
     case run_state::stopped:
     case run_state::traced:
       return rank_state::stopped;
+    case run_state::unknown:
+      return rank_state::unknown;
     case run_state::gone:
       break;
   }
@@ -276,9 +302,19 @@ rank_state job::state::state_of_rank(const process_table& table, std::size_t ent
 
 std::vector<rank_state> job::rank_states() const {
   std::vector<rank_state> states;
-  if (const auto table = processes()) {
-    states.reserve(table->size());
-    for (std::size_t i = 0; i < table->size(); ++i) states.push_back(state_->state_of_rank(*table, i));
+  const auto table = processes();
+  if (!table) return states;
+  states.reserve(table->size());
+  // A table may name one process many times.
+  std::unordered_map<process_id, rank_state> known;
+  for (std::size_t i = 0; i < table->size(); ++i) {
+    if (!state_->is_local(*table, i)) {
+      states.push_back(rank_state::remote);
+      continue;
+    }
+    const auto [at, is_new] = known.try_emplace(table->pid(i), rank_state::gone);
+    if (is_new) at->second = state_->state_of_rank(*table, i);
+    states.push_back(at->second);
   }
   return states;
 }
@@ -294,8 +330,7 @@ std::optional<std::string> job::queue_library() const {
   if (!table) return std::nullopt;
   // One rank speaks for all: they run the same MPI library. The first that lives on this node is asked.
   for (std::size_t i = 0; i < table->size(); ++i) {
-    const rank_state what = state_->state_of_rank(*table, i);
-    if (what == rank_state::remote || what == rank_state::gone) continue;
+    if (!is_on_this_node(state_->state_of_rank(*table, i))) continue;
     if (interface() == interface_kind::mpir) return queue_library_of(table->pid(i));
     return mpi2dd_queue_library_of(table->pid(i), state_->facts.pid);
   }

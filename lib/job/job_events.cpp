@@ -211,6 +211,8 @@ bool job::state::report(candidate& process, const mpir::report_processes& told) 
   withdraw_at_our_end(process);
   processes = told.table;
   host_is_local = local_hosts_of(*processes, this_host());
+  ranks->belong_to(processes->user());
+  notice_other_users_ranks();
   if (std::exchange(attaching, false)) {
     coming.emplace_back(job_attached{});
   } else {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "local_targets.hpp"
 #include "node_process.hpp"
@@ -129,6 +130,12 @@ std::vector<std::string> names_of(const local_targets& targets, const mpi2dd::pr
   return own;
 }
 
+/// Who has written a core file can have it name any process.
+user_id owner_of_file(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 ? user_id{about.st_uid} : no_user;
+}
+
 /// What a core named may be another process by now.
 result<std::unique_ptr<opened_process>> open_if_still(const local_targets& targets, std::string_view host,
                                                       process_id pid, std::string_view executable) {
@@ -160,7 +167,8 @@ result<job_graph> read_graph(const std::string& core, const graph_options& asked
   if (auto opened = process.open(core, options); !opened) return fail(std::move(opened).error());
   mpi2dd::walk_start start{{}, process.file().pid(), process.file().executable()};
   if (start.pid.value() <= 0) return fail(error_code::bad_format, core + " does not say which process it is of");
-  const local_targets targets(options.debug_files);
+  local_targets targets(options.debug_files);
+  targets.only_of(owner_of_file(core));
   auto host = host_of_core(process, start, targets, options.walk);
   if (!host) return fail(std::move(host).error());
   start.host = std::move(*host);
@@ -183,7 +191,7 @@ result<job_graph> read_graph(const std::string& core, const graph_options& asked
 std::vector<mpi2dd::process_account> read_processes_here(std::vector<mpi2dd::process_request> asked,
                                                          const graph_options& options) {
   if (asked.empty()) return {};
-  const local_targets targets = local_targets::around(asked.front().pid, options.debug_files);
+  const local_targets targets = local_targets::around(asked.front().pid, options.debug_files, options.user);
   for (mpi2dd::process_request& one : asked) one.host = targets.host();
   auto said = mpi2dd::read_processes(std::move(asked), targets.opener(), options.walk.limits, options.walk.threads);
   for (mpi2dd::process_account& one : said) one.own_names = names_of(targets, one);

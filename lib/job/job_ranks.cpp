@@ -34,7 +34,7 @@ std::vector<rank_outcome> job::hold_ranks() {
       outcome.held =
           fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", table->names().of(rank),
                                                     table->host_name(rank).value_or("of no known name")));
-    } else if (pid != state_->facts.pid) {
+    } else if (pid != state_->facts.pid) {  // the keeper of the ranks looks at their users
       local.push_back(pid);
       places.push_back(outcomes.size());
     }
@@ -52,7 +52,9 @@ void job::state::open_gates(bool held_ones_too) {
   for (const std::uint32_t rank : ranks->gates(*processes, starter->interface->facts())) {
     const process_id pid = processes->pid(rank);
     if (!is_local(*processes, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
-    closed_gates.push_back({pid, open_process(pid), {}});
+    closed_gate gate{pid, open_process(pid), {}};
+    // After its pidfd was opened: from then on it is this process or none.
+    if (!is_other_users(pid)) closed_gates.push_back(std::move(gate));
   }
   gate_interval = first_gate_interval;
   try_gates();

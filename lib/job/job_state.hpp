@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <unistd.h>
+
 #include "candidate.hpp"
 #include "descriptor.hpp"
 #include "living_graph.hpp"
@@ -31,6 +33,7 @@ struct job::state {
   class followed_ranks;
   class own_grip;
 
+  const pid_t made_in = ::getpid();  ///< a forked child has a copy, whose end changes nothing
   job_options options;
   std::unique_ptr<tracer> control;
   std::map<process_id, candidate> candidates;
@@ -60,6 +63,7 @@ struct job::state {
 
   std::optional<local_host> here;        ///< asked for while a starter runs, so that none waits for the answer
   std::vector<bool> host_is_local;       ///< by string number of the table
+  std::set<std::string> other_users;     ///< what was said of ranks that belong to other users
   deadline kill_at = no_deadline;        ///< `end`: when SIGTERM has had its time
   deadline look_at = no_deadline;        ///< when the table is to be looked at again
   deadline gates_at = no_deadline;       ///< when the gates are to be tried again
@@ -139,6 +143,8 @@ struct job::state {
     if (!done && done.error().code != error_code::process_gone) notice(done.error());
   }
 
+  /// Nothing is done to the job by a copy in a forked child. Error: invalid_argument.
+  [[nodiscard]] result<void> is_made_here() const;
   [[nodiscard]] result<void> hold();
   /// Undoes everything in the starter and its ranks, and leaves the starter stopped.
   [[nodiscard]] result<void> withdraw(leave how);
@@ -150,6 +156,10 @@ struct job::state {
   void force_end();
   [[nodiscard]] bool is_local(const process_table& table, std::size_t entry) const;
   [[nodiscard]] rank_state state_of_rank(const process_table& table, std::size_t entry) const;
+  /// A process of this node belongs to another user than the starter: it is no rank, whatever the table says.
+  [[nodiscard]] bool is_other_users(process_id pid) const;
+  /// Says which ranks of the table are none because of that.
+  void notice_other_users_ranks();
 };
 
 }  // namespace mpiacq

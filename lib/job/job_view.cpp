@@ -10,6 +10,7 @@
 #include "look_again.hpp"
 #include "mpi2dd_view.hpp"
 #include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process_user.hpp"
 #include "no_exceptions.hpp"
 #include "node_process.hpp"
 
@@ -26,6 +27,7 @@ struct view_of_job {
   std::vector<error> problems;
   std::int64_t state = mpir::state_null;
   std::string lacking;
+  user_id user;
 
   [[nodiscard]] bool has_table() const { return eye.table() && !eye.table()->empty(); }
   [[nodiscard]] bool is_complete() const {
@@ -35,15 +37,22 @@ struct view_of_job {
 };
 
 result<view_of_job> look_once(process_id starter, const look_options& options) {
+  const user_id user = user_of(starter);
   process_memory memory(starter);
   page_cache cache(memory);
   auto symbols = process_symbols::open(starter, cache, options.debug_files);
   if (!symbols) return fail(std::move(symbols).error());
   mpir::acquisition_options how;
   how.limits = options.limits;
-  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}};
-  auto actions = seen.eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols});
+  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}, user};
+  auto actions = seen.eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols, user});
   if (!actions) return fail(std::move(actions).error());
+  // Its number may have become another user's while its memory was read.
+  if (user_of(starter) != user) {
+    return fail(
+        error_code::process_gone,
+        fmt::format("the starter {} has ended, or has changed its user, while its table was read", starter.value()));
+  }
   for (mpir::action& action : *actions) {
     if (auto* problem = std::get_if<mpir::report_problem>(&action)) seen.problems.push_back(std::move(problem->what));
   }
@@ -83,6 +92,7 @@ result<job_view> look_until_complete(process_id named, const look_options& optio
   for (;;) {
     auto seen = look_once(found->pid, options);
     if (!seen) return fail(std::move(seen).error());
+    if (auto same = still_has_user(*found, seen->user); !same) return fail(std::move(same).error());
     if (seen->is_complete() && before && before->same_processes(*seen->eye.table())) {
       job_view view;
       view.starter = {found->pid, executable_of(found->pid), false, std::move(found->how),

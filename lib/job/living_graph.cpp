@@ -115,8 +115,10 @@ result<void> living_graph::refresh(mpi2dd::process_number process, const table_s
 
 living_graph::table_change living_graph::make_table() {
   const mpi2dd::visit& first = graph_->visits().front();
-  auto made = std::make_shared<const process_table>(
-      tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or(""))));
+  process_table read =
+      tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or("")));
+  read.belongs_to(targets_.user());
+  auto made = std::make_shared<const process_table>(std::move(read));
   auto change = change_between(table_.get(), *made);
   // A number that was another process's before.
   for (const std::uint32_t entry : change.came) flags_.erase(made->pid(entry));

@@ -15,6 +15,7 @@
 
 #include "mpiacq/host_names.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/process_user.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -72,18 +73,25 @@ std::vector<bool> local_hosts_of(const process_table& table, const local_host& h
   std::vector<int> questions_left(table.string_count(), -1);
   std::vector<bool> local(table.string_count(), false);
   const auto hosts = table.host_numbers();
+  const user_id user = table.user().value_or(user_id{::geteuid()});
   for (std::size_t entry = 0; entry < hosts.size(); ++entry) {
     const std::uint32_t host = hosts[entry];
     if (host == process_table::no_string || local[host] || questions_left[host] == 0) continue;
     const std::string_view name = table.string(host);
     if (questions_left[host] < 0) {
       questions_left[host] = processes_asked;
+      if (!is_host_name(name)) {
+        questions_left[host] = 0;
+        continue;
+      }
       local[host] = here.is_called(name);
       if (local[host]) continue;
     }
     --questions_left[host];
     // Most processes of a large job are on other nodes, and kill(2) is a tenth of what opening /proc/PID costs.
     if (::kill(static_cast<pid_t>(table.pid(entry).value()), 0) != 0 && errno == ESRCH) continue;
+    // Another user's process can say anything.
+    if (why_no_rank(table.pid(entry), user)) continue;
     const auto node = environment_of(table.pid(entry), "SLURMD_NODENAME");
     local[host] = node.has_value() && *node == name;
   }

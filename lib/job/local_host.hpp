@@ -30,7 +30,8 @@ class local_host {
 };
 
 /// For each string number of the table: whether that host is this one. A name that only a resource manager knows (a
-/// Slurm node's) is recognised by the environment of a process that the table puts there.
+/// Slurm node's) is recognised by the environment of a process that the table puts there, if that has the starter's
+/// user.
 [[nodiscard]] std::vector<bool> local_hosts_of(const process_table& table, const local_host& here);
 
 }  // namespace mpiacq

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "mpiacq/host_names.hpp"
+#include "mpiacq/process_user.hpp"
 #include "mpiacq/tracer.hpp"
 #include "node_process.hpp"
 
@@ -39,14 +41,17 @@ local_targets::local_targets(debug_file_search search, local_host here)
   search_.debuginfod = false;
 }
 
-local_targets local_targets::around(process_id named, debug_file_search search) {
+local_targets local_targets::around(process_id named, debug_file_search search, std::optional<user_id> user) {
   local_targets made(std::move(search));
-  made.also_called_ = environment_of(named, "SLURMD_NODENAME").value_or("");
+  made.user_ = user ? user : std::optional{user_of(named)};
+  // Another user's process can say anything.
+  if (!why_no_rank(named, *made.user_)) made.also_called_ = environment_of(named, "SLURMD_NODENAME").value_or("");
   return made;
 }
 
 bool local_targets::is_here(std::string_view host) const {
   if (host.empty()) return false;
+  if (!is_host_name(host) && host != name_) return false;
   return host == name_ || host == also_called_ || here_.is_called(host);
 }
 
@@ -61,8 +66,11 @@ result<std::unique_ptr<mpi2dd::opened_process>> local_targets::open(std::string_
                 fmt::format("process {} is on {}, and only processes of this node ({}) can be looked at from here",
                             pid.value(), host, name_));
   }
+  if (auto why = user_ ? why_no_rank(pid, *user_) : std::nullopt) return fail(std::move(*why));
   auto opened = std::make_unique<running_target>(pid);
   if (auto done = opened->open(search_); !done) return fail(std::move(done).error());
+  // Its number may have become another's while it was opened.
+  if (auto why = user_ ? why_no_rank(pid, *user_) : std::nullopt) return fail(std::move(*why));
   return opened;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,8 +25,15 @@ namespace mpiacq {
 class local_targets {
  public:
   explicit local_targets(debug_file_search search = {}, local_host here = local_host::of_this_system());
-  /// The same, for the job of a process of this node: its resource manager may call this host by a name of its own.
-  [[nodiscard]] static local_targets around(process_id named, debug_file_search search = {});
+  /// The same, for the job of a process of this node: its resource manager may call this host by a name of its own, and
+  /// processes of another user are not opened (process_user.hpp).
+  /// `user`: whose; empty: the user of that process.
+  [[nodiscard]] static local_targets around(process_id named, debug_file_search search = {},
+                                            std::optional<user_id> user = {});
+
+  /// From now on only processes of this user are opened; empty: whosever they are.
+  void only_of(std::optional<user_id> user) { user_ = user; }
+  [[nodiscard]] std::optional<user_id> user() const { return user_; }
 
   /// The one name that this host goes by in graphs.
   [[nodiscard]] const std::string& host() const { return name_; }
@@ -33,8 +41,8 @@ class local_targets {
   /// `host()` for each name of this host; any other as it is.
   [[nodiscard]] std::string canonical_host(std::string_view host) const;
 
-  /// Errors: process_gone; permission (with the setting); unsupported (it is on another host); bad_format (what it runs
-  /// is no program of a kind we know).
+  /// Errors: process_gone; permission (with the setting, or whose process it is); unsupported (it is on another host);
+  /// bad_format (what it runs is no program of a kind we know).
   [[nodiscard]] result<std::unique_ptr<mpi2dd::opened_process>> open(std::string_view host, process_id pid,
                                                                      std::string_view executable) const;
 
@@ -49,6 +57,7 @@ class local_targets {
   local_host here_;
   std::string name_;
   std::string also_called_;  ///< by the resource manager; may be empty
+  std::optional<user_id> user_;
 };
 
 }  // namespace mpiacq

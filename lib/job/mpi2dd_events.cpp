@@ -85,6 +85,8 @@ void job::state::take_table() {
   }
   processes = graph->table();
   host_is_local = local_hosts_of(*processes, this_host());
+  ranks->belong_to(processes->user());
+  notice_other_users_ranks();
   if (!starter->interface->facts().job_id) {
     if (const auto engine = slurm_step_of(*processes, facts.pid)) starter->interface->belongs_to(*engine);
   }

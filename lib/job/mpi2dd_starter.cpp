@@ -73,7 +73,7 @@ result<std::optional<found_starter>> find_mpi2dd_starter(process_id named, const
   return std::optional{found_starter{pid,
                                      fmt::format("{} is {}: attached to the starter {}, which its job's tables lead to",
                                                  with_executable(named), part_of(*job), with_executable(pid)),
-                                     interface_kind::mpi2dd}};
+                                     interface_kind::mpi2dd, targets.user()}};
 }
 
 std::optional<found_starter> mpi2dd_starter_below(process_id wrapper, const debug_file_search& search) {
@@ -86,7 +86,7 @@ std::optional<found_starter> mpi2dd_starter_below(process_id wrapper, const debu
     return found_starter{pid,
                          fmt::format("{} is no starter: attached to {}, which it has started", with_executable(wrapper),
                                      with_executable(pid)),
-                         interface_kind::mpi2dd};
+                         interface_kind::mpi2dd, targets.user()};
   }
   return std::nullopt;
 }

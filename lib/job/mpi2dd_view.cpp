@@ -7,6 +7,7 @@
 
 #include "living_graph.hpp"
 #include "look_again.hpp"
+#include "mpiacq/process_user.hpp"
 #include "node_process.hpp"
 #include "slurm_step.hpp"
 
@@ -38,6 +39,7 @@ mpir::job_facts facts_of(const living_graph& job, process_id starter) {
 result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& options, deadline until) {
   std::shared_ptr<const process_table> before;
   for (;;) {
+    if (auto same = still_has_user(starter, user_of(starter.pid)); !same) return fail(std::move(same).error());
     living_graph job(starter.pid, options.limits, options.debug_files, options.read_elsewhere);
     if (auto walked = job.walk_from(starter.pid); !walked) return fail(std::move(walked).error());
     const bool complete = is_complete(job, starter.pid);

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -27,12 +28,17 @@ constexpr std::size_t max_children = 1U << 20;
 /// Of /proc/PID/stat, counted from the state, which stands behind the name (proc(5)).
 constexpr int fields_before_childrens_faults = 8;
 
+/// Empty also where it cannot be opened or read: errno says why then, and is 0 otherwise.
 std::string file_text(const std::string& path, std::size_t limit) {
-  std::ifstream file(path, std::ios::binary);
+  errno = 0;
+  const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   std::string text;
   std::array<char, 4096> piece{};
-  while (text.size() < limit && file.read(piece.data(), piece.size()).gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  while (file.is_open() && text.size() < limit) {
+    const ssize_t got = ::read(file.number(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
   }
   return text;
 }
@@ -63,7 +69,7 @@ std::optional<std::pair<std::vector<std::string>, std::string>> words_at(process
 
 run_state state_of(process_id pid) {
   const std::string stat = stat_of(pid);
-  if (stat.empty()) return run_state::gone;
+  if (stat.empty()) return errno == 0 || errno == ENOENT || errno == ESRCH ? run_state::gone : run_state::unknown;
   switch (stat.front()) {
     case 'T':
       return run_state::stopped;

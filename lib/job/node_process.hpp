@@ -13,9 +13,9 @@
 namespace mpiacq {
 
 /// What /proc says of a process of this node, without touching it.
-enum class run_state : unsigned char { running, stopped, traced, gone };
+enum class run_state : unsigned char { running, stopped, traced, gone, unknown };
 
-/// A zombie is gone: nothing is left of it but its status. A process whose state cannot be read is gone, too.
+/// A zombie is gone: nothing is left of it but its status. Unknown: /proc cannot be read (no descriptor is left).
 [[nodiscard]] run_state state_of(process_id pid);
 
 /// The file it executes, by /proc/PID/exe; " (deleted)" is taken off. Empty where that may not be read.

@@ -35,9 +35,20 @@ std::vector<rank_process> local_ones(const process_table& table, const rank_sele
   for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
     if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
     ranks.push_back({entry, table.pid(entry), std::string(table.executable_name(entry).value_or("")),
-                     table.names().rank(entry), table.names().of(entry)});
+                     table.names().rank(entry), table.names().of(entry), table.user()});
   }
   return ranks;
+}
+
+/// A process is looked at once, as the first rank that the table gives its number to.
+rank_identity named_twice(const rank_process& rank, const rank_process& first) {
+  rank_identity identity;
+  identity.state = hold_state::failed;
+  // The same sentence for all of them, so that a report can put them together.
+  identity.why = error{error_code::bad_format,
+                       fmt::format("the table names process {} more than once: it is looked at as rank {} alone",
+                                   rank.pid.value(), name_of(first))};
+  return identity;
 }
 
 }  // namespace
@@ -161,9 +172,11 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
   made->here.resize(made->ranks.size());
   for (std::size_t i = 0; i < made->ranks.size(); ++i) {
     rank_here& rank = made->here[i];
-    rank.identity = identify(made->ranks[i], compare);
+    // A hostile table can name one process as often as it likes.
+    const auto [known, is_new] = made->place_of.try_emplace(made->ranks[i].pid, i);
+    rank.identity =
+        is_new ? identify(made->ranks[i], compare) : named_twice(made->ranks[i], made->ranks[known->second]);
     rank.hold = {made->ranks[i].rank, made->ranks[i].pid, rank.identity.state, rank.identity.why};
-    made->place_of.try_emplace(made->ranks[i].pid, i);
   }
   return made;
 }
@@ -190,7 +203,7 @@ void node_ranks::state::take_hold() {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (here[i].held || here[i].identity.state != hold_state::held) continue;
-    targets.push_back({ranks[i].pid, here[i].identity.start_time});
+    targets.push_back({ranks[i].pid, here[i].identity.start_time, ranks[i].user});
     places.push_back(i);
   }
   if (targets.empty()) return;
@@ -238,7 +251,7 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
     if (!selection.contains(rank.rank)) continue;
     if (identity.state == hold_state::held) {
       const auto number = static_cast<std::uint32_t>(rank.told.value_or(rank.rank));
-      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time}, number, here[i].held});
+      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time, rank.user}, number, here[i].held});
     } else {
       found.refused.emplace_back(rank,
                                  identity.why.value_or(error{error_code::process_gone, "it is not there any more"}));

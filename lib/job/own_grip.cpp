@@ -126,12 +126,13 @@ result<std::unique_ptr<node_ranks>> job::look_into(const rank_selection& ranks, 
 }
 
 result<bool> job::lend(process_id rank) {
+  if (auto here = state_->is_made_here(); !here) return fail(std::move(here).error());
   if (state_->detached || state_->ended) return true;
   return state_->ranks->lend(rank);
 }
 
 void job::take_back(process_id rank) {
-  if (!state_->detached && !state_->ended) state_->ranks->take_back(rank);
+  if (state_->is_made_here() && !state_->detached && !state_->ended) state_->ranks->take_back(rank);
 }
 
 }  // namespace mpiacq

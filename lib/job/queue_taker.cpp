@@ -162,7 +162,9 @@ node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_que
   std::vector<pending> all;
   for (const wanted_rank& rank : ranks) {
     const process_id pid = rank.process.process;
-    all.push_back({&rank, owner_of(pid), image_of(pid), false, queue_report{}, {}});
+    const auto owner =
+        rank.process.user ? std::optional{static_cast<std::uint32_t>(rank.process.user->value())} : owner_of(pid);
+    all.push_back({&rank, owner, image_of(pid), false, queue_report{}, {}});
     if (!types) all.back().report = fail(types.error());
   }
   taken.doing.resize(all.size());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 
@@ -11,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "mpiacq/process_user.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -90,6 +92,12 @@ std::optional<std::string_view> told_rank(std::string_view entry) {
   return known == rank_variables.end() ? std::nullopt : std::optional{entry.substr(equals + 1)};
 }
 
+/// MPI_Comm_spawn made it: what launchers say is its number in its own, new MPI_COMM_WORLD. Open MPI gives such a
+/// process the port of its parents, and Hydra and Slurm say so of it.
+bool tells_of_a_spawn(std::string_view entry) {
+  return entry.starts_with("OMPI_PARENT_PORT=") || entry == "PMI_SPAWNED=1";
+}
+
 /// A program that is full of descriptors must not be filled by ours.
 descriptor sparing(descriptor fd) {
   rlimit limit{};
@@ -98,11 +106,24 @@ descriptor sparing(descriptor fd) {
   return {};
 }
 
-rank_identity not_it(hold_state state, error_code code, std::string why) {
+rank_identity not_it(hold_state state, error why) {
   rank_identity identity;
   identity.state = state;
-  identity.why = error{code, std::move(why)};
+  identity.why = std::move(why);
   return identity;
+}
+
+/// The process has ended, as errno says after a file of it could not be opened or read.
+bool is_absent(int error_number) {
+  return error_number == ENOENT || error_number == ESRCH;
+}
+
+/// Whether it lives cannot be said: this program has no descriptor left, for instance.
+rank_identity unknown_now(const rank_process& rank, int error_number) {
+  return not_it(hold_state::failed, error{error_code::system, fmt::format("rank {}: looking at process {} in /proc",
+                                                                          name_of(rank), rank.pid.value())}
+                                        .with_errno(error_number)
+                                        .on(fmt::format("/proc/{}", rank.pid.value())));
 }
 
 }  // namespace
@@ -110,6 +131,7 @@ rank_identity not_it(hold_state state, error_code code, std::string why) {
 std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evidence& evidence) {
   bool told = false;
   std::string others;
+  const bool is_spawned = evidence.environment && any_of_strings(*evidence.environment, tells_of_a_spawn);
   const bool confirmed = evidence.environment && any_of_strings(*evidence.environment, [&](std::string_view entry) {
                            const auto value = told_rank(entry);
                            if (!value) return false;
@@ -119,7 +141,7 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
                            return false;
                          });
   if (confirmed) return std::nullopt;
-  if (told) return fmt::format("its environment says {}", others);
+  if (told && !is_spawned) return fmt::format("its environment says {}", others);
   // A relative name tells little: nobody knows in whose PATH it was found.
   const bool comparable = rank.executable.starts_with('/') && !evidence.executable.empty() && evidence.environment;
   if (!comparable || base_name(evidence.executable) == base_name(rank.executable)) return std::nullopt;
@@ -132,26 +154,37 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
 
 rank_identity identify(const rank_process& rank, bool compare) {
   const auto gone = [&] {
-    return not_it(hold_state::gone, error_code::process_gone,
-                  fmt::format("rank {}: there is no process {}", name_of(rank), rank.pid.value()));
+    return not_it(hold_state::gone, error{error_code::process_gone, fmt::format("rank {}: there is no process {}",
+                                                                                name_of(rank), rank.pid.value())});
   };
   if (rank.pid.value() <= 0 || rank.pid.value() > INT_MAX) return gone();
   // All is read below one folder, which stays that of one process whoever gets its number.
   const descriptor folder = open_folder(rank.pid);
-  if (!folder.is_open()) return gone();
+  if (!folder.is_open()) return is_absent(errno) ? gone() : unknown_now(rank, errno);
   rank_identity identity;
   identity.process = sparing(open_process(rank.pid));
+  if (rank.user) {
+    const auto status = read_below(folder, "status");
+    if (!status) return is_absent(errno) ? gone() : unknown_now(rank, errno);
+    const auto users = parse_process_users(*status);
+    if (!users) return gone();
+    if (auto why = why_no_rank(rank.pid, *users, *rank.user)) {
+      why->message = fmt::format("rank {}: {}; it is left alone", name_of(rank), why->message);
+      return not_it(hold_state::not_permitted, std::move(*why));
+    }
+  }
   if (compare) {
     const rank_evidence evidence{link_below(folder, "exe"), read_below(folder, "environ"),
                                  read_below(folder, "cmdline").value_or("")};
     if (const auto why = why_not_rank(rank, evidence)) {
-      return not_it(
-          hold_state::replaced, error_code::process_gone,
-          fmt::format("process {} is not rank {}: {}; it is left alone", rank.pid.value(), name_of(rank), *why));
+      return not_it(hold_state::replaced,
+                    error{error_code::process_gone, fmt::format("process {} is not rank {}: {}; it is left alone",
+                                                                rank.pid.value(), name_of(rank), *why)});
     }
   }
   // Last, so that it lived when the pidfd was opened, and that is its own.
   const auto about = read_below(folder, "stat");
+  if (!about && !is_absent(errno)) return unknown_now(rank, errno);
   const auto known = about ? state_and_start(*about) : std::nullopt;
   if (!known || known->first == 'Z' || known->first == 'X') return gone();
   identity.start_time = known->second;

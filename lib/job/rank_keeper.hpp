@@ -17,6 +17,9 @@ class rank_keeper {
  public:
   virtual ~rank_keeper() = default;
 
+  /// The starter's user (process_table::user): from now on no process of another user is held or written to.
+  void belong_to(std::optional<user_id> starters) { user_ = starters; }
+
   /// Before the job is let run: takes hold of what is to be followed.
   virtual void take_in() {}
   /// All threads of all of them stopped, and each told that it is being debugged. One outcome for each, in order;
@@ -38,6 +41,12 @@ class rank_keeper {
   /// Opens a rank's gate, where it is closed. The rank need not be held. False where there is none (yet): its program
   /// may not have been loaded so far. Errors, too, may be of a moment in the middle of an exec.
   [[nodiscard]] virtual result<bool> open_gate(process_id rank) = 0;
+
+ protected:
+  [[nodiscard]] std::optional<user_id> user() const { return user_; }
+
+ private:
+  std::optional<user_id> user_;
 };
 
 }  // namespace mpiacq

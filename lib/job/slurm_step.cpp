@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
 #include "mpiacq/job.hpp"
 #include "mpiacq/job_graph.hpp"
+#include "mpiacq/process_user.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -39,6 +42,7 @@ std::optional<slurm_step> slurm_step_of(const process_table& table, process_id s
     --left;
     const process_id rank = table.pid(entry);
     // Its number may have gone to another since.
+    if (why_no_rank(rank, table.user().value_or(user_id{::geteuid()}))) continue;
     if (!runs_program(rank, table.executable_name(entry).value_or(""))) continue;
     if (auto job = slurm_job_of(rank)) return slurm_step{std::move(*job), number_in(rank, "SLURM_STEP_ID")};
   }

@@ -3,10 +3,12 @@
 
 #include <utility>
 
+#include "mpiacq/process_user.hpp"
+
 namespace mpiacq {
 
-traced_program::traced_program(tracer& control, process_id pid, debug_file_search search)
-    : control_(control), pid_(pid), search_(std::move(search)), memory_(pid), cache_(memory_) {}
+traced_program::traced_program(tracer& control, process_id pid, debug_file_search search, std::optional<user_id> user)
+    : control_(control), pid_(pid), search_(std::move(search)), memory_(pid, user), cache_(memory_) {}
 
 result<void> traced_program::open() {
   // An exec took breakpoints and memory with it.
@@ -21,7 +23,7 @@ result<void> traced_program::open() {
 
 target traced_program::view() {
   // The table is read once and in bulk: a cache would only copy it. Symbol lookups come back to the same pages.
-  return target{memory_, &memory_, symbols_->abi(), *symbols_};
+  return target{memory_, &memory_, symbols_->abi(), *symbols_, user_of(pid_)};
 }
 
 result<void> traced_program::write(target_address address, std::span<const std::byte> bytes) {

@@ -16,7 +16,8 @@ namespace mpiacq {
 /// they answer. It decides nothing.
 class traced_program {
  public:
-  traced_program(tracer& control, process_id pid, debug_file_search search);
+  /// `user`: as for `process_memory`.
+  traced_program(tracer& control, process_id pid, debug_file_search search, std::optional<user_id> user = {});
 
   [[nodiscard]] process_id pid() const { return pid_; }
 

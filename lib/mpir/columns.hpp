@@ -23,6 +23,7 @@ struct process_table::columns {
   structure_layout layout;
   rank_names names;
   std::vector<job_world> worlds;
+  std::optional<user_id> user;
 };
 
 }  // namespace mpiacq

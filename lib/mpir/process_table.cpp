@@ -110,6 +110,13 @@ const structure_layout& process_table::layout() const {
   return columns_->layout;
 }
 
+std::optional<user_id> process_table::user() const {
+  return columns_->user;
+}
+void process_table::belongs_to(std::optional<user_id> starters) {
+  columns_->user = starters;
+}
+
 bool process_table::same_processes(const process_table& other) const {
   if (size() != other.size() || columns_->worlds != other.columns_->worlds) return false;
   // Which of the other's strings each of ours is known to equal, so that shared strings are compared once.

@@ -33,8 +33,10 @@ result<process_table> acquisition::state::read_table(const target& starter, cons
   if (!layout || layout->source == layout_source::inferred) {
     if (auto learnt = learn_layout(starter, where, todo); !learnt) return fail(std::move(learnt).error());
   }
-  return read_process_table(starter.memory, starter.abi, *layout, where.base, static_cast<std::uint64_t>(where.entries),
-                            options.limits);
+  auto read = read_process_table(starter.memory, starter.abi, *layout, where.base,
+                                 static_cast<std::uint64_t>(where.entries), options.limits);
+  if (read) read->belongs_to(starter.user);
+  return read;
 }
 
 /// From debug information (step 11), else inferred from the ABI and checked against this very table.

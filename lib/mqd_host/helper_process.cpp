@@ -112,10 +112,12 @@ helper_process::helper_process(helper_process&& other) noexcept
       socket_(std::move(other.socket_)),
       output_(std::move(other.output_)),
       process_(std::move(other.process_)),
-      id_(std::exchange(other.id_, 0)) {}
+      id_(std::exchange(other.id_, 0)),
+      made_in_(other.made_in_) {}
 
 helper_process::~helper_process() {
-  if (id_ != 0) static_cast<void>(end(std::chrono::milliseconds{0}));
+  // In a forked child the helper is the parent's, and ends with what the parent wants of it.
+  if (id_ != 0 && ::getpid() == made_in_) static_cast<void>(end(std::chrono::milliseconds{0}));
 }
 
 void helper_process::kill() const {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "mpiacq/error.hpp"
 #include "shared_area.hpp"
@@ -46,8 +47,9 @@ class helper_process {
   shared_memory area_;
   helper::unique_fd socket_;
   helper::unique_fd output_;
-  helper::unique_fd process_;  ///< a pidfd: what it names is ours also where the number has been given away
-  pid_t id_;                   ///< 0: its end has been seen
+  helper::unique_fd process_;   ///< a pidfd: what it names is ours also where the number has been given away
+  pid_t id_;                    ///< 0: its end has been seen
+  pid_t made_in_ = ::getpid();  ///< a forked child has a copy, whose end changes nothing
 };
 
 /// "SIGSEGV", or "signal 70" for one without a name.

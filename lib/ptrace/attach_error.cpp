@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "mpiacq/process_user.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::tracing {
@@ -107,7 +108,9 @@ error explain_refusal(const refusal_facts& facts) {
 
 std::optional<error> not_to_be_attached(std::int64_t process) {
   const auto task = static_cast<pid_t>(process);
+  errno = 0;
   const auto about = task > 0 && task == process ? read_task_status(task) : std::nullopt;
+  if (!about && no_descriptor_is_left()) return no_descriptor_for("attaching: looking at /proc", task);
   if (!about) {
     std::string message = fmt::format("attach to {}: there is no such process", process);
     if (in_inner_process_namespace()) message += " in this container, whose numbers are not those outside";
@@ -131,6 +134,16 @@ error replaced_process(pid_t process) {
           fmt::format("attach to {}: the process that was meant has ended, and the number is another one's now ({}), "
                       "which is left alone",
                       process, command_name(process))};
+}
+
+error other_users_process(pid_t process, user_id wanted) {
+  const auto users = users_of(process_id{process});
+  if (!users) return users.error();
+  // Where the process has its user back by now, it was another's for a moment.
+  auto why = why_no_rank(process_id{process}, *users, wanted);
+  return why ? std::move(*why)
+             : error{error_code::permission,
+                     fmt::format("process {} ran with the rights of another user a moment ago", process)};
 }
 
 error foreign_process_folder(pid_t process) {

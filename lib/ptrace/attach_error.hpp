@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "mpiacq/error.hpp"
+#include "mpiacq/ids.hpp"
 
 namespace mpiacq::tracing {
 
@@ -50,6 +51,8 @@ struct refusal_facts {
 
 /// The process that was meant has ended, and another one has its number.
 [[nodiscard]] error replaced_process(pid_t process);
+/// Its effective user is not the one that was asked for (attach_target::user).
+[[nodiscard]] error other_users_process(pid_t process, user_id wanted);
 
 /// The process is in /proc, and yet the kernel knows no such number.
 [[nodiscard]] error foreign_process_folder(pid_t process);

@@ -218,6 +218,12 @@ void engine::end_attach(traced_process& process) {
 }
 
 void engine::finish_attach(traced_process& process) {
+  // An exec of a set-user-ID program may have come between the first look at its user and the stop.
+  const auto wanted = process.attaching->user;
+  if (wanted && folders_.effective_user(process.id) != *wanted) {
+    process.attaching->failure = other_users_process(process.id, *wanted);
+    return undo_attach(process);
+  }
   const attach_request request = *std::exchange(process.attaching, std::nullopt);
   process.now = phase::held;
   request.answer({});

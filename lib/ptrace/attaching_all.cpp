@@ -92,9 +92,11 @@ result<traced_process*> engine::begin_attach_to(const attach_target& target, att
     if (auto why_not = not_to_be_attached(number)) return fail(std::move(*why_not));
     if (target.start_time && read_start_time(id) != target.start_time) return fail(replaced_process(id));
   }
+  if (target.user && folders_.effective_user(id) != *target.user) return fail(other_users_process(id, *target.user));
   auto begun = begin_attach(id, options);
   if (!begun) return begun;
   (*begun)->attaching->start_time = target.start_time;
+  (*begun)->attaching->user = target.user;
   (*begun)->attaching->is_known = is_known;
   return begun;
 }

@@ -172,7 +172,7 @@ class engine {
   [[nodiscard]] result<bool> catch_new_threads(traced_process& process);
   [[nodiscard]] result<caught> catch_thread(traced_process& process, pid_t task, thread_seizer& seizer);
   static void end_attach(traced_process& process);
-  static void finish_attach(traced_process& process);
+  void finish_attach(traced_process& process);
   void undo_attach(traced_process& process);
 
   // attaching_all.cpp

@@ -183,7 +183,8 @@ inline constexpr auto wire_members<tracing::threads_command> = std::tuple{&traci
 template <>
 inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{&tracing::is_idle_command::surely};
 template <>
-inline constexpr auto wire_members<attach_target> = std::tuple{&attach_target::process, &attach_target::start_time};
+inline constexpr auto wire_members<attach_target> =
+    std::tuple{&attach_target::process, &attach_target::start_time, &attach_target::user};
 template <>
 inline constexpr auto wire_members<tracing::attach_all_command> =
     std::tuple{&tracing::attach_all_command::targets, &tracing::attach_all_command::options};

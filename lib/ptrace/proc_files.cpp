@@ -37,6 +37,16 @@ std::optional<std::string> read_small_file(const std::string& path, std::size_t 
   return text;
 }
 
+bool no_descriptor_is_left() {
+  return errno == EMFILE || errno == ENFILE;
+}
+
+error no_descriptor_for(std::string_view what, pid_t process) {
+  const int why = errno;
+  return error{error_code::system, fmt::format("{} of process {}: no descriptor is left (ulimit -n)", what, process)}
+      .with_errno(why);
+}
+
 namespace {
 
 /// The number after "Name:" and blanks; 0 where the line is not there.
@@ -98,6 +108,7 @@ bool lives(pid_t task) {
 }  // namespace
 
 std::optional<pid_t> living_thread(pid_t process) {
+  errno = 0;
   if (lives(process)) return process;
   const auto all = list_threads(process);
   const auto living = std::find_if(all.begin(), all.end(), lives);
@@ -107,8 +118,9 @@ std::optional<pid_t> living_thread(pid_t process) {
 
 bool has_ended(pid_t process) {
   // One read tells both, so nobody can take the dead leader's place in between: whoever would is still counted.
+  errno = 0;
   const auto status = read_task_status(process);
-  return !status || (status->state == 'Z' && status->threads == 1);
+  return (!status && !no_descriptor_is_left()) || (status && status->state == 'Z' && status->threads == 1);
 }
 
 bool is_thread_of(pid_t process, pid_t task) {
@@ -176,6 +188,7 @@ result<unique_fd> open_memory(pid_t process, int mode) {
   const std::string path = fmt::format("/proc/{}/mem", process);
   unique_fd file{::open(path.c_str(), mode | O_CLOEXEC)};
   if (file) return file;
+  if (no_descriptor_is_left()) return fail(no_descriptor_for("opening the memory", process));
   const error_code code = errno == ENOENT || errno == ESRCH ? error_code::process_gone : error_code::permission;
   return fail(
       error{code, fmt::format("the memory of process {} cannot be opened", process)}.with_errno(errno).on(path));

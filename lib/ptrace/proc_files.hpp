@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -16,6 +17,11 @@
 namespace mpiacq::tracing {
 
 using helper::unique_fd;
+
+/// What could not be opened just now could not because this program, or the machine, has no descriptor left: errno.
+[[nodiscard]] bool no_descriptor_is_left();
+/// That as an error: `what` was tried.
+[[nodiscard]] error no_descriptor_for(std::string_view what, pid_t process);
 
 /// What /proc/TASK/status says (proc_pid_status(5)); 0 where a line is missing.
 struct task_status {
@@ -29,11 +35,13 @@ struct task_status {
 [[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
 
 /// A thread that can stand for the process where memory is read by number: the leader, or another one where the leader
-/// has ended, because a zombie has no memory any more. Empty where the whole process has ended.
+/// has ended, because a zombie has no memory any more. Empty where the whole process has ended, or where
+/// `no_descriptor_is_left` says why.
 [[nodiscard]] std::optional<pid_t> living_thread(pid_t process);
 
 /// The process has ended, all of it, or is not there. One whose leader alone has ended has not; nor one in the middle
-/// of an exec, where the leader is dead until another thread takes its place.
+/// of an exec, where the leader is dead until another thread takes its place; nor one that cannot be looked at because
+/// no descriptor is left.
 [[nodiscard]] bool has_ended(pid_t process);
 
 /// The threads of a process that the kernel lists at this moment, dead ones that nobody has waited for among them. The

@@ -146,6 +146,15 @@ std::optional<int> process_folders::last_count(pid_t process) const {
   return known == all_.end() ? std::nullopt : std::optional{known->second.last_count};
 }
 
+/// The kernel gives the folder /proc/PID, other than the files in it, always to the effective user (task_dump_owner).
+user_id process_folders::effective_user(pid_t process) const {
+  const auto known = all_.find(process);
+  struct stat about {};
+  const int failed = known == all_.end() ? ::stat(path_of(process, "").data(), &about)
+                                         : ::fstatat(known->second.tasks.get(), "..", &about, 0);
+  return failed == 0 ? user_id{about.st_uid} : no_user;
+}
+
 std::vector<pid_t> process_folders::list(pid_t process) const {
   const auto known = all_.find(process);
   if (known == all_.end()) return {};

@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include "mpiacq/ids.hpp"
 #include "proc_files.hpp"
 
 namespace mpiacq::tracing {
@@ -34,6 +35,8 @@ class process_folders {
   [[nodiscard]] std::optional<int> count_threads(pid_t process);
   /// How many there were when it was counted last; empty where it is not known.
   [[nodiscard]] std::optional<int> last_count(pid_t process) const;
+  /// The effective user of a process, known or not; `no_user` where there is none of the number.
+  [[nodiscard]] user_id effective_user(pid_t process) const;
   /// Them, the leader first.
   [[nodiscard]] std::vector<pid_t> list(pid_t process) const;
 

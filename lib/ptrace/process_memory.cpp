@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "mpiacq/process_user.hpp"
 #include "mpiacq/tracer.hpp"
 #include "proc_files.hpp"
 
@@ -30,6 +31,10 @@ std::string memory_path(process_id pid) {
 
 error gone(process_id pid) {
   return error{error_code::process_gone, fmt::format("process {} has ended", pid.value())};
+}
+
+error no_descriptor(process_id pid) {
+  return tracing::no_descriptor_for("looking at the memory", static_cast<pid_t>(pid.value()));
 }
 
 error refused(process_id pid, int errno_value) {
@@ -81,6 +86,7 @@ std::size_t distribute(std::span<memory_range> ranges, std::size_t moved) {
 result<void> read_through_file(process_id pid, std::span<memory_range> ranges) {
   const unique_fd file{::open(memory_path(pid).c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) {
+    if (tracing::no_descriptor_is_left()) return fail(no_descriptor(pid));
     if (errno == ENOENT || errno == ESRCH) return fail(gone(pid));
     return fail(refused(pid, errno));
   }
@@ -170,7 +176,7 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
   if (outcome && *outcome != step::moved && !ranges.empty()) {
     // Nothing was read: that may be right, or the leader has ended and its memory goes by another thread's number.
     const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
-    if (!task) outcome = fail(gone(pid_));
+    if (!task) outcome = fail(tracing::no_descriptor_is_left() ? no_descriptor(pid_) : gone(pid_));
     if (task && *task != pid_.value()) outcome = read_all(process_id{*task}, ranges);
   }
   if (outcome) return {};
@@ -180,13 +186,17 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
 
 result<void> process_memory::write(target_address address, std::span<const std::byte> bytes) {
   const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
-  if (!task) return fail(gone(pid_));
+  if (!task) return fail(tracing::no_descriptor_is_left() ? no_descriptor(pid_) : gone(pid_));
   const std::string path = memory_path(process_id{*task});
   const unique_fd file{::open(path.c_str(), O_RDWR | O_CLOEXEC)};
   if (!file) {
+    if (tracing::no_descriptor_is_left()) return fail(no_descriptor(pid_));
     if (errno == ENOENT || errno == ESRCH) return fail(gone(pid_));
     return fail(refused(pid_, errno));
   }
+  // The file is the memory of the program that runs now: when another program of another user's follows, it is no way
+  // to that one's memory. So the user is looked at after it has been opened.
+  if (auto why = user_ ? why_no_rank(pid_, *user_) : std::nullopt) return fail(std::move(*why));
   std::size_t done = 0;
   while (done < bytes.size()) {
     const auto to = static_cast<off_t>(address.value() + done);

@@ -93,6 +93,7 @@ result<std::unique_ptr<tracing_process>> tracing_process::start(const tracer_opt
 }
 
 tracing_process::~tracing_process() {
+  if (is_a_copy()) return;
   // Not just closed: a forked child of the tool may have a copy.
   ::shutdown(commands_.get(), SHUT_WR);
   const auto farewell = receive_frame(commands_.get());
@@ -109,6 +110,7 @@ tracing_process::~tracing_process() {
 
 result<std::vector<std::byte>> tracing_process::exchange(std::span<const std::byte> request,
                                                          std::span<const int> descriptors) {
+  if (is_a_copy()) return fail(not_the_maker());
   const std::lock_guard lock(mutex_);
   if (!send_frame(commands_.get(), request, descriptors)) {
     if (errno == EPIPE || errno == ECONNRESET) return fail(gone());
@@ -120,6 +122,7 @@ result<std::vector<std::byte>> tracing_process::exchange(std::span<const std::by
 }
 
 result<std::optional<process_event>> tracing_process::event_at_once() {
+  if (is_a_copy()) return fail(not_the_maker());
   std::vector<std::byte> bytes;
   switch (receive_packet(events_.get(), bytes)) {
     case packet_outcome::not_now:
@@ -157,6 +160,12 @@ result<std::optional<process_event>> tracing_process::next_event(deadline until)
     }
     if (ready == 0) return std::nullopt;
   }
+}
+
+error tracing_process::not_the_maker() const {
+  return {error_code::invalid_argument,
+          fmt::format("process {} has forked from process {}, which made this tracer: only that one can use it",
+                      ::getpid(), made_in_)};
 }
 
 error tracing_process::gone() {

@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include <unistd.h>
+
 #include "channel.hpp"
 #include "messages.hpp"
 
@@ -23,7 +25,8 @@ inline constexpr unsigned first_free_descriptor = 5;
 class tracing_process {
  public:
   [[nodiscard]] static result<std::unique_ptr<tracing_process>> start(const tracer_options& options);
-  /// Has it let go of everything, and waits until it has.
+  /// Has it let go of everything, and waits until it has. In a forked child nothing happens: the session is the
+  /// parent's, and so are the events.
   ~tracing_process();
   tracing_process(const tracing_process&) = delete;
   tracing_process& operator=(const tracing_process&) = delete;
@@ -48,7 +51,11 @@ class tracing_process {
                                                         std::span<const int> descriptors);
   [[nodiscard]] result<std::optional<process_event>> event_at_once();
   [[nodiscard]] error gone();
+  /// This is a copy in a forked child.
+  [[nodiscard]] bool is_a_copy() const { return ::getpid() != made_in_; }
+  [[nodiscard]] error not_the_maker() const;
 
+  const pid_t made_in_ = ::getpid();
   pid_t id_;
   std::mutex mutex_;  ///< one command at a time
   unique_fd commands_;

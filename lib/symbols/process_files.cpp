@@ -23,6 +23,11 @@ std::string proc_path(process_id pid, std::string_view what) {
 
 error about_process(process_id pid, int why) {
   const bool refused = why == EACCES || why == EPERM;
+  if (why == EMFILE || why == ENFILE) {
+    return error{error_code::system,
+                 fmt::format("looking at the program of process {}: no descriptor is left (ulimit -n)", pid.value())}
+        .with_errno(why);
+  }
   error e = error{refused ? error_code::permission : error_code::process_gone,
                   fmt::format("looking at the program of process {}", pid.value())}
                 .with_errno(why);
