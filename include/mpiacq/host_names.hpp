@@ -6,6 +6,11 @@
 
 namespace mpiacq {
 
+/// Whether a text can be what a host is called (MPIR 1.1, 9.2): an address of IPv4 or IPv6, a node's number, or a name
+/// of letters, digits, '-', '_' and '.' that begins with a letter, a digit or '_'; at most 255 bytes. Any other text
+/// out of a process table is no host: it could be an option, or several words, of a command that gets it.
+[[nodiscard]] bool is_host_name(std::string_view text);
+
 /// The one spelling of an address of IPv4 or IPv6; empty where `host` is none. A zone ("%eth0") says nothing about
 /// whose it is, and is left out.
 [[nodiscard]] std::string canonical_address(std::string_view host);

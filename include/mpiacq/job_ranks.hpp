@@ -56,6 +56,10 @@ struct agents_options {
   /// The job's starter, on this node, where it can launch daemons (mpir::job_facts) and nobody traces it: `mpir`
   /// attaches to it until they have come, some milliseconds, and leaves it as it was. Empty: it is not asked.
   std::optional<process_id> starter;
+  /// Whose process names the job's hosts; `job_ranks` takes it from the process table (process_table::user). Where this
+  /// program runs as root and that is another user, `automatic` does not run ssh: root's connections would go wherever
+  /// that user likes. Empty: the caller vouches for the hosts.
+  std::optional<user_id> user;
   /// Until an agent has to be there; for more than 1,024 nodes in proportion longer.
   std::chrono::milliseconds start_limit{30'000};
   std::chrono::milliseconds answer_limit{60'000};  ///< until all have to have answered a question

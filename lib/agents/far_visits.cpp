@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mpiacq/process_user.hpp"
 #include "node_match.hpp"
 
 namespace mpiacq::agents {
@@ -24,6 +25,7 @@ std::size_t same_host(const std::vector<agent_node>& wanted, const std::string& 
 }
 
 agents_options in_job_of(process_id named, agents_options options) {
+  if (!options.user) options.user = user_of(named);
   if (options.job_id.empty()) options.job_id = slurm_job_of(named).value_or("");
   return options;
 }
@@ -31,7 +33,7 @@ agents_options in_job_of(process_id named, agents_options options) {
 }  // namespace
 
 far_visits::far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits)
-    : agents_(in_job_of(named, options)), limits_(limits) {}
+    : agents_(in_job_of(named, options)), limits_(limits), user_(user_of(named)) {}
 
 mpi2dd::elsewhere_reader far_visits::reader() {
   return [this](std::vector<mpi2dd::process_request> asked) { return read(std::move(asked)); };
@@ -70,7 +72,7 @@ std::vector<mpi2dd::process_account> far_visits::read(std::vector<mpi2dd::proces
     there.places.push_back(i);
   }
   if (!by_agents.empty()) {
-    ask_visits visits{{}, limits_.table, limits_.max_rereads};
+    ask_visits visits{{}, limits_.table, limits_.max_rereads, user_};
     for (auto& [agent, there] : by_agents) visits.of.push_back(std::move(there.asked));
     agents_.ask(std::move(visits));
     account_maker accounts;

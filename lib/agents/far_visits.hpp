@@ -30,6 +30,7 @@ class far_visits {
 
   node_agents agents_;
   mpi2dd::walk_limits limits_;
+  user_id user_;  ///< of the process where the walk begins
   std::vector<std::string> hosts_;
   std::map<std::string, std::size_t, std::less<>> nodes_;  ///< the agents', by each name of theirs
 };

@@ -3,15 +3,39 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "awaited_agents_state.hpp"
 #include "job_ranks_state.hpp"
 #include "mpiacq/job.hpp"
 
 namespace mpiacq {
+
+namespace {
+
+/// The ranks of all of them. Those with the lowest come first, so that a union mostly adds at the end: it is a pass
+/// over what is there else, and there may be as many reasons as ranks.
+rank_set all_ranks_of(const std::vector<refused_ranks>& refused) {
+  std::vector<const rank_set*> sets;
+  for (const refused_ranks& one : refused) sets.push_back(&one.ranks);
+  std::sort(sets.begin(), sets.end(), [](const rank_set* a, const rank_set* b) { return a->lowest() < b->lowest(); });
+  rank_set all;
+  for (const rank_set* ranks : sets) all.add(*ranks);
+  return all;
+}
+
+/// With the user whose table it is.
+agents_options agents_of(const process_table& table, const job_ranks_options& options) {
+  agents_options how = options.agents;
+  if (!how.user) how.user = table.user();
+  return how;
+}
+
+}  // namespace
 
 std::string_view name(agent_start start) {
   switch (start) {
@@ -30,7 +54,11 @@ std::string_view name(agent_start start) {
 }
 
 job_ranks::job_ranks(std::unique_ptr<state> s) : state_(std::move(s)) {}
-job_ranks::~job_ranks() = default;
+job_ranks::~job_ranks() {
+  if (::getpid() == state_->made_in) return;
+  // A forked child: the agents are the parent's, and libzmq's threads are not there to be ended. What it has stays.
+  static_cast<void>(state_->agents.release());
+}
 
 std::span<const job_node> job_ranks::nodes() const {
   return state_->nodes;
@@ -42,7 +70,7 @@ std::span<const rank_process> job_ranks::ranks() const {
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options) {
-  return state::make(table, selection, options, std::make_unique<agents::node_agents>(options.agents));
+  return state::make(table, selection, options, std::make_unique<agents::node_agents>(agents_of(table, options)));
 }
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(job& subject, const rank_selection& selection,
@@ -51,13 +79,13 @@ result<std::unique_ptr<job_ranks>> job_ranks::create(job& subject, const rank_se
   if (!local) return fail(std::move(local).error());
   job_ranks_options how = options;
   how.agents.everywhere = false;
-  auto far = std::make_unique<agents::node_agents>(how.agents);
+  auto far = std::make_unique<agents::node_agents>(agents_of(*subject.processes(), how));
   return state::make(*subject.processes(), selection, how, std::move(far), std::move(*local));
 }
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options, awaited_agents&& coming) {
-  coming.state_->agents->know(options.agents);
+  coming.state_->agents->know(agents_of(table, options));
   return state::make(table, selection, options, std::move(coming.state_->agents));
 }
 
@@ -98,7 +126,7 @@ void job_ranks::state::list_nodes(const process_table& table, const rank_selecti
     }
     nodes[known->second].ranks.add(entry);
     ranks.push_back({entry, table.pid(entry), std::string(table.executable_name(entry).value_or("")),
-                     table.names().rank(entry), table.names().of(entry)});
+                     table.names().rank(entry), table.names().of(entry), table.user()});
     node_of_rank.push_back(known->second);
   }
 }
@@ -107,6 +135,17 @@ std::vector<std::vector<rank_process>> job_ranks::state::ranks_by_nodes() const 
   std::vector<std::vector<rank_process>> all(nodes.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) all[node_of_rank[i]].push_back(ranks[i]);
   return all;
+}
+
+std::vector<rank_process> job_ranks::state::ranks_among(const rank_set& which) const {
+  std::vector<rank_process> some;
+  for (const rank_set::range& range : which.ranges()) {
+    const auto first =
+        std::lower_bound(ranks.begin(), ranks.end(), range.first,
+                         [](const rank_process& rank, std::uint32_t least) { return rank.rank < least; });
+    for (auto rank = first; rank != ranks.end() && rank->rank <= range.last; ++rank) some.push_back(*rank);
+  }
+  return some;
 }
 
 std::vector<rank_process> job_ranks::state::ranks_here() const {
@@ -180,9 +219,7 @@ std::vector<result<void>> job_ranks::release(leave how) {
   const auto here = s.local->release(how);
   for (std::size_t i = 0; i < here.size(); ++i) known.emplace(s.local->ranks()[i].rank, here[i]);
   for (const agents::refused_part& refused : s.collect<agents::release_part>().refused) {
-    for (const rank_process& rank : s.ranks) {
-      if (refused.ranks.contains(rank.rank)) known.emplace(rank.rank, fail(refused.why));
-    }
+    for (const rank_process& rank : s.ranks_among(refused.ranks)) known.emplace(rank.rank, fail(refused.why));
   }
   std::vector<result<void>> all;
   for (const rank_process& rank : s.ranks) {
@@ -198,9 +235,13 @@ std::unique_ptr<node_ranks> job_ranks::take_local() {
 
 job_stacks merged(node_stacks&& taken) {
   job_stacks all;
+  // One reason may be that of very many ranks.
+  std::map<std::string, std::size_t> place_of;
   for (const rank_stacks& rank : taken.ranks) {
     if (!rank.taken) {
-      all.refused.push_back({rank_set(rank.rank), rank.taken.error()});
+      const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
+      if (is_new) all.refused.push_back({{}, rank.taken.error()});
+      all.refused[at->second].ranks.add(rank.rank);
       continue;
     }
     all.taken.add(rank.rank);
@@ -220,7 +261,7 @@ job_stacks job_ranks::stacks(const stack_options& options) {
   all.taken.add(answer.taken);
   rank_set told = all.taken;
   for (const agents::refused_part& refused : answer.refused) all.refused.push_back({refused.ranks, refused.why});
-  for (const refused_ranks& refused : all.refused) told.add(refused.ranks);
+  told.add(all_ranks_of(all.refused));
   for (refused_ranks& missing : s.missing_of(options.ranks, told)) all.refused.push_back(std::move(missing));
   all.held_for = std::max(all.held_for, answer.held_for);
   all.problems.insert(all.problems.end(), answer.problems.begin(), answer.problems.end());

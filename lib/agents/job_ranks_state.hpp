@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "mpiacq/job_ranks.hpp"
 #include "node_agents.hpp"
 
@@ -16,6 +18,7 @@ struct job_ranks::state {
   state(const job_ranks_options& how, std::unique_ptr<agents::node_agents> far)
       : options(how), agents(std::move(far)) {}
 
+  const pid_t made_in = ::getpid();  ///< a forked child has a copy, whose end changes nothing
   job_ranks_options options;
   std::vector<job_node> nodes;
   std::vector<rank_process> ranks;
@@ -35,6 +38,8 @@ struct job_ranks::state {
   /// By their places in `nodes`.
   [[nodiscard]] std::vector<std::vector<rank_process>> ranks_by_nodes() const;
   [[nodiscard]] std::vector<rank_process> ranks_here() const;
+  /// In order, as `ranks` are.
+  [[nodiscard]] std::vector<rank_process> ranks_among(const rank_set& which) const;
   void reach_others();
   /// What the agents' last answer came to, for each of their nodes.
   void note_reasons();

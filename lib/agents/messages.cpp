@@ -26,10 +26,12 @@ inline constexpr auto members<node_names> =
     std::tuple{member{"told", &node_names::told}, member{"host", &node_names::host},
                member{"slurm", &node_names::slurm}, member{"addresses", &node_names::addresses}};
 template <>
-inline constexpr auto members<rank_process> =
-    std::tuple{member{"rank", &rank_process::rank}, member{"pid", &rank_process::pid},
-               member{"executable", &rank_process::executable}, member{"told", &rank_process::told},
-               member{"name", &rank_process::name}};
+inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::rank},
+                                                         member{"pid", &rank_process::pid},
+                                                         member{"executable", &rank_process::executable},
+                                                         member{"told", &rank_process::told},
+                                                         member{"name", &rank_process::name},
+                                                         member{"user", &rank_process::user}};
 template <>
 inline constexpr auto members<hello> =
     std::tuple{member{"credential", &hello::credential}, member{"number", &hello::number},
@@ -70,7 +72,7 @@ inline constexpr auto members<agent_visits> =
 template <>
 inline constexpr auto members<ask_visits> =
     std::tuple{member{"of", &ask_visits::of}, member{"limits", &ask_visits::limits},
-               member{"max_rereads", &ask_visits::max_rereads}};
+               member{"max_rereads", &ask_visits::max_rereads}, member{"user", &ask_visits::user}};
 template <>
 inline constexpr auto members<ask> =
     std::tuple{member{"number", &ask::number}, member{"limit_ms", &ask::limit_ms}, member{"what", &ask::what}};

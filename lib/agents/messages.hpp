@@ -86,6 +86,7 @@ struct ask_visits {
   std::vector<agent_visits> of;
   table_limits limits;
   unsigned max_rereads = 0;
+  std::optional<user_id> user = {};  ///< of the job, by number: processes of others are not looked at
 };
 using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits>;
 

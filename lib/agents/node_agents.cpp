@@ -2,7 +2,6 @@
 #include "node_agents.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "mpiacq/host_names.hpp"
 #include "programs.hpp"
 
 namespace mpiacq::agents {
@@ -39,11 +39,12 @@ result<std::string> agent_program(const std::string& named) {
   return fail(helper::not_startable("the agent", candidates, ENOENT));
 }
 
-/// A name that would be an option, or several words, of the command that gets it.
-bool is_plain_name(const std::string& host) {
-  return !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':';
-  });
+/// Why root does not run ssh unasked: another user's process can name any host.
+error no_ssh_for(const std::string& host, user_id user) {
+  return {error_code::permission,
+          fmt::format("no agent was started on {}: this program runs as root, and only a process of user {} names that "
+                      "host; ssh is run only where it is asked for",
+                      host, user.value())};
 }
 
 }  // namespace
@@ -83,8 +84,12 @@ std::vector<agent_start> node_agents::ways() const {
   std::vector<agent_start> all;
   if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
   if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
-  all.push_back(agent_start::ssh);
+  if (!names_are_foreign()) all.push_back(agent_start::ssh);
   return all;
+}
+
+bool node_agents::names_are_foreign() const {
+  return ::geteuid() == 0 && options_.user && *options_.user != user_id{0};
 }
 
 std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
@@ -95,7 +100,7 @@ std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
     nodes_by_name_.add(nodes_.size() - 1, added.host);
     if (options_.start == agent_start::none) {
       added.why = error{error_code::unsupported, "it is on another node, and no agent was to be started there"};
-    } else if (!is_plain_name(added.host)) {
+    } else if (!is_host_name(added.host)) {
       added.why = error{error_code::bad_format, fmt::format("'{}' is no name of a host", added.host)};
     } else {
       wanted.push_back(nodes_.size() - 1);
@@ -119,9 +124,17 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
     if (come != 0) break;
     if (goes_on) daemons_come_ = has_launched_ = false;
   }
-  for (const std::size_t node : wanted) {
-    if (nodes_[node].agent == 0 && !nodes_[node].why)
-      nodes_[node].why = error{error_code::timed_out, "ended before its agent was started"};
+  const bool is_without_ssh = options_.start == agent_start::automatic && names_are_foreign();
+  for (const std::size_t number : wanted) {
+    known_node& node = nodes_[number];
+    if (node.agent != 0) continue;
+    if (is_without_ssh) {
+      error why = no_ssh_for(node.host, *options_.user);
+      if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
+      node.why = std::move(why);
+    } else if (!node.why) {
+      node.why = error{error_code::timed_out, "ended before its agent was started"};
+    }
   }
   send_away(idle);
   if (options_.progress) options_.progress({nodes_.size(), node_of_agent_.size(), true});
@@ -168,6 +181,11 @@ result<void> node_agents::start(agent_start way, const std::vector<std::string>&
   if (way == agent_start::ssh) return starters_.by_ssh(hosts, *program, front_->order());
   if (options_.job_id.empty())
     return fail(error_code::not_found, "agents cannot be started by Slurm: the job does not say its id");
+  if (!is_slurm_job_id(options_.job_id)) {
+    return fail(error_code::bad_format, fmt::format("agents cannot be started by Slurm: what the starter says is its "
+                                                    "job's id, '{}', is none",
+                                                    options_.job_id));
+  }
   return starters_.by_slurm(options_.job_id, hosts, *program, front_->order());
 }
 

@@ -83,6 +83,8 @@ class node_agents {
   };
   /// How to start agents, one after the other until some have come.
   [[nodiscard]] std::vector<agent_start> ways() const;
+  /// This program runs as root, and another user's process names the hosts.
+  [[nodiscard]] bool names_are_foreign() const;
   /// In numbers of nodes: those that are to have an agent.
   [[nodiscard]] std::vector<std::size_t> take_in(std::vector<agent_node> nodes);
   /// Starts agents in one way and waits for them: until `first_by` where none at all comes.

@@ -123,6 +123,13 @@ std::string starter_command::last_words() const {
   return said.empty() ? how : fmt::format("{}: {}", how, said);
 }
 
+bool is_slurm_job_id(std::string_view text) {
+  constexpr std::size_t longest = 32;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && text.size() <= longest && is_digit(text.front()) && is_digit(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_digit(c) || c == '_' || c == '+'; });
+}
+
 std::vector<std::string> slurm_command(const std::string& job_id, const std::vector<std::string>& hosts,
                                        const std::string& program, const agent_order& order) {
   // Overlap: the job's own step has the processors and the memory, and the agents take what is left of them.

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -52,6 +53,10 @@ class starter_command {
 /// srun for all of them at once.
 [[nodiscard]] std::vector<std::string> slurm_command(const std::string& job_id, const std::vector<std::string>& hosts,
                                                      const std::string& program, const agent_order& order);
+/// Whether a text can be the id of a job of Slurm: a number, or two with '_' (an array's task) or '+' (a heterogeneous
+/// job's part) between them. It comes out of another process's memory, and goes into srun's command line.
+[[nodiscard]] bool is_slurm_job_id(std::string_view text);
+
 /// ssh for one of them. A remote shell reads the words: they are quoted for it.
 [[nodiscard]] std::vector<std::string> ssh_command(const std::string& host, const std::string& program,
                                                    const agent_order& order);

@@ -33,7 +33,7 @@ account_part bounded(account_part said, std::size_t& left) {
 question own_part(const question& what, std::uint32_t agent) {
   const auto* visits = std::get_if<ask_visits>(&what);
   if (visits == nullptr) return what;
-  ask_visits own{{}, visits->limits, visits->max_rereads};
+  ask_visits own{{}, visits->limits, visits->max_rereads, visits->user};
   std::copy_if(visits->of.begin(), visits->of.end(), std::back_inserter(own.of),
                [agent](const agent_visits& one) { return one.agent == agent; });
   return own;
@@ -44,6 +44,7 @@ visits_part answer_to(const ask_visits& what) {
   how.debug_files.debuginfod = false;  // a download would hold up whoever asked
   how.walk.limits.table = what.limits;
   how.walk.limits.max_rereads = what.max_rereads;
+  how.user = what.user;
   visits_part part;
   std::size_t left = most_bytes_of_one;
   for (const agent_visits& one : what.of) {

@@ -126,15 +126,25 @@ agents_options agents_for_tables(process_id named, agent_start wanted, int stop)
   return options;
 }
 
+namespace {
+
+/// With what to type, where a host was not reached because its name comes from another user's process.
+void complain_of(const std::string& host, const error& why) {
+  const bool is_unasked = why.code == error_code::permission && why.message.starts_with("no agent was started");
+  complain(fmt::format("{}: {}{}", host, why.message, is_unasked ? " (--agents ssh)" : ""));
+}
+
+}  // namespace
+
 void complain_of_nodes(const job_ranks& ranks) {
   for (const job_node& node : ranks.nodes()) {
-    if (node.why) complain(fmt::format("{}: {}", node.host, node.why->message));
+    if (node.why) complain_of(node.host, *node.why);
   }
 }
 
 void complain_of_nodes(const job_graph& graph) {
   for (const graph_host& other : graph.others) {
-    if (other.why) complain(fmt::format("{}: {}", other.host, other.why->message));
+    if (other.why) complain_of(other.host, *other.why);
   }
 }
 

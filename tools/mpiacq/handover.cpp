@@ -30,7 +30,7 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
   if (!table) return ranks;
   const auto states = subject.rank_states();
   for (const std::uint32_t rank : table->names().selected(selected, table->size())) {
-    if (states[rank] != rank_state::remote && states[rank] != rank_state::gone) ranks.push_back(table->pid(rank));
+    if (is_on_this_node(states[rank])) ranks.push_back(table->pid(rank));
   }
   return ranks;
 }

@@ -72,6 +72,17 @@ void stacks_session::begin(starter_facts starter, const process_table& table, co
   }
 }
 
+/// Rows are in the order of the ranks. There may be as many reasons as ranks, so no reason goes through all rows.
+std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
+  std::vector<stacked_rank*> rows;
+  for (const rank_set::range& range : ranks.ranges()) {
+    const auto first = std::lower_bound(snapshot_.ranks.begin(), snapshot_.ranks.end(), range.first,
+                                        [](const stacked_rank& row, std::uint32_t least) { return row.rank < least; });
+    for (auto row = first; row != snapshot_.ranks.end() && row->rank <= range.last; ++row) rows.push_back(&*row);
+  }
+  return rows;
+}
+
 std::vector<std::uint32_t> stacks_session::take(const job_stacks& seen, call_tree& moment, bool last_try) {
   std::vector<std::uint32_t> busy;
   snapshot_.held += seen.held_for;
@@ -81,13 +92,12 @@ std::vector<std::uint32_t> stacks_session::take(const job_stacks& seen, call_tre
     if (seen.taken.contains(row.rank)) ++row.samples;
   }
   for (const refused_ranks& refused : seen.refused) {
-    for (stacked_rank& row : snapshot_.ranks) {
-      if (!refused.ranks.contains(row.rank)) continue;
+    for (stacked_rank* const row : rows_of(refused.ranks)) {
       if (refused.why.code == error_code::busy && !last_try) {
-        busy.push_back(row.rank);
-      } else if (row.problems.size() < most_problems &&
-                 (row.problems.empty() || row.problems.back().message != refused.why.message)) {
-        row.problems.push_back(refused.why);
+        busy.push_back(row->rank);
+      } else if (row->problems.size() < most_problems &&
+                 (row->problems.empty() || row->problems.back().message != refused.why.message)) {
+        row->problems.push_back(refused.why);
       }
     }
   }

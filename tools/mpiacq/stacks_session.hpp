@@ -52,6 +52,7 @@ class stacks_session {
              const stacks_request& request);
   /// Takes up what a look at some ranks came to; those that are held by somebody else.
   [[nodiscard]] std::vector<std::uint32_t> take(const job_stacks& seen, call_tree& moment, bool last_try);
+  [[nodiscard]] std::vector<stacked_rank*> rows_of(const rank_set& ranks);
 
   std::unique_ptr<node_ranks> node_;  ///< or
   std::shared_ptr<job_ranks> nodes_;
