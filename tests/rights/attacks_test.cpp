@@ -1,0 +1,156 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A starter of one user lists processes of another, and root's tool looks at its job.
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "victim.hpp"
+
+using namespace mpiacq::test;
+
+namespace {
+
+std::string hostile() {
+  return std::to_string(hostile_user);
+}
+
+/// What every report says of a process of root's in that starter's table.
+std::string whose(const victim& process) {
+  return "process " + process.number() + " belongs to user 0, not to the starter's user (12345)";
+}
+
+command_outcome run_tool(std::vector<std::string> words) {
+  words.insert(words.begin(), MPIACQ_COMMAND);
+  command_options how;
+  how.limit = std::chrono::seconds(120);
+  return run_command(words, how);
+}
+
+/// The state of an entry in a report of `attach --json`.
+std::string state_of_entry(const command_outcome& attached, std::size_t entry) {
+  return nlohmann::json::parse(attached.out)["processes"][entry]["state"].get<std::string>();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a process of another user that a starter lists is not stopped, read or written, and the report says whose it is") {
+  NEEDS_TWO_USERS();
+  const victim process;
+  const std::string before = process.sleeps();
+  const scratch_folder folder;
+  const std::string mark = folder.path("mark");
+  const auto words = GENERATE_COPY(values<std::vector<std::string>>({{"attach"},
+                                                                     {"attach", "--json"},
+                                                                     {"attach", "--stacks"},
+                                                                     {"attach", "--then", "kill"},
+                                                                     {"stacks"},
+                                                                     {"queues"},
+                                                                     {"check"}}));
+  running_starter starter({"lists_others", "--hold", "--user", hostile(), process.number()});
+  starter.ready();
+  REQUIRE(starter.said("user") == hostile());
+  auto all = words;
+  if (words.front() == "attach") all.insert(all.end(), {"--each", "touch " + mark});
+  all.push_back(std::to_string(starter.pid()));
+  const auto run = run_tool(all);
+  INFO(run.out << run.err);
+  CHECK_FALSE(run.timed_out);
+  CHECK_THAT(run.out + run.err, ContainsSubstring(whose(process)));
+  CHECK(process.lives());
+  CHECK(process.gate() == 0);
+  CHECK(process.sleeps() == before);
+  CHECK_FALSE(std::filesystem::exists(mark));
+}
+
+TEST_CASE("a launched starter that becomes another user cannot list the processes of the user who launched it") {
+  NEEDS_TWO_USERS();
+  const victim process;
+  const std::string before = process.sleeps();
+  const auto words = GENERATE(
+      values<std::vector<std::string>>({{"launch", "--stacks"}, {"launch", "--then", "kill"}, {"launch"}, {"check"}}));
+  auto all = words;
+  all.insert(all.end(), {"--", MPIACQ_STARTERS "/lists_others", "--user", hostile(), process.number()});
+  const auto run = run_tool(all);
+  INFO(run.out << run.err);
+  CHECK_FALSE(run.timed_out);
+  CHECK_THAT(run.out + run.err, ContainsSubstring(whose(process)));
+  CHECK(process.lives());
+  CHECK(process.gate() == 0);
+  CHECK(process.sleeps() == before);
+}
+
+TEST_CASE("the same starter with its own user's process is looked at") {
+  const victim process;
+  running_starter starter({"lists_others", "--hold", process.number()});
+  starter.ready();
+  const auto stacks = run_tool({"stacks", std::to_string(starter.pid())});
+  INFO(stacks.out << stacks.err);
+  CHECK(stacks.exit_code == 0);
+  CHECK_THAT(stacks.out + stacks.err, !ContainsSubstring("belongs to user"));
+  CHECK(run_tool({"attach", std::to_string(starter.pid())}).exit_code == 0);
+  CHECK(process.gate() == 1);  // as MPIR asks of a tool where the starter does not release the ranks itself
+}
+
+TEST_CASE("a rank's starter is not searched for among the processes of another user") {
+  const victim process;
+  SECTION("the starter is another user's") {
+    NEEDS_TWO_USERS();
+    const std::string before = process.sleeps();
+    running_starter starter({"lists_others", "--hold", "--user", hostile(), process.number()});
+    starter.ready();
+    const std::string command = GENERATE(values<std::string>({"stacks", "attach", "queues"}));
+    const auto run = run_tool({command, process.number()});
+    INFO(run.out << run.err);
+    CHECK(run.exit_code != 0);
+    CHECK_THAT(run.out + run.err, !ContainsSubstring(std::to_string(starter.pid())));
+    CHECK(process.gate() == 0);
+    CHECK(process.sleeps() == before);
+  }
+  SECTION("the starter is the rank's user's") {
+    running_starter starter({"lists_others", "--hold", process.number()});
+    starter.ready();
+    const auto run = run_tool({"attach", process.number()});
+    INFO(run.out << run.err);
+    CHECK(run.exit_code == 0);
+    CHECK_THAT(run.out + run.err, ContainsSubstring("whose table lists it as rank 0"));
+  }
+}
+
+TEST_CASE("what another user's process calls this node is not believed") {
+  running_starter* listing = nullptr;
+  SECTION("another user's") {
+    NEEDS_TWO_USERS();
+    const victim process({"PMI_RANK=0", "SLURMD_NODENAME=n17"}, hostile_user);
+    running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
+    listing = &starter.ready();
+    CHECK(state_of_entry(run_tool({"attach", "--json", std::to_string(listing->pid())}), 0) == "remote");
+  }
+  SECTION("the starter's own user's") {
+    const victim process({"PMI_RANK=0", "SLURMD_NODENAME=n17"});
+    running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
+    listing = &starter.ready();
+    CHECK(state_of_entry(run_tool({"attach", "--json", std::to_string(listing->pid())}), 0) == "running");
+  }
+}
+
+TEST_CASE("200,000 entries with one process's number are looked at as one process") {
+  const victim process;
+  running_starter starter({"lists_others", "--hold", "--times", "200000", process.number()});
+  starter.ready();
+  const auto words = GENERATE(values<std::vector<std::string>>({{"stacks"},
+                                                                {"queues"},
+                                                                {"attach", "-o", "/dev/null"},
+                                                                {"attach", "-o", "/dev/null", "--each", "echo {pid}"},
+                                                                {"attach", "-o", "/dev/null", "--stacks"},
+                                                                {"check"}}));
+  auto all = words;
+  all.push_back(std::to_string(starter.pid()));
+  const auto run = run_tool(all);
+  INFO(run.err.substr(0, 4000));
+  CHECK_FALSE(run.timed_out);
+  CHECK(run.signal == 0);
+  if (words.back() == "echo {pid}") CHECK(run.out == "0: " + process.number() + "\n");
+  if (words.front() == "stacks") CHECK_THAT(run.out, ContainsSubstring("more than once"));
+}
