@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What is done to the ranks of this node: held, let go, released from their gates.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,9 +50,11 @@ void job::state::open_gates(bool held_ones_too) {
   if (!processes || gates_opened) return;
   gates_opened = true;
   closed_gates.clear();
+  std::set<process_id> known;  // a table may name one process many times
   for (const std::uint32_t rank : ranks->gates(*processes, starter->interface->facts())) {
     const process_id pid = processes->pid(rank);
     if (!is_local(*processes, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
+    if (!known.insert(pid).second) continue;
     closed_gate gate{pid, open_process(pid), {}};
     // After its pidfd was opened: from then on it is this process or none.
     if (!is_other_users(pid)) closed_gates.push_back(std::move(gate));

@@ -52,7 +52,7 @@ TEST_CASE(
   starter.ready();
   REQUIRE(starter.said("user") == hostile());
   auto all = words;
-  if (words.front() == "attach") all.insert(all.end(), {"--each", "touch " + mark});
+  if (words.front() == "attach" && words.back() != "kill") all.insert(all.end(), {"--each", "touch " + mark});
   all.push_back(std::to_string(starter.pid()));
   const auto run = run_tool(all);
   INFO(run.out << run.err);

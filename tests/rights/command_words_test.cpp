@@ -50,7 +50,7 @@ TEST_CASE("a host is a name, an address or a number, and nothing else") {
     CHECK(is_host_name(host));
   }
   const std::string long_name(256, 'a');
-  for (const std::string host :
+  for (const std::string& host :
        {std::string(), std::string("-oProxyCommand=id"), std::string("n1 n2"), std::string("n1,n2"),
         std::string("n[1-9]"), std::string("user@n1"), std::string("n1;id"), std::string("$(id)"), std::string("n1\n"),
         std::string("n\xc3\xb6"), std::string("n1\0", 3), std::string("../n1"), std::string(".n1"), std::string("::1%"),
@@ -112,7 +112,7 @@ TEST_CASE("root runs ssh to hosts that only another user's table names only wher
 
 TEST_CASE("only what can be a job's id of Slurm goes into srun's command line") {
   for (const char* id : {"1", "4294967294", "17_3", "17+1"}) CHECK(agents::is_slurm_job_id(id));
-  for (const std::string id :
+  for (const std::string& id :
        {std::string(), std::string("-1"), std::string("1 --uid=0"), std::string("1\n2"), std::string("1,2"),
         std::string("job"), std::string("_1"), std::string("1_"), std::string("1\0", 2), std::string(33, '1')}) {
     INFO(id);
