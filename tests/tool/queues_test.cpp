@@ -244,7 +244,7 @@ TEST_CASE("queues: a thousand operations are a table that a person reads") {
   const auto run = queues(job.pid());
   CHECK(run.exit_code == 0);
   CHECK_THAT(run.out, ContainsSubstring("3000 operations"));
-  CHECK_THAT(run.out, ContainsSubstring("more rows"));
+  CHECK_THAT(run.out, ContainsSubstring("and 2856 more: see --verbose or --json"));
   CHECK(std::count(run.out.begin(), run.out.end(), '\n') < 100);
   CHECK(world(queues_of(job), 2).at("receives").size() == 1000);
 }
@@ -303,4 +303,73 @@ TEST_CASE("queues: what cannot be looked at ends in 125") {
   CHECK(queues(999999999).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "queues"}).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "queues", "--ranks", "comm:", "1"}).exit_code == 125);
+}
+
+namespace {
+
+/// The lines of a report that contain a word, in order.
+std::vector<std::string> lines_with(const std::string& text, const std::string& word) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(word) != std::string::npos) found.push_back(line);
+  }
+  return found;
+}
+
+/// Where the first line stands that has both words.
+std::size_t place_of(const std::vector<std::string>& lines, const std::string& ranks, const std::string& word) {
+  const auto found = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+    return line.starts_with("  " + ranks + " ") && line.find(word) != std::string::npos;
+  });
+  return static_cast<std::size_t>(found - lines.begin());
+}
+
+}  // namespace
+
+TEST_CASE("queues: for people each rank's operations stand in the library's order") {
+  // Rank 1 has the two receives of rank 0 the other way round, and one of them twice.
+  queue_job job(2, {"@0", "receive:world:1:70:8", "receive:world:1:80:8", "@1", "receive:world:1:80:8",
+                    "receive:world:1:70:8", "receive:world:1:70:8"});
+  const auto run = queues(job.pid());
+  INFO(run.out << run.err);
+  const auto lines = lines_with(run.out, "receive from");
+  CHECK_THAT(run.out, ContainsSubstring("5 operations"));
+  // One line is shared; each of the others is of one rank.
+  REQUIRE(lines.size() == 4);
+  const auto count = [&](const std::string& ranks) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.starts_with("  " + ranks + " "); });
+  };
+  REQUIRE(count("0-1") == 1);
+  CHECK(count("0") == 1);
+  CHECK(count("1") == 2);
+  const std::string shared = lines[place_of(lines, "0-1", "receive")].find(" 80 ") != std::string::npos ? "80" : "70";
+  const std::size_t middle = place_of(lines, "0-1", "receive");
+  if (shared == "80") {
+    CHECK(place_of(lines, "0", " 70 ") < middle);
+    CHECK(place_of(lines, "1", " 70 ") > middle);
+  } else {
+    CHECK(place_of(lines, "0", " 80 ") > middle);
+    CHECK(place_of(lines, "1", " 80 ") < middle);
+  }
+}
+
+TEST_CASE("queues: --verbose shows all that the library says of each operation") {
+  queue_job job(2, {"@0", "receive:world:1:70:8", "send:world:1:5:100", "@1", "unexpected:world:0:9:16"});
+  const auto run = queues(job.pid(), {"--verbose"});
+  INFO(run.out << run.err);
+  const json seen = queues_of(job);
+  const json& receive = world(seen, 0).at("receives").at(0);
+  const json& send = world(seen, 0).at("sends").at(0);
+  CHECK_THAT(run.out, ContainsSubstring("  rank 0:\n    MPI_COMM_WORLD (id 0x0), rank 0 of 2\n"));
+  CHECK_THAT(run.out, ContainsSubstring("receive from 1, tag 70, 8, status pending, unmatched, user buffer " +
+                                        receive.at("buffer").get<std::string>() + "\n        " +
+                                        receive.at("extra").at(0).get<std::string>() + "\n"));
+  CHECK_THAT(run.out,
+             ContainsSubstring("send to 1, tag 5, 100, status pending, unmatched, user buffer " +
+                               send.at("buffer").get<std::string>() + "\n        actual: rank 1, tag 5, 100\n"));
+  CHECK_THAT(run.out, ContainsSubstring("  rank 1:\n"));
+  CHECK_THAT(run.out, ContainsSubstring("message from 0, tag 9, 16") && ContainsSubstring("system buffer"));
+  CHECK_THAT(run.out, ContainsSubstring("actual: rank 0, tag 9, 16\n"));
 }

@@ -113,6 +113,7 @@ struct queues_options {
   rank_choice ranks;
   std::optional<interface_kind> interface;  ///< as for launch and attach
   queue_request queue;
+  bool verbose = false;  ///< all that the queue library says of each operation
   agent_start agents = agent_start::automatic;
   double timeout = 0;  ///< seconds
 };

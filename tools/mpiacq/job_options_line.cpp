@@ -185,6 +185,8 @@ CLI::App* add_queues_command(CLI::App& app, queues_words& words) {
   command->add_option("--ranks", words.ranks, ranks_about)->type_name("RANKS");
   add_interface(*command, words.interface);
   add_queue_options(*command, words.queue);
+  command->add_flag("--verbose", words.verbose,
+                    "For each operation also its status, its buffer, the actual message and the library's own lines");
   add_agents(*command, words.agents);
   add_timeout(*command, words.timeout, "Give up if the starter has no complete table after so long; default: 5");
   return command;
@@ -195,6 +197,7 @@ std::optional<std::string> take_queues_options(const queues_words& words, queues
   options.report = words.report;
   options.interface = chosen_interface(words.interface);
   options.queue = words.queue;
+  options.verbose = words.verbose;
   options.agents = chosen_agents(words.agents);
   options.timeout = words.timeout;
   return std::nullopt;

@@ -68,6 +68,7 @@ struct queues_words {
   std::string ranks = "all";
   std::string interface;
   queue_request queue;
+  bool verbose = false;
   std::string agents = "automatic";
   double timeout = 5;
 };

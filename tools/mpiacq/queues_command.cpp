@@ -68,6 +68,7 @@ int run_queues(const queues_options& options) {
   }
   if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
   session->snapshot().problems = look->job.problems;
+  session->snapshot().verbose = options.verbose;
   look_with_progress(*session);
   const auto signal = signals.take();
   const bool rank_failed = session->rank_failed();

@@ -35,6 +35,7 @@ struct queues_snapshot {
   bool library_chosen = false;   ///< --library
   bool library_trusted = false;  ///< --trust-library
   std::string types_file;        ///< --types
+  bool verbose = false;          ///< --verbose: all that the library says of each operation
   std::vector<error> problems;   ///< of the table
 };
 

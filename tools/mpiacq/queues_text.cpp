@@ -1,13 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "advice.hpp"
 #include "call_chains.hpp"
+#include "merged_rows.hpp"
 #include "queues_parts.hpp"
 #include "queues_report.hpp"
 #include "table_text.hpp"
@@ -16,8 +18,6 @@
 namespace mpiacq::tool {
 
 namespace {
-
-constexpr std::size_t rows_shown = 48;
 
 std::string headline(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
@@ -84,117 +84,38 @@ std::string libraries_text(const queues_snapshot& snapshot) {
   return text;
 }
 
-std::string peer_text(const peer& who, bool is_inter) {
-  const std::string_view side = is_inter ? "remote " : "";
-  if (who.any) return fmt::format("{}any", side);
-  const std::string local = fmt::format("{}{}", side, who.local ? std::to_string(*who.local) : "?");
-  if (!who.global || (!is_inter && who.local && *who.local == static_cast<std::int64_t>(*who.global))) return local;
-  return fmt::format("{} (rank {})", local, *who.global);
-}
-
-/// How each operation stands, by its place: "" for one that is under way.
-class standings {
- public:
-  explicit standings(const queue_waits& waits) {
-    for (const unpaired_operation& single : waits.unpaired) {
-      states_[key_of(single.where)] = single.unmatched ? "unmatched" : "other side not known";
-    }
-    for (const operation_pair& pair : waits.pairs) {
-      states_[key_of(pair.send)] = "paired";
-      states_[key_of(pair.receive)] = "paired";
-    }
-  }
-  [[nodiscard]] std::string of(const operation_place& place, const queue_operation& operation) const {
-    if (operation.status != operation_status::pending) return std::string(name(operation.status));
-    if (place.queue == queue_class::unexpected) return "unexpected";
-    if (operation.tag && *operation.tag < 0) return "the library's own";
-    const auto found = states_.find(key_of(place));
-    return found == states_.end() ? "" : found->second;
-  }
-
- private:
-  using key = std::tuple<std::uint32_t, std::uint32_t, queue_class, std::uint32_t>;
-  static key key_of(const operation_place& place) {
-    return {place.rank, place.communicator, place.queue, place.operation};
-  }
-  std::map<key, std::string> states_;
-};
-
-using text_row = std::vector<std::string>;
-
-text_row row_of(const queue_communicator& own, const queue_report& report, const operation_place& place,
-                const queue_operation& operation, const standings& states) {
-  static constexpr std::array<std::string_view, 3> directions = {"send to", "receive from", "message from"};
-  const peer& other =
-      place.queue == queue_class::unexpected && operation.actual ? operation.actual->from_or_to : operation.desired;
-  const auto tag = place.queue == queue_class::unexpected && operation.actual ? operation.actual->tag : operation.tag;
-  const std::string_view unit = report.unit == length_unit::unknown ? "" : name(report.unit);
-  return {printable(own.name.empty() ? fmt::format("{:#x}", own.id) : own.name),
-          std::string(directions[static_cast<std::size_t>(place.queue)]),
-          peer_text(other, own.is_inter.value_or(false)),
-          tag ? std::to_string(*tag) : "any",
-          fmt::format("{}{}{}", operation.length, unit.empty() ? "" : " ", unit),
-          states.of(place, operation)};
-}
-
-std::string operations_text(const queues_snapshot& snapshot) {
-  const standings states(snapshot.waits);
-  grouped<text_row> rows;
-  std::size_t count = 0;
-  for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
-    const rank_queues& rank = snapshot.seen.ranks[i];
-    if (!rank.report) continue;
-    for (std::uint32_t c = 0; c < rank.report->communicators.size(); ++c) {
-      const queue_communicator& own = rank.report->communicators[c];
-      for (const queue_class queue : all_queue_classes) {
-        const auto& operations = own.of(queue).operations;
-        count += operations.size();
-        for (std::uint32_t o = 0; o < operations.size(); ++o) {
-          rows.add(row_of(own, *rank.report, {i, c, queue, o}, operations[o], states), rank.rank);
-        }
-      }
-    }
-  }
-  if (count == 0) return "  no pending operations are seen\n";
-  std::vector<text_row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
-  const auto all = rows.rows();
-  for (const auto& [cells, ranks] : all) {
-    if (table.size() > rows_shown) break;
-    table.push_back(cells);
-    table.back().insert(table.back().begin(), ranks_text(ranks, snapshot.names));
-  }
-  std::string text = fmt::format("  {}:\n{}", counted(count, "operation", "operations"), columns(table));
-  if (all.size() + 1 > table.size())
-    text += fmt::format("  and {} more rows like these: see --json\n", all.size() + 1 - table.size());
-  return text;
-}
-
 std::string communicators_text(const queues_snapshot& snapshot) {
   // Of an intercommunicator the other side's size too; 0 where that is not known.
   using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
-  grouped<key> all;
+  merged_rows<key> merged(rows_shown);
+  std::set<key> different;
   for (const rank_queues& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
+    std::vector<key> of_rank;
     for (const queue_communicator& own : rank.report->communicators) {
       std::optional<std::size_t> remote;
       if (own.is_inter.value_or(false)) remote = own.remote_group ? own.remote_group->size() : 0;
-      all.add({own.id, own.name, own.size, remote}, rank.rank);
+      key one{own.id, own.name, own.size, remote};
+      different.insert(one);
+      if (of_rank.size() < merged.most()) of_rank.push_back(std::move(one));
     }
+    merged.add(rank.rank, of_rank);
   }
-  const auto rows = all.rows();
-  if (rows.empty()) return {};
+  if (merged.rows().empty()) return {};
   std::vector<text_row> table = {{"communicator", "id", "size", "seen in ranks"}};
-  for (const auto& [what, ranks] : rows) {
-    if (table.size() > rows_shown) break;
+  std::set<key> shown;
+  for (const auto& [what, ranks] : merged.rows()) {
+    shown.insert(what);
     const auto& [id, own_name, size, remote] = what;
     std::string sizes = std::to_string(size);
     if (remote) sizes += *remote == 0 ? " + remote" : fmt::format(" + {} remote", *remote);
     table.push_back({own_name.empty() ? "(unnamed)" : printable(own_name), fmt::format("{:#x}", id), std::move(sizes),
                      ranks_text(ranks, snapshot.names)});
   }
-  std::string text = fmt::format("  {}:\n{}", counted(rows.size(), "communicator", "communicators"), columns(table));
-  if (rows.size() + 1 > table.size())
-    text += fmt::format("  and {} more: see --json\n", rows.size() + 1 - table.size());
+  std::string text =
+      fmt::format("  {}:\n{}", counted(different.size(), "communicator", "communicators"), columns(table));
+  if (shown.size() < different.size())
+    text += fmt::format("  and {} more: see --verbose or --json\n", different.size() - shown.size());
   return text;
 }
 
@@ -252,7 +173,8 @@ std::string queues_body(const queues_snapshot& snapshot, bool colour) {
   const std::string seen = nothing_is_read(snapshot)
                                ? std::string()
                                : waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour) +
-                                     operations_text(snapshot) + communicators_text(snapshot);
+                                     (snapshot.verbose ? every_operation_text(snapshot)
+                                                       : operations_text(snapshot) + communicators_text(snapshot));
   return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) +
          doubts_text(snapshot.waits) + snapshot.hosts.line(snapshot.names);
 }
