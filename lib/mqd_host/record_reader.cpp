@@ -57,7 +57,9 @@ result<void> record_reader::take_one(std::span<const std::byte> bytes) {
   if (!what) return no_record();
   if (auto counted = count(*what); !counted) return counted;
   if (!std::holds_alternative<group_record>(*what)) hand_on_communicator();
-  return std::visit([this](auto& one) { return put(std::move(one)); }, *what);
+  if (auto taken = std::visit([this](auto& one) { return put(std::move(one)); }, *what); !taken) return taken;
+  if (auto full = into_.full()) return fail(std::move(*full));
+  return {};
 }
 
 result<void> record_reader::count(const record& what) {
@@ -94,7 +96,8 @@ result<void> record_reader::put(has_queues_record /*what*/) {
 }
 
 result<void> record_reader::put(communicator_record&& c) {
-  if (c.group_size.value_or(0) > limits_.group_size) return too_many("ranks of a group", limits_.group_size);
+  const std::uint64_t most = std::min<std::uint64_t>(limits_.group_size, most_report_bytes / sizeof(std::int64_t));
+  if (c.group_size.value_or(0) > most) return too_many("ranks of a group", most);
   make_printable(c.name, longest_name);
   next_.emplace();
   next_->id = c.id;

@@ -1,9 +1,49 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "report_sink.hpp"
 
 namespace mpiacq::mqd_host {
+
+namespace {
+
+constexpr unsigned megabyte_bits = 20;
+
+// As `bytes_held` counts them.
+constexpr std::uint64_t growth = 2;
+std::uint64_t bytes_of(const std::string& text) {
+  static const std::size_t held_inside = std::string().capacity();
+  return text.capacity() <= held_inside ? 0 : text.capacity() + 1;
+}
+
+}  // namespace
+
+bool report_builder::make_room(std::uint64_t bytes) {
+  if (full_) return false;
+  if (bytes > left_) {
+    full_ = error{error_code::limit, fmt::format("this rank's queue library reported more than {} MB; what came before "
+                                                 "that is kept",
+                                                 room_ >> megabyte_bits)};
+  } else {
+    left_ -= bytes;
+  }
+  return !full_;
+}
+
+void report_builder::process(new_process&& p) {
+  if (make_room(growth * sizeof p + bytes_of(p.executable) + bytes_of(p.host)))
+    report_.new_processes.push_back(std::move(p));
+}
+
+void report_builder::missing(missing_type&& m) {
+  if (make_room(growth * sizeof m + bytes_of(m.type) + bytes_of(m.field))) report_.missing.push_back(std::move(m));
+}
+
+void report_builder::note(std::string&& text) {
+  if (make_room(growth * sizeof text + bytes_of(text))) report_.notes.push_back(std::move(text));
+}
 
 void report_builder::library(library_facts&& facts) {
   report_.library_version = std::move(facts.version);
@@ -11,26 +51,31 @@ void report_builder::library(library_facts&& facts) {
   report_.unit = facts.unit;
 }
 
+void report_builder::problem(error&& e) {
+  if (make_room(growth * sizeof e + bytes_of(e.message) + bytes_of(e.path))) report_.problems.push_back(std::move(e));
+}
+
 void report_builder::communicator(queue_communicator&& c) {
+  if (!make_room(bytes_held(c))) return;
   close_queues();
   report_.communicators.push_back(std::move(c));
   queues_.fill(progress::not_begun);
 }
 
 void report_builder::queue_begins(queue_class which) {
-  if (report_.communicators.empty()) return;
+  if (full_ || report_.communicators.empty()) return;
   current_ = which;
   queues_[static_cast<std::size_t>(which)] = progress::begun;
 }
 
 void report_builder::operation(queue_operation&& op) {
   if (report_.communicators.empty()) return;
-  if (queues_[static_cast<std::size_t>(current_)] != progress::begun) return;
+  if (queues_[static_cast<std::size_t>(current_)] != progress::begun || !make_room(bytes_held(op))) return;
   report_.communicators.back().of(current_).operations.push_back(std::move(op));
 }
 
 void report_builder::queue_ends(queue_class which, queue_knowledge known) {
-  if (report_.communicators.empty()) return;
+  if (full_ || report_.communicators.empty()) return;  // the queue that was open then is cut short
   report_.communicators.back().of(which).known = known;
   queues_[static_cast<std::size_t>(which)] = progress::ended;
 }
@@ -52,8 +97,11 @@ result<queue_report> report_builder::finish(result<void> how_it_ended) {
   close_queues();
   if (!how_it_ended) {
     if (!has_queues_ && report_.missing.empty()) return fail(std::move(how_it_ended.error()));
-    report_.problems.push_back(std::move(how_it_ended.error()));
+    // A session that ended because the report is full says so itself.
+    if (!full_ || how_it_ended.error().message != full_->message)
+      report_.problems.push_back(std::move(how_it_ended.error()));
   }
+  if (full_) report_.problems.push_back(std::move(*full_));
   return std::move(report_);
 }
 

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "entry_points.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/message_queues.hpp"
+#include "mpiacq/queue_memory.hpp"
 
 namespace mpiacq::mqd_host {
 
@@ -41,12 +43,16 @@ class report_sink {
   virtual void missing(missing_type&& m) = 0;
   virtual void note(std::string&& text) = 0;
   virtual void problem(error&& e) = 0;
+  /// Why nothing more is kept; empty as long as there is room.
+  [[nodiscard]] virtual std::optional<error> full() const { return std::nullopt; }
 };
 
-/// Makes a report of it.
+/// Makes a report of it, and keeps no more than there is room for.
 class report_builder final : public report_sink {
  public:
-  explicit report_builder(std::string library_path) { report_.library_path = std::move(library_path); }
+  explicit report_builder(std::string library_path, std::uint64_t room = most_report_bytes) : room_(room), left_(room) {
+    report_.library_path = std::move(library_path);
+  }
 
   void library(library_facts&& facts) override;
   void has_queues() override { has_queues_ = true; }
@@ -55,21 +61,27 @@ class report_builder final : public report_sink {
   void operation(queue_operation&& op) override;
   void queue_ends(queue_class which, queue_knowledge known) override;
   void spawn_breakpoint(std::string&& function) override { report_.spawn_breakpoint = std::move(function); }
-  void process(new_process&& p) override { report_.new_processes.push_back(std::move(p)); }
-  void missing(missing_type&& m) override { report_.missing.push_back(std::move(m)); }
-  void note(std::string&& text) override { report_.notes.push_back(std::move(text)); }
-  void problem(error&& e) override { report_.problems.push_back(std::move(e)); }
+  void process(new_process&& p) override;
+  void missing(missing_type&& m) override;
+  void note(std::string&& text) override;
+  void problem(error&& e) override;
+  [[nodiscard]] std::optional<error> full() const override { return full_; }
 
-  /// The report, once. `how_it_ended` is what the session, or whoever watched its process, says: an error before the
-  /// process had queues is the answer, unless types were missing (what is missing is the answer then, with the error
-  /// as a problem); a later one is a problem.
+  /// The report, once; that it is full is its last problem. `how_it_ended` is what the session, or whoever watched its
+  /// process, says: an error before the process had queues is the answer, unless types were missing (what is missing is
+  /// the answer then, with the error as a problem); a later one is a problem.
   [[nodiscard]] result<queue_report> finish(result<void> how_it_ended);
 
  private:
   enum class progress : std::uint8_t { not_begun, begun, ended };
   void close_queues();
+  /// Takes room for so many bytes; false where there is none, and from then on.
+  [[nodiscard]] bool make_room(std::uint64_t bytes);
 
   queue_report report_;
+  std::uint64_t room_;  ///< for so many bytes
+  std::uint64_t left_;
+  std::optional<error> full_;
   bool has_queues_ = false;
   std::array<progress, 3> queues_{};  ///< of the last communicator
   queue_class current_ = queue_class::sends;

@@ -66,7 +66,7 @@ error session_run::failure(entry_point entry, int code) {
 }
 
 bool session_run::is_over() {
-  if (callbacks_.broken() || time_is_up_ || overran_) return true;
+  if (callbacks_.broken() || time_is_up_ || overran_ || sink_.full()) return true;
   if (std::chrono::steady_clock::now() < deadline_) return false;
   time_is_up_ = true;
   callbacks_.problem({error_code::timed_out, fmt::format("the library was not done with the process after {} ms",

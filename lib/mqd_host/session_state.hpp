@@ -43,7 +43,8 @@ class session_run {
   [[nodiscard]] bool list_queue(queue_class which, const queue_communicator& of);
   [[nodiscard]] queue_knowledge list_operations(queue_class which, const queue_communicator& of, bool& stop);
 
-  /// Whether nothing more may be asked: the process is gone, or its time is up (which becomes a problem).
+  /// Whether nothing more may be asked: the process is gone, its time is up (which becomes a problem), or the report is
+  /// full.
   [[nodiscard]] bool is_over();
   /// Whether the library wrote further than it should have: then its own memory may be anything, and it is asked no
   /// more.

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Libraries with one habit each, in this program: all but those that would take it along.
 #include "in_process.hpp"
+#include "mpiacq/queue_memory.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -202,6 +203,17 @@ TEST_CASE("what a library asked for in vain is listed") {
   REQUIRE(field.missing.size() == 1);
   CHECK((field.missing[0].type == "MPIR_Request" && field.missing[0].field == "nobody_has_it"));
   CHECK_THAT(problems_of(field), ContainsSubstring("not to be believed"));
+}
+
+TEST_CASE("a report in this program holds no more than it may") {
+  auto mpi = busy_rank();
+  for (const char* library : {"endless_operations", "endless_texts", "endless_communicators"}) {
+    INFO(library);
+    const auto report = must_read(library, mpi);
+    CHECK(bytes_held(report) <= most_report_bytes + 4096);  // its last problem says that it is full
+    CHECK_FALSE(report.communicators.empty());
+    CHECK(problems_of(report) == "this rank's queue library reported more than 24 MB; what came before that is kept\n");
+  }
 }
 
 TEST_CASE("lists that never end are cut short at a bound") {

@@ -7,6 +7,7 @@
 
 #include <sys/wait.h>
 
+#include "mpiacq/queue_memory.hpp"
 #include "rank_process.hpp"
 #include "run_command.hpp"
 
@@ -290,6 +291,24 @@ TEST_CASE("endless lists end at the bounds") {
   REQUIRE(communicators);
   CHECK_THAT(problems_of(communicators), ContainsSubstring("50 communicators"));
   CHECK(communicators->communicators.size() == 50);
+}
+
+TEST_CASE("a report holds no more than it may, and keeps what came before") {
+  rank_process rank(three_queues);
+  for (const std::string library : {"endless_operations", "endless_texts", "endless_communicators", "endless_groups"}) {
+    INFO(library);
+    const auto report = read_with(library, rank);
+    REQUIRE(report);
+    CHECK(problems_of(report) == "this rank's queue library reported more than 24 MB; what came before that is kept\n");
+    CHECK(bytes_held(*report) <= most_report_bytes + 4096);  // its last problem says that it is full
+    // One group of 2^20 ranks has 8 MB, and one operation with its text less than 1 KB.
+    CHECK(report->communicators.size() >= (library == "endless_groups" ? 2U : 1U));
+    const auto& sends = report->communicators.front().of(queue_class::sends);
+    if (library == "endless_operations" || library == "endless_texts") {
+      CHECK(sends.operations.size() > 24000);
+      CHECK(sends.known == queue_knowledge::cut_short);
+    }
+  }
 }
 
 TEST_CASE("what is fetched is bounded") {
