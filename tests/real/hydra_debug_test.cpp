@@ -2,10 +2,10 @@
 // MPICH's mpiexec.hydra with its symbols, as scripts/build-mpich-debug makes it: one thread, a breakpoint that it
 // always calls, MPIR_being_debugged never read, no event in attach mode, the table filled in both.
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <set>
 
+#include "mpich_debug.hpp"
 #include "real_job.hpp"
 #include "running_job.hpp"
 
@@ -15,14 +15,12 @@ using nlohmann::json;
 namespace {
 
 std::string hydra() {
-  const char* prefix = std::getenv("MPIACQ_MPICH_DEBUG_PREFIX");
-  return prefix == nullptr ? "" : std::string(prefix) + "/bin/mpiexec.hydra";
+  return find_mpich_debug().prefix + "/bin/mpiexec.hydra";
 }
 
 /// Empty where the tests can run, else why not.
 std::string lacking() {
-  if (hydra().empty()) return "MPIACQ_MPICH_DEBUG_PREFIX names no MPICH (scripts/build-mpich-debug makes one)";
-  if (!std::filesystem::exists(hydra())) return hydra() + " is not there";
+  if (const mpich_debug mpich = find_mpich_debug(); mpich.prefix.empty()) return mpich.why_not;
   if (!std::filesystem::exists(rank_program("mpi_pids_mpich"))) return "MPICH (libmpich-dev) is not installed";
   return "";
 }
