@@ -22,6 +22,9 @@ namespace mpiacq {
 struct rank_queue_options {
   rank_selection ranks;  ///< of those of the node
   std::string library;   ///< the queue library, in place of what each rank names; empty: what it names
+  /// Why no queue library is to be loaded (MPIR 1.1, 9.14: the starter defines MPIR_ignore_queues): what each rank's
+  /// report then says (unsupported). The ranks' stacks are looked at all the same. Empty: libraries are loaded.
+  std::string no_library = {};
   /// MPI2DD: who names a library for ranks that name none, and says whether there are queues to look at.
   std::optional<process_id> starter = {};
   queue_host_options host;  ///< `owner` is taken from each rank

@@ -21,11 +21,16 @@ struct queue_types_options {
   std::string file;          ///< a type carrier that goes before all else; empty: none
   std::string cache_folder;  ///< of carriers; empty: default_carrier_folder()
   debug_file_search debug_files;
+  /// Where the cache has no carrier for a rank's MPI, `node_ranks::queues` makes one before it stops the ranks, if the
+  /// compiler wrapper in PATH links with this very library and its internal headers are there (make_type_carrier). That
+  /// runs a compiler once for an MPI, for some seconds, and writes into the cache.
+  bool make_missing = false;
 };
 
 /// The types for all ranks of a job. Of each rank: `file` where one is given, else the carrier that the cache has for
-/// the build id of its MPI library, else the debug information of its modules, the MPI library first. A carrier is used
-/// for a process only if the process bears it out: the same ABI, and objects of the library whose sizes the types have
+/// the build id of its MPI library, else the debug information of its modules, the MPI library first, else the built-in
+/// types of its MPI's release (find_built_in_types). Types of a file or a carrier, and built-in ones, are used for a
+/// process only if the process bears them out: the same ABI, and objects of the library whose sizes the types have
 /// (check_types).
 ///
 /// Thread: `of` and `notes` any; each source that `of` gives one at a time.
@@ -44,7 +49,13 @@ class queue_types {
   /// The same for a core file, whose memory is `memory`.
   [[nodiscard]] result<std::unique_ptr<type_source>> of(core_symbols& symbols, memory_reader& memory);
 
-  /// For people, each once: a cached carrier that serves, or that does not fit and why; files that could not be read.
+  /// Makes a carrier for this process's MPI where the cache has none and one can be made: see
+  /// queue_types_options::make_missing. Once for each MPI; a note says what was made. Takes seconds: no rank should be
+  /// stopped meanwhile.
+  void make_missing(process_symbols& symbols);
+
+  /// For people, each once: a carrier that was made, a cached one or built-in types that serve, or that do not fit and
+  /// why; files that could not be read.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:

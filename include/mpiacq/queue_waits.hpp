@@ -30,6 +30,7 @@ enum class mpi_call_kind : std::uint8_t {
   synchronising,  ///< a collective call that nobody leaves before all have come: MPI_Barrier, MPI_Allreduce
   collective,     ///< a collective call that some may leave before others have come: MPI_Bcast, MPI_Reduce
   other,          ///< any other
+  ended,          ///< in no call any more: the process has ended
 };
 
 /// What a rank does, as its stacks show it.
@@ -78,7 +79,7 @@ struct rank_wait {
   friend bool operator==(const rank_wait&, const rank_wait&) = default;
 };
 
-/// Ranks each of which can go on only after another one of them has.
+/// Ranks that can never go on: each of them needs another one of them, or a rank that does nothing for others any more.
 struct deadlock {
   /// Each waits for the next and the last for the first, where it is a plain ring that begins with the lowest;
   /// else in order.
@@ -86,6 +87,11 @@ struct deadlock {
   bool is_ring = true;
   rank_set behind;      ///< that wait for these, and so for ever too
   bool certain = true;  ///< false: only if all waits that may be are
+  /// Those of `ranks` that neither send nor receive any more, and that the others of `ranks` wait for: they are in
+  /// MPI_Finalize (MPI 4.1, 11.2.2: no MPI call follows it), or their processes have ended. Both empty for ranks that
+  /// wait for each other.
+  rank_set in_finalize = {};
+  rank_set ended = {};
 };
 
 /// All of it, for one moment. It is a picture of that moment: a message that is on its way is in no queue, so only
@@ -107,9 +113,28 @@ struct queue_waits {
 /// other group of its id; where neither is known its operations are not paired, and nobody is waited for through them.
 ///
 /// A rank waits where it is in a call that waits. For which of several pending operations that is nobody can see: then
-/// one of them is enough for it to go on, and `certain` deadlocks count no more than that. Time: n log n in operations
-/// and members of groups.
+/// one of them is enough for it to go on, and `certain` deadlocks count no more than that. A rank in MPI_Finalize, and
+/// one whose process has ended, does nothing for others any more: a rank that needs it waits for ever. Time: n log n in
+/// operations and members of groups.
 [[nodiscard]] queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_activity> doing = {});
+
+/// Ranks that are in the same call.
+struct rank_call {
+  std::string function;  ///< as rank_activity has it
+  mpi_call_kind kind = mpi_call_kind::unknown;
+  rank_set ranks;
+};
+/// By lowest rank. Needs no queues: stacks alone show it.
+[[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_queues> ranks, std::span<const rank_activity> doing);
+
+/// Some ranks are in a collective call, and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
+/// latter; on which communicator it is, stacks do not show.
+struct collective_gap {
+  std::string function;
+  rank_set in;
+  rank_set missing;  ///< without ranks of which nothing is known
+};
+[[nodiscard]] std::vector<collective_gap> collective_gaps(std::span<const rank_call> calls);
 
 /// Every rank that has a communicator of this name, and all members of their groups of it, both of them of an
 /// intercommunicator. Empty where none has one.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct carrier_request {
   std::string library;       ///< the MPI library that it is for; empty: the one that the wrapper links
   std::string output;        ///< empty: into the cache, under the library's build id
   std::string cache_folder;  ///< empty: default_carrier_folder()
+  /// The library must have this build id: not_found, before anything is compiled. Empty: it may have any.
+  std::vector<std::byte> build_id = {};
 };
 
 /// A carrier that fits its library.
@@ -45,6 +48,10 @@ struct type_carrier {
 /// (headers and library do not go together), permission, timed_out, system.
 [[nodiscard]] result<type_carrier> make_type_carrier(const carrier_request& request);
 
+/// Which of `carrier_names` for which carriers can be made a process uses, as its MPI library's symbols show it. Empty
+/// for any other.
+[[nodiscard]] std::optional<std::string> mpi_with_carriers(symbol_source& symbols);
+
 /// $XDG_CACHE_HOME/mpiacq/types, else ~/.cache/mpiacq/types; empty where neither is said.
 [[nodiscard]] std::string default_carrier_folder();
 
@@ -59,6 +66,21 @@ struct type_carrier {
 [[nodiscard]] result<std::vector<std::string>> check_types(type_source& types, memory_reader& memory,
                                                            const target_abi& abi, symbol_source& symbols,
                                                            const module* only_in = nullptr);
+
+/// Types of one release of an MPI as distributions configure it, which this library brings along for machines that have
+/// neither compiler nor headers.
+struct built_in_types {
+  std::string title;                   ///< the release: "Open MPI 4.1.4"
+  std::shared_ptr<type_source> types;  ///< thread: any, several at a time
+  std::vector<std::string> compared;   ///< types whose size the process itself bears out
+};
+
+/// The built-in types for a process: those of its MPI's release series (4.1, 5.0), if the process bears out the sizes
+/// of ten of them (`check_types`). Empty where there are none for its MPI, its release, or its machine. There are types
+/// for Open MPI 4.0, 4.1, 5.0 and 6.0 on x86-64. bad_format: the process has other sizes, or does not show enough of
+/// them.
+[[nodiscard]] result<std::optional<built_in_types>> find_built_in_types(memory_reader& memory, const target_abi& abi,
+                                                                        symbol_source& symbols);
 
 /// The library's build id that a carrier of ours was made for; empty where the file does not say.
 [[nodiscard]] std::string carrier_made_for(const std::string& path);

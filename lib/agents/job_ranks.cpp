@@ -271,7 +271,8 @@ job_stacks job_ranks::stacks(const stack_options& options) {
 node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   rank_queue_options how = options;
-  s.agents->ask(agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks});
+  s.agents->ask(
+      agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.no_library});
   // Of agents it is known only once the ranks that are here have been read.
   std::size_t read_here = 0;
   const auto wanted = static_cast<std::size_t>(std::count_if(

@@ -59,9 +59,10 @@ inline constexpr auto members<ask_release> = std::tuple{member{"how", &ask_relea
 template <>
 inline constexpr auto members<ask_stacks> = std::tuple{member{"how", &ask_stacks::how}};
 template <>
-inline constexpr auto members<ask_queues> = std::tuple{
-    member{"ranks", &ask_queues::ranks}, member{"library", &ask_queues::library}, member{"types", &ask_queues::types},
-    member{"trust_library", &ask_queues::trust_library}, member{"stacks", &ask_queues::stacks}};
+inline constexpr auto members<ask_queues> =
+    std::tuple{member{"ranks", &ask_queues::ranks},   member{"library", &ask_queues::library},
+               member{"types", &ask_queues::types},   member{"trust_library", &ask_queues::trust_library},
+               member{"stacks", &ask_queues::stacks}, member{"no_library", &ask_queues::no_library}};
 template <>
 inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},

@@ -75,6 +75,7 @@ struct ask_queues {
   std::string types;  ///< a carrier's path on the node
   bool trust_library = false;
   bool stacks = true;
+  std::string no_library = {};  ///< why none is to be loaded
 };
 /// MPI2DD processes of an agent's node.
 struct agent_visits {

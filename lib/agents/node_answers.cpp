@@ -53,6 +53,7 @@ answer_body answer_to(node_ranks& ranks, const ask_queues& what, const looking& 
   rank_queue_options how;
   how.ranks = what.ranks;
   how.library = what.library;
+  how.no_library = what.no_library;
   how.types.file = what.types;
   how.types.debug_files.debuginfod = false;
   how.host.trust_library = what.trust_library;

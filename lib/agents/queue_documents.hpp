@@ -56,7 +56,7 @@ inline constexpr auto last_of<queue_knowledge> = queue_knowledge::failed;
 template <>
 inline constexpr auto last_of<length_unit> = length_unit::unknown;
 template <>
-inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::other;
+inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
 
 template <>
 inline constexpr auto members<peer> =

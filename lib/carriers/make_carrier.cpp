@@ -210,6 +210,19 @@ result<std::string> place_of(const carrier_request& request, const std::vector<s
   return folder + "/" + carrier_file_name(build_id);
 }
 
+/// Several installations may have wrappers in PATH: the one of the library that is wanted makes the carrier.
+result<type_carrier> make_with_any_wrapper(const recipe& of, carrier_request request) {
+  result<type_carrier> made =
+      fail(error_code::not_found, fmt::format("{}'s compiler wrapper is not in PATH", of.title));
+  for (const std::string_view wrapper : of.wrappers) {
+    request.wrapper = wrapper;
+    if (find_in_path(request.wrapper).empty()) continue;
+    made = make_type_carrier(request);
+    if (made) break;
+  }
+  return made;
+}
+
 }  // namespace
 
 std::vector<std::string> carrier_names() {
@@ -233,6 +246,7 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
         error_code::unsupported,
         fmt::format("no types can be compiled for {}; so that its queues can be read, {}", of->title, of->remedy)});
   }
+  if (request.wrapper.empty() && !request.build_id.empty()) return make_with_any_wrapper(*of, request);
   auto where = look_at_installation(*of, request.wrapper);
   if (!where) return fail(std::move(where).error());
   auto library = find_library(*of, *where, request.library);
@@ -240,6 +254,14 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
   auto opened = file_symbols::open(*library, {{}, false});
   if (!opened) return fail(std::move(opened).error());
   const module& facts = *(*opened)->modules().front();
+
+  if (!request.build_id.empty() && facts.build_id != request.build_id) {
+    return fail(
+        error{error_code::not_found,
+              fmt::format("{} links with {}, which is another library than the one that the types are wanted for",
+                          where->wrapper, *library)}
+            .on(*library));
+  }
 
   auto place = place_of(request, facts.build_id);
   if (!place) return fail(std::move(place).error());

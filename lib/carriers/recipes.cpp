@@ -2,6 +2,10 @@
 #include "recipes.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+
+#include "mpiacq/type_carriers.hpp"
 
 namespace mpiacq::carriers {
 
@@ -119,3 +123,16 @@ const recipe* find_recipe(std::string_view name) {
 }
 
 }  // namespace mpiacq::carriers
+
+namespace mpiacq {
+
+std::optional<std::string> mpi_with_carriers(symbol_source& symbols) {
+  for (const carriers::recipe& of : carriers::all_recipes()) {
+    if (!of.can_be_made) continue;
+    const auto found = symbols.look_up({&of.version_symbol, 1}, {true, nullptr});
+    if (found && found->front()) return std::string{of.name};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpiacq

@@ -331,8 +331,7 @@ std::optional<std::string> job::queue_library() const {
   // One rank speaks for all: they run the same MPI library. The first that lives on this node is asked.
   for (std::size_t i = 0; i < table->size(); ++i) {
     if (!is_on_this_node(state_->state_of_rank(*table, i))) continue;
-    if (interface() == interface_kind::mpir) return queue_library_of(table->pid(i));
-    return mpi2dd_queue_library_of(table->pid(i), state_->facts.pid);
+    return queue_library_of(table->pid(i), state_->facts.pid);
   }
   return std::nullopt;
 }

@@ -27,6 +27,7 @@ node_queues node_ranks::queues(const rank_queue_options& options) {
   const auto refuse = [&] {
     ranks.push_back({no->first.rank, no->first.pid, fail(no->second)});
     doing.emplace_back();
+    if (has_ended(no->first.pid, ranks.back().report)) doing.back().kind = mpi_call_kind::ended;
     pml.emplace_back();
     ++no;
   };

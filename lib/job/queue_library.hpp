@@ -11,18 +11,17 @@
 
 namespace mpiacq {
 
-/// The message-queue library that a rank of this node asks for (MPIR_dll_name, an array or, in one launcher, a
-/// pointer). Empty where the rank has none, has not come so far, or may not be read. The rank is not stopped.
-[[nodiscard]] std::optional<std::string> queue_library_of(process_id pid);
-/// The same with MPI2DD: the rank's own name for it, in the info block, for debuggers of our width; else its starter's.
-/// Empty too where either says that there are no queues to look at.
-[[nodiscard]] std::optional<std::string> mpi2dd_queue_library_of(process_id rank, process_id starter);
-
-/// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists,
-/// its MPIR_dll_name, and the name that debuggers take where there is neither (libtvmpich.so). A name without a folder
-/// is looked for beside the MPI library. With MPI2DD the name of its info block comes before all of these, then that of
-/// the starter's. not_found: what was looked for, and what to do; unsupported: by MPI2DD there is nothing to be shown.
-[[nodiscard]] result<std::string> find_queue_library(process_symbols& symbols, memory_reader& memory,
+/// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists
+/// and its MPIR_dll_name (an array or, in one launcher, a pointer), and the name that debuggers take where there is
+/// neither (libtvmpich.so; Message Queue Dumping 1.06, "Startup"). A name without a folder is looked for beside the MPI
+/// library, and then where the rank's own dynamic linker would. With MPI2DD the name of its info block comes before all
+/// of these, then that of its starter's. The rank may run. not_found: what was looked for, and what to do; unsupported:
+/// by MPI2DD there is nothing to be shown.
+[[nodiscard]] result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
                                                      std::optional<process_id> starter = {});
+
+/// The same for a rank of this node; where no such file is there, the first name that the rank tells. Empty where it
+/// tells none, has not come so far, or may not be read.
+[[nodiscard]] std::optional<std::string> queue_library_of(process_id pid, std::optional<process_id> starter = {});
 
 }  // namespace mpiacq

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -64,6 +67,12 @@ bool same(const queue_types_options& a, const queue_types_options& b) {
 
 }  // namespace
 
+bool has_ended(process_id pid, const result<queue_report>& report) {
+  // The number is free: no process has it, not even one that waits to be reaped.
+  return !report && report.error().code == error_code::process_gone &&
+         ::kill(static_cast<pid_t>(pid.value()), 0) != 0 && errno == ESRCH;
+}
+
 bool is_whole(const rank_queues& rank) {
   return rank.report && rank.report->problems.empty() && rank.report->missing.empty();
 }
@@ -79,7 +88,23 @@ result<void> queue_taker::get_types(const queue_types_options& options) {
   return {};
 }
 
+void queue_taker::make_missing_types(const std::vector<pending>& all, const queue_types_options& options) {
+  std::set<std::string> looked_at;
+  for (const pending& one : all) {
+    // Ranks that run the same program use the same MPI.
+    if (!looked_at.insert(one.image).second) continue;
+    process_memory memory(one.rank->process.process);
+    page_cache cache(memory);
+    auto symbols = process_symbols::open(one.rank->process.process, cache, options.debug_files);
+    if (symbols) types_->make_missing(**symbols);
+  }
+}
+
 void queue_taker::read(pending& one, const rank_queue_options& options) const {
+  if (!options.no_library.empty()) {
+    one.report = fail(error_code::unsupported, options.no_library);
+    return;
+  }
   process subject(one.rank->process.process);
   read_process(subject, one, options);
 }
@@ -97,8 +122,9 @@ void queue_taker::read_process(process& subject, pending& one, const rank_queue_
     return;
   }
   subject.types = std::move(*types);
-  auto library = options.library.empty() ? find_queue_library(*subject.symbols, subject.cache, options.starter)
-                                         : result<std::string>(options.library);
+  auto library = options.library.empty()
+                     ? find_queue_library(one.rank->process.process, *subject.symbols, subject.cache, options.starter)
+                     : result<std::string>(options.library);
   one.report =
       library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
   look_at_pml(subject, one);
@@ -168,7 +194,11 @@ node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_que
     if (!types) all.back().report = fail(types.error());
   }
   taken.doing.resize(all.size());
+  if (types && options.types.make_missing && options.no_library.empty()) make_missing_types(all, options.types);
   if (types) read_all(all, options, taken);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (has_ended(all[i].rank->process.process, all[i].report)) taken.doing[i].kind = mpi_call_kind::ended;
+  }
   for (pending& one : all) {
     taken.ranks.push_back({one.rank->rank, one.rank->process.process, std::move(one.report)});
     taken.pml.push_back(std::move(one.pml));

@@ -14,6 +14,9 @@
 
 namespace mpiacq {
 
+/// Whether a rank has no queues for the reason that its process has ended: it sends and receives nothing more.
+[[nodiscard]] bool has_ended(process_id pid, const result<queue_report>& report);
+
 /// Reads the message queues of processes, time and again. What is found out about types and symbols is kept.
 class queue_taker {
  public:
@@ -44,6 +47,8 @@ class queue_taker {
   };
 
   [[nodiscard]] result<void> get_types(const queue_types_options& options);
+  /// Before they are held.
+  void make_missing_types(const std::vector<pending>& all, const queue_types_options& options);
   /// While it is held; on any thread.
   void read(pending& one, const rank_queue_options& options) const;
   void read_process(process& subject, pending& one, const rank_queue_options& options) const;

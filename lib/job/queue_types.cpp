@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,6 +74,7 @@ struct queue_types::state {
 
   mutable std::mutex lock;
   std::map<std::vector<std::byte>, std::shared_ptr<shared_file>> cached;  ///< by build id; null: there is none
+  std::set<std::vector<std::byte>> made;                                  ///< what was tried to be made
   std::vector<std::string> notes;
 
   explicit state(queue_types_options o) : options(std::move(o)), catalogue(options.debug_files) {}
@@ -82,30 +84,29 @@ struct queue_types::state {
     if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) notes.push_back(std::move(sentence));
   }
   [[nodiscard]] std::shared_ptr<shared_file> cached_for(const std::vector<std::byte>& build_id);
+  void make_for(const module& library, const std::string& mpi);
   template <class Symbols>
   [[nodiscard]] result<std::unique_ptr<type_source>> of(Symbols& symbols, memory_reader& memory);
 };
 
 namespace {
 
-/// The cache is looked into at the first question. Its carrier goes before the process's own debug information: it is
-/// known to fit the library, and else every program with debug information, where MPI's names stand too but not its
-/// types, would be gone through to its end while the rank stands still.
-class cached_carrier final : public type_source {
+/// Types that are looked for at the first question.
+class types_when_asked final : public type_source {
  public:
-  using finder = std::function<std::shared_ptr<shared_file>()>;
-  explicit cached_carrier(finder find) : find_(std::move(find)) {}
+  using finder = std::function<std::shared_ptr<type_source>()>;
+  explicit types_when_asked(finder find) : find_(std::move(find)) {}
 
   [[nodiscard]] result<std::optional<structure_layout>> type_named(std::string_view type_name,
                                                                    source_language language) override {
-    if (find_) file_ = std::exchange(find_, nullptr)();
-    if (!file_) return std::nullopt;
-    return file_->type_named(type_name, language);
+    if (find_) types_ = std::exchange(find_, nullptr)();
+    if (!types_) return std::nullopt;
+    return types_->type_named(type_name, language);
   }
 
  private:
   finder find_;
-  std::shared_ptr<shared_file> file_;
+  std::shared_ptr<type_source> types_;
 };
 
 /// The module of the MPI library: the one that says which queue library is its own. Null where none does.
@@ -137,6 +138,28 @@ std::shared_ptr<shared_file> queue_types::state::cached_for(const std::vector<st
   return cached.try_emplace(build_id, std::move(found)).first->second;
 }
 
+void queue_types::state::make_for(const module& library, const std::string& mpi) {
+  if (library.build_id.empty()) return;
+  {
+    const std::scoped_lock guard{lock};
+    if (made.contains(library.build_id)) return;
+  }
+  const auto known = find_type_carrier(library.build_id, options.cache_folder);
+  if (!known || *known) return;  // it is there, or others could write it, which is noted when it is asked for
+  carrier_request request;
+  request.mpi = mpi;
+  request.cache_folder = options.cache_folder;
+  request.build_id = library.build_id;
+  const auto carrier = make_type_carrier(request);
+  // What is lacking here (a compiler, headers) is no fault: there are other types.
+  if (!carrier) return;
+  const std::scoped_lock guard{lock};
+  cached.erase(library.build_id);
+  made.insert(library.build_id);
+  notes.push_back(fmt::format("the types of {} were made now, once for all times, from the headers of Open MPI {}: {}",
+                              library.path, carrier->version, carrier->path));
+}
+
 template <class Symbols>
 result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, memory_reader& memory) {
   const asking_process process{symbols, memory, symbols.abi()};
@@ -147,18 +170,33 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
   }
   const auto library = mpi_library(symbols);
   if (library) {
-    parts.push_back(std::make_unique<cached_carrier>([this, process, library]() -> std::shared_ptr<shared_file> {
+    // The cached carrier goes before the process's own debug information: it is known to fit the library, and else
+    // every program with debug information, where MPI's names stand too but not its types, would be gone through to its
+    // end while the rank stands still.
+    parts.push_back(std::make_unique<types_when_asked>([this, process, library]() -> std::shared_ptr<type_source> {
       auto carrier = cached_for(library->build_id);
       if (!carrier) return nullptr;
       if (const auto fitting = fits(*carrier, process); !fitting) {
         note(fitting.error().message);
         return nullptr;
       }
-      note(fmt::format("the types of {} are those of {}", library->path, carrier->file().path()));
+      const bool is_new = [&] {
+        const std::scoped_lock guard{lock};
+        return made.contains(library->build_id);
+      }();
+      if (!is_new) note(fmt::format("the types of {} are those of {}", library->path, carrier->file().path()));
       return carrier;
     }));
   }
   parts.push_back(std::make_unique<process_types>(symbols, catalogue, library.get()));
+  parts.push_back(std::make_unique<types_when_asked>([this, process]() -> std::shared_ptr<type_source> {
+    auto found = find_built_in_types(process.memory, process.abi, process.symbols);
+    if (!found) note(found.error().message);
+    if (!found || !*found) return nullptr;
+    note(fmt::format("the types are the built-in ones of {}: the process bears out the sizes of {} of them",
+                     (*found)->title, (*found)->compared.size()));
+    return (*found)->types;
+  }));
   return std::make_unique<type_chain>(std::move(parts));
 }
 
@@ -181,6 +219,12 @@ result<std::unique_ptr<type_source>> queue_types::of(process_symbols& symbols, m
 
 result<std::unique_ptr<type_source>> queue_types::of(core_symbols& symbols, memory_reader& memory) {
   return state_->of(symbols, memory);
+}
+
+void queue_types::make_missing(process_symbols& symbols) {
+  const auto library = mpi_library(symbols);
+  const auto mpi = mpi_with_carriers(symbols);
+  if (library && mpi) state_->make_for(*library, *mpi);
 }
 
 std::vector<std::string> queue_types::notes() const {

@@ -145,6 +145,8 @@ bool is_programs_own(const thread_stack& thread, std::string_view program) {
 rank_activity activity_in(std::string_view function) {
   rank_activity found;
   found.kind = mpi_call_kind::none;
+  // Open MPI's MPI_Finalize ends in a jump to this function, so that no stack shows MPI_Finalize itself.
+  if (function == "ompi_mpi_finalize") function = "MPI_Finalize";
   const auto name = name_of(function);
   if (!name) return found;
   const auto known = std::lower_bound(known_calls.begin(), known_calls.end(), *name,

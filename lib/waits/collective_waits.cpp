@@ -118,7 +118,8 @@ void tell(const picture& seen, const call& where, const gathering& those, const 
   for (const std::uint32_t report : those.reports) {
     const bool certain = those.synchronising && !where.guessed && !seen.doing[report].other_threads;
     if (certain) graphs.certain.need(report, all_come);
-    graphs.likely.need(report, all_come);
+    // A rank in MPI_Finalize does nothing for others any more, whether it waits there or not.
+    if (!does_nothing_more(seen.doing[report])) graphs.likely.need(report, all_come);
     graphs.waits.push_back({seen.ranks[report].rank, missing.ranks, false, certain, why});
   }
 }

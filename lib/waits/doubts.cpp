@@ -31,7 +31,7 @@ gaps find_gaps(const picture& seen) {
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     const std::uint32_t rank = seen.ranks[report].rank;
     if (!seen.ranks[report].report) {
-      found.without_report.push_back(rank);
+      if (seen.doing[report].kind != mpi_call_kind::ended) found.without_report.push_back(rank);
       continue;
     }
     const queue_report& whole = *seen.ranks[report].report;

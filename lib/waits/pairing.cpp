@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace mpiacq::waits {
 
@@ -133,14 +134,27 @@ both_sides by_receiver(const halves& operations, const shared_communicators& sha
   return found;
 }
 
-/// Whether a queue of a member is known to its end.
-bool is_complete(std::span<const rank_queues> ranks, const shared_communicator& shared, std::uint32_t local,
-                 queue_class queue) {
-  const std::uint32_t report = shared.report_of[local];
-  if (report == nowhere) return false;
-  const queue_report& whole = *ranks[report].report;
-  return whole.communicators[shared.communicator_of[local]].of(queue).known == queue_knowledge::complete;
-}
+/// Which queues are known to their ends.
+class known_queues {
+ public:
+  known_queues(std::span<const rank_queues> ranks, std::span<const rank_activity> doing) : ranks_(ranks) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (doing[i].kind == mpi_call_kind::ended) ended_.insert(ranks[i].rank);
+    }
+  }
+  /// The queue of a member of this communicator.
+  [[nodiscard]] bool complete(const shared_communicator& shared, std::uint32_t local, queue_class queue) const {
+    if (shared.members[local] >= 0 && ended_.contains(shared.members[local])) return true;
+    const std::uint32_t report = shared.report_of[local];
+    if (report == nowhere) return false;
+    const queue_report& whole = *ranks_[report].report;
+    return whole.communicators[shared.communicator_of[local]].of(queue).known == queue_knowledge::complete;
+  }
+
+ private:
+  std::span<const rank_queues> ranks_;
+  std::unordered_set<std::int64_t> ended_;  ///< numbers in the job: such a process has no queues
+};
 
 }  // namespace
 
@@ -188,12 +202,14 @@ void pair_up(halves& operations, const shared_communicators& shared) {
   }
 }
 
-void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, const shared_communicators& shared) {
+void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, std::span<const rank_activity> doing,
+                         const shared_communicators& shared) {
+  const known_queues known(ranks, doing);
   // How many members of each communicator have told all their sends: for receives from any of them.
   std::vector<std::size_t> told(shared.all.size(), 0);
   for (std::size_t i = 0; i < shared.all.size(); ++i) {
     for (std::uint32_t local = 0; local < shared.all[i].members.size(); ++local) {
-      if (is_complete(ranks, shared.all[i], local, queue_class::sends)) ++told[i];
+      if (known.complete(shared.all[i], local, queue_class::sends)) ++told[i];
     }
   }
   for (half& h : operations.all) {
@@ -204,7 +220,7 @@ void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks,
       h.other_side_known = told[peers] == shared.all[peers].size;
     } else if (h.peer_local != nowhere) {
       h.other_side_known =
-          is_complete(ranks, shared.all[peers], h.peer_local, h.is_send() ? queue_class::receives : queue_class::sends);
+          known.complete(shared.all[peers], h.peer_local, h.is_send() ? queue_class::receives : queue_class::sends);
     }
   }
 }

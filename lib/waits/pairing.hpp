@@ -53,7 +53,8 @@ struct halves {
 /// it. Of several senders to MPI_ANY_SOURCE the lowest rank is taken for the first.
 void pair_up(halves& operations, const shared_communicators& shared);
 
-/// For what has remained single: whether the other side's queue is known to its end.
-void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, const shared_communicators& shared);
+/// For what has remained single: whether the other side's queue is known to its end. A process that has ended has none.
+void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, std::span<const rank_activity> doing,
+                         const shared_communicators& shared);
 
 }  // namespace mpiacq::waits

@@ -15,6 +15,11 @@
 
 namespace mpiacq::waits {
 
+/// Whether a rank will neither send nor receive any more: it is in MPI_Finalize, or its process has ended.
+[[nodiscard]] inline bool does_nothing_more(const rank_activity& doing) {
+  return doing.kind == mpi_call_kind::ended || doing.function == "MPI_Finalize";
+}
+
 struct picture {
   std::span<const rank_queues> ranks;
   std::span<const rank_activity> doing;  ///< one for each of `ranks`
@@ -22,10 +27,12 @@ struct picture {
   const halves& operations;
   std::unordered_map<std::uint32_t, std::uint32_t> report_of;  ///< by number in the job
 
-  /// `nowhere` for a rank that was not looked at, and for one whose queues are not known: it may do anything.
+  /// `nowhere` for a rank that was not looked at, and for one whose queues are not known: it may do anything. A rank
+  /// that does nothing any more is known without its queues.
   [[nodiscard]] std::uint32_t known(std::uint32_t number) const {
     const auto found = report_of.find(number);
-    return found == report_of.end() || !ranks[found->second].report ? nowhere : found->second;
+    if (found == report_of.end()) return nowhere;
+    return ranks[found->second].report || does_nothing_more(doing[found->second]) ? found->second : nowhere;
   }
   [[nodiscard]] std::string communicator_name(std::uint32_t shared_number) const;
 };
@@ -36,7 +43,14 @@ struct wait_graphs {
   needs certain;
   needs likely;
   std::vector<rank_wait> waits;
+  /// The node that every rank needs that does nothing more, and that never goes on.
+  needs::node never = 0;
 };
+
+/// One node for each report, and what they need that do nothing more.
+[[nodiscard]] wait_graphs begin_graphs(const picture& seen);
+/// Deadlocks of both graphs: certain ones first.
+[[nodiscard]] std::vector<deadlock> find_deadlocks(const wait_graphs& graphs, const picture& seen);
 
 /// Through operations: the call that a rank is in, and what it has pending.
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);

@@ -136,7 +136,7 @@ inline std::vector<agents::message> sample_messages() {
       ask{1, 5000, ask_hold{}},
       ask{2, 5000, ask_release{leave::stopped}},
       ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}}},
-      ask{4, 5000, ask_queues{{}, "/lib/q.so", "/types", true, false}},
+      ask{4, 5000, ask_queues{{}, "/lib/q.so", "/types", true, false, "no queues"}},
       answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
       answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
       answer{3, ranks, {}, std::move(stacks)},

@@ -3,6 +3,8 @@
 // is.
 #include "mpiacq/queue_types.hpp"
 
+#include <cstdlib>
+
 #include "fake_openmpi.hpp"
 #include "live_process.hpp"
 #include "mpiacq/process_symbols.hpp"
@@ -106,6 +108,38 @@ TEST_CASE("types that the process does not bear out are not used") {
   SECTION("no file") {
     CHECK_FALSE(queue_types::create({mpi.path("none.so"), {}, {{}, false}}).has_value());
   }
+}
+
+TEST_CASE("types that are missing are made, if that is wanted, out of the headers of this very library") {
+  const fake_openmpi mpi;
+  waiting_rank rank{mpi};
+  // The wrapper is found in PATH.
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (mpi.path("") + ":" + path).c_str(), 1);
+  SECTION("once, and the note is one line") {
+    const auto types = types_with(mpi);
+    types->make_missing(rank.symbols());
+    CHECK(mpi.in_cache().size() == 1);
+    auto source = types->of(rank.symbols(), rank.memory());
+    REQUIRE(source.has_value());
+    CHECK(size_of(**source, "ompi_request_t") == 20);
+    types->make_missing(rank.symbols());
+    REQUIRE(types->notes().size() == 1);
+    CHECK(says(types->notes(), "made now"));
+    const auto again = types_with(mpi);
+    again->make_missing(rank.symbols());
+    CHECK(again->notes().empty());
+  }
+  SECTION("not out of another installation's") {
+    // The rank still has the file that was there before.
+    mpi.set_compiler("gcc -DREQUEST_SIZE=28");
+    mpi.build_library("ob1", "-DREQUEST_SIZE=28");
+    const auto types = types_with(mpi);
+    types->make_missing(rank.symbols());
+    CHECK(mpi.in_cache().empty());
+    CHECK(types->notes().empty());
+  }
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 TEST_CASE("which PML is in use is known by types, and without them by its functions") {

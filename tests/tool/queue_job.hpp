@@ -19,18 +19,19 @@ inline std::string queue_library(const std::string& name) {
 /// queue_job, which has announced its ranks and waits. Each names the perfect library, unless the words say otherwise.
 class queue_job : public running_starter {
  public:
-  explicit queue_job(int ranks, const std::vector<std::string>& words, const std::vector<std::string>& options = {})
-      : running_starter(line(ranks, words, options)) {
+  /// `program` is one of the builds of queue_job. One with a short name has no room for the perfect library's.
+  explicit queue_job(int ranks, const std::vector<std::string>& words, const std::vector<std::string>& options = {},
+                     const std::string& program = "queue_job")
+      : running_starter(line(ranks, words, options, program)) {
     ready();
   }
 
  private:
   static std::vector<std::string> line(int ranks, const std::vector<std::string>& words,
-                                       const std::vector<std::string>& options) {
-    std::vector<std::string> all = {std::string("../queue_ranks/queue_job"), "--hold", "--ranks",
-                                    std::to_string(ranks)};
+                                       const std::vector<std::string>& options, const std::string& program) {
+    std::vector<std::string> all = {"../queue_ranks/" + program, "--hold", "--ranks", std::to_string(ranks)};
     all.insert(all.end(), options.begin(), options.end());
-    all.push_back("library:" + queue_library("perfect"));
+    if (program != "queue_job_short_name") all.push_back("library:" + queue_library("perfect"));
     all.insert(all.end(), words.begin(), words.end());
     return all;
   }

@@ -141,6 +141,12 @@ TEST_CASE("queues: a library that asks for types that nobody knows is not believ
   INFO(seen.dump(1));
   CHECK(!seen.at("ranks").at(0).at("missing_types").empty());
   CHECK(seen.at("cycles").empty());
+  // One cause is on one line.
+  const std::string text = queues(job.pid()).out;
+  INFO(text);
+  const auto cause = text.find("that the message-queue library asks for");
+  REQUIRE(cause != std::string::npos);
+  CHECK(text.find("that the message-queue library asks for", cause + 1) == std::string::npos);
 }
 
 TEST_CASE("queues: a library that others can write is loaded by order only, another one by its path") {

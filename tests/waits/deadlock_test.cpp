@@ -64,6 +64,63 @@ TEST_CASE("what is not known is no deadlock for certain") {
   CHECK(text_of(quiet.waits().deadlocks) == "0>1?");
 }
 
+TEST_CASE("a rank that waits for one in MPI_Finalize waits for ever, and both are named") {
+  made_job job(3);
+  job.receive(0, 1, 7).in(0, "MPI_Recv").in(1, "MPI_Finalize").in(2, "main");
+  const queue_waits found = job.waits();
+  CHECK(text_of(found.deadlocks) == "0,1");
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK(found.deadlocks[0].in_finalize.text() == "1");
+  CHECK(found.deadlocks[0].ended.empty());
+  CHECK(!found.deadlocks[0].is_ring);
+}
+
+TEST_CASE("ranks behind one that waits for MPI_Finalize, in a receive, a send and a barrier") {
+  made_job job(6);
+  job.receive(0, 5, 7).in(0, "MPI_Recv").receive(1, 0, 7).in(1, "MPI_Recv");
+  job.send(2, 4, 1).in(2, "MPI_Ssend").in(3, "MPI_Barrier").in(4, "MPI_Finalize").in(5, "MPI_Finalize");
+  const queue_waits found = job.waits();
+  CHECK(text_of(found.deadlocks) == "0,2,3,4,5 (1)");
+  CHECK(found.deadlocks.at(0).in_finalize.text() == "4-5");
+}
+
+TEST_CASE("a message to or from a rank in MPI_Finalize that is on its way is no deadlock") {
+  made_job job(3);
+  job.receive(0, 1, 7).send(1, 0, 7).in(0, "MPI_Recv").in(1, "MPI_Finalize").in(2, "MPI_Finalize");
+  CHECK(job.waits().deadlocks.empty());
+  made_job quiet(3);
+  for (const std::uint32_t rank : {0U, 1U, 2U}) quiet.in(rank, "MPI_Finalize");
+  CHECK(quiet.waits().deadlocks.empty());
+  CHECK(quiet.in(2, "main").waits().deadlocks.empty());
+}
+
+TEST_CASE("a receive from anybody is stuck when all others are in MPI_Finalize, and not before") {
+  made_job job(3);
+  job.receive(0, any_source, 7).in(0, "MPI_Recv").in(1, "MPI_Finalize").in(2, "main");
+  CHECK(job.waits().deadlocks.empty());
+  CHECK(text_of(job.in(2, "MPI_Finalize").waits().deadlocks) == "0,1,2");
+  CHECK(text_of(job.receive(2, any_source, 7).in(2, "MPI_Recv").waits().deadlocks) == "0,1,2");
+}
+
+TEST_CASE("what may be waited for in MPI_Finalize is told as a possible deadlock, once") {
+  made_job job(3);
+  job.receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Waitall").in(1, "MPI_Finalize").in(2, "main");
+  const queue_waits found = job.waits();
+  CHECK(text_of(found.deadlocks) == "0,1?");
+  CHECK(found.deadlocks.at(0).in_finalize.text() == "1");
+}
+
+TEST_CASE("a rank that waits for one that has ended waits for ever") {
+  made_job job(3);
+  job.receive(0, 1, 7).in(0, "MPI_Recv").unreadable(1).in(2, "main");
+  CHECK(job.waits().deadlocks.empty());
+  const queue_waits found = job.ended(1).waits();
+  CHECK(text_of(found.deadlocks) == "0,1");
+  CHECK(found.deadlocks.at(0).ended.text() == "1");
+  CHECK(found.deadlocks.at(0).in_finalize.empty());
+  CHECK(text_of(job.in(2, "MPI_Barrier").waits().deadlocks) == "0,1,2");
+}
+
 TEST_CASE("a hundred thousand ranks, in a ring and all at anybody") {
   constexpr std::uint32_t size = 100'000;
   waits::needs ring;

@@ -89,6 +89,12 @@ class made_job {
     return *this;
   }
 
+  made_job& ended(std::uint32_t rank) {
+    unreadable(rank);
+    doing_[rank] = {mpi_call_kind::ended, "", false};
+    return *this;
+  }
+
   queue_communicator& communicator(std::uint32_t rank, std::size_t place) {
     return ranks_[rank].report->communicators[place];
   }

@@ -28,6 +28,8 @@ struct queue_request {
   std::string library;         ///< empty: what each rank names
   bool trust_library = false;  ///< also where others than root and the job's user could have written it
   std::string types;           ///< a file of types; empty: debug information, and carriers that were made
+  std::string no_library =
+      {};  ///< why the job's starter wants none to be loaded (queues_request_for); empty: it does not
 };
 
 /// Which ranks: those that were named, or the members of a communicator, which are found out from the running job.

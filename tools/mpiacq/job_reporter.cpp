@@ -77,9 +77,10 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;
   const auto nodes = agents.ranks(subject);
+  const queue_request request = request_for(asked.queue, subject.facts(), subject.interface());
   auto session =
-      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, asked.queue, search, agents.stop())
-            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, asked.queue, search,
+      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, request, search, agents.stop())
+            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, request, search,
                                    agents.stop());
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();

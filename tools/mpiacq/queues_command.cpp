@@ -59,9 +59,10 @@ int run_queues(const queues_options& options) {
     return status_without_ranks(signals);
   }
   const auto agents = agents_for(look->job, look->ranks, options.agents, signals.descriptor());
-  auto session = agents ? queues_session::open(look->job, look->ranks, options.queue, look->search, *agents)
+  const queue_request request = request_for(options.queue, look->job.facts, look->job.interface);
+  auto session = agents ? queues_session::open(look->job, look->ranks, request, look->search, *agents)
                         : queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
-                                               options.queue, look->search, signals.descriptor());
+                                               request, look->search, signals.descriptor());
   if (!session) {
     complain(session.error());
     return status_tool_failed;

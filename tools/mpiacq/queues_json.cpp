@@ -158,9 +158,24 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
     deadlocks.push_back({{"ranks", ranks_of(found.ranks, snapshot.names)},
                          {"ring", found.is_ring},
                          {"behind", snapshot.names.text(found.behind)},
+                         {"in_finalize", snapshot.names.text(found.in_finalize)},
+                         {"ended", snapshot.names.text(found.ended)},
                          {"certain", found.certain}});
   }
   out.member("cycles", cycles).member("deadlocks", deadlocks).member("not_known", sentences(snapshot.waits.doubts));
+  json calls = json::array(), gaps = json::array();
+  const auto seen_calls = calls_of(snapshot.seen.ranks, snapshot.seen.doing);
+  for (const rank_call& call : seen_calls) {
+    calls.push_back({{"call", or_null(call.function)},
+                     {"known", call.kind != mpi_call_kind::unknown},
+                     {"ranks", snapshot.names.text(call.ranks)}});
+  }
+  for (const collective_gap& gap : collective_gaps(seen_calls)) {
+    gaps.push_back({{"call", gap.function},
+                    {"ranks", snapshot.names.text(gap.in)},
+                    {"missing", snapshot.names.text(gap.missing)}});
+  }
+  out.member("calls", calls).member("collective_gaps", gaps);
 }
 
 /// Of the first rank that has one: as a rule all have the same.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpiacq/node_queues.hpp"
 #include "mpiacq/queue_waits.hpp"
 #include "mpiacq/rank_names.hpp"
 #include "queues_report.hpp"
@@ -24,6 +25,8 @@ inline constexpr std::size_t rows_shown = 48;
 /// All that the queue library says of each rank's communicators and operations, in the library's order.
 [[nodiscard]] std::string every_operation_text(const queues_snapshot& snapshot);
 
+/// For ranks whose queues are not known: the call that each is in, and who is missing from a collective call.
+[[nodiscard]] std::string calls_text(const node_queues& seen, const rank_names& names);
 /// What was not known.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 

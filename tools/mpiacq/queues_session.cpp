@@ -121,6 +121,8 @@ queues_session queues_session::over(std::shared_ptr<job_ranks> nodes, starter_fa
 void queues_session::begin(starter_facts starter, const process_table& table, const rank_selection& ranks,
                            const queue_request& request, const debug_file_search& search, int stop) {
   how_.library = request.library;
+  how_.no_library = request.no_library;
+  how_.types.make_missing = request.types.empty();
   how_.starter = starter.pid;
   how_.host.trust_library = request.trust_library;
   how_.types.file = request.types;
@@ -257,9 +259,19 @@ bool queues_session::rank_failed() const {
   return !std::all_of(snapshot_.seen.ranks.begin(), snapshot_.seen.ranks.end(), is_whole);
 }
 
-result<rank_selection> ranks_of(const rank_choice& choice, const job_view& job, const queue_request& request,
+queue_request request_for(queue_request request, const mpir::job_facts& facts, interface_kind interface) {
+  // MPI2DD has a flag of its own, for each rank.
+  if (!facts.ignore_queues || interface != interface_kind::mpir || !request.library.empty()) return request;
+  request.no_library =
+      "no queue library is loaded, because the starter defines MPIR_ignore_queues (MPIR 1.1, 9.14): its ranks have no "
+      "message queues to be shown; --library asks one all the same";
+  return request;
+}
+
+result<rank_selection> ranks_of(const rank_choice& choice, const job_view& job, const queue_request& asked,
                                 const debug_file_search& search, agent_start wanted, int stop) {
   if (choice.communicator.empty()) return choice.ranks;
+  const queue_request request = request_for(asked, job.facts, job.interface);
   const auto agents = agents_for(job, {}, wanted, stop);
   auto session = agents ? queues_session::open(job, {}, request, search, *agents)
                         : queues_session::open(job.starter, *job.processes, job.is_local, {}, request, search, stop);

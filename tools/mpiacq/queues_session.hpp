@@ -87,6 +87,10 @@ class queues_session {
   queues_snapshot snapshot_;
 };
 
+/// The request for a job: a starter with MPIR_ignore_queues wants no queue library to be loaded (MPIR 1.1, 9.14),
+/// unless the user names one.
+[[nodiscard]] queue_request request_for(queue_request request, const mpir::job_facts& facts, interface_kind interface);
+
 /// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
 /// this name in some rank that can be looked at, through agents as `agents_for` has it. `stop` as above. Errors: as
 /// `open`; not_found where no rank has such a communicator.

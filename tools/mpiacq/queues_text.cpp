@@ -140,7 +140,11 @@ std::string problems_text(const queues_snapshot& snapshot) {
       problems.add(rank.report.error().message, rank.rank);
       continue;
     }
-    if (const auto missing = about_missing_types(rank.report->missing)) problems.add(*missing, rank.rank);
+    if (const auto missing = about_missing_types(rank.report->missing)) {
+      // What the library says then is a consequence of that. JSON has it.
+      problems.add(*missing, rank.rank);
+      continue;
+    }
     for (const error& problem : rank.report->problems) problems.add(problem.message, rank.rank);
     for (const std::string& note : rank.report->notes) problems.add(note, rank.rank);
   }
@@ -171,12 +175,16 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 std::string queues_body(const queues_snapshot& snapshot, bool colour) {
   // Where nothing was read, that nobody waits and nothing is pending would be no answer.
   const std::string seen = nothing_is_read(snapshot)
-                               ? std::string()
+                               ? calls_text(snapshot.seen, snapshot.names)
                                : waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour) +
                                      (snapshot.verbose ? every_operation_text(snapshot)
                                                        : operations_text(snapshot) + communicators_text(snapshot));
-  return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) +
-         doubts_text(snapshot.waits) + snapshot.hosts.line(snapshot.names);
+  // Where each rank has a cause of its own, doubts about what the queues show repeat it.
+  const auto& ranks = snapshot.seen.ranks;
+  const bool is_explained = nothing_is_read(snapshot) && std::none_of(ranks.begin(), ranks.end(), is_whole);
+  const std::string doubts = is_explained ? std::string() : doubts_text(snapshot.waits);
+  return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) + doubts +
+         snapshot.hosts.line(snapshot.names);
 }
 
 std::string queues_text(const queues_snapshot& snapshot, bool colour) {

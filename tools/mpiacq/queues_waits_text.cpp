@@ -34,11 +34,38 @@ std::string members_text(const deadlock& found, const rank_names& names) {
   return ranks_text(all, names);
 }
 
+std::string counted_ranks(const rank_set& ranks, const rank_names& names) {
+  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, names));
+}
+
+/// Ranks that wait for ranks that do nothing for others any more.
+std::string waiting_for_nothing_text(const deadlock& found, const rank_names& names) {
+  rank_set waiting, awaited = found.in_finalize;
+  awaited.add(found.ended);
+  for (const std::uint32_t rank : found.ranks) {
+    if (!awaited.contains(rank)) waiting.add(rank_set{rank});
+  }
+  const std::string who =
+      fmt::format("{} {} for", counted_ranks(waiting, names), waiting.count() == 1 ? "waits" : "wait");
+  std::string whom;
+  if (!found.in_finalize.empty()) {
+    whom = fmt::format(" {}, which {} in MPI_Finalize and will neither send nor receive any more",
+                       counted_ranks(found.in_finalize, names), found.in_finalize.count() == 1 ? "is" : "are");
+  }
+  if (!found.ended.empty()) {
+    whom += fmt::format("{} {}, which {} ended", whom.empty() ? "" : ", and for", counted_ranks(found.ended, names),
+                        found.ended.count() == 1 ? "has" : "have");
+  }
+  return who + whom;
+}
+
 std::string deadlock_text(const deadlock& found, const rank_names& names, bool colour) {
   const std::string who = found.is_ring ? ring_text(found, names) : members_text(found, names);
   std::string text =
       "  " + coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
-  if (found.ranks.size() == 1) {
+  if (!found.in_finalize.empty() || !found.ended.empty()) {
+    text += ": " + waiting_for_nothing_text(found, names);
+  } else if (found.ranks.size() == 1) {
     text += fmt::format(": rank {} waits for itself", names.of(found.ranks.front()));
   } else {
     text += fmt::format(": {} {}", who,

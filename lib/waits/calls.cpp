@@ -1,0 +1,36 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the stacks alone show: which call each rank is in, and which ranks are missing from a collective call.
+#include <algorithm>
+#include <map>
+
+#include "picture.hpp"
+
+namespace mpiacq {
+
+std::vector<rank_call> calls_of(std::span<const rank_queues> ranks, std::span<const rank_activity> doing) {
+  std::map<std::pair<std::string, mpi_call_kind>, std::vector<std::uint32_t>> by_call;
+  for (std::size_t i = 0; i < ranks.size() && i < doing.size(); ++i) {
+    by_call[{doing[i].function, doing[i].kind}].push_back(ranks[i].rank);
+  }
+  std::vector<rank_call> found;
+  for (auto& [call, numbers] : by_call) found.push_back({call.first, call.second, waits::set_of(std::move(numbers))});
+  std::sort(found.begin(), found.end(),
+            [](const rank_call& a, const rank_call& b) { return a.ranks.lowest() < b.ranks.lowest(); });
+  return found;
+}
+
+std::vector<collective_gap> collective_gaps(std::span<const rank_call> calls) {
+  std::vector<collective_gap> found;
+  for (const rank_call& call : calls) {
+    const bool is_collective = call.kind == mpi_call_kind::synchronising || call.kind == mpi_call_kind::collective;
+    if (!is_collective) continue;
+    collective_gap gap{call.function, call.ranks, {}};
+    for (const rank_call& other : calls) {
+      if (other.function != call.function && other.kind != mpi_call_kind::unknown) gap.missing.add(other.ranks);
+    }
+    if (!gap.missing.empty()) found.push_back(std::move(gap));
+  }
+  return found;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,115 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which queue library is loaded, and when none is.
+#include <cstdlib>
+#include <filesystem>
+
+#include "queue_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+/// A folder that the ranks' dynamic linker searches, with the perfect library under another name.
+class searched_folder {
+ public:
+  explicit searched_folder(const std::string& name) {
+    std::filesystem::copy_file(queue_library("perfect"), file(name));
+    ::setenv("LD_LIBRARY_PATH", folder_.path("").c_str(), 1);
+  }
+  ~searched_folder() { ::unsetenv("LD_LIBRARY_PATH"); }
+  searched_folder(const searched_folder&) = delete;
+  searched_folder& operator=(const searched_folder&) = delete;
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return std::filesystem::path(folder_.path(name)).lexically_normal();
+  }
+
+ private:
+  scratch_folder folder_;
+};
+
+void check_library(const queue_job& job, const std::string& file) {
+  const auto run = queues(job.pid(), {"--json"});
+  INFO(run.err << run.out);
+  const json seen = json::parse(run.out);
+  REQUIRE(seen.at("library").is_object());
+  CHECK(std::filesystem::path(seen.at("library").at("path").get<std::string>()).lexically_normal() == file);
+  CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
+  // The job's report names the same file.
+  const auto attached = run_command({MPIACQ_COMMAND, "attach", "--json", std::to_string(job.pid())});
+  INFO(attached.err << attached.out);
+  const json report = json::parse(attached.out);
+  CHECK(std::filesystem::path(report.at("queue_library").get<std::string>()).lexically_normal() == file);
+}
+
+}  // namespace
+
+TEST_CASE("queues: a name of eight bytes in MPIR_dll_name is an array, and is looked for as the rank's linker would") {
+  const searched_folder folder("libq.so");
+  auto words = words_of_a_deadlock();
+  words.insert(words.begin(), "library:libq.so");
+  const queue_job job(2, words, {}, "queue_job_short_name");
+  check_library(job, folder.file("libq.so"));
+}
+
+TEST_CASE("queues: an MPI that names no library has the one that debuggers look for") {
+  const searched_folder folder("libtvmpich.so");
+  const queue_job job(2, words_of_a_deadlock(), {}, "queue_job_short_name");
+  check_library(job, folder.file("libtvmpich.so"));
+}
+
+TEST_CASE("queues: a starter with MPIR_ignore_queues has no queue library loaded, and the report says why") {
+  const std::string program = GENERATE("queue_job_ignore", "queue_job_Ignore");
+  auto words = words_of_a_deadlock();
+  // If it were loaded, the report would tell of its end.
+  words.push_back("library:" + queue_library("crash"));
+  const queue_job job(2, words, {}, program);
+  const auto run = queues(job.pid(), {"--json"});
+  INFO(run.err << run.out);
+  CHECK(run.exit_code == 1);
+  const json seen = json::parse(run.out);
+  CHECK(seen.at("library").is_null());
+  CHECK(seen.at("deadlocks").empty());
+  for (const json& rank : seen.at("ranks")) {
+    REQUIRE(rank.at("problems").size() == 1);
+    CHECK_THAT(rank.at("problems").at(0).get<std::string>(), ContainsSubstring("MPIR_ignore_queues"));
+    CHECK(rank.at("call") == "MPI_Recv");
+  }
+  const auto text = queues(job.pid());
+  CHECK_THAT(text.out, ContainsSubstring("ranks 0-1: in MPI_Recv") && ContainsSubstring("MPIR_ignore_queues"));
+  const auto selected =
+      run_command({MPIACQ_COMMAND, "stacks", "--ranks", "comm:MPI_COMM_WORLD", std::to_string(job.pid())});
+  CHECK(selected.exit_code == 125);
+  CHECK_THAT(selected.err, ContainsSubstring("MPIR_ignore_queues"));
+  const auto attached =
+      run_command({MPIACQ_COMMAND, "attach", "--queues", "--trust-library", std::to_string(job.pid())});
+  INFO(attached.err << attached.out);
+  CHECK_THAT(attached.out + attached.err, ContainsSubstring("MPIR_ignore_queues"));
+  CHECK_THAT(attached.out + attached.err, !ContainsSubstring("crash"));
+  // A library that the user names is asked all the same. The libraries themselves look for their own spelling in the
+  // ranks, which are of the starter's program here.
+  if (program == "queue_job_Ignore") return;
+  const auto named = queues(job.pid(), {"--json", "--library", queue_library("perfect")});
+  CHECK(json::parse(named.out).at("cycles") == json::array({json::array({0, 1})}));
+}
+
+TEST_CASE("queues: without a queue library the report says what the stacks show") {
+  const queue_job job(3, {"in:MPI_Barrier", "@2", "in:MPI_Recv", "@all", "library:/nowhere/libq.so"});
+  const auto run = queues(job.pid());
+  INFO(run.err << run.out);
+  CHECK(run.exit_code == 1);
+  CHECK_THAT(run.out, ContainsSubstring("ranks 0-1: in MPI_Barrier") && ContainsSubstring("rank 2: in MPI_Recv") &&
+                          ContainsSubstring("rank 2 has not come to MPI_Barrier, which ranks 0-1 are in"));
+  const json seen = json::parse(queues(job.pid(), {"--json"}).out);
+  CHECK(seen.at("collective_gaps") == json::array({json{{"call", "MPI_Barrier"}, {"ranks", "0-1"}, {"missing", "2"}}}));
+}
+
+TEST_CASE("queues: a rank that waits for one in MPI_Finalize is a deadlock that names both") {
+  const queue_job job(2, {"in:MPI_Finalize", "@0", "in:MPI_Recv", "receive:world:1:7:64", "@all"});
+  const auto run = queues(job.pid());
+  INFO(run.err << run.out);
+  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: rank 0 waits for rank 1, which is in MPI_Finalize"));
+  const json seen = json::parse(queues(job.pid(), {"--json"}).out);
+  CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
+  CHECK(seen.at("deadlocks").at(0).at("in_finalize") == "1");
+}
