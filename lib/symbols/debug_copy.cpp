@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 12> wanted_sections = {"info",        "ty
                                                               "aranges",     "line",   "line_str", "str",
                                                               "str_offsets", "ranges", "rnglists", "sup"};
 
+/// What is not compressed is mapped if it is larger: most of the allowance is for what libdw makes of it.
+constexpr std::uint64_t most_copied = std::uint64_t{128} << 20;
 /// Debug information shrinks to a third or a tenth; zeros shrink to a thousandth.
 constexpr std::uint64_t best_compression = 64;
 constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
@@ -117,9 +119,10 @@ result<plan> plan_copy(elf::image& file) {
 result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance) {
   auto made = plan_copy(file);
   if (!made) return fail(std::move(made).error());
+  const bool is_mappable = !made->has_compressed && file.header().type != ET_REL;
+  if (is_mappable && made->total > most_copied) return std::nullopt;
   if (!allowance.take(made->total)) {
-    if (!made->has_compressed) return std::nullopt;
-    return too_expensive(file.file().name(), fmt::format("its sections have {} bytes, compressed", made->total));
+    return too_expensive(file.file().name(), fmt::format("its sections have {} bytes", made->total));
   }
   elf::memory_elf copy{file.abi(), file.header().type, std::move(made->parts)};
   for (std::size_t i = 0; i < made->sources.size(); ++i) {

@@ -14,8 +14,9 @@ namespace {
 // What libdw 0.188 takes, in bytes, with what malloc adds.
 constexpr std::uint64_t cost_of_unit = 1200;
 constexpr std::uint64_t cost_of_abbreviation = 64;
-constexpr std::uint64_t cost_of_row = 150;         // half of it while the table is read
-constexpr std::uint64_t cost_of_header_byte = 16;  // names of folders and files
+constexpr std::uint64_t cost_of_row = 72;
+constexpr std::uint64_t cost_of_reading_row = 150;  // while the table is read
+constexpr std::uint64_t cost_of_header_byte = 16;   // names of folders and files
 
 }  // namespace
 
@@ -82,7 +83,10 @@ bool dwarf_costs::take_lines(std::uint64_t offset) {
   const auto [known, is_new] = lines_.try_emplace(offset, true);
   if (!is_new) return known->second;
   const auto size = size_of_line_table(of_.lines.subspan(static_cast<std::size_t>(offset)), of_.order);
-  return known->second = allowance_->take(size.rows * cost_of_row + size.header * cost_of_header_byte);
+  const std::uint64_t header = size.header * cost_of_header_byte;
+  known->second = size.rows * cost_of_reading_row + header <= allowance_->left() &&
+                  allowance_->take(size.rows * cost_of_row + header);
+  return known->second;
 }
 
 line_table_size size_of_line_table(std::span<const std::byte> table, byte_order order) {

@@ -84,8 +84,6 @@ result<void> dwarf_data::open_handles(elf::image& file) {
   if (*copied) {
     copy_ = std::make_unique<elf::memory_elf>(std::move(**copied));
     elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
-  } else if (file.header().type == ET_REL) {
-    return too_expensive(*file_name_, "it is a very large object file");
   } else {
     // A file of so many bytes is mapped. Nobody can make one for nothing: none of it is a hole.
     elf_.reset(elf_begin(file.file().descriptor(), ELF_C_READ_MMAP, nullptr));
