@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// A quotation mark and a reverse solidus end a plain part too.
+/// Printable ASCII without a quotation mark or a reverse solidus: what needs no escape.
 std::size_t plain_part(std::string_view text) {
-  const std::size_t printable_part = plain_prefix(text);
-  const std::size_t special = text.substr(0, printable_part).find_first_of("\"\\");
-  return special == std::string_view::npos ? printable_part : special;
+  std::size_t i = 0;
+  while (i < text.size() && text[i] >= ' ' && text[i] <= '~' && text[i] != '"' && text[i] != '\\') ++i;
+  return i;
 }
 
 std::string escaped(char32_t code) {
