@@ -13,8 +13,8 @@
 namespace mpiacq::agents {
 
 result<std::unique_ptr<doorkeeper>> doorkeeper::start(const zmq_context& context, const zmq_socket& socket,
-                                                      const trust& who) {
-  std::unique_ptr<doorkeeper> made(new doorkeeper(who));
+                                                      const trust& who, const port_guard& guard) {
+  std::unique_ptr<doorkeeper> made(new doorkeeper(who, guard));
   auto door = zmq_socket::make(context, ZMQ_REP);
   if (!door) return fail(std::move(door).error());
   made->door_ = std::move(*door);
@@ -79,7 +79,8 @@ void doorkeeper::answer() {
     const bool lets_in = asks && who_.lets_in(key);
     if (!lets_in) {
       note(&refused_connections::keys,
-           fmt::format("{} came with a key that is not this run's", request.size() > 3 ? request[3] : "somebody"));
+           fmt::format("a peer came with a key that is not this run's (the last that connected is {})",
+                       guard_.newest()));
     }
     const std::array<std::string, 6> answer{"1.0",
                                             request.size() > 1 ? request[1] : "",
@@ -96,7 +97,8 @@ void doorkeeper::answer() {
 void doorkeeper::note_noise() {
   // An event: what, and where.
   while (!parts_of_message(monitor_.told()).empty())
-    note(&refused_connections::noise, "somebody came who does not speak the agents' protocol");
+    note(&refused_connections::noise,
+         fmt::format("a peer does not speak the agents' protocol (the last that connected is {})", guard_.newest()));
 }
 
 }  // namespace mpiacq::agents

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "port_guard.hpp"
 #include "trust.hpp"
 #include "unique_fd.hpp"
 #include "zmq_parts.hpp"
@@ -29,9 +30,9 @@ class doorkeeper {
  public:
   static constexpr std::string_view domain = "mpiacq";
 
-  /// For this socket, which is bound later. The socket, the context and `who` must outlive it.
+  /// For this socket, which is bound later. The socket, the context, `who` and `guard` must outlive it.
   [[nodiscard]] static result<std::unique_ptr<doorkeeper>> start(const zmq_context& context, const zmq_socket& socket,
-                                                                 const trust& who);
+                                                                 const trust& who, const port_guard& guard);
   ~doorkeeper();
   doorkeeper(const doorkeeper&) = delete;
   doorkeeper& operator=(const doorkeeper&) = delete;
@@ -41,13 +42,14 @@ class doorkeeper {
   [[nodiscard]] refused_connections refusals();
 
  private:
-  explicit doorkeeper(const trust& who) : who_(who) {}
+  doorkeeper(const trust& who, const port_guard& guard) : who_(who), guard_(guard) {}
   void run();
   void answer();
   void note_noise();
   void note(std::uint64_t refused_connections::*count, std::string why);
 
   const trust& who_;
+  const port_guard& guard_;
   zmq_socket door_;
   zmq_monitor monitor_;
   helper::unique_fd news_;

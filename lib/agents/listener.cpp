@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 namespace mpiacq::agents {
 
@@ -16,9 +17,8 @@ namespace {
 
 /// What a stranger may say: a hello has a credential and some names.
 constexpr std::size_t most_bytes_of_stranger = 16384;
-/// Agents of all nodes come at once, and one that the kernel has no room for tries again seconds later. The kernel
-/// takes its own limit where that is less (net.core.somaxconn).
-constexpr int most_knocking = 16384;
+/// Connections from the port's guard that libzmq has not accepted yet.
+constexpr int most_waiting_inside = 4096;
 
 std::string text_of(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -69,23 +69,23 @@ result<void> listener::set_up(const listener_options& options) {
   auto socket = zmq_socket::make(context_, ZMQ_ROUTER);
   if (!socket) return fail(std::move(socket).error());
   socket_ = std::move(*socket);
-  // The door must be there before anybody can knock: else libzmq lets all in.
-  auto door = doorkeeper::start(context_, socket_, who_);
+  auto guard = port_guard::open(options.loopback_only);
+  if (!guard) return fail(std::move(guard).error());
+  guard_ = std::move(*guard);
+  // The doorkeeper must be there before the first peer: else libzmq lets all in.
+  auto door = doorkeeper::start(context_, socket_, who_, *guard_);
   if (!door) return fail(std::move(door).error());
   door_ = std::move(*door);
-  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_BACKLOG, most_knocking) ||
-      !socket_.set(ZMQ_ROUTER_MANDATORY, 1) || !socket_.set(ZMQ_CURVE_SERVER, 1) ||
-      !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) || !socket_.set(ZMQ_ZAP_DOMAIN, doorkeeper::domain))
+  // Other processes of this host could connect inside as well, past the guard.
+  if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_BACKLOG, most_waiting_inside) ||
+      !socket_.set(ZMQ_IPC_FILTER_PID, static_cast<int>(::getpid())) || !socket_.set(ZMQ_ROUTER_MANDATORY, 1) ||
+      !socket_.set(ZMQ_CURVE_SERVER, 1) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) ||
+      !socket_.set(ZMQ_ZAP_DOMAIN, doorkeeper::domain))
     return fail(zmq_failure("setting up the port for agents"));
-  const auto bound = [&](int ipv6, const char* where) {
-    return socket_.set(ZMQ_IPV6, ipv6) && zmq_bind(socket_.get(), where) == 0;
-  };
-  // A kernel without IPv6 has no address of both.
-  const bool is_bound =
-      options.loopback_only ? bound(0, "tcp://127.0.0.1:*") : bound(1, "tcp://*:*") || bound(0, "tcp://*:*");
-  if (!is_bound) return fail(zmq_failure("opening a port for agents"));
-  const std::string endpoint = socket_.text_option(ZMQ_LAST_ENDPOINT);
-  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  if (zmq_bind(socket_.get(), guard_->inner_endpoint().c_str()) != 0)
+    return fail(zmq_failure("opening a port for agents"));
+  if (auto started = guard_->start(); !started) return started;
+  const std::uint16_t port = guard_->port();
   address_.key = keys_.open;
   if (!options.loopback_only) {
     for (const std::string& host : host_addresses()) {
@@ -94,7 +94,7 @@ result<void> listener::set_up(const listener_options& options) {
                                          : fmt::format("tcp://{}:{}", host, port));
     }
   }
-  if (address_.endpoints.empty()) address_.endpoints.push_back("tcp://127.0.0.1:" + port);
+  if (address_.endpoints.empty()) address_.endpoints.push_back(fmt::format("tcp://127.0.0.1:{}", port));
   return {};
 }
 
@@ -110,7 +110,10 @@ std::optional<arrival> listener::receive() {
   note_refusals();
   for (;;) {
     zmq_part name;
-    if (!name.receive(socket_)) return std::nullopt;
+    if (!name.receive(socket_)) {
+      guard_->all_read();
+      return std::nullopt;
+    }
     if (!name.more_follow()) continue;
     const peer_name from(name.text());
     zmq_part part;
@@ -153,6 +156,7 @@ std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq
     return std::nullopt;
   }
   proven_.insert(from);
+  guard_->lift_bound(part.source_descriptor());
   return arrival{from, std::move(*what), part.bytes().size(), true};
 }
 

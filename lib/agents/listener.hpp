@@ -11,6 +11,7 @@
 
 #include "doorkeeper.hpp"
 #include "messages.hpp"
+#include "port_guard.hpp"
 #include "trust.hpp"
 #include "zmq_parts.hpp"
 
@@ -45,8 +46,8 @@ struct listener_options {
   bool loopback_only = false;  ///< for tests: nobody else can connect
 };
 
-/// Listens on a port that the system chooses, with a fresh key, and lets nobody through who has not proven that it
-/// belongs to the same user. Whoever has not is answered nothing.
+/// Listens on a port that the system chooses, with a fresh key. It passes on only messages of peers that have proven
+/// that they belong to the same user, and answers nothing to others. What those can cost is bounded (port_guard.hpp).
 /// Thread: one at a time.
 class listener {
  public:
@@ -83,6 +84,7 @@ class listener {
   const trust& who_;
   key_pair keys_;
   peer_address address_;
+  std::unique_ptr<port_guard> guard_;  // ends last: it passes on what libzmq sends while its context ends
   zmq_context context_;
   zmq_socket socket_;
   std::unique_ptr<doorkeeper> door_;  // watches the socket

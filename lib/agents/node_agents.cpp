@@ -27,8 +27,9 @@ constexpr std::chrono::seconds first_daemon_limit{10};
 constexpr std::chrono::seconds sending_away_limit{1};
 /// The start limit is for so many.
 constexpr std::size_t nodes_of_a_limit = 1024;
-/// A connection for each agent until it has gone on to its parent; a command that starts it has a pipe and a pidfd.
-constexpr std::size_t descriptors_of_a_node = 3;
+/// A connection for each agent until it has gone on to its parent, with both ends of its continuation to libzmq; a
+/// command that starts it has a pipe and a pidfd.
+constexpr std::size_t descriptors_of_a_node = 5;
 
 /// The agent's file here: nodes have it at the same path.
 result<std::string> agent_program(const std::string& named) {

@@ -133,6 +133,8 @@ class zmq_part {
     const char* value = zmq_msg_gets(&part_, name);
     return value == nullptr ? std::string() : std::string(value);
   }
+  /// The socket inside libzmq through which it came; -1: it has none. It may have been closed since.
+  [[nodiscard]] int source_descriptor() const { return zmq_msg_get(&part_, ZMQ_SRCFD); }
 
  private:
   zmq_msg_t part_;
