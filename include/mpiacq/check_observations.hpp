@@ -168,7 +168,7 @@ struct mpi2dd_seen {
   /// At the last event, or a little later where it had grown by then, or at the attach; null where there was none.
   std::shared_ptr<const job_graph> job;
   std::string job_problem;              ///< why there is none
-  std::vector<mpi2dd_rank_seen> ranks;  ///< of this node, at the first event or the attach; up to a bound
+  std::vector<mpi2dd_rank_seen> ranks;  ///< of this node, also those that came later; up to a bound
 };
 
 struct observations {

@@ -71,14 +71,16 @@ finding mpi2dd_starter_flag(const observations& o) {
 
 finding mpi2dd_directory_flag(const observations& o) {
   if (const auto why = no_graph(o)) return *why;
-  const std::string wrong = first_wrong(o.mpi2dd.job->graph, [](const mpi2dd::visit& v) {
-    return !v.processes.entries.empty() && !v.has(mpi_flag::i_am_dir)
-               ? fmt::format("{} entries, and its mpi_flags are {}", v.processes.entries.size(),
-                             mpi2dd::text(v.info->block.mpi_flags))
-               : std::string{};
+  const mpi2dd::graph& graph = o.mpi2dd.job->graph;
+  const std::string wrong = first_wrong(graph, [&graph](const mpi2dd::visit& v) {
+    const bool is_listed = graph.is_listed_as_directory(v.process);
+    if ((v.processes.entries.empty() && !is_listed) || v.has(mpi_flag::i_am_dir)) return std::string{};
+    return fmt::format("{} entries{}, and its mpi_flags are {}", v.processes.entries.size(),
+                       is_listed ? ", a metadirectory lists it as a directory" : "",
+                       mpi2dd::text(v.info->block.mpi_flags));
   });
   if (!wrong.empty()) return failed("{}", wrong);
-  return passed("MPI2DD_MPIFLAG_I_AM_DIR is set wherever there are entries");
+  return passed("MPI2DD_MPIFLAG_I_AM_DIR is set wherever there are entries, and in each listed directory");
 }
 
 finding mpi2dd_metadirectory_flag(const observations& o) {
@@ -101,7 +103,13 @@ finding mpi2dd_abort_string(const observations& o) {
     if (!event.abort_string) return failed("abort_string is null");
     return passed("\"{}\"", *event.abort_string);
   }
-  return not_applicable("the job did not abort");
+  for (const mpi2dd_rank_seen& rank : o.mpi2dd.ranks) {
+    if (!rank.info || rank.info->block.state != debug_state::abort) continue;
+    if (rank.info->abort_reason) return passed("rank {}: \"{}\"", rank.name, *rank.info->abort_reason);
+    return failed("rank {} (pid {}) aborts, and its abort_string {}", rank.name, rank.pid.value(),
+                  rank.info->block.abort_string.is_null() ? "is null" : "cannot be read");
+  }
+  return not_applicable("no process aborted while we looked");
 }
 
 finding mpi2dd_rank_info(const observations& o) {

@@ -51,15 +51,24 @@ mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search sea
   return seen;
 }
 
-void look_at_ranks(const job_graph& job, const debug_file_search& search, user_id user, mpi2dd_seen& seen) {
+/// A rank that has come since the first look may not have come to its MPI initialisation: without an info block it is
+/// left to the next look.
+void look_at_ranks(const job_graph& job, const debug_file_search& search, user_id user, bool is_first,
+                   mpi2dd_seen& seen) {
   const mpi2dd::graph& graph = job.graph;
+  const auto is_known = [&seen](process_id pid) {
+    return std::any_of(seen.ranks.begin(), seen.ranks.end(),
+                       [pid](const mpi2dd_rank_seen& rank) { return rank.pid == pid; });
+  };
   for (std::uint32_t i = 0; i < graph.process_count() && seen.ranks.size() < most_ranks; ++i) {
     const mpi2dd::process_number p{i};
     if (!graph.is_rank(p) || !graph.is_identified(p) || graph.host(p) != job.host) continue;
+    if (!is_first && is_known(graph.pid(p))) continue;
     const auto world = graph.world_of(p);
-    seen.ranks.push_back(look_at(graph.pid(p),
-                                 fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)),
-                                 search, user));
+    auto rank =
+        look_at(graph.pid(p), fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)),
+                search, user);
+    if (is_first || rank.info) seen.ranks.push_back(std::move(rank));
   }
 }
 
@@ -107,9 +116,10 @@ void look_at_mpi2dd_job(process_id starter, const debug_file_search& search, mpi
     return;
   }
   const bool is_first = seen.job == nullptr;
-  if (!is_first && (!is_whole(job->graph) || job->graph.process_count() <= seen.job->graph.process_count())) return;
-  seen.job = std::make_shared<const job_graph>(std::move(*job));
-  if (is_first) look_at_ranks(*seen.job, search, user_of(starter), seen);
+  if (!is_first && (!is_whole(job->graph) || job->graph.process_count() < seen.job->graph.process_count())) return;
+  const bool has_grown = is_first || job->graph.process_count() > seen.job->graph.process_count();
+  if (has_grown) seen.job = std::make_shared<const job_graph>(std::move(*job));
+  look_at_ranks(*seen.job, search, user_of(starter), is_first, seen);
 }
 
 }  // namespace mpiacq::check

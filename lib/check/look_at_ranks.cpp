@@ -116,6 +116,8 @@ void rank_set::look_at(rank_watch& rank) {
     if (now == place::in_mpi_init) rank.seen.at_spawn = place::before_init;
     return;
   }
+  // A program may have a gate and no symbol MPI_Init: whether it waits there is not to be seen, so its gate is opened.
+  if (now == place::no_mpi && gates_are_ours_ && !partial_attach_ok_) (void)rank.open_gate();
   if (now == place::past_init || now == place::no_mpi) {
     rank.seen.went_on = gone_on;
     rank.done = true;

@@ -170,6 +170,22 @@ TEST_CASE("processes beyond the limit are not looked at, and their gates are ope
   for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
 }
 
+TEST_CASE("a rank without a symbol MPI_Init is let go at its gate") {
+  const scratch_folder folder;
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  ::setenv("TMPDIR", folder.path("").c_str(), 1);
+  check::run_options options;
+  options.patience_without_flag = std::chrono::milliseconds(300);
+  auto launched =
+      check::run::launch({MPIACQ_STARTERS "/checked_gated", "--rank", "checked_rank_gate_unnamed"}, options);
+  ::unsetenv("MPIACQ_ORACLE");
+  ::unsetenv("TMPDIR");
+  REQUIRE(launched.has_value());
+  watch(**launched);
+  const auto oracle = read_oracle(folder.path("oracle"));
+  for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
+}
+
 TEST_CASE("what only one way of keeping it shows") {
   const checked gated = check_fixture({"checked_gated", "--rank", "checked_rank_gate"});
   for (const char* id : {"6.2b", "9.8a", "9.8b", "9.8c"}) {

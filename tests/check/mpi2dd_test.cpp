@@ -105,6 +105,12 @@ TEST_CASE("check: one fault of an MPI2DD job fails one clause") {
       {"MPI2DD.start", [](made_up& m) { m.seen.mpi2dd.events.clear(); }},
       {"MPI2DD.starter", [](made_up& m) { m.of_starter = metadir; }},
       {"MPI2DD.directory", [](made_up& m) { m.of_directory = 0; }},
+      // Listed as a directory, without entries of its own.
+      {"MPI2DD.directory",
+       [](made_up& m) {
+         m.ranks.clear();
+         m.of_directory = 0;
+       }},
       {"MPI2DD.metadirectory", [](made_up& m) { m.of_starter = starter; }},
       {"MPI2DD.abort",
        [](made_up& m) {
@@ -114,6 +120,7 @@ TEST_CASE("check: one fault of an MPI2DD job fails one clause") {
        [](made_up& m) {
          m.seen.mpi2dd.events.push_back({debug_state::abort, {}, "unreadable"});
        }},
+      {"MPI2DD.abort", [](made_up& m) { m.seen.mpi2dd.ranks[1].info->block.state = debug_state::abort; }},
       {"MPI2DD.rank-info", [](made_up& m) { m.seen.mpi2dd.ranks[1].info.reset(); }},
       {"MPI2DD.way-up", [](made_up& m) { m.seen.mpi2dd.ranks[1].info->block.meta_pid = 0; }},
       {"MPI2DD.way-up", [](made_up& m) { m.seen.mpi2dd.ranks[1].info->block.meta_pid = 77; }},
