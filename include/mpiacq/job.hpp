@@ -14,6 +14,7 @@
 #include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_table.hpp"
 #include "mpiacq/rank_selection.hpp"
+#include "mpiacq/rank_set.hpp"
 #include "mpiacq/tracer.hpp"
 
 namespace mpiacq {
@@ -133,6 +134,10 @@ struct job_options {
   /// MPI2DD: stay with the ranks and directories of this node after `resume`, and report what they raise. A process can
   /// have one tracer: where somebody else is to look at the ranks, let them be. Then the starter's events come alone.
   bool follow_ranks = true;
+  /// MPI2DD: the caller opens the gates of `job::gates_elsewhere` (job_ranks::open_gates). Otherwise a process that
+  /// starts ranks on other nodes is told that it is not debugged, so that no rank waits at a gate, and a notice says
+  /// so.
+  bool opens_gates_elsewhere = false;
 };
 
 /// What a tool is told of one rank. With MPIR the starter says it of all; with MPI2DD (docs/mpi2dd.md) a process says
@@ -198,6 +203,12 @@ class job {
   /// longer than this job. Errors as `node_ranks::create`; invalid_argument before there are any.
   [[nodiscard]] result<std::unique_ptr<node_ranks>> look_into(const rank_selection& ranks,
                                                               const node_ranks_options& options);
+  /// The entries of other nodes that may wait at a gate (MPIR 1.1, 9.8; MPI2DD_FLAG_GATE), which this object cannot
+  /// open: job_ranks::open_gates does. Empty where the starter releases its ranks itself (MPIR_partial_attach_ok), and
+  /// before there is a table.
+  [[nodiscard]] rank_set gates_elsewhere() const;
+  /// MPI2DD: takes `job_options::opens_gates_elsewhere` back, before `resume`: no rank of another node is told to wait.
+  void nobody_opens_gates_elsewhere();
   /// Lets somebody else trace a rank of this node for a while: it is let go, with its gate open, and with no word of a
   /// debugger. False where it stands at an event, and cannot be lent before `resume`. What it raises until it is taken
   /// back is not seen. True for what is nobody's. Errors: timed_out, as `detach`.

@@ -19,6 +19,7 @@
 #include "mpiacq/node_queues.hpp"
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/process_table.hpp"
+#include "mpiacq/rank_gates.hpp"
 #include "mpiacq/rank_selection.hpp"
 #include "mpiacq/rank_set.hpp"
 #include "mpiacq/rank_stacks.hpp"
@@ -134,6 +135,13 @@ struct job_stacks {
   std::vector<error> problems;         ///< with files of names, with the node that has it
 };
 
+/// What became of gates on other nodes.
+struct opened_gates {
+  rank_set open;                       ///< these ranks wait at no gate
+  rank_set without;                    ///< no gate was seen in these
+  std::vector<refused_ranks> refused;  ///< every other rank of another node that was asked for
+};
+
 /// The same of one node's stacks.
 [[nodiscard]] job_stacks merged(node_stacks&& taken);
 
@@ -183,7 +191,12 @@ class job_ranks {
   /// As `node_ranks::release`. A node that cannot be reached any more has let its ranks go by itself.
   std::vector<result<void>> release(leave how = leave::running);
   [[nodiscard]] job_stacks stacks(const stack_options& options = {});
-  /// As `node_ranks::queues`. `host.stop` is for the ranks of this node, `agents_options::stop` for all others; the
+  /// Opens the gates of ranks that agents look after (`job::gates_elsewhere`); `stop` is not used,
+  /// `agents_options::stop` is. Those of this node are the job's to open.
+  [[nodiscard]] opened_gates open_gates(const gate_options& options);
+  /// As `node_ranks::queues`. Agents get the same options; paths are those of their nodes, `starter` is for the ranks
+  /// of this node, and no agent asks a debuginfod server. With `queue_isolation::in_process` the ranks of other nodes
+  /// are refused (unsupported). `host.stop` is for the ranks of this node, `agents_options::stop` for all others; the
   /// agents' own progress is told once the ranks that are here have been read.
   [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
   /// Gives away who looks after the ranks of this node, with what has been learnt of them; nothing more can be asked of

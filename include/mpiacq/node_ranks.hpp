@@ -23,6 +23,7 @@ namespace mpiacq {
 
 class job;
 class rank_grip;
+struct gate_options;
 
 /// One rank as its process table names it.
 struct rank_process {
@@ -111,6 +112,13 @@ class node_ranks {
   /// The registers of the threads of every rank that is held; invalid_argument for one that is not.
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
       which_threads which = which_threads::all) const;
+
+  /// Opens the gates that ranks wait at (rank_gates.hpp). Nothing is held. One outcome for each rank, in order. True:
+  /// it waits at no gate any more: it was opened, the rank has ended, or was not selected. False: no gate was seen in
+  /// it. Errors: permission; those of reading its symbols.
+  [[nodiscard]] std::vector<result<bool>> open_gates(const gate_options& options);
+  /// In place of `node_ranks_options::debug_files`, before the first stacks or queues.
+  void set_debug_files(debug_file_search search);
 
   /// Takes the stacks of ranks: holds those that are not held, copies their stacks, lets them go again, and only then
   /// walks and names what it has. What it has learnt of the ranks' modules is kept for the next time. Stacks that are

@@ -209,6 +209,11 @@ class document_reader : public cbor_reader {
     if (count < -most || count > most) return give_up(error_code::bad_format, "a time is out of its range");
     time = std::chrono::microseconds{count};
   }
+  void get(std::chrono::milliseconds& time) {
+    std::chrono::steady_clock::duration exact{};
+    get(exact);
+    time = std::chrono::duration_cast<std::chrono::milliseconds>(exact);
+  }
   template <std::size_t Size>
   void get(std::array<std::byte, Size>& bytes) {
     const auto found = get_bytes();

@@ -32,8 +32,12 @@ agents_options in_job_of(process_id named, agents_options options) {
 
 }  // namespace
 
-far_visits::far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits)
-    : agents_(in_job_of(named, options)), limits_(limits), user_(user_of(named)) {}
+far_visits::far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits,
+                       std::vector<std::string> debug_folders)
+    : agents_(in_job_of(named, options)),
+      limits_(limits),
+      user_(user_of(named)),
+      debug_folders_(std::move(debug_folders)) {}
 
 mpi2dd::elsewhere_reader far_visits::reader() {
   return [this](std::vector<mpi2dd::process_request> asked) { return read(std::move(asked)); };
@@ -72,7 +76,7 @@ std::vector<mpi2dd::process_account> far_visits::read(std::vector<mpi2dd::proces
     there.places.push_back(i);
   }
   if (!by_agents.empty()) {
-    ask_visits visits{{}, limits_.table, limits_.max_rereads, user_};
+    ask_visits visits{{}, limits_.table, limits_.max_rereads, user_, debug_folders_};
     for (auto& [agent, there] : by_agents) visits.of.push_back(std::move(there.asked));
     agents_.ask(std::move(visits));
     account_maker accounts;

@@ -15,8 +15,10 @@ namespace mpiacq::agents {
 /// Starts an agent on each host that it meets, and asks all of them together. Thread: one at a time.
 class far_visits {
  public:
-  /// For the job of a process of this node, by which agents find its Slurm job where `options` name none.
-  far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits);
+  /// For the job of a process of this node, by which agents find its Slurm job where `options` name none. Agents search
+  /// `debug_folders` of their nodes.
+  far_visits(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits,
+             std::vector<std::string> debug_folders);
 
   /// `read` as a walk takes it. It must not outlive this.
   [[nodiscard]] mpi2dd::elsewhere_reader reader();
@@ -31,6 +33,7 @@ class far_visits {
   node_agents agents_;
   mpi2dd::walk_limits limits_;
   user_id user_;  ///< of the process where the walk begins
+  std::vector<std::string> debug_folders_;
   std::vector<std::string> hosts_;
   std::map<std::string, std::size_t, std::less<>> nodes_;  ///< the agents', by each name of theirs
 };

@@ -54,6 +54,12 @@ void merge_into(release_part& into, release_part&& other) {
   append_refused(into.refused, std::move(other.refused));
 }
 
+void merge_into(gates_part& into, gates_part&& other) {
+  into.open.add(other.open);
+  into.without.add(other.without);
+  append_refused(into.refused, std::move(other.refused));
+}
+
 void merge_into(stacks_part& into, stacks_part&& other) {
   into.tree.merge(other.tree);
   into.taken.add(other.taken);

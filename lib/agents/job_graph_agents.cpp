@@ -6,7 +6,7 @@
 namespace mpiacq {
 
 result<job_graph> look_at_graph(process_id named, const graph_options& options, const agents_options& agents) {
-  agents::far_visits far(named, agents, options.walk.limits);
+  agents::far_visits far(named, agents, options.walk.limits, options.debug_files.folders);
   graph_options how = options;
   how.walk.read_elsewhere = far.reader();
   auto seen = look_at_graph(named, how);

@@ -178,6 +178,14 @@ error job_ranks::state::why_not(std::size_t node) const {
   return nodes[node].why.value_or(error{error_code::system, "its node says nothing of it"});
 }
 
+std::vector<rank_set> job_ranks::state::local_ranks() const {
+  std::vector<rank_set> all;
+  for (const job_node& node : nodes) {
+    if (node.local) all.push_back(node.ranks);
+  }
+  return all;
+}
+
 std::vector<refused_ranks> job_ranks::state::missing_of(const rank_selection& which, const rank_set& told) const {
   std::vector<rank_set> missing(nodes.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -229,6 +237,22 @@ std::vector<result<void>> job_ranks::release(leave how) {
   return all;
 }
 
+opened_gates job_ranks::open_gates(const gate_options& how) {
+  state& s = *state_;
+  s.agents->ask(agents::ask_gates{how.ranks, how.interface, how.limit, s.options.node.debug_files.folders});
+  auto told = s.collect<agents::gates_part>();
+  opened_gates all{std::move(told.open), std::move(told.without), {}};
+  rank_set known = all.open;
+  known.add(all.without);
+  for (const rank_set& local : s.local_ranks()) known.add(local);
+  for (agents::refused_part& refused : told.refused) {
+    known.add(refused.ranks);
+    all.refused.push_back({std::move(refused.ranks), std::move(refused.why)});
+  }
+  for (refused_ranks& missing : s.missing_of(how.ranks, known)) all.refused.push_back(std::move(missing));
+  return all;
+}
+
 std::unique_ptr<node_ranks> job_ranks::take_local() {
   return std::move(state_->local);
 }
@@ -254,7 +278,7 @@ job_stacks merged(node_stacks&& taken) {
 
 job_stacks job_ranks::stacks(const stack_options& options) {
   state& s = *state_;
-  s.agents->ask(agents::ask_stacks{options});
+  s.agents->ask(agents::ask_stacks{options, s.options.node.debug_files.folders});
   job_stacks all = merged(s.local->stacks(options));
   auto answer = s.collect<agents::stacks_part>();
   all.tree.merge(answer.tree);
@@ -271,8 +295,10 @@ job_stacks job_ranks::stacks(const stack_options& options) {
 node_queues job_ranks::queues(const rank_queue_options& options) {
   state& s = *state_;
   rank_queue_options how = options;
-  s.agents->ask(
-      agents::ask_queues{how.ranks, how.library, how.types.file, how.host.trust_library, how.stacks, how.no_library});
+  const bool is_sent = options.host.isolation == queue_isolation::separate;
+  const error not_sent{error_code::unsupported,
+                       "it is on another node, where a queue library runs in a process of its own only"};
+  if (is_sent) s.agents->ask(agents::ask_queues{options});
   // Of agents it is known only once the ranks that are here have been read.
   std::size_t read_here = 0;
   const auto wanted = static_cast<std::size_t>(std::count_if(
@@ -287,7 +313,7 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
       options.progress(std::min<std::size_t>(wanted, read_here + far.done), wanted);
     };
   }
-  agents::merge(all, s.collect<node_queues>(std::move(tell)));
+  if (is_sent) agents::merge(all, s.collect<node_queues>(std::move(tell)));
   if (s.agents->is_stopped()) std::get<node_queues>(all).stopped = true;
   auto& seen = std::get<node_queues>(all);
   rank_set told;
@@ -296,7 +322,7 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
   for (std::size_t i = 0; i < s.ranks.size(); ++i) {
     const rank_process& rank = s.ranks[i];
     if (told.contains(rank.rank) || !options.ranks.contains(rank.rank)) continue;
-    missing.ranks.push_back({rank.rank, rank.pid, fail(s.why_missing(i))});
+    missing.ranks.push_back({rank.rank, rank.pid, fail(is_sent ? s.why_missing(i) : not_sent)});
     missing.doing.emplace_back();
     missing.pml.emplace_back();
   }

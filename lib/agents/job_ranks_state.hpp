@@ -51,6 +51,7 @@ struct job_ranks::state {
     note_reasons();
     return part;
   }
+  [[nodiscard]] std::vector<rank_set> local_ranks() const;
   [[nodiscard]] error why_not(std::size_t node) const;
   /// Of the rank at this place.
   [[nodiscard]] error why_missing(std::size_t place) const { return why_not(node_of_rank[place]); }

@@ -9,7 +9,7 @@ result<job_view> look_at_job(process_id named, const look_options& options, dead
                              const agents_options& agents) {
   mpi2dd::walk_limits limits;
   limits.table = options.limits;
-  agents::far_visits far(named, agents, limits);
+  agents::far_visits far(named, agents, limits, options.debug_files.folders);
   look_options how = options;
   how.read_elsewhere = far.reader();
   return look_at_job(named, how, until);

@@ -19,6 +19,9 @@ template <>
 inline constexpr auto last_of<which_threads> = which_threads::all;
 
 template <>
+inline constexpr auto last_of<interface_kind> = interface_kind::mpi2dd;
+
+template <>
 inline constexpr auto members<peer_address> =
     std::tuple{member{"endpoints", &peer_address::endpoints}, member{"key", &peer_address::key}};
 template <>
@@ -57,12 +60,42 @@ inline constexpr auto members<ask_hold> = std::tuple<>{};
 template <>
 inline constexpr auto members<ask_release> = std::tuple{member{"how", &ask_release::how}};
 template <>
-inline constexpr auto members<ask_stacks> = std::tuple{member{"how", &ask_stacks::how}};
+inline constexpr auto members<ask_stacks> =
+    std::tuple{member{"how", &ask_stacks::how}, member{"debug_folders", &ask_stacks::debug_folders}};
 template <>
-inline constexpr auto members<ask_queues> =
-    std::tuple{member{"ranks", &ask_queues::ranks},   member{"library", &ask_queues::library},
-               member{"types", &ask_queues::types},   member{"trust_library", &ask_queues::trust_library},
-               member{"stacks", &ask_queues::stacks}, member{"no_library", &ask_queues::no_library}};
+inline constexpr auto members<queue_limits> = std::tuple{member{"communicators", &queue_limits::communicators},
+                                                         member{"operations", &queue_limits::operations},
+                                                         member{"fetch_bytes", &queue_limits::fetch_bytes},
+                                                         member{"fetched_bytes", &queue_limits::fetched_bytes},
+                                                         member{"allocated_bytes", &queue_limits::allocated_bytes},
+                                                         member{"group_size", &queue_limits::group_size},
+                                                         member{"call_us", &queue_limits::call_time},
+                                                         member{"process_us", &queue_limits::process_time},
+                                                         member{"output_bytes", &queue_limits::output_bytes}};
+template <>
+inline constexpr auto members<queue_host_options> = std::tuple{
+    member{"limits", &queue_host_options::limits}, member{"trust_library", &queue_host_options::trust_library}};
+template <>
+inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
+template <>
+inline constexpr auto members<queue_types_options> =
+    std::tuple{member{"file", &queue_types_options::file}, member{"cache_folder", &queue_types_options::cache_folder},
+               member{"debug_files", &queue_types_options::debug_files}};
+template <>
+inline constexpr auto members<rank_queue_options> =
+    std::tuple{member{"ranks", &rank_queue_options::ranks},
+               member{"library", &rank_queue_options::library},
+               member{"no_library", &rank_queue_options::no_library},
+               member{"host", &rank_queue_options::host},
+               member{"types", &rank_queue_options::types},
+               member{"stacks", &rank_queue_options::stacks},
+               member{"side_by_side", &rank_queue_options::side_by_side}};
+template <>
+inline constexpr auto members<ask_queues> = std::tuple{member{"how", &ask_queues::how}};
+template <>
+inline constexpr auto members<ask_gates> =
+    std::tuple{member{"ranks", &ask_gates::ranks}, member{"interface", &ask_gates::interface},
+               member{"limit_us", &ask_gates::limit}, member{"debug_folders", &ask_gates::debug_folders}};
 template <>
 inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
@@ -73,7 +106,8 @@ inline constexpr auto members<agent_visits> =
 template <>
 inline constexpr auto members<ask_visits> =
     std::tuple{member{"of", &ask_visits::of}, member{"limits", &ask_visits::limits},
-               member{"max_rereads", &ask_visits::max_rereads}, member{"user", &ask_visits::user}};
+               member{"max_rereads", &ask_visits::max_rereads}, member{"user", &ask_visits::user},
+               member{"debug_folders", &ask_visits::debug_folders}};
 template <>
 inline constexpr auto members<ask> =
     std::tuple{member{"number", &ask::number}, member{"limit_ms", &ask::limit_ms}, member{"what", &ask::what}};
@@ -100,6 +134,10 @@ inline constexpr auto members<agent_accounts> =
     std::tuple{member{"agent", &agent_accounts::agent}, member{"said", &agent_accounts::said}};
 template <>
 inline constexpr auto members<visits_part> = std::tuple{member{"of", &visits_part::of}};
+template <>
+inline constexpr auto members<gates_part> =
+    std::tuple{member{"open", &gates_part::open}, member{"without", &gates_part::without},
+               member{"refused", &gates_part::refused}};
 template <>
 inline constexpr auto members<agent_problem> =
     std::tuple{member{"agent", &agent_problem::agent}, member{"why", &agent_problem::why}};
@@ -135,6 +173,8 @@ inline constexpr std::string_view kind_of<ask_queues> = "queues";
 template <>
 inline constexpr std::string_view kind_of<ask_visits> = "visits";
 template <>
+inline constexpr std::string_view kind_of<ask_gates> = "gates";
+template <>
 inline constexpr std::string_view kind_of<hold_part> = "hold";
 template <>
 inline constexpr std::string_view kind_of<release_part> = "release";
@@ -144,6 +184,8 @@ template <>
 inline constexpr std::string_view kind_of<node_queues> = "queues";
 template <>
 inline constexpr std::string_view kind_of<visits_part> = "visits";
+template <>
+inline constexpr std::string_view kind_of<gates_part> = "gates";
 
 std::vector<std::byte> encode(const message& what) {
   document_writer writer;

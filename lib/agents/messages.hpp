@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "account_parts.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/job.hpp"
 #include "mpiacq/mpi2dd_reading.hpp"
 #include "mpiacq/node_queues.hpp"
 #include "mpiacq/node_ranks.hpp"
@@ -66,16 +68,21 @@ struct ask_hold {};
 struct ask_release {
   leave how = leave::running;
 };
+/// Agents search these folders of their nodes for debug files. They ask no server: a download would delay all answers.
 struct ask_stacks {
   stack_options how;
+  std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
+/// All options whose meaning does not depend on this process; paths are those of the node. `job_ranks::queues` rejects
+/// what an agent cannot do.
 struct ask_queues {
+  rank_queue_options how;
+};
+struct ask_gates {
   rank_selection ranks;
-  std::string library;
-  std::string types;  ///< a carrier's path on the node
-  bool trust_library = false;
-  bool stacks = true;
-  std::string no_library = {};  ///< why none is to be loaded
+  interface_kind interface = interface_kind::mpir;
+  std::chrono::milliseconds limit{};
+  std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
 /// MPI2DD processes of an agent's node.
 struct agent_visits {
@@ -88,8 +95,9 @@ struct ask_visits {
   table_limits limits;
   unsigned max_rereads = 0;
   std::optional<user_id> user = {};  ///< of the job, by number: processes of others are not looked at
+  std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
-using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits>;
+using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates>;
 
 struct ask {
   std::uint64_t number = 0;  ///< one higher than the last
@@ -124,7 +132,12 @@ struct agent_accounts {
 struct visits_part {
   std::vector<agent_accounts> of;
 };
-using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues, visits_part>;
+struct gates_part {
+  rank_set open;     ///< these wait at no gate
+  rank_set without;  ///< no gate was seen in these
+  std::vector<refused_part> refused;
+};
+using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues, visits_part, gates_part>;
 
 /// An agent that its parent has lost, or whose answer it could not use.
 struct agent_problem {

@@ -6,6 +6,7 @@
 
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "mpiacq/rank_gates.hpp"
 #include "visit_worker.hpp"
 
 namespace mpiacq::agents {
@@ -41,7 +42,15 @@ answer_body answer_to(node_ranks& ranks, const ask_release& what, const looking&
   return part;
 }
 
+debug_file_search search_in(const std::vector<std::string>& folders) {
+  debug_file_search search;
+  search.folders = folders;
+  search.debuginfod = false;  // a download would delay all answers
+  return search;
+}
+
 answer_body answer_to(node_ranks& ranks, const ask_stacks& what, const looking&) {
+  ranks.set_debug_files(search_in(what.debug_folders));
   job_stacks seen = merged(ranks.stacks(what.how));
   stacks_part part{std::move(seen.tree), std::move(seen.taken), {}, seen.held_for, std::move(seen.problems)};
   for (refused_ranks& refused : seen.refused)
@@ -50,18 +59,27 @@ answer_body answer_to(node_ranks& ranks, const ask_stacks& what, const looking&)
 }
 
 answer_body answer_to(node_ranks& ranks, const ask_queues& what, const looking& how_to) {
-  rank_queue_options how;
-  how.ranks = what.ranks;
-  how.library = what.library;
-  how.no_library = what.no_library;
-  how.types.file = what.types;
+  rank_queue_options how = what.how;
   how.types.debug_files.debuginfod = false;
-  how.host.trust_library = what.trust_library;
   how.host.stop = how_to.terms.stop;
   how.progress = how_to.terms.progress;
   how.host.helper = how_to.queue_host;
-  how.stacks = what.stacks;
   return ranks.queues(how);
+}
+
+answer_body answer_to(node_ranks& ranks, const ask_gates& what, const looking& how_to) {
+  ranks.set_debug_files(search_in(what.debug_folders));
+  gates_part part;
+  const auto outcomes = ranks.open_gates({what.ranks, what.interface, what.limit, how_to.terms.stop});
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::uint32_t rank = ranks.ranks()[i].rank;
+    if (!outcomes[i]) {
+      part.refused.push_back({rank_set(rank), outcomes[i].error()});
+    } else {
+      (*outcomes[i] ? part.open : part.without).add(rank);
+    }
+  }
+  return part;
 }
 
 answer_body refuse(const std::vector<rank_process>& ranks, const ask_hold&, const error& why) {
@@ -89,10 +107,14 @@ answer_body refuse(const std::vector<rank_process>& ranks, const ask_stacks& wha
   return part;
 }
 
+answer_body refuse(const std::vector<rank_process>& ranks, const ask_gates& what, const error& why) {
+  return gates_part{{}, {}, {all_refused(ranks, what.ranks, why)}};
+}
+
 answer_body refuse(const std::vector<rank_process>& ranks, const ask_queues& what, const error& why) {
   node_queues part;
   for (const rank_process& rank : ranks) {
-    if (!what.ranks.contains(rank.rank)) continue;
+    if (!what.how.ranks.contains(rank.rank)) continue;
     part.ranks.push_back({rank.rank, rank.pid, fail(why)});
     part.doing.emplace_back();
     part.pml.emplace_back();

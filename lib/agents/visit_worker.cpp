@@ -33,7 +33,7 @@ account_part bounded(account_part said, std::size_t& left) {
 question own_part(const question& what, std::uint32_t agent) {
   const auto* visits = std::get_if<ask_visits>(&what);
   if (visits == nullptr) return what;
-  ask_visits own{{}, visits->limits, visits->max_rereads, visits->user};
+  ask_visits own{{}, visits->limits, visits->max_rereads, visits->user, visits->debug_folders};
   std::copy_if(visits->of.begin(), visits->of.end(), std::back_inserter(own.of),
                [agent](const agent_visits& one) { return one.agent == agent; });
   return own;
@@ -41,6 +41,7 @@ question own_part(const question& what, std::uint32_t agent) {
 
 visits_part answer_to(const ask_visits& what) {
   graph_options how;
+  how.debug_files.folders = what.debug_folders;
   how.debug_files.debuginfod = false;  // a download would hold up whoever asked
   how.walk.limits.table = what.limits;
   how.walk.limits.max_rereads = what.max_rereads;

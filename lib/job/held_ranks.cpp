@@ -4,42 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "mpiacq/process_symbols.hpp"
 #include "mpiacq/process_user.hpp"
+#include "rank_gate.hpp"
 
 namespace mpiacq {
-
-namespace {
-
-/// A rank's side of the interface as it is now.
-struct rank_view {
-  rank_view(process_id pid, std::optional<user_id> user) : memory(pid, user), cache(memory) {}
-  process_memory memory;
-  page_cache cache;
-  std::unique_ptr<process_symbols> symbols;
-  mpir::rank_symbols known;
-};
-
-result<void> look(rank_view& view, process_id rank, const debug_file_search& search) {
-  auto opened = process_symbols::open(rank, view.cache, search);
-  if (!opened) return fail(std::move(opened).error());
-  view.symbols = std::move(*opened);
-  auto known = mpir::find_rank_symbols(*view.symbols);
-  if (!known) return fail(std::move(known).error());
-  view.known = std::move(*known);
-  return {};
-}
-
-result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions) {
-  for (const mpir::action& action : actions) {
-    const auto* write = std::get_if<mpir::write_memory>(&action);
-    if (write == nullptr) continue;
-    if (auto written = view.memory.write(write->address, write->bytes); !written) return written;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::vector<result<void>> held_ranks::hold(std::span<const process_id> ranks) {
   std::vector<attach_target> targets;
@@ -106,16 +74,7 @@ void held_ranks::handle(const process_event& event) {
 }
 
 result<bool> held_ranks::open_gate(process_id rank) {
-  rank_view view(rank, user());
-  if (auto looked = look(view, rank, search_); !looked) return fail(std::move(looked).error());
-  if (!view.known.debug_gate) return false;
-  const symbol& gate = *view.known.debug_gate;
-  const auto is = read_signed(view.cache, view.symbols->abi(), gate.address(), gate.size == 0 ? 4 : gate.size);
-  if (is && *is != 0) return true;
-  if (auto written = write_all(view, mpir::rank_release(view.symbols->abi(), view.known)); !written) {
-    return fail(std::move(written).error());
-  }
-  return true;
+  return open_rank_gate(rank, user(), interface_kind::mpir, search_);
 }
 
 }  // namespace mpiacq

@@ -46,6 +46,16 @@ std::vector<rank_outcome> job::hold_ranks() {
   return outcomes;
 }
 
+rank_set job::gates_elsewhere() const {
+  rank_set far;
+  const auto table = processes();
+  if (!table || !state_->starter->interface) return far;
+  for (const std::uint32_t entry : state_->ranks->gates(*table, facts())) {
+    if (!state_->is_local(*table, entry)) far.add(entry);
+  }
+  return far;
+}
+
 void job::state::open_gates(bool held_ones_too) {
   if (!processes || gates_opened) return;
   gates_opened = true;

@@ -21,6 +21,12 @@
 
 namespace mpiacq {
 
+/// Entries of a process table that are on other nodes, and the names of those.
+struct far_ranks {
+  rank_set entries;
+  std::set<std::string> hosts;
+};
+
 /// A rank that is to go on, and in which no gate has been seen yet.
 struct closed_gate {
   process_id pid;
@@ -108,6 +114,7 @@ struct job::state {
   void take_table();
   /// START or SPAWN was raised: whether the new ranks are to wait at their gates is decided when it goes on.
   void decide_on_gates(candidate& launcher);
+  void notice_closed_gates(const candidate& starts, const far_ranks& far);
   /// The same where a gate of this node has turned out to be one that may not be opened.
   void let_nobody_wait_for_what_is_refused();
   /// What MPI2DD says of a rank, by the process itself, by who has started it, and by the starter.

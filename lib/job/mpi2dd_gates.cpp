@@ -18,12 +18,6 @@ namespace {
 
 using mpi2dd::mpi_flag;
 
-/// Of a process table, those on other nodes, as a person calls them, and where they are.
-struct far_ranks {
-  rank_set entries;
-  std::set<std::string> hosts;
-};
-
 constexpr std::size_t hosts_named = 4;
 
 std::string names_of(const std::set<std::string>& hosts) {
@@ -47,9 +41,7 @@ bool job::state::waits_at_gate(std::string_view host, process_id rank) {
 std::vector<std::uint32_t> job::state::followed_ranks::gates(const process_table& table, const mpir::job_facts&) {
   std::vector<std::uint32_t> closed;
   for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
-    if (job_.is_local(table, entry) && job_.waits_at_gate(table.host_name(entry).value_or(""), table.pid(entry))) {
-      closed.push_back(entry);
-    }
+    if (job_.waits_at_gate(table.host_name(entry).value_or(""), table.pid(entry))) closed.push_back(entry);
   }
   return closed;
 }
@@ -78,8 +70,12 @@ void job::state::decide_on_gates(candidate& starts) {
   }
   worlds.erase(rank_names::no_world);
   settled_worlds.merge(worlds);
-  (void)carry_out(starts, starts.interface->being_debugged(starts.program.view(), far.entries.empty()));
-  if (far.entries.empty()) return;
+  const bool are_opened = far.entries.empty() || options.opens_gates_elsewhere;
+  (void)carry_out(starts, starts.interface->being_debugged(starts.program.view(), are_opened));
+  if (!are_opened) notice_closed_gates(starts, far);
+}
+
+void job::state::notice_closed_gates(const candidate& starts, const far_ranks& far) {
   const std::string names = processes->names().text(far.entries);
   const std::string where = far.entries.count() == 1 ? fmt::format("rank {} is on another node", names)
                                                      : fmt::format("ranks {} are on other nodes", names);
@@ -89,6 +85,12 @@ void job::state::decide_on_gates(candidate& starts) {
                         "none of its ranks wait in MPI_Init. Should one of them wait all the same, 'mpiacq attach' "
                         "to it on its node lets it go",
                         where, names_of(far.hosts), starts.pid.value())});
+}
+
+void job::nobody_opens_gates_elsewhere() {
+  state& s = *state_;
+  if (!std::exchange(s.options.opens_gates_elsewhere, false) || interface() != interface_kind::mpi2dd) return;
+  s.gate_refused = true;
 }
 
 void job::state::let_nobody_wait_for_what_is_refused() {

@@ -172,8 +172,8 @@ TEST_CASE("agent's end: the front end is gone while a queue library does not com
   running_command agent(agent_line(front.order()));
   const auto peer = front.place_one({{0, process_id{job.pid(0)}, ""}});
   agents::ask_queues what;
-  what.library = with_library_that_hangs().library;
-  what.trust_library = true;
+  what.how.library = with_library_that_hangs().library;
+  what.how.host.trust_library = true;
   REQUIRE(front.door().send(peer, agents::ask{1, 60'000, what}) == agents::sending::done);
   pid_t host = 0;
   REQUIRE(comes_true([&] { return (host = child_called(agent.pid(), host_program)) != 0; }));

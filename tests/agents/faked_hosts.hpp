@@ -19,13 +19,14 @@ namespace mpiacq::test {
 /// Ranks in a ring of receives, one on each of these hosts.
 class far_job {
  public:
-  explicit far_job(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+  explicit far_job(std::vector<std::string> hosts, const std::string& library = "perfect") : hosts_(std::move(hosts)) {
     std::vector<table_row> rows;
     for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
       const std::string from = std::to_string((rank + 1) % hosts_.size());
       processes_.push_back(std::make_unique<live_process>(std::vector<std::string>{
           MPIACQ_QUEUE_RANKS "/queue_rank", std::to_string(rank), std::to_string(hosts_.size()),
-          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so", "receive:world:" + from + ":7:64", "in:MPI_Recv"}));
+          "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_" + library + ".so", "receive:world:" + from + ":7:64",
+          "in:MPI_Recv"}));
       (void)processes_.back()->lines_until_ready();
       rows.push_back({hosts_[rank], MPIACQ_QUEUE_RANKS "/queue_rank", processes_.back()->pid(), 0,
                       static_cast<std::int32_t>(rank)});

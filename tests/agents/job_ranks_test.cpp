@@ -159,3 +159,24 @@ TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for 
   REQUIRE(stacks.refused.size() == 1);
   CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("no agent was to be started"));
 }
+
+TEST_CASE("job ranks: the limits of a look at queues are those of all nodes, and what cannot be sent is refused") {
+  const fake_ssh ssh;
+  const far_job job({"n1", "n2"}, "endless_operations");
+  const auto ranks = reach(job, ssh.options());
+  rank_queue_options how;
+  how.host.trust_library = true;  // fixtures lie below /tmp
+  how.host.limits.operations = 17;
+  const node_queues queues = ranks->queues(how);
+  REQUIRE(queues.ranks.size() == 2);
+  for (const rank_queues& rank : queues.ranks) {
+    REQUIRE(rank.report.has_value());
+    CHECK(rank.report->communicators.at(0).of(queue_class::sends).operations.size() == 17);
+  }
+  how.host.isolation = queue_isolation::in_process;
+  for (const rank_queues& rank : ranks->queues(how).ranks) {
+    REQUIRE_FALSE(rank.report.has_value());
+    CHECK(rank.report.error().code == error_code::unsupported);
+    CHECK_THAT(rank.report.error().message, ContainsSubstring("in a process of its own only"));
+  }
+}

@@ -122,6 +122,22 @@ inline agents::visits_part some_visits() {
   return {{there}};
 }
 
+inline rank_queue_options some_queue_options() {
+  rank_queue_options how;
+  how.ranks = rank_selection::parse("0-3").value();
+  how.library = "/lib/q.so";
+  how.no_library = "no queues";
+  how.types.file = "/types";
+  how.types.cache_folder = "/cache";
+  how.types.debug_files.folders = {"/opt/debug", "/usr/lib/debug"};
+  how.host.trust_library = true;
+  how.host.limits.operations = 17;
+  how.host.limits.call_time = std::chrono::milliseconds{1234};
+  how.stacks = false;
+  how.side_by_side = 3;
+  return how;
+}
+
 inline std::vector<agents::message> sample_messages() {
   using namespace agents;
   const peer_address somebody{{"tcp://10.0.0.1:4000", "tcp://[fe80::1]:4000"}, curve_key{std::byte{7}, std::byte{9}}};
@@ -135,18 +151,22 @@ inline std::vector<agents::message> sample_messages() {
       farewell{},
       ask{1, 5000, ask_hold{}},
       ask{2, 5000, ask_release{leave::stopped}},
-      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}}},
-      ask{4, 5000, ask_queues{{}, "/lib/q.so", "/types", true, false, "no queues"}},
+      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {"/opt/debug"}}},
+      ask{4, 5000, ask_queues{some_queue_options()}},
       answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
       answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
       answer{3, ranks, {}, std::move(stacks)},
       answer{4, rank_set{1}, {}, some_queues()},
       answer{5, {}, {{2, why}}, std::nullopt},
       alive{3, 1000000},
-      ask{6, 5000, ask_visits{{{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4}},
+      ask{6, 5000,
+          ask_visits{
+              {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
       answer{6, rank_set{2}, {}, some_visits()},
       enough{6},
-      farewell{why}};
+      farewell{why},
+      ask{7, 5000, ask_gates{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}, {"/opt/debug"}}},
+      answer{7, ranks, {}, gates_part{ranks, rank_set{8}, {{rank_set(9), why}}}}};
 }
 
 }  // namespace mpiacq::test

@@ -27,7 +27,7 @@ std::deque<agent_thread> start_all(faked_nodes& nodes) {
 
 ask_queues trusting() {
   ask_queues what;
-  what.trust_library = true;  // fixtures lie below /tmp
+  what.how.host.trust_library = true;  // fixtures lie below /tmp
   return what;
 }
 

@@ -9,6 +9,7 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "fake_ssh.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -185,4 +186,30 @@ TEST_CASE("gates: attach opens them only where the starter alone would not let t
     CHECK(int_at(ranks[i], starter.said(rank + ".being_debugged")) == 0);
   }
   CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("gates: agents open those of other nodes, wherever they are") {
+  const fake_ssh ssh;
+  const std::string rank = GENERATE("checked_rank_gate", "checked_rank_library");
+  const std::string then = GENERATE("continue", "detach");
+  INFO(rank << ", " << then);
+  gated_launch launch({"--agents", "ssh", "--then", then},
+                      {"checked_gated", "--host", "n1", "--rank", rank, "--exit", "3"});
+  const auto run = launch.wait();
+  INFO(run.err);
+  CHECK_FALSE(run.timed_out);
+  CHECK(run.exit_code == 3);
+  launch.check_ranks_ended_well();
+  CHECK(json::parse(launch.report()).at("problems").empty());
+}
+
+TEST_CASE("gates: without agents, ranks of other nodes are named, with what to do") {
+  const std::string way = GENERATE("none", "automatic");
+  gated_launch launch({"--agents", way}, {"checked_gated", "--host", "n1", "--rank", "checked_rank", "--exit", "3"});
+  const auto run = launch.wait();
+  INFO(run.err);
+  CHECK(run.exit_code == 3);
+  const std::string problems = json::parse(launch.report()).at("problems").dump();
+  CHECK_THAT(problems, ContainsSubstring("ranks 0-3 are on other nodes"));
+  CHECK_THAT(problems, ContainsSubstring("--agents ssh, slurm or mpir"));
 }

@@ -3,6 +3,7 @@
 // no more is known of them, and nobody waits for them.
 #include "attached.hpp"
 #include "catch.hpp"
+#include "fake_ssh.hpp"
 #include "mpi2dd_launch.hpp"
 #include "reference_job.hpp"
 
@@ -50,6 +51,19 @@ TEST_CASE("mpi2dd: a launched job with ranks elsewhere has nobody wait, and says
   CHECK_THAT(job.command.out, ContainsSubstring(far_notice));
   if (with_commands)
     CHECK_THAT(job.command.err, ContainsSubstring("the command is not run for rank 1, on other nodes"));
+}
+
+TEST_CASE("mpi2dd: agents open the gates of ranks elsewhere, and the job waits for its tool") {
+  const fake_ssh ssh;
+  const mpi2dd_launch job({"--agents", "ssh"},
+                          {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--far", "1", "--exit", "3"});
+  INFO(job.command.err << job.command.out);
+  CHECK(job.command.exit_code == 3);
+  CHECK(job.said("world.w0.gates") == "1");
+  for (const std::string number : {"0", "1"}) {
+    CHECK(job.said(job.said("rank.w0." + number + ".pid") + ".left_init") == "1");
+  }
+  CHECK_THAT(job.command.out, !ContainsSubstring("nobody opens gates"));
 }
 
 TEST_CASE("mpi2dd: left stopped or detached, a job with ranks elsewhere goes on") {

@@ -64,6 +64,16 @@ std::optional<agents_options> agents_for(const job_view& job, const rank_selecti
   return options;
 }
 
+bool open_gates_elsewhere(const job_command_options& options) {
+  const bool starts_some = options.stacks || options.queues || options.agents != agent_start::automatic;
+  return starts_some && options.agents != agent_start::none;
+}
+
+/// A selection of some would leave the gates of all others closed.
+rank_selection agents_of_job::selection(bool with_gates) const {
+  return with_gates ? rank_selection{} : options_.ranks;
+}
+
 bool agents_of_job::are_wanted() const {
   return (options_.stacks || options_.queues) && options_.agents != agent_start::none;
 }
@@ -81,24 +91,28 @@ result<std::optional<mpir::daemon_request>> agents_of_job::request() {
 
 void agents_of_job::reach(process_id named) {
   const look_options how{{}, ranks_options(options_.report).debug_files, options_.interface};
-  if (!are_wanted()) return;
+  if (!are_wanted() && !open_gates()) return;
   const auto job = look_at_job(named, how);
   if (!job) return;  // it has no table yet, or the attach will say why there is none
+  const bool with_gates = open_gates() && !job->facts.partial_attach_ok;
+  if (!are_wanted() && !with_gates) return;
   if (job->interface == interface_kind::mpi2dd)
     return;  // nobody can be asked, and the job looks after its ranks itself
-  const auto agents = agents_for(*job, options_.ranks, options_.agents, stop_);
-  if (agents) take(job_ranks::create(*job->processes, options_.ranks, {ranks_options(options_.report), *agents}));
+  const rank_selection ranks = selection(with_gates);
+  const auto agents = agents_for(*job, ranks, options_.agents, stop_);
+  if (agents) take(job_ranks::create(*job->processes, ranks, {ranks_options(options_.report), *agents}));
 }
 
-std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject) {
+std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject, const rank_set& others) {
   const auto table = subject.processes();
-  if (nodes_ || !are_wanted() || !table) return nodes_;
+  if (nodes_ || !(are_wanted() || !others.empty()) || !table) return nodes_;
+  const rank_selection selected = selection(!others.empty() || (open_gates() && !subject.gates_elsewhere().empty()));
   std::vector<bool> is_local;
   for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
   auto coming = std::exchange(coming_, std::nullopt);
   if (subject.facts().daemons == mpir::daemon_launch::refused) coming.reset();
   const auto agents =
-      agents_for(*table, is_local, options_.ranks, subject.facts(), subject.starter().pid, options_.agents, stop_);
+      agents_for(*table, is_local, selected, subject.facts(), subject.starter().pid, options_.agents, stop_);
   if (!agents) {
     if (coming) coming->send_away(hosts_in(*table));
     return nullptr;
@@ -106,10 +120,10 @@ std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject) {
   const job_ranks_options how{ranks_options(options_.report), *agents};
   // With MPI2DD the job itself traces the ranks of this node, and nobody else can.
   if (subject.interface() == interface_kind::mpi2dd) {
-    take(job_ranks::create(subject, options_.ranks, how));
+    take(job_ranks::create(subject, selected, how));
   } else {
-    take(coming ? job_ranks::create(*table, options_.ranks, how, std::move(*coming))
-                : job_ranks::create(*table, options_.ranks, how));
+    take(coming ? job_ranks::create(*table, selected, how, std::move(*coming))
+                : job_ranks::create(*table, selected, how));
   }
   return nodes_;
 }

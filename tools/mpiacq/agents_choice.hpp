@@ -11,6 +11,7 @@
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/rank_selection.hpp"
+#include "mpiacq/rank_set.hpp"
 
 namespace mpiacq::tool {
 
@@ -18,6 +19,10 @@ namespace mpiacq::tool {
 /// automatic starts agents where the job has ranks elsewhere. `stop` ends waiting for them.
 [[nodiscard]] std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks,
                                                        agent_start wanted, int stop);
+
+/// Whether agents open the gates of ranks of other nodes: the user has asked for agents, or for a look that starts
+/// them.
+[[nodiscard]] bool open_gates_elsewhere(const job_command_options& options);
 
 /// The agents of a job that is under our control, for the looks that `launch` and `attach` take.
 class agents_of_job {
@@ -32,14 +37,19 @@ class agents_of_job {
   /// now.
   void reach(process_id named);
 
-  /// The ranks of all nodes, now that the job has a table. Null where those of this node are all that is looked at.
-  [[nodiscard]] std::shared_ptr<job_ranks> ranks(job& subject);
+  /// The ranks of all nodes, now that the job has a table: those that the user has selected, and `others`. Null where
+  /// those of this node are all that is looked at.
+  [[nodiscard]] std::shared_ptr<job_ranks> ranks(job& subject, const rank_set& others = {});
+  /// Agents are to open the gates of ranks of other nodes.
+  [[nodiscard]] bool open_gates() const { return open_gates_elsewhere(options_); }
   [[nodiscard]] int stop() const { return stop_; }
   /// All agents end.
   void leave() { nodes_.reset(); }
 
  private:
   [[nodiscard]] bool are_wanted() const;
+  /// Those that the user has selected, and those that may wait at a gate of another node.
+  [[nodiscard]] rank_selection selection(bool with_gates) const;
   void take(result<std::unique_ptr<job_ranks>> nodes);
 
   const job_command_options& options_;

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "each_rank.hpp"
 #include "exit_status.hpp"
+#include "gates_elsewhere.hpp"
 #include "handover.hpp"
 #include "session_wait.hpp"
 
@@ -82,17 +83,22 @@ std::optional<int> attach_session::handle(const job_event& event) {
 std::optional<int> attach_session::on_table(job_snapshot::event what, const std::optional<job_change>& change) {
   if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
   if (options_.queues) reporter_.take_queues(job_, options_, agents_);
-  agents_.leave();
+  gates_elsewhere gates(job_, agents_, reporter_);
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what, change);
   reported_ = true;
   const auto asked = job_.facts().daemons;
   const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;
   if (asked == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
-  if (options_.after != then::go_on && !daemons_come) return leave_it();
+  if (options_.after != then::go_on && !daemons_come) {
+    auto status = leave_it();
+    if (options_.after != then::kill) gates.open();
+    return status;
+  }
   // The starter must run to launch them, and must find what we wrote when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
+  gates.open();
   if (!commands_ && options_.after == then::go_on) commands_ = run_for_each(job_, options_, false);
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "agents_choice.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "launch_session.hpp"
@@ -21,6 +22,7 @@ job_options job_options_of(const job_command_options& options) {
   how.daemons = options.daemons;
   how.ranks = options.ranks;
   how.interface = options.interface;
+  how.opens_gates_elsewhere = open_gates_elsewhere(options);
   return how;
 }
 

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "each_rank.hpp"
 #include "exit_status.hpp"
+#include "gates_elsewhere.hpp"
 #include "handover.hpp"
 #include "session_wait.hpp"
 
@@ -78,7 +79,7 @@ void launch_session::handle(const job_event& event) {
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
     if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
     if (options_.queues) reporter_.take_queues(job_, options_, agents_);
-    agents_.leave();
+    gates_elsewhere gates(job_, agents_, reporter_);
     // What is to be left stopped is held before it is reported.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned, spawn->change);
@@ -86,6 +87,7 @@ void launch_session::handle(const job_event& event) {
     const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
     if (options_.daemons && refused) reporter_.note_failure();  // it has been said why
     after_report();
+    if (options_.after != then::kill) gates.open();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
     reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
     reporter_.note_failure(job_.resume());
