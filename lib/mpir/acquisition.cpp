@@ -37,9 +37,13 @@ result<std::vector<action>> acquisition::look_again(const target& starter, takin
       if (auto added = add_problem(now.error(), todo); !added) return fail(std::move(added).error());
       return todo;
     }
-    auto looked = s.look_at_table(starter, *now, how, todo);
-    if (!looked) return fail(std::move(looked).error());
-    awaited = *looked;
+    if (how == taking::when_complete && *now == state_spawned && s.event_brings_daemons()) {
+      awaited.emplace();
+    } else {
+      auto looked = s.look_at_table(starter, *now, how, todo);
+      if (!looked) return fail(std::move(looked).error());
+      awaited = *looked;
+    }
   }
   // What looked like a rank is a starter after all: the caller says so by looking again.
   if (awaited) awaited->looks_like_rank = false;

@@ -35,6 +35,7 @@ struct acquisition::state {
   std::optional<watch_variable> watched;
   std::optional<symbol> debugged;  ///< MPIR_being_debugged as it was when 1 was handed out for it
   daemon_variables daemons;
+  int looks_without_event = 0;  ///< at a table that is reported with the spawn event
   /// The reason of an abort that was told before MPIR_Breakpoint was reached.
   std::optional<std::optional<std::string>> told_abort;
 
@@ -53,6 +54,7 @@ struct acquisition::state {
   // events.cpp: what the starter says by MPIR_debug_state.
   [[nodiscard]] result<actions> at_breakpoint(const target& starter);
   [[nodiscard]] result<void> report_event(const target& starter, actions& todo);
+  [[nodiscard]] bool event_brings_daemons();
   [[nodiscard]] result<actions> at_state_written(const target& starter);
   /// Reports what is there. What has still to come is the value.
   [[nodiscard]] result<std::optional<await_table>> look_at_table(const target& starter, std::int64_t now, taking how,

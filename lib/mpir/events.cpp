@@ -80,6 +80,14 @@ result<void> acquisition::state::report_event(const target& starter, actions& to
   return {};
 }
 
+/// A launched starter that is asked for daemons launches them first and then raises the spawn event (7.1, steps 3 to
+/// 5). The table may be complete before that, and on a busy machine long before. So the table is reported with the
+/// event, unless the event does not come: a starter whose MPIR_Breakpoint was inlined never calls it.
+bool acquisition::state::event_brings_daemons() {
+  constexpr int most_looks_without_event = 100;
+  return facts.daemons == daemon_launch::at_spawn && ++looks_without_event <= most_looks_without_event;
+}
+
 result<actions> acquisition::state::at_state_written(const target& starter) {
   actions todo;
   const auto now = debug_state(starter);
@@ -89,6 +97,10 @@ result<actions> acquisition::state::at_state_written(const target& starter) {
   }
   // What is no state may become one by the next write: a starter that writes byte by byte would be seen in between.
   if (*now != state_spawned && *now != state_aborting) return todo;
+  if (*now == state_spawned && event_brings_daemons()) {
+    todo.push_back(await_table{});
+    return todo;
+  }
   // Nothing says that the table is filled before the state is written; only before MPIR_Breakpoint is called.
   auto looked = look_at_table(starter, *now == state_spawned ? state_null : *now, taking::when_complete, todo);
   if (!looked) return fail(std::move(looked).error());

@@ -149,7 +149,9 @@ void acquisition::state::announce(const target& starter, actions& todo) {
   debugged = variable;
 }
 
-/// 7.2. Only with daemons to launch: there is nothing else that the byte would make a starter do.
+/// 7.2, step 2. Only with daemons to launch: 7.2 exists "to support the attach mode of the tool daemon launch
+/// extension", and for the byte 1 the starter "reacts accordingly (see 7.1)": it launches what MPIR_executable_path
+/// names. A tool without daemons asks for nothing, so a byte would only wake a thread of the starter.
 result<void> acquisition::state::wake_starter(const target& starter, actions& todo) {
   if (facts.daemons != daemon_launch::by_polling) return {};
   const auto& variable = (*symbols)[known::attach_fifo];

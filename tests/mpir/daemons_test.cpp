@@ -97,6 +97,30 @@ TEST_CASE("launch: path and arguments before being_debugged (7.1), and the event
   }
 }
 
+TEST_CASE("launch: a table that is complete before the spawn event is reported with it, when the daemons run") {
+  daemon_starter s;
+  acquisition a = s.asking(callback);
+  carry_out(s.starter, expect(a.at_entry(s.starter.as_target())));
+  s.run();
+  const auto looks = [&] { return steps(expect(a.look_again(s.starter.as_target()))); };
+  CHECK(steps(expect(a.at_state_written(s.starter.as_target()))) == words{"await 0 of 0"});
+  SECTION("the event comes") {
+    for (int look = 0; look < 20; ++look) CHECK(looks() == words{"await 0 of 0"});
+    CHECK(a.facts().daemons == daemon_launch::at_spawn);
+    CHECK(steps(expect(a.at_breakpoint(s.starter.as_target()))) == words{"report 1", "daemons"});
+    CHECK(a.facts().daemons == daemon_launch::done);
+    CHECK(looks().empty());
+  }
+  SECTION("it never comes: the table is reported in the end") {
+    int count = 0;
+    for (auto told = looks(); told != words{"report 1"}; told = looks()) {
+      REQUIRE(told == words{"await 0 of 0"});
+      REQUIRE(++count < 1000);
+    }
+    CHECK(a.facts().daemons == daemon_launch::at_spawn);
+  }
+}
+
 TEST_CASE("launch: being_debugged waits for the daemons' variables, which a library brings") {
   daemon_starter s;
   s.starter.symbols.remove("MPIR_executable_path");
