@@ -114,12 +114,20 @@ struct tracing_problem {
   error what;
 };
 
+/// The tracing process has let go of this process by itself: this program made no call for longer than
+/// `tracer_options::hold_limit` while the process, or another one of this tracer, was stopped; or the tracing process
+/// was killed. The process runs on as after `detach`, without breakpoints. Commands that need it answer
+/// error_code::limit until it is attached to again. For a launched process process_ended still follows.
+struct control_lost {
+  error why;
+};
+
 /// What a process did. After entry_reached, process_born, breakpoint_hit, watch_hit and interrupted every thread of the
 /// process is stopped until `resume`, `detach` or `kill`.
 struct process_event {
   process_id process;
   std::variant<entry_reached, process_born, breakpoint_hit, watch_hit, group_stopped, group_continued, interrupted,
-               process_ended, tracing_problem>
+               process_ended, tracing_problem, control_lost>
       what;
 };
 
@@ -129,12 +137,21 @@ enum class leave : std::uint8_t {
   stopped,  ///< stopped as by SIGSTOP, before another instruction of it runs
 };
 
+/// How long stopped processes wait for a tool that does not make any call.
+inline constexpr std::chrono::milliseconds default_hold_limit{60'000};
+
 struct tracer_options {
   /// How long a stop of all threads of a process may take before it is a tracing_problem.
   std::chrono::milliseconds stop_limit{5000};
   /// The program that traces for this one, as a path. Empty: looked for where MPIACQ_LIBEXEC names a folder (not in a
   /// program that runs with more rights than its user), beside this library, and where that was installed.
   std::string tracing_program;
+  /// How long this program may be silent while a process is stopped. Every call of the tracer, `wait` included, starts
+  /// the time again; so does `keep_held`. When the time is over (this program is stopped, or waits for a full pipe, or
+  /// for memory that does not answer), the tracing process takes out all breakpoints, lets go of all processes of this
+  /// tracer, and reports `control_lost` for each. Empty: processes stay stopped for as long as this program lives,
+  /// which is what an interactive debugger needs, since its user may think for hours.
+  std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
 };
 
 /// Controls processes with ptrace.
@@ -208,12 +225,18 @@ class tracer {
   /// A descriptor to poll for reading: readable while `wait` would give an event at once. It stays the tracer's.
   [[nodiscard]] int event_descriptor() const;
 
-  /// Lets a stopped process run on.
+  /// Starts the time of `tracer_options::hold_limit` again. Call it after each step of long work on stopped processes.
+  /// It costs a message to the tracing process only when a quarter of the time is over. Errors: system.
+  result<void> keep_held();
+
+  /// Lets a stopped process run on. Fine where the tracing process has let go of it already (`control_lost`).
   [[nodiscard]] result<void> resume(process_id process);
   /// Asks for all threads of a running process to be stopped; `interrupted` (or another stop that came first) follows.
   [[nodiscard]] result<void> interrupt(process_id process);
   /// Takes away breakpoints and lets go of every thread; code and debug registers are as before. A running process is
-  /// stopped for it first. For a launched process process_ended still follows. It may be attached to again.
+  /// stopped for it first. For a launched process process_ended still follows. It may be attached to again. Errors:
+  /// timed_out (a thread does not stop, and is let go when it does), limit (the tracing process has let go of it
+  /// before: what was read of the process since it was stopped may not fit together), process_gone.
   [[nodiscard]] result<void> detach(process_id process, leave how = leave::running);
   /// The same for many: one outcome for each, in the order given. Those that run are all stopped first.
   [[nodiscard]] std::vector<result<void>> detach_all(std::span<const process_id> processes, leave how = leave::running);

@@ -79,6 +79,7 @@ result<traced_process*> engine::begin_attach(pid_t number, attach_options option
     for (auto& [task, thread] : fresh.threads) thread.late = false;  // asked to stop it is already
     known->second = std::move(fresh);
   }
+  lost_.erase(process_id{number});
   traced_process& process = known != processes_.end() ? known->second : processes_[number];
   process.id = number;
   process.now = phase::stopping;
@@ -225,7 +226,7 @@ void engine::finish_attach(traced_process& process) {
     return undo_attach(process);
   }
   const attach_request request = *std::exchange(process.attaching, std::nullopt);
-  process.now = phase::held;
+  become_held(process);
   request.answer({});
 }
 

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "descriptor_limit.hpp"
@@ -49,6 +50,9 @@ bool looks_on(int errno_value) {
   // job goes on.
   while (::read(go, &byte, 1) < 0 && errno == EINTR) {
   }
+  // Where Yama allows ancestors alone to trace, the guard is one only while the tracing process lives. The kernel
+  // refuses this without Yama.
+  if (plan.guard > 1) static_cast<void>(::prctl(PR_SET_PTRACER, plan.guard, 0, 0, 0));
   exec_failure last{ENOENT, 0};
   const auto give_up = [&] {
     static_cast<void>(!::write(failure, &last, sizeof last));

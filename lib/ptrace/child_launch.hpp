@@ -27,6 +27,7 @@ struct exec_plan {
   std::vector<std::string> environment;
   const launch_surroundings& surroundings;
   std::span<const unique_fd> descriptors;  ///< the working directory first
+  pid_t guard = 0;                         ///< may trace it, too (guard.hpp); 0: there is none
 };
 
 /// What the child says where no candidate could be run.

@@ -22,11 +22,14 @@ constexpr std::size_t most_last_bytes = 65536;
 void engine::detach(process_id id, leave how, reply<void> answer) {
   auto found = find(id);
   if (!found) {
-    if (events_.has_any_of(id)) return answer({});
+    if (lost(id) == nullptr && events_.has_any_of(id)) return answer({});
     return answer(fail(std::move(found).error()));
   }
-  traced_process& process = **found;
-  process.detaching = detach_request{how, std::move(answer)};
+  begin_detach(**found, {how, std::move(answer)});
+}
+
+void engine::begin_detach(traced_process& process, detach_request request) {
+  process.detaching = std::move(request);
   if (process.now == phase::held) return finish_detach(process);
   if (process.now == phase::running) return begin_stop(process);
 }
@@ -42,12 +45,13 @@ void engine::leave_all() {
     if (found == processes_.end()) continue;
     traced_process& process = found->second;
     if (process.ends_with_tool && process.now != phase::released) ::kill(id, SIGKILL);
-    if (process.detaching) continue;
-    if (process.now == phase::launching) {
-      // It is let go as soon as its exec has worked.
-      process.detaching = detach_request{leave::running, nobody};
-    } else {
-      detach(process_id{id}, leave::running, nobody);
+    if (process.detaching) {
+      process.detaching->without_tool = true;
+      continue;
+    }
+    // A process that is being launched is let go as soon as its exec has worked.
+    if (process.now != phase::released && process.now != phase::leaving) {
+      begin_detach(process, {leave::running, nobody, true});
     }
   }
 }
@@ -61,7 +65,7 @@ void engine::finish_detach(traced_process& process) {
   const detach_request request = *std::exchange(process.detaching, std::nullopt);
   process.hits.clear();
   process.interrupt_due = process.at_entry = false;
-  if (leaving_all_) write_last(process);
+  if (request.without_tool) write_last(process);
   process.last_writes.clear();
   auto outcome = take_out_all(process);
   process.now = phase::leaving;
@@ -92,13 +96,17 @@ result<void> engine::write_at_our_end(process_id id, target_address address, std
   } else {
     writes.insert_or_assign(address, std::move(bytes));
   }
+  tell_guard(**found);
   return {};
 }
 
-/// Nobody is left who could be told of a failure.
+/// No tool is left that could be told of a failure.
 void engine::write_last(const traced_process& process) {
-  process_memory memory(process_id{process.id});
-  for (const auto& [address, bytes] : process.last_writes) static_cast<void>(memory.write(address, bytes));
+  for (const auto& [address, bytes] : process.last_writes) {
+    const auto written = write_code(process.id, address, bytes);
+    // Memory that does not answer once keeps the next write as long.
+    if (!written && written.error().code == error_code::timed_out) return;
+  }
 }
 
 /// Gives those that could not be let go, because they have not stopped.
@@ -140,6 +148,7 @@ void engine::leave_if_empty(traced_process& process) {
   if (!process.threads.empty()) return;
   if (!process.launched) return forget(process);
   process.now = phase::released;
+  tell_guard(process);
 }
 
 }  // namespace mpiacq::tracing

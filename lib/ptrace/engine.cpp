@@ -18,6 +18,7 @@ error gone(process_id id) {
 }  // namespace
 
 result<traced_process*> engine::find(process_id id) {
+  if (const error* why = lost(id)) return fail(*why);
   // A process that has been let go of is nobody's to command.
   const auto found = processes_.find(static_cast<pid_t>(id.value()));
   if (found == processes_.end()) return fail(gone(id));
@@ -47,6 +48,8 @@ traced_thread& engine::add_thread(traced_process& process, pid_t task) {
 void engine::forget(traced_process& process) {
   for (const auto& [task, thread] : process.threads) process_of_.erase(task);
   leave_behind_of(process);
+  process.now = phase::released;
+  tell_guard(process);
   processes_.erase(process.id);
   place_unannounced_children();
 }
@@ -114,11 +117,13 @@ void engine::run_all(traced_process& process) {
 
 void engine::arm_and_run(traced_process& process) {
   process.now = phase::running;
+  tell_guard(process);
   put_back_software(process);
   for (auto& [task, thread] : process.threads) let_run(process, thread);
 }
 
 result<void> engine::resume(process_id id) {
+  if (lost(id) != nullptr) return {};
   if (events_.has_any_of(id)) {
     // The caller cannot mean what it has not been told of yet, unless the process has ended meanwhile.
     if (!processes_.contains(static_cast<pid_t>(id.value()))) return {};
@@ -170,15 +175,19 @@ result<std::vector<thread_id>> engine::threads(process_id id) {
 
 deadline engine::next_deadline() const {
   deadline next = no_deadline;
-  for (const auto& [id, process] : processes_) next = std::min({next, process.give_up, process.look_at_leader});
+  for (const auto& [id, process] : processes_) {
+    next = std::min({next, process.give_up, process.look_at_leader, hold_end_of(process)});
+  }
   return next;
 }
 
 void engine::on_time(clock::time_point now) {
   // A process may vanish on the way, so the due ones are named first.
   std::vector<pid_t> due;
+  bool waits_too_long = false;
   for (const auto& [id, process] : processes_) {
     if (process.give_up <= now || process.look_at_leader <= now) due.push_back(id);
+    waits_too_long = waits_too_long || hold_end_of(process) <= now;
   }
   for (const pid_t id : due) {
     const auto found = processes_.find(id);
@@ -189,6 +198,7 @@ void engine::on_time(clock::time_point now) {
       look_at_leader(found->second);
     }
   }
+  if (waits_too_long) give_up_waiting_for_tool();
 }
 
 }  // namespace mpiacq::tracing

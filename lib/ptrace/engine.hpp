@@ -17,6 +17,7 @@
 namespace mpiacq::tracing {
 
 class thread_seizer;
+struct guarded_process;
 
 /// What happens to traced processes: told of commands and of wait statuses, it makes the ptrace calls and the events.
 /// It lives in the tracing process, and never waits itself.
@@ -49,7 +50,9 @@ class thread_seizer;
 /// and the wait tells how.
 class engine {
  public:
-  engine(event_queue& events, const tracer_options& options) : events_(events), options_(options) {}
+  /// `guard`: the socket for notes to the guard; -1: there is none.
+  engine(event_queue& events, const tracer_options& options, int guard = -1)
+      : events_(events), options_(options), guard_(guard) {}
 
   // Commands (tracer.hpp).
   void launch(launch_order order, reply<process_id> answer);
@@ -72,6 +75,13 @@ class engine {
                                                                              which_threads which);
   /// The tool has gone, or wants no more of it: detaches from everything, and kills what was to end with the tool.
   void leave_all();
+  /// The tool is alive: the time of tracer_options::hold_limit begins again.
+  void heard_from_tool();
+
+  /// The tracing process, which had this one, has been killed. For the guard's engine.
+  void take_over(const guarded_process& left, const error& why);
+  /// Some of these have not stopped yet. Until then `leave_all` would leave their breakpoints in them.
+  [[nodiscard]] bool is_taking_over() const { return being_taken_over_ > 0; }
 
   // What the waiter saw.
   void on_status(pid_t task, const wait_status& status);
@@ -190,6 +200,7 @@ class engine {
   [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which);
 
   // detaching.cpp
+  void begin_detach(traced_process& process, detach_request request);
   static void end_detach(traced_process& process, result<void> outcome);
   void finish_detach(traced_process& process);
   std::vector<pid_t> detach_stopped_threads(traced_process& process);
@@ -197,6 +208,16 @@ class engine {
   void detach_thread(traced_process& process, traced_thread& thread);
   void look_at_left_leader(traced_process& process);
   void leave_if_empty(traced_process& process);
+
+  // hold_limit.cpp: processes that are stopped while the tool is silent
+  static void become_held(traced_process& process);
+  [[nodiscard]] deadline hold_end_of(const traced_process& process) const;
+  void give_up_waiting_for_tool();
+  [[nodiscard]] const error* lost(process_id id) const;
+
+  // taking_over.cpp: the guard
+  void tell_guard(traced_process& process);
+  void clean(const guarded_process& left);
 
   // watching.cpp
   void on_write(traced_process& process, traced_thread& thread, target_address at);
@@ -211,6 +232,8 @@ class engine {
 
   event_queue& events_;
   const tracer_options& options_;
+  int guard_;
+  std::size_t being_taken_over_ = 0;
   const pid_t own_id_ = ::getpid();
   ptrace_calls calls_;
   std::unordered_map<pid_t, traced_process> processes_;    ///< they stay where they are
@@ -222,6 +245,9 @@ class engine {
   bool stops_are_silent_ = false;  ///< attach_all has asked that only ends be signalled
   std::vector<pid_t> counted_;     ///< processes held by then, but for a last look whether a leader has ended
   bool leaving_all_ = false;
+  clock::time_point heard_at_ = clock::now();  ///< when the tool called last, or was given an answer
+  bool tool_is_silent_ = false;                ///< for longer than the limit: everything has been let go of
+  std::map<process_id, error> lost_;           ///< let go of for that reason, and not attached to again
 };
 
 }  // namespace mpiacq::tracing

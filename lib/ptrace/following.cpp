@@ -34,7 +34,8 @@ result<void> engine::follow_children(process_id id, bool follow) {
 
 bool engine::follows_children(const traced_process& process) const {
   const bool ours = process.now != phase::leaving && process.now != phase::released;
-  return process.follow_children && ours && !process.attaching && !process.detaching && !leaving_all_;
+  return process.follow_children && ours && !process.attaching && !process.detaching && !leaving_all_ &&
+         !tool_is_silent_;
 }
 
 /// Of a child whose parent is not ours: the process that was ours and has ended just now.

@@ -52,8 +52,8 @@ void engine::launch(launch_order order, reply<process_id> answer) {
 
 void engine::start_child(pending_launch launch) {
   const launch_request& request = launch.order.request;
-  exec_plan plan{launch.candidates, request.arguments, *request.environment, launch.order.surroundings,
-                 launch.order.descriptors};
+  exec_plan plan{launch.candidates,         request.arguments,        *request.environment,
+                 launch.order.surroundings, launch.order.descriptors, guard_ < 0 ? 0 : ::getppid()};
   if (launch.through_shell) {
     // As execvp: /bin/sh with the path of the text in place of its name.
     plan.arguments.front() = launch.candidates.front();
@@ -76,6 +76,7 @@ void engine::start_child(pending_launch launch) {
   process.follow_children = process.sees_forks = request.follow_children;
   process.now = phase::launching;
   add_thread(process, child->id);
+  tell_guard(process);
   launch.failure = std::move(child->failure);
   process.launch = std::make_unique<pending_launch>(std::move(launch));
   release_child(*child);
@@ -115,6 +116,7 @@ void engine::on_launch_end(traced_process& process, const exit_status& status) {
 
 /// The program stands at the first instruction of its loader, or of its own where it is static.
 void engine::plan_entry_stop(traced_process& process) {
+  if (process.only_for_end) return;
   const auto entry = program_entry(process.id);
   if (!entry) {
     if (read_task_status(process.id)) report_problem(process, entry.error());
@@ -122,6 +124,7 @@ void engine::plan_entry_stop(traced_process& process) {
   }
   auto planted = plant(process, *entry, breakpoint_kind::automatic, &breakpoint::for_entry);
   if (!done_or_gone(planted)) report_problem(process, std::move(planted).error());
+  tell_guard(process);
   put_back_software(process);
 }
 

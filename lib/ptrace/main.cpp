@@ -9,9 +9,13 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "channel.hpp"
+#include "guard.hpp"
 #include "service.hpp"
 #include "standard_streams.hpp"
 #include "tracing_process.hpp"
@@ -38,6 +42,22 @@ unique_fd tool_process(pid_t id) {
   return ::getppid() == id ? std::move(process) : unique_fd{};
 }
 
+/// `ps` tells the two apart, and `pkill tracer` does not end both.
+void take_name_of_guard(char* own_name) {
+  constexpr char name[] = "guard";
+  if (std::strlen(own_name) >= sizeof name - 1) std::strcpy(own_name, name);
+  static_cast<void>(::prctl(PR_SET_NAME, "job-guard"));
+}
+
+int trace(unique_fd tool, unique_fd to_guard) {
+  auto statuses = waiter::create();
+  if (!statuses) return 1;
+  service tracing({unique_fd{commands_descriptor}, unique_fd{events_descriptor}, std::move(tool), std::move(to_guard)},
+                  std::move(*statuses));
+  tracing.run();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,11 +69,17 @@ int main(int argc, char** argv) {
   }
   for (const int fd : {commands_descriptor, events_descriptor}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   if (!stand_alone()) return 1;
-  auto w = waiter::create();
-  if (!w) return 1;
-  service tracing(
-      {unique_fd{commands_descriptor}, unique_fd{events_descriptor}, tool_process(static_cast<pid_t>(tool))},
-      std::move(*w));
-  tracing.run();
-  return 0;
+  unique_fd process = tool_process(static_cast<pid_t>(tool));
+  auto notes = make_socket_pair(SOCK_SEQPACKET);
+  const pid_t child = notes ? ::fork() : -1;
+  if (child > 0) {
+    notes->theirs.reset();
+    ::close(commands_descriptor);
+    take_name_of_guard(argv[0]);
+    return guard(child, {std::move(notes->ours), unique_fd{events_descriptor}, std::move(process)}).run();
+  }
+  // Where no second process is to be had, this one traces without a guard.
+  unique_fd to_guard = child == 0 ? std::move(notes->theirs) : unique_fd{};
+  if (notes) notes->ours.reset();
+  return trace(std::move(process), std::move(to_guard));
 }

@@ -23,6 +23,7 @@ struct begin_command {
   using answer = void;
   std::string version;
   std::chrono::milliseconds stop_limit{};
+  std::optional<std::chrono::milliseconds> hold_limit;
 };
 /// The descriptors that the program inherits travel beside it.
 struct launch_command {
@@ -104,6 +105,11 @@ struct registers_command {
   std::vector<process_id> processes;
   which_threads which = which_threads::all;
 };
+/// The tool still works with what is stopped. Like every command it starts the time of tracer_options::hold_limit
+/// again.
+struct keep_held_command {
+  using answer = void;
+};
 /// No event can come any more, for nothing is traced.
 struct is_idle_command {
   using answer = bool;
@@ -114,7 +120,7 @@ using command =
     std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
                  kill_command, insert_breakpoint_command, remove_breakpoint_command, insert_watchpoint_command,
                  remove_watchpoint_command, write_at_our_end_command, follow_children_command, threads_command,
-                 is_idle_command, attach_all_command, detach_all_command, registers_command>;
+                 is_idle_command, attach_all_command, detach_all_command, registers_command, keep_held_command>;
 
 struct request_message {
   std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
@@ -129,8 +135,8 @@ using helper::encode;
 namespace mpiacq::helper {
 
 template <>
-inline constexpr auto wire_members<tracing::begin_command> =
-    std::tuple{&tracing::begin_command::version, &tracing::begin_command::stop_limit};
+inline constexpr auto wire_members<tracing::begin_command> = std::tuple{
+    &tracing::begin_command::version, &tracing::begin_command::stop_limit, &tracing::begin_command::hold_limit};
 template <>
 inline constexpr auto wire_members<launch_request> =
     std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool,
@@ -183,6 +189,8 @@ inline constexpr auto wire_members<tracing::threads_command> = std::tuple{&traci
 template <>
 inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{&tracing::is_idle_command::surely};
 template <>
+inline constexpr auto wire_members<tracing::keep_held_command> = std::tuple{};
+template <>
 inline constexpr auto wire_members<attach_target> =
     std::tuple{&attach_target::process, &attach_target::start_time, &attach_target::user};
 template <>
@@ -219,6 +227,8 @@ template <>
 inline constexpr auto wire_members<process_ended> = std::tuple{&process_ended::status};
 template <>
 inline constexpr auto wire_members<tracing_problem> = std::tuple{&tracing_problem::what};
+template <>
+inline constexpr auto wire_members<control_lost> = std::tuple{&control_lost::why};
 template <>
 inline constexpr auto wire_members<process_event> = std::tuple{&process_event::process, &process_event::what};
 

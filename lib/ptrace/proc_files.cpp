@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bounded_call.hpp"
 #include "mpiacq/abi.hpp"
 
 namespace mpiacq::tracing {
@@ -224,6 +226,17 @@ result<void> write_code_by(pid_t process, target_address address, std::span<cons
   return moved(put, bytes.size(), process, address, "written");
 }
 
+/// How long the tracing process waits for another process's memory. Other processes wait for it meanwhile.
+constexpr std::chrono::milliseconds memory_limit{1000};
+
+error no_answer(pid_t process, target_address address) {
+  return error{error_code::timed_out,
+               fmt::format("the memory of process {} at {:#x} did not answer within {} ms: the file or the server "
+                           "behind it may hang",
+                           process, address.value(), memory_limit.count())}
+      .at(address);
+}
+
 /// By the leader's number, and where that has no memory any more by another thread's.
 template <class Access>
 result<void> by_a_living_thread(pid_t process, Access access) {
@@ -236,11 +249,25 @@ result<void> by_a_living_thread(pid_t process, Access access) {
 }  // namespace
 
 result<void> read_code(pid_t process, target_address address, std::span<std::byte> into) {
-  return by_a_living_thread(process, [&](pid_t task) { return read_code_by(task, address, into); });
+  using bytes_read = result<std::vector<std::byte>>;
+  auto outcome = call_within<bytes_read>(memory_limit, [process, address, size = into.size()]() -> bytes_read {
+    std::vector<std::byte> bytes(size);
+    auto read = by_a_living_thread(process, [&](pid_t task) { return read_code_by(task, address, bytes); });
+    if (!read) return fail(std::move(read).error());
+    return bytes;
+  });
+  if (!outcome) return fail(no_answer(process, address));
+  if (!*outcome) return fail(std::move(*outcome).error());
+  std::copy((*outcome)->begin(), (*outcome)->end(), into.begin());
+  return {};
 }
 
 result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes) {
-  return by_a_living_thread(process, [&](pid_t task) { return write_code_by(task, address, bytes); });
+  auto outcome = call_within<result<void>>(
+      memory_limit, [process, address, own = std::vector<std::byte>(bytes.begin(), bytes.end())] {
+        return by_a_living_thread(process, [&](pid_t task) { return write_code_by(task, address, own); });
+      });
+  return outcome ? std::move(*outcome) : fail(no_answer(process, address));
 }
 
 }  // namespace mpiacq::tracing

@@ -69,7 +69,8 @@ struct task_status {
 /// The two tasks share their memory (kcmp(2)); empty where the kernel cannot say.
 [[nodiscard]] std::optional<bool> share_memory(pid_t one, pid_t other);
 
-/// Code of a stopped process, through /proc/PID/mem, which reaches read-only pages too.
+/// Code and data of a stopped process, through /proc/PID/mem, which reaches read-only pages too. Errors: timed_out
+/// where the memory does not answer within a second.
 [[nodiscard]] result<void> read_code(pid_t process, target_address address, std::span<std::byte> into);
 [[nodiscard]] result<void> write_code(pid_t process, target_address address, std::span<const std::byte> bytes);
 

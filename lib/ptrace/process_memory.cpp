@@ -175,6 +175,7 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
   auto outcome = read_all(pid_, ranges);
   if (outcome && *outcome != step::moved && !ranges.empty()) {
     // Nothing was read: that may be right, or the leader has ended and its memory goes by another thread's number.
+    errno = 0;
     const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
     if (!task) outcome = fail(tracing::no_descriptor_is_left() ? no_descriptor(pid_) : gone(pid_));
     if (task && *task != pid_.value()) outcome = read_all(process_id{*task}, ranges);
@@ -185,6 +186,7 @@ result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
 }
 
 result<void> process_memory::write(target_address address, std::span<const std::byte> bytes) {
+  errno = 0;
   const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
   if (!task) return fail(tracing::no_descriptor_is_left() ? no_descriptor(pid_) : gone(pid_));
   const std::string path = memory_path(process_id{*task});

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 
+#include "bounded_call.hpp"
 #include "channel.hpp"
 #include "overloaded.hpp"
 
@@ -26,7 +27,10 @@ timespec time_until(deadline when) {
 }  // namespace
 
 service::service(tool_ends tool, waiter w)
-    : tool_(std::move(tool)), waiter_(std::move(w)), events_(std::move(tool_.events)), engine_(events_, options_) {}
+    : tool_(std::move(tool)),
+      waiter_(std::move(w)),
+      events_(std::move(tool_.events)),
+      engine_(events_, options_, tool_.guard.get()) {}
 
 void service::run() {
   // The tool may have gone, but threads that did not stop in time must still be let go when they come back.
@@ -44,9 +48,10 @@ bool service::all_let_go() const {
   return !engine_.holds_any() && !engine_.awaits_late_threads();
 }
 
-/// The tool waits for this, and no longer where a thread is left that the kernel does not let stop.
+/// The tool waits for this, and no longer where the kernel keeps a thread of a process, or a thread of ours that waits
+/// for memory.
 void service::say_farewell() {
-  static_cast<void>(!send_frame(tool_.commands.get(), encode(engine_.awaits_late_threads())));
+  static_cast<void>(!send_frame(tool_.commands.get(), encode(engine_.awaits_late_threads() || overdue_calls > 0)));
   tool_.commands.reset();
 }
 
@@ -89,6 +94,7 @@ void service::take_command() {
   auto request = decode<request_message>(message->bytes);
   if (!request) return begin_to_leave();
   events_.taken(request->events_taken);
+  engine_.heard_from_tool();
   carry_out(request->what, message->descriptors);
 }
 
@@ -99,8 +105,12 @@ void service::begin_to_leave() {
 
 template <class T>
 reply<T> service::replier() {
-  // Where the tool has gone nobody wants to know.
-  return [this](result<T> answer) { static_cast<void>(!send_frame(tool_.commands.get(), encode(answer))); };
+  return [this](result<T> answer) {
+    // While the tool waited for this answer, it could not say anything.
+    engine_.heard_from_tool();
+    // The send fails where the tool has gone: no process is left that could take the answer.
+    static_cast<void>(!send_frame(tool_.commands.get(), encode(answer)));
+  };
 }
 
 void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
@@ -111,6 +121,7 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
       overloaded{
           [&](const begin_command& c) {
             options_.stop_limit = c.stop_limit;
+            options_.hold_limit = c.hold_limit;
             if (c.version == build_version) return answer(c, {});
             answer(c, fail(error_code::unsupported, "the tracing program is of version " + std::string{build_version} +
                                                         ", and the library that started it of " + c.version));
@@ -146,6 +157,7 @@ void service::carry_out(command& what, std::vector<unique_fd>& descriptors) {
           [&](const detach_all_command& c) {
             engine_.detach_all(c.processes, c.how, replier<std::vector<result<void>>>());
           },
+          [&](const keep_held_command& c) { answer(c, {}); },
           [&](const registers_command& c) { answer(c, engine_.registers(c.processes, c.which)); },
       },
       what);

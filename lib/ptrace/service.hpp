@@ -16,6 +16,7 @@ class service {
     unique_fd commands;  ///< SOCK_STREAM
     unique_fd events;    ///< SOCK_SEQPACKET
     unique_fd process;   ///< a pidfd of the tool; may be missing
+    unique_fd guard;     ///< SOCK_SEQPACKET: notes to the guard; may be missing
   };
   service(tool_ends tool, waiter w);
   void run();

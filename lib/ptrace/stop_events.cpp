@@ -219,6 +219,7 @@ void engine::on_process_end(traced_process& process, const exit_status& status) 
   const bool tell = process.launched || (!process.attaching && process.now != phase::leaving);
   end_attach(process);
   end_detach(process, {});
+  lost_.erase(process_id{process.id});
   if (tell) report(process, process_ended{status});
   folders_.drop(process.id);
   forget(process);

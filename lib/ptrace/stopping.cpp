@@ -97,7 +97,7 @@ void engine::complete_stop(traced_process& process) {
   if (process.attaching) return go_on_attaching(process);
   if (process.detaching) return finish_detach(process);
   if (std::exchange(process.at_entry, false)) {
-    process.now = phase::held;
+    become_held(process);
     process.interrupt_due = false;
     if (auto out = take_out(process, &breakpoint::for_entry); !out) report_problem(process, std::move(out).error());
     return report(process, entry_reached{});
@@ -106,12 +106,12 @@ void engine::complete_stop(traced_process& process) {
     const hit first = process.hits.front();
     process.hits.erase(process.hits.begin());
     if (!is_of_interest(process, first)) continue;
-    process.now = phase::held;
+    become_held(process);
     process.interrupt_due = false;
     return std::visit([&](const auto& what) { report(process, what); }, first);
   }
   if (std::exchange(process.interrupt_due, false)) {
-    process.now = phase::held;
+    become_held(process);
     return report(process, interrupted{});
   }
   run_all(process);

@@ -84,7 +84,7 @@ void engine::place_child(pid_t child) {
   const newborn_process newborn = found->second;
   newborn_.erase(found);
   clean_child(child, newborn.parent);
-  if (newborn.followed && !leaving_all_) return adopt(child, newborn);
+  if (newborn.followed && !leaving_all_ && !tool_is_silent_) return adopt(child, newborn);
   static_cast<void>(calls_.detach(child, newborn.signal));
 }
 

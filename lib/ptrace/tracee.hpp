@@ -97,6 +97,7 @@ struct newborn_process {
 struct detach_request {
   leave how = leave::running;
   reply<void> answer;
+  bool without_tool = false;  ///< the tool did not ask for it: what write_at_our_end asked for is written
 };
 
 /// A launch as the tool asks for it.
@@ -155,9 +156,13 @@ struct traced_process {
   std::optional<attach_request> attaching;
 
   int group_stop = 0;              ///< the signal of the group stop that was reported
+  clock::time_point held_since;    ///< phase held: when it was entered
   deadline give_up = no_deadline;  ///< of the stop or step under way
   deadline look_at_leader = no_deadline;
   std::unique_ptr<pending_launch> launch;
+  bool only_for_end = false;          ///< traced to learn of its end, and for nothing else (guard.hpp)
+  std::uint64_t start_time = 0;       ///< field 22 of /proc/PID/stat, from the first note to the guard on
+  std::vector<std::byte> told_guard;  ///< the last note about it; empty: none, or that nothing is left
 };
 
 }  // namespace mpiacq::tracing

@@ -103,6 +103,10 @@ int tracer::event_descriptor() const {
   return state_->process->event_descriptor();
 }
 
+result<void> tracer::keep_held() {
+  return state_->process->keep_held();
+}
+
 result<void> tracer::resume(process_id process) {
   return state_->process->ask(resume_command{process});
 }

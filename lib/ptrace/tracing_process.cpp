@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -29,14 +30,13 @@ bool move_up(unique_fd& fd) {
   return static_cast<bool>(fd);
 }
 
-result<pid_t> spawn(const tracer_options& options, int commands, int events) {
+result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, int events) {
   helper::spawn_plan plan;
   // So that none of the terminal's signals takes it away from the job.
   plan.block_signals();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) plan.open(fd, "/dev/null", O_RDWR);
   plan.give(commands_descriptor, commands);
   plan.give(events_descriptor, events);
-  const auto candidates = helper::program_candidates("tracer", options.tracing_program);
   pid_t id = 0;
   // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
   if (const int outcome = plan.run(id, candidates, {"tracer", "of", std::to_string(::getpid())}, environ);
@@ -80,16 +80,21 @@ result<std::unique_ptr<tracing_process>> tracing_process::start(const tracer_opt
   if (!move_up(commands->theirs) || !move_up(events->theirs)) {
     return fail(error{error_code::system, "no descriptor for the tracing process"}.with_errno(errno));
   }
-  auto id = spawn(options, commands->theirs.get(), events->theirs.get());
+  const auto candidates = helper::program_candidates("tracer", options.tracing_program);
+  auto id = spawn(candidates, commands->theirs.get(), events->theirs.get());
   if (!id) return fail(std::move(id).error());
   commands->theirs.reset();
   events->theirs.reset();
   std::unique_ptr<tracing_process> started(
-      new tracing_process(*id, std::move(commands->ours), std::move(events->ours)));
-  if (auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit}); !begun) {
-    return fail(std::move(begun).error());
-  }
-  return started;
+      new tracing_process(*id, std::move(commands->ours), std::move(events->ours), options.hold_limit));
+  auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit, options.hold_limit});
+  if (begun) return started;
+  if (begun.error().code != error_code::system) return fail(std::move(begun).error());
+  return fail(error{error_code::system,
+                    fmt::format("the program that traces for this one ({}) was started and {} before it answered: it, "
+                                "or a shared library that it needs, is damaged or missing; run it by hand to see which",
+                                fmt::join(candidates, ", "), started->how_it_ended())}
+                  .on(candidates.back()));
 }
 
 tracing_process::~tracing_process() {
@@ -100,7 +105,9 @@ tracing_process::~tracing_process() {
   const auto stays = farewell ? decode<bool>(farewell->bytes) : std::nullopt;
   left().reap();
   if (id_ == 0) return;
-  if (stays.value_or(false)) {
+  // Where the tracing process was killed, its guard stays with what was launched until nobody listens any more.
+  events_.reset();
+  if (!farewell || stays.value_or(false)) {
     left().add(id_);
     return;
   }
@@ -118,7 +125,19 @@ result<std::vector<std::byte>> tracing_process::exchange(std::span<const std::by
   }
   auto answer = receive_frame(commands_.get());
   if (!answer) return fail(gone());
+  last_command_ = clock::now();
   return std::move(answer->bytes);
+}
+
+deadline tracing_process::next_sign_of_life() const {
+  constexpr int signs_in_the_limit = 4;
+  constexpr std::chrono::hours no_limit{24 * 365};
+  if (!hold_limit_ || *hold_limit_ > no_limit) return no_deadline;
+  return last_command_ + *hold_limit_ / signs_in_the_limit;
+}
+
+result<void> tracing_process::keep_held() {
+  return clock::now() < next_sign_of_life() ? result<void>{} : ask(keep_held_command{});
 }
 
 result<std::optional<process_event>> tracing_process::event_at_once() {
@@ -149,16 +168,19 @@ result<std::optional<process_event>> tracing_process::next_event(deadline until)
     if (*idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
   }
   while (true) {
-    const auto left = std::max<clock::duration>(until - clock::now(), clock::duration::zero());
+    // A program that waits here is alive.
+    if (auto kept = keep_held(); !kept) return fail(std::move(kept).error());
+    const deadline wake = std::min(until, next_sign_of_life());
+    const auto left = std::max<clock::duration>(wake - clock::now(), clock::duration::zero());
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const timespec limit{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
     pollfd waiting{events_.get(), POLLIN, 0};
-    const int ready = ::ppoll(&waiting, 1, until == no_deadline ? nullptr : &limit, nullptr);
+    const int ready = ::ppoll(&waiting, 1, wake == no_deadline ? nullptr : &limit, nullptr);
     if (ready > 0) {
       event = event_at_once();
       if (!event || *event) return event;
     }
-    if (ready == 0) return std::nullopt;
+    if (ready == 0 && clock::now() >= until) return std::nullopt;
   }
 }
 
@@ -168,19 +190,27 @@ error tracing_process::not_the_maker() const {
                       ::getpid(), made_in_)};
 }
 
-error tracing_process::gone() {
-  int status = 0;
-  std::string how = "has ended";
+std::string tracing_process::how_it_ended() {
+  if (!ended_how_.empty()) return ended_how_;
   // Its sockets close a moment before its end can be waited for.
   pollfd ending{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)), POLLIN, 0};
   const unique_fd closes{ending.fd};
-  static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
-  if (id_ != 0 && ::waitpid(id_, &status, WNOHANG) == id_) {
-    id_ = 0;
-    how = WIFSIGNALED(status) ? fmt::format("was ended by signal {}", WTERMSIG(status))
-                              : fmt::format("ended with status {}", WEXITSTATUS(status));
-  }
-  return {error_code::system, fmt::format("the process that traces for this one {}: nothing is held any more", how)};
+  // The guard may live on, as long as something that was launched does: it is waited for once.
+  if (!std::exchange(waited_for_end_, true)) static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
+  int status = 0;
+  if (id_ == 0 || ::waitpid(id_, &status, WNOHANG) != id_) return "has ended";
+  id_ = 0;
+  // What comes out of the guard is the end of the process that traced.
+  constexpr int by_signal = 128;
+  const int code = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+  ended_how_ = code > by_signal ? fmt::format("was ended by signal {}", code - by_signal)
+                                : fmt::format("ended with status {}", code);
+  return ended_how_;
+}
+
+error tracing_process::gone() {
+  return {error_code::system,
+          fmt::format("the process that traces for this one {}: nothing is held any more", how_it_ended())};
 }
 
 }  // namespace mpiacq::tracing

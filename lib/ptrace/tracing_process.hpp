@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <unistd.h>
@@ -43,13 +44,18 @@ class tracing_process {
   /// The next event; empty where `until` passed first.
   [[nodiscard]] result<std::optional<process_event>> next_event(deadline until);
   [[nodiscard]] int event_descriptor() const { return events_.get(); }
+  /// tracer::keep_held.
+  result<void> keep_held();
 
  private:
-  tracing_process(pid_t id, unique_fd commands, unique_fd events)
-      : id_(id), commands_(std::move(commands)), events_(std::move(events)) {}
+  tracing_process(pid_t id, unique_fd commands, unique_fd events, std::optional<std::chrono::milliseconds> hold_limit)
+      : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {}
+  [[nodiscard]] deadline next_sign_of_life() const;
   [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
                                                         std::span<const int> descriptors);
   [[nodiscard]] result<std::optional<process_event>> event_at_once();
+  /// "was ended by signal 9"; "has ended" where that is all that is known.
+  [[nodiscard]] std::string how_it_ended();
   [[nodiscard]] error gone();
   /// This is a copy in a forked child.
   [[nodiscard]] bool is_a_copy() const { return ::getpid() != made_in_; }
@@ -61,6 +67,10 @@ class tracing_process {
   unique_fd commands_;
   unique_fd events_;
   std::uint64_t events_taken_ = 0;
+  std::optional<std::chrono::milliseconds> hold_limit_;
+  bool waited_for_end_ = false;
+  std::string ended_how_;  ///< once it is known
+  clock::time_point last_command_ = clock::now();
 };
 
 }  // namespace mpiacq::tracing

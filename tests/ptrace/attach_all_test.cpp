@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "crowd.hpp"
+#include "separate_tool.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -20,15 +21,7 @@ constexpr uid_t somebody = 12345;
 
 /// The one process that traces for this program.
 pid_t tracing_process() {
-  const std::string self = std::to_string(::getpid());
-  std::ifstream children("/proc/self/task/" + self + "/children");
-  for (pid_t child = 0; children >> child;) {
-    std::ifstream name("/proc/" + std::to_string(child) + "/comm");
-    std::string text;
-    if (std::getline(name, text) && text == "tracer") return child;
-  }
-  FAIL("no tracing process");
-  return 0;
+  return tracing_process_of(::getpid());
 }
 
 /// How many system calls of a process have read a file, where the kernel counts them.

@@ -116,7 +116,7 @@ class inferior {
 /// processors: what is tested is that all are stopped, not how soon.
 inline std::unique_ptr<tracer> new_tracer(tracer_options options = {.stop_limit = 15s, .tracing_program = {}}) {
   auto made = tracer::create(options);
-  REQUIRE(made.has_value());
+  if (!made) FAIL(made.error().message);
   return std::move(*made);
 }
 

@@ -19,7 +19,7 @@ std::vector<request_message> requests() {
   launch.surroundings = {"/bin:", 0x8000'0000'0000'0001, 2, 77, 022, {0, 1, 2, 40}};
   const process_id process{1234};
   const target_address address{0xffff'ffff'0000'0010};
-  return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}}},
+  return {{1, begin_command{"0.1.0", std::chrono::milliseconds{5000}, std::chrono::milliseconds{60}}},
           {2, launch},
           {3, attach_command{process, {.follow_children = true}}},
           {3, resume_command{process}},
@@ -36,7 +36,8 @@ std::vector<request_message> requests() {
           {11, is_idle_command{}},
           {12, attach_all_command{{{process, 77}, {process_id{5}, {}}}, {.follow_children = true}}},
           {13, detach_all_command{{process, process_id{5}}, leave::stopped}},
-          {14, registers_command{{process, process_id{5}}, which_threads::first}}};
+          {14, registers_command{{process, process_id{5}}, which_threads::first}},
+          {15, keep_held_command{}}};
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A tool that is stopped, or waits for memory that does not answer, does not keep processes stopped.
+#include "separate_tool.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+tracer_options limited(std::optional<std::chrono::milliseconds> limit) {
+  tracer_options options;
+  options.hold_limit = limit;
+  return options;
+}
+
+/// In a tool of its own, where nothing of the test may be used.
+std::unique_ptr<tracer> holding(process_id process, std::optional<std::chrono::milliseconds> limit) {
+  auto made = tracer::create(limited(limit));
+  if (!made || !(*made)->attach(process)) ::_exit(1);
+  return std::move(*made);
+}
+
+long code_of(const result<void>& outcome) {
+  return outcome ? -1 : static_cast<long>(outcome.error().code);
+}
+
+template <class Event>
+bool is_next(tracer& t) {
+  const auto event = t.wait(clock::now() + 20s);
+  return event && *event && std::holds_alternative<Event>((*event)->what);
+}
+
+constexpr long limit_code = static_cast<long>(error_code::limit);
+
+}  // namespace
+
+TEST_CASE("a tool that is stopped while it holds a process lets it go, and is told so when it comes back") {
+  bystander program("echo");
+  program.ready();
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto t = holding(program.id(), 200ms);
+    say(1);
+    ::raise(SIGSTOP);
+    say(code_of(t->interrupt(program.id())));
+    say(is_next<control_lost>(*t) ? 1 : 0);
+    say(code_of(t->detach(program.id())));
+    say(t->registers(std::vector{program.id()})[0] ? 1 : 0);
+    // It can be attached to again.
+    say(code_of(t->attach(program.id())));
+    say(code_of(t->detach(program.id())));
+  });
+  CHECK(tool.heard() == 1);
+  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  program.pipes().order('x');
+  CHECK(program.pipes().byte() == 'x');
+  REQUIRE(comes_to(tool.pid(), 'T'));
+  tool.send(SIGCONT);
+  CHECK(tool.heard() == -1);  // the event that says so is on its way
+  CHECK(tool.heard() == 1);
+  CHECK(tool.heard() == limit_code);
+  CHECK(tool.heard() == 0);
+  CHECK(tool.heard() == -1);
+  CHECK(tool.heard() == -1);
+  program.pipes().no_more_orders();
+  CHECK(program.end().value == 7);
+}
+
+TEST_CASE("what runs is let go with what is held, without its breakpoints, and its end is still told") {
+  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  bystander held("echo");
+  held.ready();
+  inferior program("echo");
+  const target_address marker = address_of("echo", "marker");
+  const separate_tool tool([&](const separate_tool::say& say) {
+    program.no_more_orders();  // the program is to see the end of the test's orders
+    auto made = tracer::create(limited(200ms));
+    const auto id = (*made)->launch(program.request);
+    if (!id || !is_next<entry_reached>(**made)) ::_exit(1);
+    if (!(*made)->insert_breakpoint(*id, marker, kind) || !(*made)->resume(*id)) ::_exit(2);
+    if (!(*made)->attach(held.id())) ::_exit(3);
+    say(id->value());
+    ::raise(SIGSTOP);
+    say(is_next<control_lost>(**made) && is_next<control_lost>(**made) ? 1 : 0);
+    const auto end = (*made)->wait(clock::now() + 20s);
+    const auto* ended = end && *end ? std::get_if<process_ended>(&(*end)->what) : nullptr;
+    say(ended == nullptr ? -1 : ended->status.value);
+  });
+  program.started();
+  const auto id = static_cast<pid_t>(tool.heard());
+  CHECK(program.line() == "ready");
+  CHECK(comes_true_soon([&] { return none_held(held.pid()) && none_held(id); }));
+  program.order('m');
+  CHECK(program.byte() == 'm');
+  program.no_more_orders();
+  CHECK(program.line() == "calls 1");
+  REQUIRE(comes_to(tool.pid(), 'T'));
+  tool.send(SIGCONT);
+  CHECK(tool.heard() == 1);
+  CHECK(tool.heard() == 7);
+}
+
+TEST_CASE("a process stays held for a silent tool that has set no limit, and for one that says that it is alive") {
+  bystander without("echo"), renewed("echo"), measure("echo");
+  without.ready(), renewed.ready(), measure.ready();
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto has_none = holding(without.id(), std::nullopt);
+    const auto calls = holding(renewed.id(), 2000ms);
+    const auto silent = holding(measure.id(), 6000ms);
+    say(1);
+    for (;;) {
+      if (!calls->keep_held()) ::_exit(1);
+      ::usleep(10'000);
+    }
+  });
+  CHECK(tool.heard() == 1);
+  REQUIRE(comes_true_soon([&] { return none_held(measure.pid()); }));
+  CHECK(all_held(without.pid()));
+  CHECK(all_held(renewed.pid()));
+  tool.send(SIGSTOP);
+  CHECK(comes_true_soon([&] { return none_held(renewed.pid()); }));
+  CHECK(all_held(without.pid()));
+  tool.send(SIGKILL);
+  CHECK(comes_true_soon([&] { return none_held(without.pid()); }));
+}
+
+TEST_CASE("a tool that waits for its events is not silent") {
+  bystander held("echo"), measure("echo");
+  held.ready(), measure.ready();
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto waits = holding(held.id(), 2000ms);
+    const auto silent = holding(measure.id(), 6000ms);
+    say(1);
+    static_cast<void>(waits->wait(clock::now() + 60s));
+  });
+  CHECK(tool.heard() == 1);
+  REQUIRE(comes_true_soon([&] { return none_held(measure.pid()); }));
+  CHECK(all_held(held.pid()));
+}
+
+TEST_CASE("memory that does not answer keeps the tool that reads it, and not the process") {
+  if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
+  bystander program("silent_memory");
+  if (program.pipes().line() != "ready") MPIACQ_SKIP("this kernel has no userfaultfd");
+  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto t = holding(program.id(), 200ms);
+    process_memory memory(program.id());
+    std::array<std::byte, 8> bytes{};
+    memory_range range{silent, bytes};
+    say(1);
+    say(memory.read_ranges({&range, 1}) ? 1 : 0);
+    say(code_of(t->detach(program.id())));
+  });
+  CHECK(tool.heard() == 1);
+  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  program.pipes().order('x');
+  CHECK(program.pipes().byte() == 'x');
+  program.pipes().order('u');
+  CHECK(program.pipes().byte() == 'u');
+  CHECK(tool.heard() == 1);
+  CHECK(tool.heard() == limit_code);
+  program.pipes().no_more_orders();
+  CHECK(program.end().value == 9);
+}
+
+TEST_CASE("what is to be written into memory that does not answer does not keep the tracing process") {
+  if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
+  bystander program("silent_memory"), other("echo");
+  other.ready();
+  if (program.pipes().line() != "ready") MPIACQ_SKIP("this kernel has no userfaultfd");
+  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto t = holding(program.id(), std::nullopt);
+    const std::array<std::byte, 4> zero{};
+    if (!t->attach(other.id()) || !t->write_at_our_end(program.id(), silent, zero)) ::_exit(1);
+    say(1);
+    ::pause();
+  });
+  CHECK(tool.heard() == 1);
+  tool.send(SIGKILL);
+  CHECK(comes_true_soon([&] { return none_held(program.pid()) && none_held(other.pid()); }));
+  program.pipes().order('x');
+  CHECK(program.pipes().byte() == 'x');
+}
