@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -110,12 +111,18 @@ struct starter_stopped {
   int signal = 0;
 };
 struct starter_continued {};
+/// The tracing process has let go of the job by itself (tracer.hpp, control_lost): this program was silent for longer
+/// than `job_options::hold_limit` while a process of the job was stopped, or the tracing process was killed. The job
+/// goes on without this program, as after `detach`. Only starter_ended follows, for a starter that was launched.
+struct job_lost {
+  error why;
+};
 /// The starter has ended. Nothing comes after it.
 struct starter_ended {
   exit_status status;
 };
 using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_changed, job_notice,
-                               starter_stopped, starter_continued, starter_ended>;
+                               starter_stopped, starter_continued, job_lost, starter_ended>;
 
 struct job_options {
   table_limits limits;
@@ -138,6 +145,11 @@ struct job_options {
   /// starts ranks on other nodes is told that it is not debugged, so that no rank waits at a gate, and a notice says
   /// so.
   bool opens_gates_elsewhere = false;
+  /// As tracer_options::hold_limit: how long this program may be silent while the starter or a rank is stopped for it
+  /// (after an event that stops them, and after `hold_ranks`). Calls of the job start the time again. A debugger whose
+  /// user looks at a stopped job for as long as he likes sets it to empty. What `detach(leave::stopped)` leaves stopped
+  /// has no limit.
+  std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
 };
 
 /// What a tool is told of one rank. With MPIR the starter says it of all; with MPI2DD (docs/mpi2dd.md) a process says
@@ -190,6 +202,8 @@ class job {
   /// looked at again.
   [[nodiscard]] deadline wake_at() const;
 
+  /// Starts the time of `job_options::hold_limit` again. Call it after each step of long work on a stopped job.
+  void keep_held();
   /// Lets the starter and the ranks that are held run on, and stays with the starter. Where the starter alone does not
   /// release the ranks (no MPIR_partial_attach_ok), the gate of every rank of this node is opened, also of those that
   /// were not selected (MPIR 1.1, chapter 8, step 18). With MPI2DD it first takes hold of what is new of the job on
@@ -198,9 +212,10 @@ class job {
   /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
   /// starter's own entry is held with the starter. One outcome for each selected rank, in order.
   [[nodiscard]] std::vector<rank_outcome> hold_ranks();
-  /// The ranks of this node, to look into (node_ranks.hpp). A process has one tracer: those that this job follows are
-  /// stopped and let go by it, all others by a tracer of their own. While the caller has an event to answer, and no
-  /// longer than this job. Errors as `node_ranks::create`; invalid_argument before there are any.
+  /// The ranks of this node, to look into (node_ranks.hpp). A process has one tracer: this job's tracer stops and lets
+  /// go those that this job follows, and reads those that `hold_ranks` holds, which stay held. A second tracer takes
+  /// all others. While the caller has an event to answer, and no longer than this job. Errors as `node_ranks::create`;
+  /// invalid_argument before there are any.
   [[nodiscard]] result<std::unique_ptr<node_ranks>> look_into(const rank_selection& ranks,
                                                               const node_ranks_options& options);
   /// The entries of other nodes that may wait at a gate (MPIR 1.1, 9.8; MPI2DD_FLAG_GATE), which this object cannot

@@ -37,8 +37,8 @@ struct look_options {
 /// `named` is the starter or leads to it, as for `job::attach`. A table counts as there when the starter says so
 /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and two reads
 /// in a row are the same: the starter may be filling it. It is waited for until `until`.
-/// Errors: not_found (no such process, no starter), permission, process_gone, timed_out (no complete table by then; the
-/// message says what was there).
+/// Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no complete
+/// table by then; the message says what was there).
 [[nodiscard]] result<job_view> look_at_job(process_id named, const look_options& options = {},
                                            deadline until = clock::now());
 

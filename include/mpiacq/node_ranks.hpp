@@ -80,6 +80,10 @@ struct node_ranks_options {
 /// and all say another rank, it is not this one. Its real, effective, saved and file system user must be the starter's
 /// (process_user.hpp): that is asked when this is made, and again each time when it is held.
 ///
+/// MPIR_being_debugged of a rank (MPIR 1.1, 9.3) is not written. It tells a process that runs that a tool is attached
+/// to it. A rank is attached to here only while all its threads are stopped, so it could never read a 1.
+/// `job::hold_ranks` writes it.
+///
 /// Thread: one at a time.
 class node_ranks {
  public:
@@ -105,8 +109,13 @@ class node_ranks {
   [[nodiscard]] std::vector<rank_hold> hold();
   [[nodiscard]] std::size_t held_count() const;
 
+  /// Starts the time of `tracer_options::hold_limit` again (node_ranks_options::tracing). Call it while ranks are held
+  /// and this program works with what it has read of them; `stacks` and `queues` do so themselves.
+  void keep_held();
+
   /// Lets all go on as they were found: a rank that was stopped by a signal stays stopped. One outcome for each rank,
-  /// in order; fine for one that was not held, or has ended. timed_out: a thread is let go when it comes back.
+  /// in order; fine for one that was not held, or has ended. timed_out: a thread is let go when it comes back. limit:
+  /// the tracing process has let go of the rank before, because this program was silent for too long.
   std::vector<result<void>> release(leave how = leave::running);
 
   /// The registers of the threads of every rank that is held; invalid_argument for one that is not.

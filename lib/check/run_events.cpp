@@ -44,6 +44,11 @@ void run::state::handle(const process_event& event) {
                  [&](const group_stopped& stop) { coming.emplace_back(starter_stopped{stop.signal}); },
                  [&](const group_continued&) { coming.emplace_back(starter_continued{}); },
                  [&](const tracing_problem& problem) { notice(problem.what); },
+                 [&](const control_lost& loss) {
+                   stopped = false;
+                   detached = true;
+                   notice(loss.why);
+                 },
                  [&](const auto&) {},  // not asked for: followed children
                  [&](const process_ended& end) { take_end(end); },
              },

@@ -22,7 +22,9 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
     auto found = find_starter(named, options.debug_files, options.interface);
     if (!found) return fail(std::move(found).error());
-    auto control = tracer::create();
+    tracer_options how;
+    how.hold_limit = options.hold_limit;
+    auto control = tracer::create(std::move(how));
     if (!control) return fail(std::move(control).error());
 
     auto s = std::make_unique<state>();

@@ -72,7 +72,8 @@ void job::state::at_end(candidate& process, const exit_status& status) {
   }
   // Whoever launched a script waits for that, and takes its status.
   if (!root_ended) return;
-  if (decided) {
+  // After a detach no process is followed any more, so no birth is still to come.
+  if (decided || detached) {
     if (process.pid == root || &process == starter) finish();
   } else if (!others_live) {
     // A child that it made in its last moment is told of when that has stopped, which may be after its maker's end.
@@ -80,6 +81,26 @@ void job::state::at_end(candidate& process, const exit_status& status) {
     const bool no_more_births = control->is_idle().value_or(false);
     finish_at = no_more_births ? clock::now() : clock::now() + birth_delay;
   }
+}
+
+void job::state::at_loss(candidate& process, const error& why) {
+  process.stopped = process.stays = process.waits = false;
+  const bool is_starter = &process == starter;
+  // Its end is reported only for what was launched.
+  process.ended = !facts.launched || process.pid != root;
+  if (process.is_member) {
+    members.erase(process.pid);
+    return;
+  }
+  if (!is_starter || detached) return;
+  detached = true;
+  for_caller = false;
+  look_at = gates_at = daemons_at = no_deadline;
+  // What the caller has not been given yet asks for answers that are of no use any more.
+  postponed.clear();
+  std::erase_if(coming, [](const job_event& event) { return !std::holds_alternative<job_notice>(event); });
+  coming.emplace_back(job_lost{why});
+  ended = !facts.launched;
 }
 
 void job::state::finish() {

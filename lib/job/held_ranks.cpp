@@ -70,7 +70,9 @@ result<void> held_ranks::let_go(process_id rank, leave how) {
 }
 
 void held_ranks::handle(const process_event& event) {
-  if (std::holds_alternative<process_ended>(event.what)) held_.erase(event.process);
+  const bool is_gone =
+      std::holds_alternative<process_ended>(event.what) || std::holds_alternative<control_lost>(event.what);
+  if (is_gone) held_.erase(event.process);
 }
 
 result<bool> held_ranks::open_gate(process_id rank) {

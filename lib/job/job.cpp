@@ -44,7 +44,9 @@ job::~job() {
 }
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
-  auto control = tracer::create();
+  tracer_options how;
+  how.hold_limit = options.hold_limit;
+  auto control = tracer::create(std::move(how));
   if (!control) return fail(std::move(control).error());
 
   launch_request request;
@@ -109,6 +111,10 @@ void job::state::on_time() {
   if (now >= gates_at) try_gates();
   if (now >= daemons_at) look_for_daemons();
   if (now >= look_at) look_again();
+}
+
+void job::keep_held() {
+  (void)state_->control->keep_held();
 }
 
 result<void> job::resume() {

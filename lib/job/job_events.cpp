@@ -51,6 +51,7 @@ void job::state::handle(const process_event& event) {
                    if (is_starter) coming.emplace_back(starter_continued{});
                  },
                  [&](const tracing_problem& problem) { notice(problem.what); },
+                 [&](const control_lost& loss) { at_loss(process, loss.why); },
                  [&](const process_ended& end) {
                    process.is_member ? at_member_end(process, end.status) : at_end(process, end.status);
                  },

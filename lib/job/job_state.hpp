@@ -100,6 +100,8 @@ struct job::state {
   void at_state_written(candidate& process);
   void at_end(candidate& process, const exit_status& status);
   void finish();
+  /// The tracing process has let go of it by itself.
+  void at_loss(candidate& process, const error& why);
   void at_member_end(candidate& process, const exit_status& status);
   /// Null for a process that is none of ours.
   [[nodiscard]] candidate* find(process_id pid);

@@ -1,10 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/job_view.hpp"
 
+#include <cerrno>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "descriptor.hpp"
 #include "find_starter.hpp"
 #include "lacking.hpp"
 #include "look_again.hpp"
@@ -70,6 +74,19 @@ result<view_of_job> look_once(process_id starter, const look_options& options) {
   return seen;
 }
 
+error not_there(process_id named) {
+  const std::string folder = fmt::format("/proc/{}", named.value());
+  const descriptor status{::open((folder + "/stat").c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!status.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+    return error{error_code::system, fmt::format("process {} cannot be looked at", named.value())}.with_errno(errno);
+  }
+  if (::access(folder.c_str(), F_OK) == 0) {
+    return {error_code::process_gone,
+            fmt::format("process {} has ended, and its parent has not taken its end yet", named.value())};
+  }
+  return error{error_code::not_found, fmt::format("there is no process {} on this node", named.value())}.on(folder);
+}
+
 error no_table_yet(process_id starter, const view_of_job& seen) {
   const std::string who = fmt::format("{} ({})", starter.value(), executable_of(starter));
   if (!seen.lacking.empty()) return {error_code::not_found, fmt::format("{} has no table: {}", who, seen.lacking)};
@@ -84,6 +101,7 @@ error no_table_yet(process_id starter, const view_of_job& seen) {
 }
 
 result<job_view> look_until_complete(process_id named, const look_options& options, deadline until) {
+  if (state_of(named) == run_state::gone) return fail(not_there(named));
   auto found = find_starter(named, options.debug_files, options.interface);
   if (!found) return fail(std::move(found).error());
   if (found->interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(*found), options, until);

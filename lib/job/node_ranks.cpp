@@ -128,6 +128,10 @@ std::vector<rank_hold> node_ranks::hold() {
   return outcomes;
 }
 
+void node_ranks::keep_held() {
+  state_->grip->keep_held();
+}
+
 std::size_t node_ranks::held_count() const {
   return static_cast<std::size_t>(
       std::count_if(state_->here.begin(), state_->here.end(), [](const auto& rank) { return rank.held; }));
@@ -234,6 +238,7 @@ void node_ranks::state::take_events() {
     if (place == place_of.end()) continue;
     rank_here& rank = here[place->second];
     if (auto* problem = std::get_if<tracing_problem>(&event->what)) rank.hold.why = std::move(problem->what);
+    if (auto* lost = std::get_if<control_lost>(&event->what)) rank.hold.why = std::move(lost->why);
     if (std::holds_alternative<process_ended>(event->what)) {
       rank.held = false;
       rank.hold.state = rank.identity.state = hold_state::gone;

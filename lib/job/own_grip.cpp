@@ -40,11 +40,13 @@ job::state::own_grip::~own_grip() {
   (void)let_go(held, leave::running);
 }
 
-/// What was taken for the starter once, and let go since, is nobody's.
-bool job::state::own_grip::is_followed(process_id rank) const {
+/// What was taken for the starter once, and let go since, is not the job's any more.
+bool job::state::own_grip::is_the_jobs(process_id rank) const {
+  if (job_.detached) return false;
   const candidate* process = job_.find(rank);
-  if (process == nullptr || process->ended || job_.detached) return false;
-  return process == job_.starter || process->is_member;
+  // A rank that `job::hold_ranks` holds has no interface that is followed: the job traces it, and no more.
+  if (process == nullptr) return job_.ranks->holds(rank);
+  return !process->ended && (process == job_.starter || process->is_member);
 }
 
 std::vector<result<void>> job::state::own_grip::take(std::span<const attach_target> ranks) {
@@ -52,15 +54,19 @@ std::vector<result<void>> job::state::own_grip::take(std::span<const attach_targ
     std::vector<process_id> pids;
     for (const attach_target& one : followed) {
       pids.push_back(one.process);
-      candidate& process = *job_.find(one.process);
-      if (process.stopped) continue;
-      process.stays = true;
+      candidate* const process = job_.find(one.process);
+      if (process == nullptr || process->stopped) continue;  // it is held already, and stays so
+      process->stays = true;
       interrupted_.insert(one.process);
     }
     job_.stop_all(pids);
     std::vector<result<void>> outcomes;
     for (const process_id pid : pids) {
       const candidate* process = job_.find(pid);
+      if (process == nullptr && job_.ranks->holds(pid)) {
+        outcomes.emplace_back();
+        continue;
+      }
       const bool is_gone = process == nullptr || process->ended;
       const auto code = is_gone ? error_code::process_gone : error_code::timed_out;
       const auto why = is_gone ? "it has ended" : "not all of its threads stop";
@@ -70,7 +76,7 @@ std::vector<result<void>> job::state::own_grip::take(std::span<const attach_targ
     return outcomes;
   };
   return both_parts<result<void>>(
-      ranks, [](const attach_target& one) { return one.process; }, [this](process_id pid) { return is_followed(pid); },
+      ranks, [](const attach_target& one) { return one.process; }, [this](process_id pid) { return is_the_jobs(pid); },
       ours, [this](std::span<const attach_target> others) { return take_others(others); });
 }
 
@@ -86,8 +92,8 @@ std::vector<result<void>> job::state::own_grip::take_others(std::span<const atta
 std::vector<result<void>> job::state::own_grip::let_go(std::span<const process_id> ranks, leave how) {
   const auto ours = [&](std::span<const process_id> followed) {
     for (const process_id pid : followed) {
-      candidate& process = *job_.find(pid);
       if (interrupted_.erase(pid) == 0 || how == leave::stopped) continue;
+      candidate& process = *job_.find(pid);
       process.stays = false;
       // It may have run into an event on its way.
       if (process.stopped && !process.waits) job_.run_on(process);
@@ -95,7 +101,7 @@ std::vector<result<void>> job::state::own_grip::let_go(std::span<const process_i
     return std::vector<result<void>>(followed.size());
   };
   return both_parts<result<void>>(
-      ranks, itself, [this](process_id pid) { return is_followed(pid); }, ours,
+      ranks, itself, [this](process_id pid) { return is_the_jobs(pid); }, ours,
       [&](std::span<const process_id> others) {
         return beside_ ? beside_->detach_all(others, how) : std::vector<result<void>>(others.size());
       });
@@ -105,12 +111,17 @@ std::vector<result<std::vector<thread_registers>>> job::state::own_grip::registe
                                                                                    which_threads which) const {
   using answer = result<std::vector<thread_registers>>;
   return both_parts<answer>(
-      ranks, itself, [this](process_id pid) { return is_followed(pid); },
+      ranks, itself, [this](process_id pid) { return is_the_jobs(pid); },
       [&](std::span<const process_id> followed) { return job_.control->registers(followed, which); },
       [&](std::span<const process_id> others) {
         if (beside_) return beside_->registers(others, which);
         return std::vector<answer>(others.size(), fail(error_code::process_gone, "it has ended"));
       });
+}
+
+void job::state::own_grip::keep_held() {
+  (void)job_.control->keep_held();
+  if (beside_) (void)beside_->keep_held();
 }
 
 std::optional<process_event> job::state::own_grip::next_event() {

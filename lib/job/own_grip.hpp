@@ -11,7 +11,9 @@
 
 namespace mpiacq {
 
-/// The job's own: what it follows is stopped where it runs, and runs on; a tracer beside it takes all others.
+/// Processes that the job traces (the starter, ranks that it follows, ranks that it holds) are reached through the
+/// job's tracer: those that run are stopped and run on afterwards, those that are held stay so. A second tracer takes
+/// all other ranks.
 class job::state::own_grip final : public rank_grip {
  public:
   own_grip(state& job, tracer_options options) : job_(job), options_(std::move(options)) {}
@@ -24,10 +26,11 @@ class job::state::own_grip final : public rank_grip {
   std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override;
   std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
                                                                which_threads which) const override;
+  void keep_held() override;
   std::optional<process_event> next_event() override;
 
  private:
-  [[nodiscard]] bool is_followed(process_id rank) const;
+  [[nodiscard]] bool is_the_jobs(process_id rank) const;
   [[nodiscard]] std::vector<result<void>> take_others(std::span<const attach_target> ranks);
 
   state& job_;

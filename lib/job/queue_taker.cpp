@@ -176,10 +176,20 @@ void queue_taker::hold(std::vector<pending>& all) {
 
 void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_t>& done) {
   std::vector<process_id> ours;
+  std::vector<std::size_t> places;
   for (const std::size_t i : done) {
-    if (std::exchange(all[i].held, false)) ours.push_back(all[i].rank->process.process);
+    if (!std::exchange(all[i].held, false)) continue;
+    ours.push_back(all[i].rank->process.process);
+    places.push_back(i);
   }
-  if (!ours.empty()) (void)grip_.let_go(ours);  // what has ended meanwhile is let go, too
+  grip_.keep_held();  // of those that are still being read
+  if (ours.empty()) return;
+  const auto outcomes = grip_.let_go(ours);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    // The tracing process had let go of it before: it ran while it was read.
+    const bool lost = !outcomes[i] && outcomes[i].error().code == error_code::limit;
+    if (lost) all[places[i]].report = fail(outcomes[i].error());
+  }
 }
 
 node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {

@@ -23,6 +23,8 @@ class rank_grip {
   /// As `tracer::registers`.
   [[nodiscard]] virtual std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
                                                                                      which_threads which) const = 0;
+  /// As `tracer::keep_held`.
+  virtual void keep_held() = 0;
   /// What a rank that is held has done; empty where nobody has done anything.
   [[nodiscard]] virtual std::optional<process_event> next_event() = 0;
 };
@@ -39,6 +41,7 @@ class tracer_grip final : public rank_grip {
                                                                which_threads which) const override {
     return control_->registers(ranks, which);
   }
+  void keep_held() override { (void)control_->keep_held(); }
   std::optional<process_event> next_event() override {
     auto event = control_->wait(clock::now());
     return event ? std::move(*event) : std::nullopt;

@@ -64,20 +64,33 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
   std::vector<process_id> stopped, to_let_go;
   auto outcome = attached.begin();
   for (pending* one : ours) {
+    one->taken_here = false;
     if (!one->rank->held) one->taken = *outcome++;
     if (!one->taken) continue;
     stopped.push_back(one->rank->process.process);
-    if (!one->rank->held) to_let_go.push_back(stopped.back());
+    one->taken_here = !one->rank->held;
+    if (one->taken_here) to_let_go.push_back(stopped.back());
   }
   auto registers = grip_.registers(stopped, which);
   auto threads = registers.begin();
   for (pending* one : ours) {
     if (!one->taken) continue;
+    grip_.keep_held();
     one->taken = *threads ? look(*one, std::move(**threads)) : result<void>(fail(threads->error()));
     ++threads;
   }
-  (void)grip_.let_go(to_let_go);  // what has ended meanwhile is let go, too
+  disbelieve_if_lost(ours, grip_.let_go(to_let_go));
   return clock::now() - begin;
+}
+
+/// The tracing process had let go of some of them before: what was copied of a process that ran is no stack.
+void stack_taker::disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go) {
+  auto outcome = let_go.begin();
+  for (pending* one : looked_at) {
+    if (!one->taken_here) continue;
+    if (!*outcome && outcome->error().code == error_code::limit && one->taken) one->taken = std::move(*outcome);
+    ++outcome;
+  }
 }
 
 void stack_taker::walk_all(std::vector<pending>& all, const walk_options& options) {

@@ -37,7 +37,8 @@ class stack_taker {
     rank_walker* walker = nullptr;
     result<void> taken;
     std::vector<raw_stack> stacks;
-    bool again = false;  ///< its stacks did not fit into a copy: it is to be walked while it is held
+    bool taken_here = false;  ///< it is held for this look alone, and let go after it
+    bool again = false;       ///< its stacks did not fit into a copy: it is to be walked while it is held
   };
 
   [[nodiscard]] rank_walker& walker_of(process_id pid);
@@ -45,6 +46,7 @@ class stack_taker {
   /// time that this took.
   template <class Look>
   clock::duration while_held(std::vector<pending>& all, bool again, which_threads which, Look look);
+  static void disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go);
   void walk_all(std::vector<pending>& all, const walk_options& options);
   [[nodiscard]] std::vector<rank_stacks> named(std::vector<pending> all);
 

@@ -1,11 +1,17 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The library's attach mode: what each call gives, and what is left of it in the starter, in its ranks and in us.
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
+#include "mpiacq/job_view.hpp"
+#include "mpiacq/node_ranks.hpp"
 #include "running_starter.hpp"
 
 using namespace mpiacq;
@@ -128,6 +134,114 @@ TEST_CASE("ranks are held one by one with an outcome each, and are told that the
     CHECK((i == 2 ? is_left_stopped(ranks[i]) : runs_freely(ranks[i])));
   }
   ::kill(ranks[2], SIGCONT);
+  check_end(starter);
+}
+
+TEST_CASE("ranks that the job holds are looked into through the job, and stay held") {
+  running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "4", "--hold", "--exit", "3"});
+  starter.ready();
+  const auto ranks = starter.ranks();
+  job_options options;
+  options.ranks = *rank_selection::parse("0-1");
+  const auto subject = attached_to(starter.id(), std::move(options));
+  expect<job_attached>(*subject);
+  for (const rank_outcome& outcome : subject->hold_ranks()) REQUIRE(outcome.held.has_value());
+  auto inside = subject->look_into({}, {});
+  REQUIRE(inside.has_value());
+  // Ranks 0 and 1 are the job's, ranks 2 and 3 are held for this look.
+  for (const rank_hold& hold : (*inside)->hold()) {
+    INFO(hold.rank << ": " << (hold.why ? hold.why->message : std::string()));
+    CHECK(hold.state == hold_state::held);
+  }
+  for (const auto& threads : (*inside)->registers()) {
+    REQUIRE(threads.has_value());
+    CHECK(threads->size() == 1);
+  }
+  for (const auto& released : (*inside)->release()) CHECK(released.has_value());
+  for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
+
+  const node_stacks stacks = (*inside)->stacks();
+  REQUIRE(stacks.ranks.size() == 4);
+  for (const rank_stacks& rank : stacks.ranks) {
+    INFO(rank.rank << ": " << (rank.taken ? std::string() : rank.taken.error().message));
+    REQUIRE(rank.taken.has_value());
+    const auto& frames = rank.threads.at(0).frames;
+    CHECK(std::any_of(frames.begin(), frames.end(),
+                      [](const auto& frame) { return frame.place->function.find("MPI_Init") != std::string::npos; }));
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
+  inside->reset();
+  for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
+  CHECK(being_debugged(starter, 0) == 1);
+  REQUIRE(subject->detach(leave::running).has_value());
+  for (const pid_t rank : ranks) CHECK(runs_freely(rank));
+  check_end(starter);
+}
+
+TEST_CASE("a silent program loses a job that it has stopped, is told so, and the job ends as it would") {
+  running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "3", "--hold", "--exit", "3"});
+  starter.ready();
+  job_options options;
+  options.hold_limit = std::chrono::milliseconds(300);
+  const auto subject = attached_to(starter.id(), std::move(options));
+  expect<job_attached>(*subject);
+  for (const rank_outcome& outcome : subject->hold_ranks()) REQUIRE(outcome.held.has_value());
+  // This program says nothing more.
+  for (const pid_t rank : starter.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+  CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(being_debugged(starter, i) == 0);
+  CHECK_THAT(expect<job_lost>(*subject).why.message, ContainsSubstring("hold_limit"));
+  for (const rank_state state : subject->rank_states()) CHECK(state == rank_state::running);
+  CHECK(subject->detach().has_value());
+  check_end(starter);
+}
+
+TEST_CASE("a job without a limit stays stopped for a silent program") {
+  running_starter starter({"checked", "--ranks", "3", "--hold", "--exit", "3"}), measure({"checked", "--hold"});
+  starter.ready();
+  measure.ready();
+  job_options none, some;
+  none.hold_limit.reset();
+  some.hold_limit = std::chrono::milliseconds(500);
+  const auto subject = attached_to(starter.id(), std::move(none));
+  const auto clock_of_test = attached_to(measure.id(), std::move(some));
+  CHECK(comes_true([&] { return runs_freely(measure.pid()); }));
+  CHECK(is_held(starter.pid()));
+  REQUIRE(subject->detach().has_value());
+  check_end(starter);
+}
+
+TEST_CASE("looking at a job: a number that no process has is told apart from one that has ended") {
+  const auto nobody = look_at_job(process_id{999'999'999});
+  REQUIRE_FALSE(nobody.has_value());
+  CHECK(nobody.error().code == error_code::not_found);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) ::_exit(0);
+  siginfo_t info{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
+  const auto zombie = look_at_job(process_id{child});
+  REQUIRE_FALSE(zombie.has_value());
+  CHECK(zombie.error().code == error_code::process_gone);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("a program without a free descriptor is told so, and not that a process has gone") {
+  running_starter starter({"checked", "--hold", "--exit", "3"});
+  starter.ready();
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{3, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto looked = look_at_job(starter.id());
+  const auto traced = tracer::create();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(looked.has_value());
+  CHECK(looked.error().code == error_code::system);
+  CHECK(looked.error().system_errno == EMFILE);
+  REQUIRE_FALSE(traced.has_value());
+  CHECK(traced.error().code == error_code::system);
+  CHECK(traced.error().system_errno == EMFILE);
   check_end(starter);
 }
 

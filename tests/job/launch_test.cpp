@@ -1,9 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The library as a debugger links it: a job's events in order, with both kinds of breakpoints, and two jobs at a time.
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <utility>
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
@@ -63,7 +70,97 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+/// starter_pie with pipes of its own for standard input and output, which waits for a byte before each step.
+class stepping_starter {
+ public:
+  stepping_starter() {
+    REQUIRE(::pipe2(input_, O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(output_, O_CLOEXEC) == 0);
+  }
+  ~stepping_starter() {
+    no_more_steps();
+    ::close(output_[0]);
+  }
+  stepping_starter(const stepping_starter&) = delete;
+  stepping_starter& operator=(const stepping_starter&) = delete;
+
+  std::unique_ptr<job> launch(const scratch_folder& folder, job_options options) {
+    const int own_input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    const int own_output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(input_[0], STDIN_FILENO);
+    ::dup2(output_[1], STDOUT_FILENO);
+    ::setenv("MPIACQ_ORACLE", folder.path("starter_pie").c_str(), 1);
+    auto launched = job::launch({MPIACQ_STARTERS "/starter_pie", "--step", "--exit", "3"}, std::move(options));
+    ::unsetenv("MPIACQ_ORACLE");
+    ::dup2(own_input, STDIN_FILENO);
+    ::dup2(own_output, STDOUT_FILENO);
+    for (const int fd : {own_input, own_output, input_[0], output_[1]}) ::close(fd);
+    REQUIRE(launched.has_value());
+    return std::move(*launched);
+  }
+  void await_ready() const {
+    char c = 0;
+    while (::read(output_[0], &c, 1) == 1 && c != '\n') {
+    }
+  }
+  void no_more_steps() {
+    if (input_[1] >= 0) ::close(std::exchange(input_[1], -1));
+  }
+
+ private:
+  int input_[2] = {-1, -1};
+  int output_[2] = {-1, -1};
+};
+
+/// The process that traces for this program, which is the child of the guard that this program has started.
+pid_t tracing_process() {
+  const auto children = [](pid_t parent) {
+    const std::string self = std::to_string(parent);
+    std::ifstream list("/proc/" + self + "/task/" + self + "/children");
+    return std::vector<pid_t>(std::istream_iterator<pid_t>(list), {});
+  };
+  for (const pid_t guard : children(::getpid())) {
+    for (const pid_t tracing : children(guard)) {
+      if (file_contents("/proc/" + std::to_string(tracing) + "/comm") == "tracer\n") return tracing;
+    }
+  }
+  FAIL("no tracing process");
+  return 0;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "the tracing process is killed while a starter has no table yet: its job runs to its own end, which is told") {
+  job_options options;
+  options.breakpoints = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const scratch_folder folder;
+  stepping_starter starter;
+  const auto subject = starter.launch(folder, std::move(options));
+  // It runs, and waits for its first step.
+  std::thread waits([&] { starter.await_ready(); });
+  const auto nothing = subject->next(clock::now() + std::chrono::seconds(2));
+  waits.join();
+  REQUIRE(nothing.has_value());
+  REQUIRE_FALSE(nothing->has_value());
+  ::kill(tracing_process(), SIGKILL);
+  const auto lost = subject->next(clock::now() + std::chrono::seconds(30));
+  REQUIRE(lost.has_value());
+  REQUIRE(lost->has_value());
+  REQUIRE(std::holds_alternative<job_lost>(**lost));
+  CHECK_THAT(std::get<job_lost>(**lost).why.message, ContainsSubstring("signal 9"));
+  starter.no_more_steps();
+  seen all;
+  while (follow(*subject, all)) {
+  }
+  CHECK(all.spawns == 0);
+  REQUIRE(all.end.has_value());
+  CHECK_FALSE(all.end->signaled);
+  CHECK(all.end->value == 3);
+  const auto said = read_oracle(folder.path("starter_pie"));
+  CHECK(said.at("exit") == "3");
+  for (int i = 0; i < 4; ++i) CHECK(said.at("rank." + std::to_string(i) + ".wait_status") == "0x0");
+}
 
 TEST_CASE("with software breakpoints, threads, forked children and execs behave as with hardware ones") {
   const std::string starter = GENERATE(from_range(kinds()));
