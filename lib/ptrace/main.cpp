@@ -46,7 +46,6 @@ unique_fd tool_process(pid_t id) {
 void take_name_of_guard(char* own_name) {
   constexpr char name[] = "guard";
   if (std::strlen(own_name) >= sizeof name - 1) std::strcpy(own_name, name);
-  static_cast<void>(::prctl(PR_SET_NAME, "job-guard"));
 }
 
 int trace(unique_fd tool, unique_fd to_guard) {
@@ -71,6 +70,8 @@ int main(int argc, char** argv) {
   if (!stand_alone()) return 1;
   unique_fd process = tool_process(static_cast<pid_t>(tool));
   auto notes = make_socket_pair(SOCK_SEQPACKET);
+  // Each has its name before the tool hears of them.
+  static_cast<void>(::prctl(PR_SET_NAME, "job-guard"));
   const pid_t child = notes ? ::fork() : -1;
   if (child > 0) {
     notes->theirs.reset();
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
     take_name_of_guard(argv[0]);
     return guard(child, {std::move(notes->ours), unique_fd{events_descriptor}, std::move(process)}).run();
   }
+  static_cast<void>(::prctl(PR_SET_NAME, "tracer"));
   // Where no second process is to be had, this one traces without a guard.
   unique_fd to_guard = child == 0 ? std::move(notes->theirs) : unique_fd{};
   if (notes) notes->ours.reset();

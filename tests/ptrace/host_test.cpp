@@ -2,7 +2,6 @@
 // The program that uses the library keeps what is its own.
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include "bystander.hpp"
 #include "ptrace_call.hpp"
 #include "run_command.hpp"
+#include "separate_tool.hpp"
 #include "wait_status.hpp"
 #include "waiter.hpp"
 
@@ -140,11 +140,7 @@ TEST_CASE("a program inherits what the host has when it launches, not what it ha
 TEST_CASE("a tracing process that is killed is an error that says so, and no hang") {
   const auto t = new_tracer();
   whole_life(*t);
-  std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");
-  pid_t tracing = 0;
-  children >> tracing;
-  REQUIRE(tracing > 0);
-  ::kill(tracing, SIGKILL);
+  ::kill(tracing_process_of(::getpid()), SIGKILL);
   const auto event = t->wait();
   REQUIRE_FALSE(event.has_value());
   CHECK(event.error().code == error_code::system);
