@@ -70,6 +70,9 @@ std::optional<int> attach_session::handle(const job_event& event) {
   } else if (std::holds_alternative<daemons_launched>(event)) {
     complain("the starter has launched the daemons");
     if (daemons_by_ != no_deadline) return leave_it();
+  } else if (const auto* lost = std::get_if<job_lost>(&event)) {
+    complain(lost->why);
+    return status_tool_failed;
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     const exit_status& how = end->status;
     complain(fmt::format("{} (pid {}) ended: {} {}", job_.starter().executable, job_.starter().pid.value(),

@@ -103,6 +103,10 @@ void launch_session::handle(const job_event& event) {
     stop_with_the_starter();
   } else if (std::holds_alternative<starter_continued>(event)) {
     starter_stopped_ = terminal_stop_ = false;
+  } else if (const auto* lost = std::get_if<job_lost>(&event)) {
+    reporter_.problem(lost->why);
+    reporter_.note_failure();
+    left_ = spawned_ = true;  // no report comes any more, and none is waited for
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     ended_ = *end;
   }
