@@ -13,10 +13,10 @@ namespace mpiacq {
 
 namespace {
 
+using carriers::max_version;
 using carriers::recipe;
 using carriers::release_layouts;
 
-constexpr std::size_t max_version = 64;
 /// Sizes that a process must bear out before its types are believed: Open MPI's libraries tell those of 19 types.
 constexpr std::size_t least_compared = 10;
 

@@ -29,7 +29,6 @@ using namespace carriers;
 
 constexpr std::chrono::seconds wrapper_limit{20};
 constexpr std::chrono::seconds compiler_limit{60};
-constexpr std::size_t max_version = 64;
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream in(text);

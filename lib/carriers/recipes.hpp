@@ -1,10 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
 namespace mpiacq::carriers {
+
+/// The most bytes that an MPI's statement of its own version may have.
+inline constexpr std::size_t max_version = 64;
 
 /// How a library's own data gives away the size of one of its types.
 enum class size_witness : unsigned char {

@@ -38,6 +38,21 @@ std::set<std::string> ranks_in(const json& report, const std::string& function) 
 
 }  // namespace
 
+TEST_CASE("stacks: Ctrl-C ends it also while the memory of a rank does not answer, and the ranks run on") {
+  if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
+  running_starter starter({"checked", "--rank", "checked_rank_silent", "--ranks", "3", "--hold", "--exit", "3"});
+  starter.ready();
+  running_command run({MPIACQ_COMMAND, "stacks", std::to_string(starter.pid())});
+  REQUIRE(comes_true([&] { return status_of(starter.ranks()[2], "State").find('t') == 0; }));
+  ::kill(run.pid(), SIGINT);
+  const auto outcome = run.wait();
+  CHECK(outcome.signal == SIGINT);
+  CHECK_FALSE(outcome.timed_out);
+  CHECK_THAT(outcome.err, ContainsSubstring("all processes are released"));
+  for (const pid_t rank : starter.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
 TEST_CASE("stacks: one tree of all ranks, and the starter is not even looked into") {
   running_starter starter({"starter_pie", "--hold", "--ranks", "5", "--exit", "3"});
   starter.ready();

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "unanswered_signal.hpp"
+
 namespace mpiacq::tool {
 
 /// The signals that this command gets while a job runs under it.
@@ -36,6 +38,9 @@ class signal_catcher {
   /// Readable while `take` has something.
   [[nodiscard]] int descriptor() const;
   [[nodiscard]] std::optional<received_signal> take();
+
+ private:
+  std::optional<unanswered_signal> patience_;
 };
 
 }  // namespace mpiacq::tool
