@@ -9,17 +9,17 @@ namespace mpiacq::tool {
 
 namespace {
 
-std::string ranks_text(const job& subject, const rank_set& ranks) {
+std::string named_ranks(const job& subject, const rank_set& ranks) {
   return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", subject.processes()->names().text(ranks));
 }
 
-error nobody_opens(const job& subject, const rank_set& far) {
+error gates_stay_closed(const job& subject, const rank_set& far) {
   const bool one = far.count() == 1;
   return {error_code::unsupported,
           fmt::format("{} {} on {}, and the starter does not release its ranks itself (it has no "
                       "MPIR_partial_attach_ok): if {} at MPIR_debug_gate, {} for ever. With --agents ssh, slurm or "
                       "mpir, agents let {} go; so does a debugger on {} that sets MPIR_debug_gate to 1",
-                      ranks_text(subject, far), one ? "is" : "are", one ? "another node" : "other nodes",
+                      named_ranks(subject, far), one ? "is" : "are", one ? "another node" : "other nodes",
                       one ? "it waits" : "they wait", one ? "it waits" : "they wait", one ? "it" : "them",
                       one ? "its node" : "their nodes")};
 }
@@ -35,7 +35,7 @@ gates_elsewhere::gates_elsewhere(job& subject, agents_of_job& agents, job_report
   if (is_mpi2dd) {
     subject.nobody_opens_gates_elsewhere();
   } else if (!far_.empty()) {
-    reporter.problem(nobody_opens(subject, far_));
+    reporter.problem(gates_stay_closed(subject, far_));
   }
 }
 
@@ -47,11 +47,11 @@ void gates_elsewhere::open() {
   const opened_gates seen = nodes_->open_gates(how);
   for (const refused_ranks& refused : seen.refused) {
     reporter_.problem(error{refused.why}.while_doing(
-        fmt::format("letting {} go on at the gate of its MPI initialisation", ranks_text(job_, refused.ranks))));
+        fmt::format("letting {} go on at the gate of its MPI initialisation", named_ranks(job_, refused.ranks))));
   }
   if (!seen.without.empty()) {
     reporter_.problem({error_code::not_found, fmt::format("no gate was seen in {} within {} s",
-                                                          ranks_text(job_, seen.without), how.limit.count() / 1000)});
+                                                          named_ranks(job_, seen.without), how.limit.count() / 1000)});
   }
   nodes_.reset();
   agents_.leave();
