@@ -18,9 +18,9 @@ namespace mpiacq::tool {
 
 /// Shared with the reports that are still to be written there.
 struct report_file::place {
-  place(int d, std::string p, bool json) : descriptor(d), path(std::move(p)) {
+  place(int d, std::string p, bool is_document) : descriptor(d), path(std::move(p)) {
     struct stat kind {};
-    replaces = json && !path.empty() && ::fstat(descriptor, &kind) == 0 && S_ISREG(kind.st_mode);
+    replaces = is_document && !path.empty() && ::fstat(descriptor, &kind) == 0 && S_ISREG(kind.st_mode);
   }
   ~place() {
     if (!path.empty()) ::close(descriptor);
