@@ -23,6 +23,12 @@ bool is_settled(const rank_watch& rank) {
          (rank.seen.at_spawn != place::unknown && rank.seen.at_spawn != place::past_init);
 }
 
+/// A process that is not there belongs to nobody: that the table names it is for a clause to judge.
+bool is_of_another_user(process_id pid, user_id starters) {
+  const auto why = why_no_rank(pid, starters);
+  return why && why->code == error_code::permission;
+}
+
 }  // namespace
 
 void rank_set::look_at_spawn(const process_table& table, process_id starter) {
@@ -50,7 +56,7 @@ void rank_set::take_in(const process_table& table, process_id starter) {
     if (host == process_table::no_string || !local[host] || table.pid(i).value() <= 0) continue;
     const bool is_starter = table.pid(i) == starter;
     const auto [user, is_new] = is_other_users.try_emplace(table.pid(i), false);
-    if (is_new) user->second = table.user() && why_no_rank(table.pid(i), *table.user());
+    if (is_new) user->second = table.user() && is_of_another_user(table.pid(i), *table.user());
     if (user->second) continue;
     starter_in_table_ = starter_in_table_ || is_starter;
     starter_is_entry_0_ = starter_is_entry_0_ || (is_starter && i == 0);

@@ -18,6 +18,8 @@ constexpr std::uint64_t cost_of_row = 72;
 constexpr std::uint64_t cost_of_reading_row = 150;  // while the table is read
 constexpr std::uint64_t cost_of_header_byte = 16;   // names of folders and files
 
+constexpr std::size_t common_attributes = 16;  // an abbreviation rarely has more
+
 }  // namespace
 
 bool dwarf_costs::take_units() {
@@ -43,10 +45,12 @@ bool dwarf_costs::take_first_entry(std::uint64_t table, std::span<const std::byt
   const std::uint64_t code = at.uleb();
   if (code == 0 || table >= of_.abbreviations.size()) return true;
   byte_cursor abbreviations{of_.abbreviations.subspan(static_cast<std::size_t>(table)), of_.order};
-  while (const auto a = next_abbreviation(abbreviations)) {
+  abbreviation a;
+  a.attributes.reserve(common_attributes);
+  while (next_abbreviation(abbreviations, a)) {
     if (!allowance_->take(cost_of_abbreviation)) return false;
-    if (a->code != code) continue;
-    for (const auto& attribute : a->attributes) {
+    if (a.code != code) continue;
+    for (const auto& attribute : a.attributes) {
       if (attribute.name == DW_AT_GNU_dwo_name) has_split_units_ = true;
     }
     return true;
@@ -70,7 +74,8 @@ bool dwarf_costs::take_table(std::uint64_t offset) {
   }
   byte_cursor table{of_.abbreviations.subspan(static_cast<std::size_t>(offset)), of_.order};
   std::uint64_t count = 0;
-  while (next_abbreviation(table)) {
+  abbreviation read;
+  while (next_abbreviation(table, read)) {
     ++count;
     if (!allowance_->take(cost_of_abbreviation)) return false;
   }

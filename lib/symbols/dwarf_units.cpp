@@ -30,24 +30,24 @@ std::optional<unit_header> decode_unit_header(std::span<const std::byte> bytes, 
   return unit;
 }
 
-std::optional<abbreviation> next_abbreviation(byte_cursor& table) {
-  abbreviation read;
+bool next_abbreviation(byte_cursor& table, abbreviation& read) {
+  read.attributes.clear();
   read.code = table.uleb();
-  if (read.code == 0) return std::nullopt;
+  if (read.code == 0) return false;
   read.tag = table.uleb();
   read.has_children = table.number(1) != 0;
   for (;;) {
     abbreviation::attribute a;
     a.name = table.uleb();
     a.form = table.uleb();
-    if (!table.good()) return std::nullopt;
+    if (!table.good()) return false;
     if (a.form == DW_FORM_implicit_const) {
       const auto before = table.rest();
       static_cast<void>(table.uleb());  // a signed one is as long
       a.implicit = before.first(before.size() - table.rest().size());
     }
-    if (a.name == 0 && a.form == 0) return read;
-    if (read.attributes.size() == most_attributes) return std::nullopt;
+    if (a.name == 0 && a.form == 0) return true;
+    if (read.attributes.size() == most_attributes) return false;
     read.attributes.push_back(a);
   }
 }

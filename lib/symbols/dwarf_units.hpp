@@ -47,8 +47,9 @@ struct abbreviation {
 /// More attributes than an abbreviation of any compiler has: each look at an attribute goes through them.
 inline constexpr std::size_t most_attributes = 256;
 
-/// The next abbreviation of a table; empty at its end, and where it makes no sense.
-[[nodiscard]] std::optional<abbreviation> next_abbreviation(byte_cursor& table);
+/// Reads the next abbreviation of a table into `read`, whose memory serves again. False at the table's end, and where
+/// the bytes are no abbreviation.
+[[nodiscard]] bool next_abbreviation(byte_cursor& table, abbreviation& read);
 
 /// Moves past a value of a form. False: the form is not known here, or the value does not end.
 [[nodiscard]] bool skip_form(byte_cursor& at, std::uint64_t form, const unit_header& unit);

@@ -31,9 +31,10 @@ std::optional<std::size_t> place_in_first_entry(const unit_header& header, std::
   byte_cursor entry{unit.subspan(header.header_size), order};
   const std::uint64_t code = entry.uleb();
   byte_cursor abbreviations{table, order};
-  while (const auto a = next_abbreviation(abbreviations)) {
-    if (a->code != code) continue;
-    for (const auto& attribute : a->attributes) {
+  abbreviation a;
+  while (next_abbreviation(abbreviations, a)) {
+    if (a.code != code) continue;
+    for (const auto& attribute : a.attributes) {
       const std::size_t at = unit.size() - entry.rest().size();
       const bool is_it = attribute.name == name && attribute.form == form;
       if (!skip_form(entry, attribute.form, header)) return std::nullopt;

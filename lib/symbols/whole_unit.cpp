@@ -109,14 +109,15 @@ class unit_joiner {
   bool copy_abbreviations() {
     byte_cursor table{unit_.abbreviations, order_};
     bool has_root = false;
-    while (const auto a = next_abbreviation(table)) {
-      const bool is_root = a->code == root_code_ && !has_root;
+    abbreviation a;
+    while (next_abbreviation(table, a)) {
+      const bool is_root = a.code == root_code_ && !has_root;
       has_root = has_root || is_root;
-      put_uleb(abbreviations, a->code);
-      put_uleb(abbreviations, a->tag);
-      abbreviations.push_back(a->has_children ? std::byte{1} : std::byte{0});
+      put_uleb(abbreviations, a.code);
+      put_uleb(abbreviations, a.tag);
+      abbreviations.push_back(a.has_children ? std::byte{1} : std::byte{0});
       if (is_root && unit_.header.version >= 5) put_low_pc();
-      for (const auto& attribute : a->attributes) {
+      for (const auto& attribute : a.attributes) {
         if (is_root && unit_.header.version < 5 && attribute.name == DW_AT_GNU_dwo_id) {
           put_low_pc();
           continue;

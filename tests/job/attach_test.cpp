@@ -229,6 +229,10 @@ TEST_CASE("looking at a job: a number that no process has is told apart from one
 TEST_CASE("a program without a free descriptor is told so, and not that a process has gone") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
+  // UBSan opens a pipe when it sees an object of a class with virtual functions for the first time.
+  CHECK_FALSE(look_at_job(process_id{999'999'999}));
+  CHECK(look_at_job(starter.id()));
+  CHECK(tracer::create());
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit none{3, before.rlim_max};
