@@ -102,7 +102,8 @@ void launch_session::handle(const job_event& event) {
     starter_stopped_ = stop->signal != 0;
     stop_with_the_starter();
   } else if (std::holds_alternative<starter_continued>(event)) {
-    starter_stopped_ = terminal_stop_ = false;
+    // A second Ctrl-Z may have been taken before this event of the first one: it still waits for its stop.
+    starter_stopped_ = false;
   } else if (const auto* lost = std::get_if<job_lost>(&event)) {
     reporter_.problem(lost->why);
     reporter_.note_failure();
