@@ -74,6 +74,40 @@ TEST_CASE("queues: what ranks spawn is told when it happens, while a launched jo
   CHECK(new_processes(report, 1) == std::vector<long>{4711, 4712});
 }
 
+TEST_CASE(
+    "queues: at a second spawn event stacks and queues of all ranks are taken, and all are followed from then on") {
+  const std::vector<std::string> words = {"grows",
+                                          "in:MPI_Recv",
+                                          "@0",
+                                          "receive:world:1:7:64",
+                                          "later",
+                                          "@0",
+                                          "spawned:4711:n7:/opt/worker",
+                                          "@1",
+                                          "spawned:4712:n8:/opt/worker"};
+  const scratch_folder folder;
+  const auto run = run_command(launch_line({"--stacks", "--queues", "-o", folder.path("report")}, "mpi2", words));
+  INFO(run.err);
+  CHECK(run.exit_code == 0);
+  const std::string text = file_contents(folder.path("report"));
+  INFO(text);
+  CHECK(text.find("busy") == std::string::npos);
+  CHECK(text.find("cannot be looked at") == std::string::npos);
+  CHECK_THAT(text, ContainsSubstring("rank 0 has spawned process 4711 on n7: /opt/worker") &&
+                       ContainsSubstring("rank 1 has spawned process 4712 on n8: /opt/worker"));
+
+  const auto again =
+      run_command(launch_line({"--stacks", "--queues", "--json", "-o", folder.path("document")}, "mpi2", words));
+  CHECK(again.exit_code == 0);
+  const json report = json::parse(file_contents(folder.path("document")));
+  INFO(report.dump());
+  CHECK(report.at("event") == "new-processes");
+  REQUIRE(report.at("queues").at("ranks").size() == 2);
+  for (const json& rank : report.at("queues").at("ranks")) CHECK(rank.at("outcome") == "complete");
+  CHECK(new_processes(report, 0) == std::vector<long>{4711});
+  CHECK(new_processes(report, 1) == std::vector<long>{4712});
+}
+
 TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4700:n6:/opt/early", "later", "@1",
                     "spawned:4711:n7:/opt/worker"});

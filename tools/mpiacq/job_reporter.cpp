@@ -59,6 +59,7 @@ void job_reporter::note_failure() {
 void job_reporter::take_stacks(job& subject, const job_command_options& asked, agents_of_job& agents) {
   const auto table = subject.processes();
   if (!table) return;
+  free_followed_ranks();
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;  // a download would hold the job
   const stacks_request request{asked.ranks, asked.all_threads, search};
@@ -74,6 +75,7 @@ void job_reporter::take_stacks(job& subject, const job_command_options& asked, a
 void job_reporter::take_queues(job& subject, const job_command_options& asked, agents_of_job& agents) {
   const auto table = subject.processes();
   if (!table) return;
+  free_followed_ranks();
   debug_file_search search = search_in(asked.report);
   search.debuginfod = false;
   const auto nodes = agents.ranks(subject);
@@ -116,6 +118,11 @@ void job_reporter::serve_spawns() {
     queues_ = followed_queues_;
     report(job_snapshot::event::new_processes, {}, {}, *spawn);
   }
+}
+
+void job_reporter::free_followed_ranks() {
+  serve_spawns();
+  spawns_.reset();
 }
 
 void job_reporter::hold_ranks(job& subject) {

@@ -37,7 +37,7 @@ class job_reporter {
   void serve_spawns();
   /// Readable where there may be some; -1 where nobody is followed.
   [[nodiscard]] int spawn_descriptor() const { return spawns_ ? spawns_->event_descriptor() : -1; }
-  /// Follows nobody any more.
+  /// Follows no rank any more.
   void leave_spawns() { spawns_.reset(); }
   /// Some rank could not be looked at.
   [[nodiscard]] bool rank_failed() const { return rank_failed_; }
@@ -45,6 +45,9 @@ class job_reporter {
   void hold_ranks(job& subject);
 
  private:
+  /// Reports the new processes that ranks have announced until now, and follows no rank any more: a process has one
+  /// tracer at a time, and a look at stacks or queues is another tracer than the one that follows ranks.
+  void free_followed_ranks();
   const job& job_;
   const report_options& options_;
   report_file& report_;
