@@ -2,6 +2,8 @@
 // New processes of ranks that a job is followed for: the MPI-2 extension of message queue dumping.
 #include <csignal>
 
+#include <unistd.h>
+
 #include "attached.hpp"
 #include "catch.hpp"
 #include "fake_ssh.hpp"
@@ -49,7 +51,97 @@ json followed(queue_job& job, const std::vector<std::string>& options = {}) {
   return json::parse(file_contents(folder.path("report")));
 }
 
+const std::string queue_rank = MPIACQ_STARTERS "/../queue_ranks/queue_rank";
+
+/// A process that a rank can name as spawned by it: it has the number `rank` of `size` in its own queues.
+class spawned_rank {
+ public:
+  spawned_rank(const std::string& rank, const std::string& size, std::vector<std::string> words)
+      : process_(line(rank, size, std::move(words))) {
+    (void)process_.lines_until_ready();
+  }
+  [[nodiscard]] std::string word() const {
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    return "spawned:" + std::to_string(process_.pid().value()) + ":" + host + ":" + queue_rank;
+  }
+  [[nodiscard]] long pid() const { return process_.pid().value(); }
+
+ private:
+  static std::vector<std::string> line(const std::string& rank, const std::string& size,
+                                       std::vector<std::string> words) {
+    words.insert(words.begin(), {queue_rank, rank, size, "library:" + queue_library("mpi2")});
+    return words;
+  }
+  live_process process_;
+};
+
+json queues_document(long pid, int status) {
+  const auto run = queues(pid, {"--json"});
+  INFO(run.err);
+  CHECK(run.exit_code == status);
+  REQUIRE(!run.out.empty());
+  return json::parse(run.out);
+}
+
 }  // namespace
+
+TEST_CASE("queues: spawned processes of this node get the numbers beyond MPI_COMM_WORLD, and are read like ranks") {
+  const spawned_rank grandchild("3", "4", {});
+  const spawned_rank child("2", "3", {"in:MPI_Recv", "comm:merged:0,1,2", "receive:merged:1:9:16", grandchild.word()});
+  queue_job job(2, {"library:" + queue_library("mpi2"), "in:MPI_Recv", "comm:merged:0,1,2", "@1",
+                    "receive:merged:2:9:16", child.word()});
+  const json seen = queues_document(job.pid(), 0);
+  INFO(seen.dump(1));
+  REQUIRE(seen.at("ranks").size() == 4);
+  CHECK(seen.at("ranks").at(2).at("rank") == 2);
+  CHECK(seen.at("ranks").at(2).at("pid") == child.pid());
+  CHECK(seen.at("ranks").at(3).at("rank") == 3);
+  CHECK(seen.at("ranks").at(3).at("pid") == grandchild.pid());
+  for (const json& rank : seen.at("ranks")) CHECK(rank.at("outcome") == "complete");
+  // Each of the two waits for the other one.
+  REQUIRE(seen.at("deadlocks").size() == 1);
+  CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({1, 2}));
+  CHECK(seen.at("deadlocks").at(0).at("certain") == true);
+  CHECK_THAT(seen.at("notes").dump(), ContainsSubstring("rank 1 has spawned process " + std::to_string(child.pid())) &&
+                                          ContainsSubstring("here it is rank 2"));
+  for (const long pid : {child.pid(), grandchild.pid()}) {
+    CHECK(comes_true([&] { return runs_freely(static_cast<pid_t>(pid)); }));
+  }
+
+  // attach asks each rank in the same way.
+  const auto attached = run_command({MPIACQ_COMMAND, "attach", "--then", "detach", "--trust-library", "--queues",
+                                     "--json", std::to_string(job.pid())});
+  INFO(attached.err);
+  CHECK(json::parse(attached.out).at("queues").at("ranks").at(2).at("pid") == child.pid());
+}
+
+TEST_CASE("queues: a spawned process that its library does not number by identities says nothing of the ranks") {
+  const spawned_rank child("0", "2", {"in:MPI_Recv", "receive:world:1:7:64"});
+  queue_job job(2, {"library:" + queue_library("mpi2"), "in:MPI_Recv", "@0", "receive:world:1:7:64", "@1",
+                    "receive:world:0:8:32", child.word()});
+  const json seen = queues_document(job.pid(), 0);
+  INFO(seen.dump(1));
+  REQUIRE(seen.at("ranks").size() == 3);
+  CHECK(seen.at("ranks").at(2).at("pid") == child.pid());
+  REQUIRE(seen.at("deadlocks").size() == 1);
+  CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1}));
+}
+
+TEST_CASE("queues: a process that is named as spawned, and runs another program or has ended, is left alone") {
+  const live_process other({"/bin/sleep", "60"});
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  const std::string named = std::string(":") + host + ":" + queue_rank;
+  queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:" + std::to_string(other.pid().value()) + named,
+                    "spawned:4194303" + named});
+  const auto before = status_of(static_cast<pid_t>(other.pid().value()), "voluntary_ctxt_switches");
+  const json seen = queues_document(job.pid(), 0);
+  INFO(seen.dump(1));
+  CHECK(seen.at("ranks").size() == 2);
+  CHECK(new_processes(json{{"queues", seen}}, 1).size() == 2);
+  CHECK(status_of(static_cast<pid_t>(other.pid().value()), "voluntary_ctxt_switches") == before);
+}
 
 TEST_CASE("queues: what ranks spawn is told when it happens, while a launched job is followed") {
   const auto run = run_command(launch_line({"--queues"}, "mpi2", two_spawns_later));

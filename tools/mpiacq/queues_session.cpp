@@ -136,9 +136,11 @@ void queues_session::begin(starter_facts starter, const process_table& table, co
   snapshot_.hosts = rank_hosts(table, ranks);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   entries_ = table.size();
+  spawned_.emplace(table, ranks, options_for(search));
 }
 
 node_queues queues_session::read_all() {
+  spawned_->hold();
   node_queues seen = queues(how_);
   rank_queue_options again = how_;
   for (int tries = 1; tries < most_tries && !seen.stopped; ++tries) {
@@ -151,6 +153,7 @@ node_queues queues_session::read_all() {
     again.ranks = selection_of(std::move(busy));
     put_into(seen, queues(again));
   }
+  spawned_->read_into(seen, how_);
   return seen;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "mpiacq/node_ranks.hpp"
 #include "mpiacq/spawn_watch.hpp"
 #include "queues_report.hpp"
+#include "spawned_processes.hpp"
 
 namespace mpiacq::tool {
 
@@ -82,6 +84,7 @@ class queues_session {
 
   std::unique_ptr<node_ranks> node_;  ///< or
   std::shared_ptr<job_ranks> nodes_;
+  std::optional<spawned_processes> spawned_;  ///< by the ranks that were read
   rank_queue_options how_;
   std::size_t entries_ = 0;  ///< of the job's table
   queues_snapshot snapshot_;
