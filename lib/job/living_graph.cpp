@@ -175,6 +175,18 @@ mpi2dd::flag_set<mpi2dd::mpi_flag> living_graph::flags_of(process_id process) {
   return flags_.emplace(process, block->mpi_flags).first->second;
 }
 
+std::vector<living_graph::abort> living_graph::aborts_here() {
+  std::vector<abort> all;
+  for (const member& one : members_here()) {
+    const auto opened = targets_.open(targets_.host(), one.pid, one.executable);
+    if (!opened) continue;
+    auto info = mpi2dd::read_info((*opened)->as_target());
+    if (!info || !*info || (*info)->block.state != mpi2dd::debug_state::abort) continue;
+    all.push_back({one.pid, std::move((*info)->abort_reason)});
+  }
+  return all;
+}
+
 std::vector<error> living_graph::take_problems() {
   std::vector<error> problems;
   for (const mpi2dd::visit& seen : graph_ ? graph_->visits() : std::span<const mpi2dd::visit>{}) {

@@ -67,6 +67,14 @@ class living_graph {
   /// event. None where it cannot be asked, or has no MPI2DD.
   [[nodiscard]] mpi2dd::flag_set<mpi2dd::mpi_flag> flags_of(process_id process);
 
+  /// A process whose debug_state is ABORT at this moment.
+  struct abort {
+    process_id process;
+    std::optional<std::string> reason;  ///< its abort_string; empty where it gives none
+  };
+  /// Those of `members_here`. Reads the info block of each of them.
+  [[nodiscard]] std::vector<abort> aborts_here();
+
   /// What is wrong with processes and tables, that has not been told before.
   [[nodiscard]] std::vector<error> take_problems();
 

@@ -35,7 +35,7 @@ living_graph& job::state::graph_from(const candidate& process) {
 }
 
 /// A process that was attached to. Empty tables, and those of a starter that has not raised START, are of a job that
-/// is being launched: that event is waited for.
+/// is being launched: that event is waited for. A starter that aborts is not waited for.
 bool job::state::look_for_job_from(candidate& process) {
   if (process.is_member || graph) return false;
   const auto walked = graph_from(process).walk_from(process.pid);
@@ -45,11 +45,20 @@ bool job::state::look_for_job_from(candidate& process) {
   }
   const mpi2dd::visit* self = graph->visit_of(process.pid);
   const bool is_early = self != nullptr && self->is_starter() && self->info->block.state == mpi2dd::debug_state::none;
-  if (graph->table()->empty() || is_early) return false;
+  const bool has_table = !graph->table()->empty() && !is_early;
+  auto aborts = graph->aborts_here();
+  if (!has_table && aborts.empty()) return false;
   decide(process);
   take_table();
-  attaching = false;
-  coming.emplace_back(job_attached{});
+  if (has_table) {
+    attaching = false;
+    coming.emplace_back(job_attached{});
+  }
+  // Their events were raised before the tool was there.
+  for (living_graph::abort& one : aborts) {
+    coming.emplace_back(
+        job_aborting{std::move(one.reason), job_change{mpi2dd::debug_state::abort, one.process, {}, 0}});
+  }
   return true;
 }
 

@@ -75,6 +75,29 @@ TEST_CASE("mpi2dd: an abort is reported with its reason, by the rank first") {
   CHECK(by_starter.at("change").at("raised_by").at("pid") == by_starter.at("starter").at("pid"));
 }
 
+TEST_CASE("mpi2dd: attach tells the abort_string of a process that was at its abort before") {
+  reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold", "1/aborting=no memory left"}};
+  job.ready();
+  const pid_t aborts = job.rank("w0", 1);
+  const attached seen = attach(job.pid());
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  CHECK(seen.reports == 2);
+  CHECK(seen.report.at("event") == "aborting");
+  CHECK(seen.report.at("abort_reason") == "no memory left");
+  CHECK(seen.report.at("change").at("raised_by").at("pid") == aborts);
+  CHECK(seen.report.at("change").at("raised_by").at("rank") == 1);
+  CHECK(seen.report.at("processes").size() == 2);
+
+  const auto in_words = run_command({MPIACQ_COMMAND, "attach", std::to_string(aborts)});
+  INFO(in_words.out << in_words.err);
+  CHECK(in_words.exit_code == 0);
+  CHECK_THAT(in_words.out, ContainsSubstring("aborts the job: no memory left"));
+  CHECK(comes_true([&] { return runs_freely(aborts) && runs_freely(job.pid()); }));
+  job.go_on();
+  CHECK(job.end() == 0);
+}
+
 TEST_CASE("mpi2dd: attach from a mere rank finds all of the job and leaves it as it was") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "2",
                      "--hold", "1/spawn_apart=2"}};

@@ -60,7 +60,8 @@ std::optional<int> attach_session::handle(const job_event& event) {
   if (const auto* abort = std::get_if<job_aborting>(&event)) {
     reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
     // A starter that aborts publishes no table any more.
-    if (!reported_ && !job_.processes()) return leave_without_table();
+    const auto table = job_.processes();
+    if (!reported_ && (!table || table->empty())) return leave_without_table();
     reporter_.note_failure(job_.resume());
   } else if (const auto* changed = std::get_if<job_changed>(&event)) {
     reporter_.report(job_snapshot::event::changed, changed->change);
