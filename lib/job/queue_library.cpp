@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "local_targets.hpp"
+#include "mpiacq/linker_cache.hpp"
 #include "mpiacq/mpi2dd_info.hpp"
 #include "mpiacq/mpir.hpp"
 #include "mpiacq/remedies.hpp"
@@ -96,7 +97,8 @@ std::string mpi_folder(const process_symbols& symbols, const std::optional<symbo
 }
 
 /// Where the dynamic linker of the rank finds what has no folder in its name: beside its MPI library, in its
-/// LD_LIBRARY_PATH, and in the folders that its other libraries came from, which stand for its cache and its run paths.
+/// LD_LIBRARY_PATH, and in the folders that its other libraries came from, which stand for its run paths. The linker's
+/// cache is looked into after these (file_of).
 std::vector<std::string> search_path(process_id rank, const process_symbols& symbols, const std::string& mpi_folder) {
   std::vector<std::string> folders;
   const auto add = [&](std::string folder) {
@@ -189,6 +191,9 @@ std::string file_of(const library_names& said) {
     for (const std::string& folder : said.folders) {
       if (is_file(folder + name)) return folder + name;
     }
+    for (std::string& file : files_in_linker_cache(name)) {
+      if (is_file(file)) return std::move(file);
+    }
   }
   return {};
 }
@@ -214,8 +219,10 @@ result<std::string> find_queue_library(process_id rank, process_symbols& symbols
   if (std::string file = file_of(*said); !file.empty()) return file;
   const bool any_bare = std::any_of(said->names.begin(), said->names.end(),
                                     [](const std::string& name) { return name.find('/') == std::string::npos; });
-  const std::string tried = fmt::format("{}{}{}", fmt::join(said->names, ", "), any_bare ? ", looked for in " : "",
-                                        any_bare ? fmt::to_string(fmt::join(said->folders, ", ")) : "");
+  std::string tried = fmt::format("{}", fmt::join(said->names, ", "));
+  if (any_bare) {
+    tried += fmt::format(", looked for in {} and the dynamic linker's cache", fmt::join(said->folders, ", "));
+  }
   if (said->are_told) {
     return fail(error_code::not_found, fmt::format("the message-queue library that it names is not there ({}); {}",
                                                    tried, remedies::name_queue_library));

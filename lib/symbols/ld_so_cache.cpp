@@ -66,3 +66,13 @@ std::span<const std::string> ld_so_cache::find(std::string_view library) const {
 }
 
 }  // namespace mpiacq::elf
+
+namespace mpiacq {
+
+std::vector<std::string> files_in_linker_cache(std::string_view library) {
+  const auto cache = elf::ld_so_cache::read();
+  const auto found = cache.find(library);
+  return {found.begin(), found.end()};
+}
+
+}  // namespace mpiacq

@@ -2,6 +2,9 @@
 // Which queue library is loaded, and when none is.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
 
 #include "queue_job.hpp"
 
@@ -50,6 +53,30 @@ TEST_CASE("queues: a name of eight bytes in MPIR_dll_name is an array, and is lo
   words.insert(words.begin(), "library:libq.so");
   const queue_job job(2, words, {}, "queue_job_short_name");
   check_library(job, folder.file("libq.so"));
+}
+
+TEST_CASE("queues: a bare name that only the dynamic linker's cache knows is found there") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can give a command another cache of the dynamic linker");
+  const scratch_folder folder;
+  const std::string library = std::filesystem::path(folder.path("libqueue_perfect.so")).lexically_normal();
+  std::filesystem::copy_file(queue_library("perfect"), library);
+  std::ofstream(folder.path("conf")) << std::filesystem::path(folder.path("")).lexically_normal().string() << "\n";
+  const auto made = run_command({"ldconfig", "-X", "-f", folder.path("conf"), "-C", folder.path("cache")});
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  auto words = words_of_a_deadlock();
+  words.insert(words.begin(), "library:libqueue_perfect.so");
+  const queue_job job(2, words);
+  // Without that cache the name leads nowhere.
+  CHECK(json::parse(queues(job.pid(), {"--json"}).out).at("library").is_null());
+  const auto run = run_command(
+      {"unshare", "-m", "sh", "-c", "mount --bind \"$1\" /etc/ld.so.cache && shift && exec \"$@\"", "sh",
+       folder.path("cache"), MPIACQ_COMMAND, "queues", "--trust-library", "--json", std::to_string(job.pid())});
+  INFO(run.err << run.out);
+  const json seen = json::parse(run.out);
+  REQUIRE(seen.at("library").is_object());
+  CHECK(seen.at("library").at("path") == library);
+  CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
 }
 
 TEST_CASE("queues: an MPI that names no library has the one that debuggers look for") {
