@@ -1,6 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What a process says of itself by MPI2DD.
 #include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "judges.hpp"
 #include "judging_mpi2dd.hpp"
@@ -97,19 +101,26 @@ finding mpi2dd_metadirectory_flag(const observations& o) {
 
 finding mpi2dd_abort_string(const observations& o) {
   if (!o.mpi2dd.info) return not_applicable("{}", not_defined);
+  std::string reasons;
+  const auto add = [&reasons](std::string_view who, const std::string& reason) {
+    reasons += fmt::format("{}{}: \"{}\"", reasons.empty() ? "" : "; ", who, reason);
+  };
   for (const mpi2dd_event_seen& event : o.mpi2dd.events) {
     if (event.state != debug_state::abort) continue;
     if (!event.abort_problem.empty()) return failed("{}", event.abort_problem);
-    if (!event.abort_string) return failed("abort_string is null");
-    return passed("\"{}\"", *event.abort_string);
+    if (!event.abort_string) return failed("the starter aborts, and its abort_string is null");
+    add("the starter", *event.abort_string);
   }
   for (const mpi2dd_rank_seen& rank : o.mpi2dd.ranks) {
     if (!rank.info || rank.info->block.state != debug_state::abort) continue;
-    if (rank.info->abort_reason) return passed("rank {}: \"{}\"", rank.name, *rank.info->abort_reason);
-    return failed("rank {} (pid {}) aborts, and its abort_string {}", rank.name, rank.pid.value(),
-                  rank.info->block.abort_string.is_null() ? "is null" : "cannot be read");
+    if (!rank.info->abort_reason) {
+      return failed("rank {} (pid {}) aborts, and its abort_string {}", rank.name, rank.pid.value(),
+                    rank.info->block.abort_string.is_null() ? "is null" : "cannot be read");
+    }
+    add("rank " + rank.name, *rank.info->abort_reason);
   }
-  return not_applicable("no process aborted while we looked");
+  if (reasons.empty()) return not_applicable("no process aborted while we looked");
+  return passed("{}", reasons);
 }
 
 finding mpi2dd_rank_info(const observations& o) {

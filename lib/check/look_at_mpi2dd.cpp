@@ -51,6 +51,21 @@ mpi2dd_rank_seen look_at(process_id pid, std::string name, debug_file_search sea
   return seen;
 }
 
+std::string name_of(const mpi2dd::graph& graph, mpi2dd::process_number p) {
+  const auto world = graph.world_of(p);
+  return fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p));
+}
+
+/// The info blocks of ranks that have come to an abort since they were looked at. A rank raises its abort in its own
+/// process, where this run has no breakpoint; its state stays, and it tells its launcher before the starter ends it.
+void look_for_aborts(const debug_file_search& search, user_id user, mpi2dd_seen& seen) {
+  for (mpi2dd_rank_seen& rank : seen.ranks) {
+    if (!rank.info || rank.info->block.state == mpi2dd::debug_state::abort) continue;
+    auto now = look_at(rank.pid, rank.name, search, user);
+    if (now.info && now.info->block.state == mpi2dd::debug_state::abort) rank.info = std::move(now.info);
+  }
+}
+
 /// A rank that has come since the first look may not have come to its MPI initialisation: without an info block it is
 /// left to the next look.
 void look_at_ranks(const job_graph& job, const debug_file_search& search, user_id user, bool is_first,
@@ -64,10 +79,7 @@ void look_at_ranks(const job_graph& job, const debug_file_search& search, user_i
     const mpi2dd::process_number p{i};
     if (!graph.is_rank(p) || !graph.is_identified(p) || graph.host(p) != job.host) continue;
     if (!is_first && is_known(graph.pid(p))) continue;
-    const auto world = graph.world_of(p);
-    auto rank =
-        look_at(graph.pid(p), fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p)),
-                search, user);
+    auto rank = look_at(graph.pid(p), name_of(graph, p), search, user);
     if (is_first || rank.info) seen.ranks.push_back(std::move(rank));
   }
 }
@@ -108,6 +120,7 @@ void look_at_mpi2dd_event(const target& starter, mpi2dd_seen& seen) {
 }
 
 void look_at_mpi2dd_job(process_id starter, const debug_file_search& search, mpi2dd_seen& seen) {
+  look_for_aborts(search, user_of(starter), seen);
   graph_options options;
   options.debug_files = search;
   auto job = look_at_graph(starter, options);

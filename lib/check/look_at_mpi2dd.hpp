@@ -16,8 +16,8 @@ namespace mpiacq::check {
                                                             mpi2dd_seen& seen);
 /// The starter has called MPI2DD_breakpoint.
 void look_at_mpi2dd_event(const target& starter, mpi2dd_seen& seen);
-/// Walks the job. Where one was seen before, only a whole one with more processes takes its place. At the first time
-/// the ranks of this node are looked at too, up to a bound.
+/// Walks the job. Where one was seen before, only a whole one with more processes takes its place. Ranks of this
+/// node are looked at once each, up to a bound, and again until one of them is seen at an abort.
 void look_at_mpi2dd_job(process_id starter, const debug_file_search& search, mpi2dd_seen& seen);
 
 }  // namespace mpiacq::check

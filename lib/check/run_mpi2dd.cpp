@@ -40,7 +40,10 @@ void run::state::look_at_mpi2dd_again() {
 
 void run::state::look_at_mpi2dd_attached() {
   watch_mpi2dd();
-  if (seen.mpi2dd.info) look_at_mpi2dd_job(pid, options.debug_files, seen.mpi2dd);
+  if (!seen.mpi2dd.info) return;
+  look_at_mpi2dd_job(pid, options.debug_files, seen.mpi2dd);
+  mpi2dd_look_at = clock::now() + next_look;
+  mpi2dd_look_until = clock::now() + last_look;
 }
 
 }  // namespace mpiacq::check

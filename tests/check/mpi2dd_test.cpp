@@ -197,14 +197,14 @@ verdicts verdicts_of(const check::run& subject) {
   return all;
 }
 
-verdicts check_launched(std::vector<std::string> command) {
+verdicts check_launched(std::vector<std::string> command, int status = 0) {
   command.front() = MPIACQ_MPI2DD "/" + command.front();
   auto launched = check::run::launch(command, {});
   REQUIRE(launched.has_value());
   watch(**launched);
   verdicts all = verdicts_of(**launched);
   CHECK(all.seen.ended.has_value());
-  CHECK(all.seen.ended->as_shell() == 0);
+  CHECK(all.seen.ended->as_shell() == status);
   return all;
 }
 
@@ -231,6 +231,42 @@ TEST_CASE("check: variants of the reference fail the clause that they break") {
   CHECK(check_launched({"mpi2dd_starter_bad_magic", "--ranks", "2"}).failed == ids{"MPI2DD"});
   CHECK(check_launched({"mpi2dd_starter_variant_2", "--ranks", "2"}).failed == ids{"MPI2DD"});
   CHECK(check_launched({"mpi2dd_starter_version_2", "--ranks", "2"}).failed == ids{"MPI2DD"});
+}
+
+TEST_CASE("check: the abort_string of a rank that aborts is judged, and not the starter's alone") {
+  constexpr int aborted = 134;
+  const verdicts told = check_launched({"mpi2dd_starter", "--ranks", "2", "1/abort=no memory left"}, aborted);
+  CHECK(told.failed.empty());
+  CHECK(told.passed.contains("MPI2DD.abort"));
+  REQUIRE(told.seen.mpi2dd.ranks.size() == 2);
+  REQUIRE(told.seen.mpi2dd.ranks[1].info.has_value());
+  CHECK(told.seen.mpi2dd.ranks[1].info->abort_reason == "no memory left");
+  const verdicts silent =
+      check_launched({"mpi2dd_starter", "--ranks", "2", "1/abort_silently=no memory left"}, aborted);
+  CHECK(silent.failed == std::set<std::string>{"MPI2DD.abort"});
+}
+
+TEST_CASE("check: ranks that are spawned after an attach are looked at") {
+  live_process job({MPIACQ_MPI2DD "/mpi2dd_starter", "--ranks", "2", "--hold", "1/step", "1/spawn=2"});
+  (void)job.lines_until_ready();
+  check::run_options options;
+  options.attached_for = std::chrono::seconds(60);
+  auto attached = check::run::attach(job.pid(), options);
+  REQUIRE(attached.has_value());
+  CHECK((*attached)->seen().mpi2dd.ranks.size() == 2);
+  job.tell('x');
+  const auto limit = clock::now() + std::chrono::seconds(30);
+  while ((*attached)->seen().mpi2dd.ranks.size() < 4 && clock::now() < limit) {
+    REQUIRE((*attached)->next(clock::now() + std::chrono::milliseconds(50)).has_value());
+  }
+  const verdicts all = verdicts_of(**attached);
+  REQUIRE(all.seen.mpi2dd.ranks.size() == 4);
+  CHECK(all.seen.mpi2dd.ranks[3].info.has_value());
+  CHECK(all.failed.empty());
+  CHECK(all.passed.contains("MPI2DD.rank-info"));
+  CHECK(all.passed.contains("MPI2DD.way-up"));
+  attached->reset();
+  CHECK(job.end() == 0);
 }
 
 TEST_CASE("check: a running MPI2DD job is looked at from its starter, spawns and all") {
