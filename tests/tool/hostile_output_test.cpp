@@ -115,6 +115,14 @@ TEST_CASE("what ssh says on standard error reaches no terminal as it is") {
   CHECK_THAT(run.err, ContainsSubstring("\\x1b]0;title"));
 }
 
+TEST_CASE("what an agent says of hostile arguments reaches no terminal as it is") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const auto run = run_command({MPIACQ_AGENT, hostile});
+  check_output(run);
+  CHECK(run.exit_code == 125);
+  CHECK_THAT(run.err, ContainsSubstring("\\x1b]0;title"));
+}
+
 TEST_CASE("hostile paths in errors, and a hostile reason of an abort, reach no terminal") {
   if (!has_python()) MPIACQ_SKIP("python3 is not installed");
   const std::string path = "/nowhere/" + hostile;

@@ -11,6 +11,7 @@
 #include "embedded_programs.hpp"
 #include "mpiacq/agent.hpp"
 #include "mpiacq/job.hpp"
+#include "printable.hpp"
 #include "standard_streams.hpp"
 
 namespace {
@@ -18,7 +19,7 @@ namespace {
 constexpr int failed = 125;  // as mpiacq's own
 
 int complain(const mpiacq::error& why) {
-  std::fprintf(stderr, "mpiacq-agent: %s\n", why.message.c_str());
+  std::fprintf(stderr, "mpiacq-agent: %s\n", mpiacq::tool::printable(why.message).c_str());
   return failed;
 }
 
