@@ -6,6 +6,7 @@
 // Once all that are known have stopped we look a last time. Whoever is stopped neither makes threads nor ends, so this
 // look misses nothing, and where it finds nobody new, nobody runs.
 #include <algorithm>
+#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -232,13 +233,31 @@ void engine::finish_attach(traced_process& process) {
 
 /// All that stopped is let go; what did not stop in time goes when it does.
 void engine::undo_attach(traced_process& process) {
-  const attach_request request = *std::exchange(process.attaching, std::nullopt);
+  const pid_t id = process.id;
+  attach_request request = *std::exchange(process.attaching, std::nullopt);
+  const bool has_met_rival = request.failure->code == error_code::busy && !process.threads.empty();
+  const bool tries_again = has_met_rival && request.tries_left > 0 && !process.detaching;
   static_cast<void>(take_out_all(process));
   process.now = phase::leaving;
   detach_stopped_threads(process);
   end_detach(process, {});
   leave_if_empty(process);
+  if (tries_again) return attach_again(id, std::move(request));
   request.answer(fail(*request.failure));
+}
+
+/// Two tracers that attach at the same time begin with the same thread, and one of them gets it. If that thread ends at
+/// this moment, each tracer can hold threads that the other one needs. Both release theirs then, and try again after
+/// times that differ.
+void engine::attach_again(pid_t id, attach_request request) {
+  constexpr unsigned longest = 16;  // milliseconds
+  std::this_thread::sleep_for(std::chrono::milliseconds{1 + std::random_device{}() % longest});
+  const auto begun = begin_attach(id, request.options);
+  if (!begun) return request.answer(fail(begun.error()));
+  --request.tries_left;
+  request.failure.reset();
+  (*begun)->attaching = std::move(request);
+  go_on_attaching(**begun);
 }
 
 }  // namespace mpiacq::tracing

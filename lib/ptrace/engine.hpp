@@ -184,6 +184,7 @@ class engine {
   static void end_attach(traced_process& process);
   void finish_attach(traced_process& process);
   void undo_attach(traced_process& process);
+  void attach_again(pid_t id, attach_request request);
 
   // attaching_all.cpp
   [[nodiscard]] result<traced_process*> begin_attach_to(const attach_target& target, attach_options options);

@@ -116,6 +116,7 @@ struct attach_request {
   std::optional<std::uint64_t> start_time = {};  ///< it must be the process that was started then
   bool is_known = false;                         ///< process_folders has that one
   std::optional<user_id> user = {};              ///< its effective user must be this one
+  int tries_left = 3;                            ///< where another tracer attaches at the same time
 };
 
 /// A program that is being started, until its exec has worked or failed.
