@@ -14,6 +14,7 @@
 
 #include "catch.hpp"
 #include "front_end.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
 #include "unique_fd.hpp"
@@ -59,7 +60,7 @@ class faked_nodes {
   void end_rank(std::size_t rank) { processes_[rank].reset(); }
   /// Until so many have come; false after ten seconds.
   bool wait_for_agents(std::size_t count) {
-    const auto end = clock::now() + std::chrono::seconds(10);
+    const auto end = clock::now() + patience;
     while (front_->agents().size() < count && clock::now() < end) front_->turn(end);
     return front_->agents().size() == count;
   }

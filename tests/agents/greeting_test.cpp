@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // An agent's first moments: a connection that breaks before it has a place, ranks that end before it knows of them.
 #include "faked_nodes.hpp"
+#include "patience.hpp"
 #include "puppet_front.hpp"
 
 using namespace mpiacq;
@@ -45,7 +46,7 @@ class greeter {
   }
   /// What it is told then; empty where it is something else, or nothing.
   [[nodiscard]] std::optional<place> placed(front_end& front) {
-    const auto end = clock::now() + std::chrono::seconds(10);
+    const auto end = clock::now() + patience;
     while (clock::now() < end) {
       front.turn(clock::now() + std::chrono::milliseconds(10));
       while (auto happened = link_->next()) {

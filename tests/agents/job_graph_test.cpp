@@ -8,6 +8,7 @@
 #include "fake_ssh.hpp"
 #include "mpiacq/job_graph_agents.hpp"
 #include "mpiacq/job_view_agents.hpp"
+#include "patience.hpp"
 #include "running_starter.hpp"
 #include "told_graph.hpp"
 
@@ -58,7 +59,7 @@ const mpi2dd::visit& visit_on(const job_graph& seen, const std::string& host, pi
 }
 
 job_view looked_at(const met_jobs& job, const agents_options& agents) {
-  auto view = look_at_job(process_id{job.here.pid()}, {}, clock::now() + std::chrono::seconds(10), agents);
+  auto view = look_at_job(process_id{job.here.pid()}, {}, clock::now() + patience, agents);
   if (!view) FAIL(view.error().message);
   return std::move(*view);
 }

@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "front_end.hpp"
 #include "node_agent.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 #include "sample_messages.hpp"
 
@@ -33,7 +34,7 @@ class made_up_nodes {
                  ranks.push_back({(number - 1) * ranks_each + i, process_id{1}, ""});
                return std::optional(ranks);
              }).value();
-    const auto end = clock::now() + std::chrono::seconds(20);
+    const auto end = clock::now() + patience;
     for (std::uint32_t i = 0; i < count; ++i) {
       threads_.emplace_back([order = front_->order()] { static_cast<void>(agents::run_agent(order, answers, -1)); });
       while (front_->agents().size() <= i && clock::now() < end) front_->turn(end);

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "faked_nodes.hpp"
+#include "patience.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -128,7 +129,7 @@ TEST_CASE("agents: the wrong key, another run's secret and no secret end an agen
   SECTION("the secret of another run") {
     order.proof = other.order_for("n0").proof;
     agent_thread agent(order);
-    const auto end = clock::now() + std::chrono::seconds(10);
+    const auto end = clock::now() + patience;
     while (nodes.front().door().dropped().keys == 0 && clock::now() < end) nodes.front().turn(end);
     const auto& outcome = agent.outcome();
     REQUIRE_FALSE(outcome.has_value());

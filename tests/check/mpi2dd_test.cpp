@@ -8,6 +8,7 @@
 #include "fake_job.hpp"
 #include "live_process.hpp"
 #include "mpiacq/check.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -179,7 +180,7 @@ struct verdicts {
 
 void watch(check::run& subject) {
   while (!subject.over()) {
-    auto event = subject.next(clock::now() + std::chrono::seconds(30));
+    auto event = subject.next(clock::now() + patience);
     REQUIRE(event.has_value());
     if (!*event) continue;
     if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);

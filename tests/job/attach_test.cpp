@@ -12,6 +12,7 @@
 #include "mpiacq/job.hpp"
 #include "mpiacq/job_view.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "patience.hpp"
 #include "running_starter.hpp"
 
 using namespace mpiacq;
@@ -34,7 +35,7 @@ std::unique_ptr<job> attached_to(process_id pid, job_options options = {}) {
 /// The next event, of the kind that is expected; notices before it fail the test.
 template <class Event>
 Event expect(job& subject) {
-  auto event = subject.next(clock::now() + std::chrono::seconds(20));
+  auto event = subject.next(clock::now() + patience);
   if (!event) FAIL(event.error().message);
   REQUIRE(event->has_value());
   if (const auto* notice = std::get_if<job_notice>(&**event)) FAIL(notice->what.message);

@@ -14,6 +14,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -30,7 +31,7 @@ struct seen {
 
 /// Takes one event of the job, and lets it go on; false at its end.
 bool follow(job& subject, seen& so_far) {
-  auto event = subject.next(clock::now() + std::chrono::seconds(30));
+  auto event = subject.next(clock::now() + patience);
   REQUIRE(event.has_value());
   REQUIRE(event->has_value());
   if (std::holds_alternative<job_spawned>(**event)) {
@@ -144,7 +145,7 @@ TEST_CASE(
   REQUIRE(nothing.has_value());
   REQUIRE_FALSE(nothing->has_value());
   ::kill(tracing_process(), SIGKILL);
-  const auto lost = subject->next(clock::now() + std::chrono::seconds(30));
+  const auto lost = subject->next(clock::now() + patience);
   REQUIRE(lost.has_value());
   REQUIRE(lost->has_value());
   REQUIRE(std::holds_alternative<job_lost>(**lost));
@@ -224,7 +225,7 @@ TEST_CASE("a job that is dropped while its starter is held goes on, and nothing 
       const auto subject = launch("starter_pie", folder);
       bool spawned = false;
       while (!spawned) {
-        auto event = subject->next(clock::now() + std::chrono::seconds(30));
+        auto event = subject->next(clock::now() + patience);
         REQUIRE(event.has_value());
         REQUIRE(event->has_value());
         spawned = std::holds_alternative<job_spawned>(**event);

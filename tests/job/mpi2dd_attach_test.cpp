@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
 #include "mpiacq/job_view.hpp"
+#include "patience.hpp"
 #include "reference_job.hpp"
 
 using namespace mpiacq;
@@ -21,7 +22,7 @@ std::unique_ptr<job> attach(pid_t pid, job_options options = {}) {
 }
 
 job_event next_of(job& subject) {
-  auto event = subject.next(clock::now() + std::chrono::seconds(30));
+  auto event = subject.next(clock::now() + patience);
   REQUIRE(event.has_value());
   REQUIRE(event->has_value());
   return std::move(**event);

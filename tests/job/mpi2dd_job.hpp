@@ -16,6 +16,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/job.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 
 namespace mpiacq::test {
@@ -93,7 +94,7 @@ class followed_job {
   }
 
   job_event next() {
-    auto event = subject_->next(clock::now() + std::chrono::seconds(30));
+    auto event = subject_->next(clock::now() + patience);
     REQUIRE(event.has_value());
     REQUIRE(event->has_value());
     return std::move(**event);

@@ -6,6 +6,7 @@
 
 #include "crowd.hpp"
 #include "mpiacq/job.hpp"
+#include "patience.hpp"
 #include "rank_identity.hpp"
 #include "running_starter.hpp"
 
@@ -261,7 +262,7 @@ TEST_CASE("the selected ranks of a job's table are held beside its starter") {
   starter.ready();
   auto subject = job::attach(starter.id());
   if (!subject) FAIL(subject.error().message);
-  REQUIRE((*subject)->next(clock::now() + 20s)->has_value());
+  REQUIRE((*subject)->next(clock::now() + patience)->has_value());
   const auto table = (*subject)->processes();
   REQUIRE(table != nullptr);
   auto ranks = node_ranks::create(*table, *rank_selection::parse("0,2-3,77"));

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "inferior.hpp"
+#include "patience.hpp"
 
 namespace mpiacq::test {
 
@@ -113,7 +114,7 @@ inline char state_of(pid_t task) {
 
 /// Waits until the kernel shows this state; what changes it has been done already.
 inline bool comes_to(pid_t task, char state) {
-  const auto give_up = clock::now() + 10s;
+  const auto give_up = clock::now() + patience;
   while (clock::now() < give_up) {
     if (state_of(task) == state) return true;
   }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "inferior.hpp"
+#include "patience.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -26,7 +27,7 @@ process_id running(tracer& t, inferior& program) {
 
 /// Waits until the kernel shows this state; what changes it has been done already.
 bool comes_to_state(process_id id, char state) {
-  const auto give_up = clock::now() + 10s;
+  const auto give_up = clock::now() + patience;
   while (clock::now() < give_up) {
     if (status_line(id, "State").substr(0, 1)[0] == state) return true;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bystander.hpp"
+#include "patience.hpp"
 
 namespace mpiacq::test {
 
@@ -73,7 +74,7 @@ inline bool none_of_them_held(const std::vector<process_id>& ids) {
 
 /// Waits until the tracing process has let go of them all.
 inline bool come_to_be_free(const std::vector<process_id>& ids) {
-  const auto give_up = clock::now() + 10s;
+  const auto give_up = clock::now() + patience;
   while (!none_of_them_held(ids)) {
     if (clock::now() > give_up) return false;
   }

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // A tool that is stopped, or waits for memory that does not answer, does not keep processes stopped.
+#include "patience.hpp"
 #include "separate_tool.hpp"
 
 using namespace mpiacq;
@@ -26,7 +27,7 @@ long code_of(const result<void>& outcome) {
 
 template <class Event>
 bool is_next(tracer& t) {
-  const auto event = t.wait(clock::now() + 20s);
+  const auto event = t.wait(clock::now() + patience);
   return event && *event && std::holds_alternative<Event>((*event)->what);
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("what runs is let go with what is held, without its breakpoints, and i
     say(id->value());
     ::raise(SIGSTOP);
     say(is_next<control_lost>(**made) && is_next<control_lost>(**made) ? 1 : 0);
-    const auto end = (*made)->wait(clock::now() + 20s);
+    const auto end = (*made)->wait(clock::now() + patience);
     const auto* ended = end && *end ? std::get_if<process_ended>(&(*end)->what) : nullptr;
     say(ended == nullptr ? -1 : ended->status.value);
   });

@@ -20,6 +20,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/tracer.hpp"
+#include "patience.hpp"
 
 namespace mpiacq::test {
 
@@ -122,7 +123,7 @@ inline std::unique_ptr<tracer> new_tracer(tracer_options options = {.stop_limit 
 
 /// The next event; no test waits longer than this.
 inline process_event next_event(tracer& t) {
-  auto event = t.wait(clock::now() + 20s);
+  auto event = t.wait(clock::now() + patience);
   REQUIRE(event.has_value());
   REQUIRE(event->has_value());
   if (const auto* problem = std::get_if<tracing_problem>(&(*event)->what)) INFO(problem->what.message);

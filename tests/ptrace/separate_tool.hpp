@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bystander.hpp"
+#include "patience.hpp"
 
 namespace mpiacq::test {
 
@@ -85,7 +86,7 @@ class separate_tool {
 /// Looks again until it is so, or for 20 s.
 template <class Condition>
 bool comes_true_soon(Condition condition) {
-  const auto give_up = clock::now() + 20s;
+  const auto give_up = clock::now() + patience;
   while (!condition()) {
     if (clock::now() >= give_up) return false;
     ::usleep(1000);

@@ -10,6 +10,7 @@
 #include "live_process.hpp"
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/job_view.hpp"
+#include "patience.hpp"
 #include "running_job.hpp"
 #include "slurm.hpp"
 
@@ -56,7 +57,7 @@ TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
   running_job job(srun_line(), 4);
   INFO(job.out());
   REQUIRE(job.ranks().size() == 4);
-  const auto view = look_at_job(process_id{job.pid()}, {}, clock::now() + std::chrono::seconds(10));
+  const auto view = look_at_job(process_id{job.pid()}, {}, clock::now() + patience);
   REQUIRE(view.has_value());
   {
     const auto made = job_ranks::create(*view->processes, {}, by_slurm(*view));

@@ -59,7 +59,7 @@ TEST_CASE("Open MPI: mpiacq attach killed at any moment leaves the job running, 
     killed_while_attached += job.disturbed().empty() ? 0 : 1;
     ::kill(tool, SIGKILL);
     int status = 0;
-    REQUIRE(wait_for_process(tool, status, std::chrono::seconds(10)));
+    REQUIRE(wait_for_process(tool, status, patience));
     CHECK(comes_true([&] { return !has_a_tracing_process(tool) && job.disturbed().empty(); }));
     CHECK(job.disturbed() == "");
   }
@@ -89,7 +89,7 @@ TEST_CASE("Open MPI: mpirun killed at any moment of an attach: mpiacq says so, a
     let_pass(whole * (round + 1) / (rounds - 1));
     ::kill(job.pid(), SIGKILL);
     int status = 0;
-    REQUIRE(wait_for_process(tool, status, std::chrono::seconds(20)));
+    REQUIRE(wait_for_process(tool, status, patience));
     const std::string words = file_contents(said);
     INFO(words);
     REQUIRE(WIFEXITED(status));

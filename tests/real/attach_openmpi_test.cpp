@@ -136,7 +136,7 @@ TEST_CASE("Open MPI: attach and then continue stays to the job's end, a second a
 
   check_its_own_end(job);
   int status = 0;
-  REQUIRE(wait_for_process(first, status, std::chrono::seconds(20)));
+  REQUIRE(wait_for_process(first, status, patience));
   CHECK(status == 0);
   CHECK(pids_reported(json::parse(file_contents(folder.path("report")))) == job.ranks());
   CHECK_THAT(file_contents(folder.path("said")),

@@ -6,6 +6,7 @@
 
 #include "mpiacq/job.hpp"
 #include "openmpi.hpp"
+#include "patience.hpp"
 #include "running_job.hpp"
 
 using namespace mpiacq;
@@ -36,7 +37,7 @@ std::map<long, long> attach_once(pid_t starter) {
     return {};
   }
   while (true) {
-    const auto event = (*attached)->next(clock::now() + std::chrono::seconds(20));
+    const auto event = (*attached)->next(clock::now() + patience);
     if (!event || !*event) {
       FAIL_CHECK("no event: " << (event ? "in time" : event.error().message));
       return {};

@@ -122,7 +122,7 @@ TEST_CASE("Slurm: attach and then stop, continue and kill") {
   CHECK(end.as_shell() == 3);
   CHECK(end.all_ranks_ended(4));
   int status = 0;
-  REQUIRE(wait_for_process(staying, status, std::chrono::seconds(20)));
+  REQUIRE(wait_for_process(staying, status, patience));
   CHECK(status == 0);
   CHECK_THAT(file_contents(folder.path("said")),
              ContainsSubstring("(pid " + job.pid_text() + ") ended: exit status 3"));
@@ -188,7 +188,7 @@ TEST_CASE("Slurm: tasks that srun holds at their launch stay so for the next too
 
   ::kill(std::atoi(starter.c_str()), SIGCONT);
   int status = 0;
-  REQUIRE(wait_for_process(tool, status, std::chrono::seconds(30)));
+  REQUIRE(wait_for_process(tool, status, patience));
   CHECK(WEXITSTATUS(status) == 3);
   CHECK(pids_printed(file_contents(folder.path("said"))) == tasks);
 }

@@ -2,6 +2,7 @@
 // Hosts of the tests' own (far_hosts beside this file says what they are), for as long as a test needs them.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -30,9 +31,9 @@ class far_hosts {
         start_process({"sh", "-c", "exec \"$0\" keep \"$1\" <\"$2\" >\"$3\"", MPIACQ_FAR_HOSTS, folder(), hold, up},
                       shared_.path("said"));
     pollfd event = {heard, POLLIN, 0};
-    constexpr int patience = 90'000;
     char byte = 0;
-    is_up_ = ::poll(&event, 1, patience) == 1 && ::read(heard, &byte, 1) == 1;
+    is_up_ = ::poll(&event, 1, static_cast<int>(std::chrono::milliseconds{patience}.count())) == 1 &&
+             ::read(heard, &byte, 1) == 1;
     ::close(heard);
     if (!is_up_) end();
   }
@@ -83,7 +84,7 @@ class far_hosts {
   void end() {
     if (hold_ >= 0) ::close(hold_);
     hold_ = -1;
-    if (keeper_ > 0 && !wait_for_process(keeper_, status_, std::chrono::seconds(20))) {
+    if (keeper_ > 0 && !wait_for_process(keeper_, status_, patience)) {
       ::kill(keeper_, SIGTERM);
       ::waitpid(keeper_, &status_, 0);
     }

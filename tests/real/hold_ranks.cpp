@@ -38,7 +38,7 @@ int complain(const error& why) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return EXIT_FAILURE;
-  const auto job = look_at_job(process_id{std::atoi(argv[2])}, {}, clock::now() + std::chrono::seconds(10));
+  const auto job = look_at_job(process_id{std::atoi(argv[2])}, {}, clock::now() + std::chrono::seconds(60));
   if (!job) return complain(job.error());
   job_ranks_options options;
   options.agents.program = argv[1];

@@ -36,7 +36,7 @@ class live_cluster {
   ~live_cluster() {
     if (hold_ >= 0) ::close(hold_);
     int status = 0;
-    if (cluster_ > 0 && !ended_ && !wait_for_process(cluster_, status, std::chrono::seconds(20))) {
+    if (cluster_ > 0 && !ended_ && !wait_for_process(cluster_, status, patience)) {
       ::kill(cluster_, SIGTERM);
       ::waitpid(cluster_, &status, 0);
     }

@@ -24,7 +24,6 @@ namespace mpiacq::test {
 namespace {
 
 using clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds patience{60};
 
 [[noreturn]] void become(const std::vector<std::string>& arguments, int output) {
   for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
@@ -161,7 +160,7 @@ job_end running_job::wait() {
   const auto until = clock::now() + patience;
   while (read_more(until)) continue;
   job_end end;
-  end.timed_out = !wait_for_process(starter_, end.status, std::chrono::seconds(10));
+  end.timed_out = !wait_for_process(starter_, end.status, patience);
   ended_ = !end.timed_out;
   end.out = out_;
   return end;

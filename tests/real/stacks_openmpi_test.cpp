@@ -211,7 +211,7 @@ TEST_CASE("Open MPI: mpiacq killed at any moment of its sampling leaves no rank 
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 600));
     ::kill(tool, SIGKILL);
     int status = 0;
-    REQUIRE(wait_for_process(tool, status, std::chrono::seconds(20)));
+    REQUIRE(wait_for_process(tool, status, patience));
     // Those that it held are let go by the tracing process when it learns of the end.
     REQUIRE(comes_true([&] { return waits.job().disturbed() == ""; }));
   }

@@ -10,6 +10,7 @@
 #include "mpiacq/job.hpp"
 #include "mpiacq/job_ranks.hpp"
 #include "mpiacq/node_ranks.hpp"
+#include "patience.hpp"
 #include "running_starter.hpp"
 #include "victim.hpp"
 
@@ -41,7 +42,7 @@ TEST_CASE("a forked child's copy of a job ends, and the job goes on") {
   running_starter starter({"checked", "--hold", "--exit", "3", "--rank", "checked_rank_debugged"});
   starter.ready();
   auto subject = job::attach(starter.id()).value();
-  const auto event = subject->next(clock::now() + std::chrono::seconds(20)).value();
+  const auto event = subject->next(clock::now() + patience).value();
   REQUIRE(event);
   REQUIRE(std::holds_alternative<job_attached>(*event));
   for (const rank_outcome& rank : subject->hold_ranks()) REQUIRE(rank.held);
@@ -94,7 +95,7 @@ TEST_CASE("a forked child's copy of a job's ranks ends, and their agents' own pr
   running_starter starter({"lists_others", "--hold", process.number()});
   starter.ready();
   auto subject = job::attach(starter.id()).value();
-  REQUIRE(subject->next(clock::now() + std::chrono::seconds(20)).value());
+  REQUIRE(subject->next(clock::now() + patience).value());
   auto ranks = job_ranks::create(*subject->processes()).value();
   REQUIRE(ranks->hold()[0].state == hold_state::held);
   CHECK(in_a_child([&] {

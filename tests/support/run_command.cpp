@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,10 +145,10 @@ char process_state(long pid) {
 }
 
 bool comes_true(const std::function<bool()>& condition) {
-  const auto until = clock::now() + std::chrono::seconds(10);
+  const auto until = clock::now() + patience;
   while (!condition()) {
     if (clock::now() > until) return false;
-    ::sched_yield();
+    ::poll(nullptr, 0, 1);  // a millisecond
   }
   return true;
 }

@@ -9,6 +9,8 @@
 
 #include <sys/types.h>
 
+#include "patience.hpp"
+
 namespace mpiacq::test {
 
 /// How a command ended and what it said.
@@ -23,7 +25,7 @@ struct command_outcome {
 struct command_options {
   std::map<std::string, std::string> environment;  ///< added to the test's own
   std::string directory;                           ///< empty: the test's own
-  std::chrono::seconds limit{30};
+  std::chrono::seconds limit = patience;
   bool as_nobody = false;          ///< without root's rights, where the test has them
   std::function<void()> in_child;  ///< in the new process, last before the program runs
 };
@@ -74,8 +76,8 @@ class scratch_folder {
 /// The state letter that /proc gives a process ('R', 'S', 'T', 't', 'Z' ...); ' ' where there is none.
 [[nodiscard]] char process_state(long pid);
 
-/// Waits until the condition holds; false where it does not within ten seconds. For what another process does without
-/// telling anybody: where there is a pipe or a status to wait for, that is better.
+/// Waits until the condition holds; false where it does not in time (patience.hpp). For what another process does
+/// without telling anybody: where there is a pipe or a status to wait for, that is better.
 [[nodiscard]] bool comes_true(const std::function<bool()>& condition);
 
 }  // namespace mpiacq::test

@@ -20,7 +20,7 @@ struct received_signal {
 /// What becomes of a signal that asks a command to end while the command is busy and does not take it.
 enum class when_busy : unsigned char {
   keep,  ///< it waits until it is taken: a job runs under the command, and the signal may be meant for the job
-  /// One second later the command ends by the signal, as if it had not been caught; a second such signal ends it at
+  /// Three seconds later the command ends by the signal, as if it had not been caught; a second such signal ends it at
   /// once. For a command that only looks: reading a large table or a file that was made to be slow then does not
   /// outlast a Ctrl-C. What it holds is released by the tracing process.
   end

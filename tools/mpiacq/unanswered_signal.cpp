@@ -19,7 +19,7 @@ namespace mpiacq::tool {
 namespace {
 
 constexpr std::array ending = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-constexpr int milliseconds_to_answer = 1000;
+constexpr int milliseconds_to_answer = 3000;
 constexpr int milliseconds_between_looks = 100;
 
 bool asks_to_end(int number) {
@@ -34,9 +34,8 @@ void count_up(int eventfd) {
 /// Takes the signal's default action, so that the shell learns which signal ended this program.
 [[noreturn]] void end_by(int number) {
   constexpr std::string_view text =
-      "mpiacq: the work at hand did not end within a second of the signal (the memory of a process may not answer); "
-      "the "
-      "signal ends mpiacq, and all processes are released\n";
+      "mpiacq: the work at hand did not end within three seconds of the signal (the memory of a process may not "
+      "answer); the signal ends mpiacq, and all processes are released\n";
   (void)!::write(STDERR_FILENO, text.data(), text.size());
   ::signal(number, SIG_DFL);
   sigset_t that;

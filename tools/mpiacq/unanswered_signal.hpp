@@ -6,7 +6,7 @@
 
 namespace mpiacq::tool {
 
-/// Ends this program by a signal that asks it to end and that the program does not take within one second; a second
+/// Ends this program by a signal that asks it to end and that the program does not take within three seconds; a second
 /// such signal ends the program at once. The kernel may keep the main thread in a read of another process's memory,
 /// where no handler runs: the thread of this object sees that a signal waits. The tracing process then releases
 /// everything, as after any death of the tool.

@@ -1,0 +1,12 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+namespace mpiacq::test {
+
+/// How long a test waits for what must come. A test waits as long as this only where something is wrong: a machine with
+/// much other work takes ten times as long for everything as a quiet one.
+inline constexpr std::chrono::seconds patience{120};
+
+}  // namespace mpiacq::test
