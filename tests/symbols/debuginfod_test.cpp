@@ -12,6 +12,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include "catch.hpp"
 #include "description.hpp"
@@ -128,10 +131,11 @@ bool server_is_installed() {
   return run_command({"sh", "-c", "command -v debuginfod"}).exit_code == 0;
 }
 
-/// A server that answers every request with the same bytes, or, where there are none, takes it and says nothing.
+/// A server that answers every request with the same bytes, or, where there are none, takes it and says nothing. One
+/// that is `endless` says the last of these bytes again and again, until the client has gone.
 class odd_server {
  public:
-  explicit odd_server(std::string answer) : answer_(std::move(answer)) {
+  explicit odd_server(std::string answer, bool endless = false) : answer_(std::move(answer)), endless_(endless) {
     port_ = socket_.take_port();
     (void)::listen(socket_.descriptor(), 8);
     thread_ = std::thread([this] { serve(); });
@@ -145,6 +149,7 @@ class odd_server {
   odd_server& operator=(const odd_server&) = delete;
   [[nodiscard]] std::string url() const { return url_of(port_); }
   [[nodiscard]] int asked() const { return asked_; }
+  [[nodiscard]] long sent() const { return sent_; }  ///< of what has no end
 
  private:
   void serve() {
@@ -158,11 +163,18 @@ class odd_server {
       std::string request;
       for (char c = 0; request.find("\r\n\r\n") == std::string::npos && ::recv(client, &c, 1, 0) == 1;) request += c;
       (void)::send(client, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+      const std::string more(1U << 16U, answer_.back());
+      for (ssize_t sent = 0; endless_ && sent >= 0 && !ends_;) {
+        sent = ::send(client, more.data(), more.size(), MSG_NOSIGNAL);
+        if (sent > 0) sent_ += sent;
+      }
       (void)::shutdown(client, SHUT_WR);
     }
   }
 
   std::string answer_;
+  bool endless_;
+  std::atomic<long> sent_ = 0;
   local_socket socket_;
   int port_ = 0;
   std::atomic<bool> ends_ = false;
@@ -291,6 +303,34 @@ TEST_CASE("debuginfod: a server that says nothing is waited for as long as DEBUG
   CHECK(a.errors[0].code == error_code::timed_out);
   CHECK(a.took >= std::chrono::seconds(1));
   CHECK(a.took < std::chrono::seconds(20));
+}
+
+TEST_CASE("debuginfod: a file that has no end is not downloaded further than its bound") {
+  if (!client_is_installed()) MPIACQ_SKIP(no_client);
+  const odd_server server{
+      "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\x7f"
+      "ELF",
+      true};
+  const client_environment client{server.url()};
+  const environment_variable size{"DEBUGINFOD_MAXSIZE", "1000000"};
+#ifdef __SANITIZE_ADDRESS__
+  // The client of elfutils 0.188 does not free the buffer of a stream where a download is ended.
+  const __lsan::ScopedDisabler not_ours;
+#endif
+  const answer a = ask_for_symbol(client);
+  CHECK(server.asked() >= 1);
+  CHECK_FALSE(a.has_symbol);
+  REQUIRE(a.errors.size() == 1);
+  CHECK(a.errors[0].code == error_code::limit);
+  CHECK_THAT(a.problems, ContainsSubstring("DEBUGINFOD_MAXSIZE"));
+  // What lies in sockets and buffers, beside the bound. Nothing of it stays in the cache.
+  constexpr long in_between = 64L << 20;
+  CHECK(server.sent() < 1000000 + in_between);
+  std::uintmax_t kept = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(client.folder / "cache")) {
+    if (file.is_regular_file()) kept += file.file_size();
+  }
+  CHECK(kept < 1000000);
 }
 
 TEST_CASE("debuginfod: what a server gives is not taken on trust") {
