@@ -76,7 +76,7 @@ TEST_CASE(
   ok(t->resume(program.id()));
   kill_tracing_process();
   next<control_lost>(*t);
-  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  CHECK(comes_true([&] { return none_held(program.pid()); }));
   program.pipes().order('m');
   CHECK(program.pipes().byte() == 'm');
   program.pipes().no_more_orders();
@@ -92,7 +92,7 @@ TEST_CASE("the tracing process is killed while it holds processes: they run") {
   ok(t->attach(second.id()));
   REQUIRE(all_held(second.pid()));
   kill_tracing_process();
-  CHECK(comes_true_soon([&] { return none_held(first.pid()) && none_held(second.pid()); }));
+  CHECK(comes_true([&] { return none_held(first.pid()) && none_held(second.pid()); }));
   const auto refused = t->resume(first.id());
   REQUIRE_FALSE(refused.has_value());
   CHECK_THAT(refused.error().message, ContainsSubstring("signal 9"));
@@ -116,7 +116,7 @@ TEST_CASE("the tracing process and the tool are killed: the guard takes the brea
   const auto [guard, tracing] = tracing_pair_of(tool.pid());
   tool.send(SIGKILL);
   ::kill(tracing, SIGKILL);
-  CHECK(comes_true_soon([id = guard] { return state_of(id) == '\0' || state_of(id) == 'Z'; }));
+  CHECK(comes_true([id = guard] { return state_of(id) == '\0' || state_of(id) == 'Z'; }));
   CHECK(none_held(program.pid()));
   program.pipes().order('m');
   CHECK(program.pipes().byte() == 'm');
@@ -136,7 +136,7 @@ TEST_CASE("a killed guard changes nothing, and a tracer without one still lets e
     program.pipes().order('m');
     next<breakpoint_hit>(*t);
   }
-  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  CHECK(comes_true([&] { return none_held(program.pid()); }));
   CHECK(program.pipes().byte() == 'm');
   program.pipes().no_more_orders();
   CHECK(program.end().value == 7);

@@ -51,7 +51,7 @@ TEST_CASE("a tool that is stopped while it holds a process lets it go, and is to
     say(code_of(t->detach(program.id())));
   });
   CHECK(tool.heard() == 1);
-  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  CHECK(comes_true([&] { return none_held(program.pid()); }));
   program.pipes().order('x');
   CHECK(program.pipes().byte() == 'x');
   REQUIRE(comes_to(tool.pid(), 'T'));
@@ -89,7 +89,7 @@ TEST_CASE("what runs is let go with what is held, without its breakpoints, and i
   program.started();
   const auto id = static_cast<pid_t>(tool.heard());
   CHECK(program.line() == "ready");
-  CHECK(comes_true_soon([&] { return none_held(held.pid()) && none_held(id); }));
+  CHECK(comes_true([&] { return none_held(held.pid()) && none_held(id); }));
   program.order('m');
   CHECK(program.byte() == 'm');
   program.no_more_orders();
@@ -114,14 +114,14 @@ TEST_CASE("a process stays held for a silent tool that has set no limit, and for
     }
   });
   CHECK(tool.heard() == 1);
-  REQUIRE(comes_true_soon([&] { return none_held(measure.pid()); }));
+  REQUIRE(comes_true([&] { return none_held(measure.pid()); }));
   CHECK(all_held(without.pid()));
   CHECK(all_held(renewed.pid()));
   tool.send(SIGSTOP);
-  CHECK(comes_true_soon([&] { return none_held(renewed.pid()); }));
+  CHECK(comes_true([&] { return none_held(renewed.pid()); }));
   CHECK(all_held(without.pid()));
   tool.send(SIGKILL);
-  CHECK(comes_true_soon([&] { return none_held(without.pid()); }));
+  CHECK(comes_true([&] { return none_held(without.pid()); }));
 }
 
 TEST_CASE("a tool that waits for its events is not silent") {
@@ -134,7 +134,7 @@ TEST_CASE("a tool that waits for its events is not silent") {
     static_cast<void>(waits->wait(clock::now() + 60s));
   });
   CHECK(tool.heard() == 1);
-  REQUIRE(comes_true_soon([&] { return none_held(measure.pid()); }));
+  REQUIRE(comes_true([&] { return none_held(measure.pid()); }));
   CHECK(all_held(held.pid()));
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("memory that does not answer keeps the tool that reads it, and not the
     say(code_of(t->detach(program.id())));
   });
   CHECK(tool.heard() == 1);
-  CHECK(comes_true_soon([&] { return none_held(program.pid()); }));
+  CHECK(comes_true([&] { return none_held(program.pid()); }));
   program.pipes().order('x');
   CHECK(program.pipes().byte() == 'x');
   program.pipes().order('u');
@@ -179,7 +179,7 @@ TEST_CASE("what is to be written into memory that does not answer does not keep 
   });
   CHECK(tool.heard() == 1);
   tool.send(SIGKILL);
-  CHECK(comes_true_soon([&] { return none_held(program.pid()) && none_held(other.pid()); }));
+  CHECK(comes_true([&] { return none_held(program.pid()) && none_held(other.pid()); }));
   program.pipes().order('x');
   CHECK(program.pipes().byte() == 'x');
 }

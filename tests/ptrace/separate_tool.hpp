@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bystander.hpp"
-#include "patience.hpp"
+#include "run_command.hpp"
 
 namespace mpiacq::test {
 
@@ -82,16 +82,5 @@ class separate_tool {
   int said_[2] = {-1, -1};
   pid_t id_ = 0;
 };
-
-/// Looks again until it is so, or for 20 s.
-template <class Condition>
-bool comes_true_soon(Condition condition) {
-  const auto give_up = clock::now() + patience;
-  while (!condition()) {
-    if (clock::now() >= give_up) return false;
-    ::usleep(1000);
-  }
-  return true;
-}
 
 }  // namespace mpiacq::test

@@ -32,6 +32,23 @@ std::string state_of_entry(const command_outcome& attached, std::size_t entry) {
   return nlohmann::json::parse(attached.out)["processes"][entry]["state"].get<std::string>();
 }
 
+/// The report says whose the process is, and the process was not stopped, read or written.
+void check_left_alone(const command_outcome& run, const victim& process, const std::string& sleeps_before) {
+  INFO(run.out << run.err);
+  CHECK_FALSE(run.timed_out);
+  CHECK_THAT(run.out + run.err, ContainsSubstring(whose(process)));
+  CHECK(process.lives());
+  CHECK(process.gate() == 0);
+  CHECK(process.sleeps() == sleeps_before);
+}
+
+/// The state of a process that calls this node n17, in the report on a starter that lists it on n17.
+std::string state_on_n17(const victim& process) {
+  running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
+  starter.ready();
+  return state_of_entry(run_tool({"attach", "--json", std::to_string(starter.pid())}), 0);
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -54,13 +71,7 @@ TEST_CASE(
   auto all = words;
   if (words.front() == "attach" && words.back() != "kill") all.insert(all.end(), {"--each", "touch " + mark});
   all.push_back(std::to_string(starter.pid()));
-  const auto run = run_tool(all);
-  INFO(run.out << run.err);
-  CHECK_FALSE(run.timed_out);
-  CHECK_THAT(run.out + run.err, ContainsSubstring(whose(process)));
-  CHECK(process.lives());
-  CHECK(process.gate() == 0);
-  CHECK(process.sleeps() == before);
+  check_left_alone(run_tool(all), process, before);
   CHECK_FALSE(std::filesystem::exists(mark));
 }
 
@@ -72,13 +83,7 @@ TEST_CASE("a launched starter that becomes another user cannot list the processe
       values<std::vector<std::string>>({{"launch", "--stacks"}, {"launch", "--then", "kill"}, {"launch"}, {"check"}}));
   auto all = words;
   all.insert(all.end(), {"--", MPIACQ_STARTERS "/lists_others", "--user", hostile(), process.number()});
-  const auto run = run_tool(all);
-  INFO(run.out << run.err);
-  CHECK_FALSE(run.timed_out);
-  CHECK_THAT(run.out + run.err, ContainsSubstring(whose(process)));
-  CHECK(process.lives());
-  CHECK(process.gate() == 0);
-  CHECK(process.sleeps() == before);
+  check_left_alone(run_tool(all), process, before);
 }
 
 TEST_CASE("the same starter with its own user's process is looked at") {
@@ -119,19 +124,12 @@ TEST_CASE("a rank's starter is not searched for among the processes of another u
 }
 
 TEST_CASE("what another user's process calls this node is not believed") {
-  running_starter* listing = nullptr;
   SECTION("another user's") {
     NEEDS_TWO_USERS();
-    const victim process({"PMI_RANK=0", "SLURMD_NODENAME=n17"}, hostile_user);
-    running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
-    listing = &starter.ready();
-    CHECK(state_of_entry(run_tool({"attach", "--json", std::to_string(listing->pid())}), 0) == "remote");
+    CHECK(state_on_n17(victim({"PMI_RANK=0", "SLURMD_NODENAME=n17"}, hostile_user)) == "remote");
   }
   SECTION("the starter's own user's") {
-    const victim process({"PMI_RANK=0", "SLURMD_NODENAME=n17"});
-    running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
-    listing = &starter.ready();
-    CHECK(state_of_entry(run_tool({"attach", "--json", std::to_string(listing->pid())}), 0) == "running");
+    CHECK(state_on_n17(victim({"PMI_RANK=0", "SLURMD_NODENAME=n17"})) == "running");
   }
 }
 
