@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,10 +13,13 @@
 #include "awaited_agents_state.hpp"
 #include "job_ranks_state.hpp"
 #include "mpiacq/job.hpp"
+#include "no_exceptions.hpp"
 
 namespace mpiacq {
 
 namespace {
+
+constexpr std::string_view looking_for_ranks = "looking for the job's ranks";
 
 /// The ranks of all of them. Those with the lowest come first, so that a union mostly adds at the end: it is a pass
 /// over what is there else, and there may be as many reasons as ranks.
@@ -70,23 +74,29 @@ std::span<const rank_process> job_ranks::ranks() const {
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options) {
-  return state::make(table, selection, options, std::make_unique<agents::node_agents>(agents_of(table, options)));
+  return without_exceptions(looking_for_ranks, [&] {
+    return state::make(table, selection, options, std::make_unique<agents::node_agents>(agents_of(table, options)));
+  });
 }
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(job& subject, const rank_selection& selection,
                                                      const job_ranks_options& options) {
-  auto local = subject.look_into(selection, options.node);
-  if (!local) return fail(std::move(local).error());
-  job_ranks_options how = options;
-  how.agents.everywhere = false;
-  auto far = std::make_unique<agents::node_agents>(agents_of(*subject.processes(), how));
-  return state::make(*subject.processes(), selection, how, std::move(far), std::move(*local));
+  return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<job_ranks>> {
+    auto local = subject.look_into(selection, options.node);
+    if (!local) return fail(std::move(local).error());
+    job_ranks_options how = options;
+    how.agents.everywhere = false;
+    auto far = std::make_unique<agents::node_agents>(agents_of(*subject.processes(), how));
+    return state::make(*subject.processes(), selection, how, std::move(far), std::move(*local));
+  });
 }
 
 result<std::unique_ptr<job_ranks>> job_ranks::create(const process_table& table, const rank_selection& selection,
                                                      const job_ranks_options& options, awaited_agents&& coming) {
-  coming.state_->agents->know(agents_of(table, options));
-  return state::make(table, selection, options, std::move(coming.state_->agents));
+  return without_exceptions(looking_for_ranks, [&] {
+    coming.state_->agents->know(agents_of(table, options));
+    return state::make(table, selection, options, std::move(coming.state_->agents));
+  });
 }
 
 result<std::unique_ptr<job_ranks>> job_ranks::state::make(const process_table& table, const rank_selection& selection,
@@ -277,40 +287,50 @@ job_stacks merged(node_stacks&& taken) {
 }
 
 job_stacks job_ranks::stacks(const stack_options& options) {
-  state& s = *state_;
-  s.agents->ask(agents::ask_stacks{options, s.options.node.debug_files.folders});
-  job_stacks all = merged(s.local->stacks(options));
+  return without_exceptions(
+      "taking stacks", [&] { return state_->take_stacks(options); }, [] {});
+}
+
+job_stacks job_ranks::state::take_stacks(const stack_options& asked) {
+  state& s = *this;
+  s.agents->ask(agents::ask_stacks{asked, s.options.node.debug_files.folders});
+  job_stacks all = merged(s.local->stacks(asked));
   auto answer = s.collect<agents::stacks_part>();
   all.tree.merge(answer.tree);
   all.taken.add(answer.taken);
   rank_set told = all.taken;
   for (const agents::refused_part& refused : answer.refused) all.refused.push_back({refused.ranks, refused.why});
   told.add(all_ranks_of(all.refused));
-  for (refused_ranks& missing : s.missing_of(options.ranks, told)) all.refused.push_back(std::move(missing));
+  for (refused_ranks& missing : s.missing_of(asked.ranks, told)) all.refused.push_back(std::move(missing));
   all.held_for = std::max(all.held_for, answer.held_for);
   all.problems.insert(all.problems.end(), answer.problems.begin(), answer.problems.end());
   return all;
 }
 
 node_queues job_ranks::queues(const rank_queue_options& options) {
-  state& s = *state_;
-  rank_queue_options how = options;
-  const bool is_sent = options.host.isolation == queue_isolation::separate;
+  return without_exceptions(
+      "reading message queues", [&] { return state_->read_queues(options); }, [] {});
+}
+
+node_queues job_ranks::state::read_queues(const rank_queue_options& asked) {
+  state& s = *this;
+  rank_queue_options how = asked;
+  const bool is_sent = asked.host.isolation == queue_isolation::separate;
   const error not_sent{error_code::unsupported,
                        "it is on another node, where a queue library runs in a process of its own only"};
-  if (is_sent) s.agents->ask(agents::ask_queues{options});
+  if (is_sent) s.agents->ask(agents::ask_queues{asked});
   // Of agents it is known only once the ranks that are here have been read.
   std::size_t read_here = 0;
   const auto wanted = static_cast<std::size_t>(std::count_if(
-      s.ranks.begin(), s.ranks.end(), [&](const rank_process& rank) { return options.ranks.contains(rank.rank); }));
-  if (options.progress) {
-    how.progress = [&](std::size_t read, std::size_t) { options.progress(read_here = read, wanted); };
+      s.ranks.begin(), s.ranks.end(), [&](const rank_process& rank) { return asked.ranks.contains(rank.rank); }));
+  if (asked.progress) {
+    how.progress = [&](std::size_t read, std::size_t) { asked.progress(read_here = read, wanted); };
   }
   agents::answer_body all = s.local->queues(how);
   std::function<void(const agents::alive&)> tell;
-  if (options.progress) {
+  if (asked.progress) {
     tell = [&](const agents::alive& far) {
-      options.progress(std::min<std::size_t>(wanted, read_here + far.done), wanted);
+      asked.progress(std::min<std::size_t>(wanted, read_here + far.done), wanted);
     };
   }
   if (is_sent) agents::merge(all, s.collect<node_queues>(std::move(tell)));
@@ -321,7 +341,7 @@ node_queues job_ranks::queues(const rank_queue_options& options) {
   node_queues missing;
   for (std::size_t i = 0; i < s.ranks.size(); ++i) {
     const rank_process& rank = s.ranks[i];
-    if (told.contains(rank.rank) || !options.ranks.contains(rank.rank)) continue;
+    if (told.contains(rank.rank) || !asked.ranks.contains(rank.rank)) continue;
     missing.ranks.push_back({rank.rank, rank.pid, fail(is_sent ? s.why_missing(i) : not_sent)});
     missing.doing.emplace_back();
     missing.pml.emplace_back();

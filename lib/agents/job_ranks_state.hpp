@@ -41,6 +41,8 @@ struct job_ranks::state {
   /// In order, as `ranks` are.
   [[nodiscard]] std::vector<rank_process> ranks_among(const rank_set& which) const;
   void reach_others();
+  [[nodiscard]] job_stacks take_stacks(const stack_options& asked);
+  [[nodiscard]] node_queues read_queues(const rank_queue_options& asked);
   /// What the agents' last answer came to, for each of their nodes.
   void note_reasons();
 

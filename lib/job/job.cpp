@@ -44,29 +44,31 @@ job::~job() {
 }
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
-  tracer_options how;
-  how.hold_limit = options.hold_limit;
-  auto control = tracer::create(std::move(how));
-  if (!control) return fail(std::move(control).error());
+  return without_exceptions("launching the job", [&]() -> result<std::unique_ptr<job>> {
+    tracer_options how;
+    how.hold_limit = options.hold_limit;
+    auto control = tracer::create(std::move(how));
+    if (!control) return fail(std::move(control).error());
 
-  launch_request request;
-  request.arguments = command;
-  request.environment = options.environment;
-  request.kill_with_tool = options.kill_with_tool;
-  request.follow_children = true;
-  const auto pid = (*control)->launch(request);
-  if (!pid) return fail(pid.error());
+    launch_request request;
+    request.arguments = command;
+    request.environment = options.environment;
+    request.kill_with_tool = options.kill_with_tool;
+    request.follow_children = true;
+    const auto pid = (*control)->launch(request);
+    if (!pid) return fail(pid.error());
 
-  auto s = std::make_unique<state>();
-  s->control = std::move(*control);
-  s->options = std::move(options);
-  s->root = s->facts.pid = *pid;
-  s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
-  s->starter = &s->add_candidate(*pid);
-  s->starter_descriptor = open_process(*pid);
-  s->root_descriptor = open_process(*pid);
-  s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
-  return std::unique_ptr<job>(new job(std::move(s)));
+    auto s = std::make_unique<state>();
+    s->control = std::move(*control);
+    s->options = std::move(options);
+    s->root = s->facts.pid = *pid;
+    s->facts.executable = std::move(command.front());  // until its own name for itself can be seen
+    s->starter = &s->add_candidate(*pid);
+    s->starter_descriptor = open_process(*pid);
+    s->root_descriptor = open_process(*pid);
+    s->ranks = std::make_unique<held_ranks>(*s->control, s->options.debug_files);
+    return std::unique_ptr<job>(new job(std::move(s)));
+  });
 }
 
 result<std::optional<job_event>> job::next(deadline until) {

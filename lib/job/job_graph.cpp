@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "local_targets.hpp"
+#include "no_exceptions.hpp"
 #include "node_process.hpp"
 
 namespace mpiacq {
@@ -150,14 +151,16 @@ result<std::unique_ptr<opened_process>> open_if_still(const local_targets& targe
 }  // namespace
 
 result<job_graph> look_at_graph(process_id named, const graph_options& options) {
-  const local_targets targets = local_targets::around(named, options.debug_files);
-  const mpi2dd::walk_start start = targets.start(named);
-  auto graph = mpi2dd::walk(start, targets.opener(), targets.options(options.walk));
-  if (!graph) return fail(std::move(graph).error());
-  auto made = begun_well(std::move(*graph),
-                         fmt::format("{} ({})", named.value(), start.executable.empty() ? "gone" : start.executable));
-  if (made) made->host = targets.host();
-  return made;
+  return without_exceptions("looking at the job's processes", [&]() -> result<job_graph> {
+    const local_targets targets = local_targets::around(named, options.debug_files);
+    const mpi2dd::walk_start start = targets.start(named);
+    auto graph = mpi2dd::walk(start, targets.opener(), targets.options(options.walk));
+    if (!graph) return fail(std::move(graph).error());
+    auto made = begun_well(std::move(*graph),
+                           fmt::format("{} ({})", named.value(), start.executable.empty() ? "gone" : start.executable));
+    if (made) made->host = targets.host();
+    return made;
+  });
 }
 
 result<job_graph> read_graph(const std::string& core, const graph_options& asked_for) {

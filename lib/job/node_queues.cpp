@@ -4,41 +4,46 @@
 
 #include <utility>
 
+#include "no_exceptions.hpp"
 #include "node_ranks_state.hpp"
 
 namespace mpiacq {
 
 node_queues node_ranks::queues(const rank_queue_options& options) {
-  state& s = *state_;
-  const auto [wanted, refused] = s.choose(options.ranks);
-  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.grip, s.debug_files);
-  if (!s.queues) s.queues = std::make_unique<queue_taker>(*s.grip, *s.stacks);
-  node_queues taken = s.queues->take(wanted, options);
+  return without_exceptions(
+      "reading message queues", [&] { return state_->read_queues(options); }, [&] { state_->let_go_of_others(); });
+}
+
+node_queues node_ranks::state::read_queues(const rank_queue_options& options) {
+  const auto [wanted, refused] = choose(options.ranks);
+  if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
+  if (!queues) queues = std::make_unique<queue_taker>(*grip, *stacks);
+  node_queues taken = queues->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.
-  s.take_events();
+  take_events();
   if (refused.empty()) return taken;
 
   // In the order of the ranks, as they were asked for.
   node_queues all = std::move(taken);
-  std::vector<rank_queues> ranks;
+  std::vector<rank_queues> sorted;
   std::vector<rank_activity> doing;
   std::vector<std::optional<std::string>> pml;
   auto no = refused.begin();
   const auto refuse = [&] {
-    ranks.push_back({no->first.rank, no->first.pid, fail(no->second)});
+    sorted.push_back({no->first.rank, no->first.pid, fail(no->second)});
     doing.emplace_back();
-    if (has_ended(no->first.pid, ranks.back().report)) doing.back().kind = mpi_call_kind::ended;
+    if (has_ended(no->first.pid, sorted.back().report)) doing.back().kind = mpi_call_kind::ended;
     pml.emplace_back();
     ++no;
   };
   for (std::size_t i = 0; i < all.ranks.size(); ++i) {
     while (no != refused.end() && no->first.rank < all.ranks[i].rank) refuse();
-    ranks.push_back(std::move(all.ranks[i]));
+    sorted.push_back(std::move(all.ranks[i]));
     doing.push_back(std::move(all.doing[i]));
     pml.push_back(std::move(all.pml[i]));
   }
   while (no != refused.end()) refuse();
-  all.ranks = std::move(ranks);
+  all.ranks = std::move(sorted);
   all.doing = std::move(doing);
   all.pml = std::move(pml);
   return all;

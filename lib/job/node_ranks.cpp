@@ -8,11 +8,14 @@
 #include <poll.h>
 
 #include "mpiacq/job.hpp"
+#include "no_exceptions.hpp"
 #include "node_ranks_state.hpp"
 
 namespace mpiacq {
 
 namespace {
+
+constexpr std::string_view looking_for_ranks = "looking for ranks of this node";
 
 hold_state state_of_failure(const error& e) {
   switch (e.code) {
@@ -80,37 +83,45 @@ node_ranks::~node_ranks() = default;
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
                                                        const node_ranks_options& options) {
-  auto control = tracer::create(options.tracing);
-  if (!control) return fail(std::move(control).error());
-  return create(table, selection, options, std::make_unique<tracer_grip>(std::move(*control)));
+  return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
+    auto control = tracer::create(options.tracing);
+    if (!control) return fail(std::move(control).error());
+    return create(table, selection, options, std::make_unique<tracer_grip>(std::move(*control)));
+  });
 }
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
                                                        const node_ranks_options& options,
                                                        std::unique_ptr<rank_grip> grip) {
-  auto made = state::make(std::move(grip), local_ones(table, selection), true);
-  made->debug_files = options.debug_files;
-  return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
+    auto made = state::make(std::move(grip), local_ones(table, selection), true);
+    made->debug_files = options.debug_files;
+    return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  });
 }
 
 result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process> ranks,
                                                        const node_ranks_options& options) {
-  auto control = tracer::create(options.tracing);
-  if (!control) return fail(std::move(control).error());
-  auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), true);
-  made->debug_files = options.debug_files;
-  return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
+    auto control = tracer::create(options.tracing);
+    if (!control) return fail(std::move(control).error());
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), true);
+    made->debug_files = options.debug_files;
+    return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  });
 }
 
 result<std::unique_ptr<node_ranks>> node_ranks::of_processes(std::span<const process_id> processes,
                                                              const node_ranks_options& options) {
-  auto control = tracer::create(options.tracing);
-  if (!control) return fail(std::move(control).error());
-  std::vector<rank_process> ranks;
-  for (const process_id pid : processes) ranks.push_back({static_cast<std::uint32_t>(ranks.size()), pid, {}});
-  auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), false);
-  made->debug_files = options.debug_files;
-  return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
+    auto control = tracer::create(options.tracing);
+    if (!control) return fail(std::move(control).error());
+    std::vector<rank_process> ranks;
+    for (const process_id pid : processes) ranks.push_back({static_cast<std::uint32_t>(ranks.size()), pid, {}});
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), false);
+    made->debug_files = options.debug_files;
+    return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
+  });
 }
 
 std::span<const rank_process> node_ranks::ranks() const {
@@ -263,6 +274,14 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
     }
   }
   return found;
+}
+
+void node_ranks::state::let_go_of_others() {
+  std::vector<process_id> others;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    if (!here[i].held && here[i].identity.state == hold_state::held) others.push_back(ranks[i].pid);
+  }
+  (void)grip->let_go(others);
 }
 
 std::vector<process_id> node_ranks::state::held_ones() {

@@ -51,6 +51,10 @@ struct node_ranks::state {
     std::vector<std::pair<rank_process, error>> refused;
   };
   [[nodiscard]] chosen choose(const rank_selection& selection);
+  [[nodiscard]] node_queues read_queues(const rank_queue_options& options);
+  [[nodiscard]] node_stacks take_stacks(const stack_options& options);
+  /// Releases what a look that was cut off has held, and not what the caller holds.
+  void let_go_of_others();
   /// Those that are held, and marks them as asked.
   [[nodiscard]] std::vector<process_id> held_ones();
 };

@@ -2,19 +2,24 @@
 // The stacks of a node's ranks.
 #include <utility>
 
+#include "no_exceptions.hpp"
 #include "node_ranks_state.hpp"
 
 namespace mpiacq {
 
 node_stacks node_ranks::stacks(const stack_options& options) {
-  state& s = *state_;
-  auto [wanted, no_stacks] = s.choose(options.ranks);
+  return without_exceptions(
+      "taking stacks", [&] { return state_->take_stacks(options); }, [&] { state_->let_go_of_others(); });
+}
+
+node_stacks node_ranks::state::take_stacks(const stack_options& options) {
+  auto [wanted, no_stacks] = choose(options.ranks);
   std::vector<rank_stacks> refused;
   for (const auto& [rank, why] : no_stacks) refused.push_back({rank.rank, rank.pid, fail(why), {}});
-  if (!s.stacks) s.stacks = std::make_unique<stack_taker>(*s.grip, s.debug_files);
-  node_stacks taken = s.stacks->take(wanted, options);
+  if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
+  node_stacks taken = stacks->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.
-  s.take_events();
+  take_events();
   // In the order of the ranks, as they were asked for.
   std::vector<rank_stacks> all;
   auto no = refused.begin();

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "mpich_communicators.hpp"
+#include "no_exceptions.hpp"
 #include "openmpi_communicators.hpp"
 #include "queue_library.hpp"
 #include "side_by_side.hpp"
@@ -105,8 +106,13 @@ void queue_taker::read(pending& one, const rank_queue_options& options) const {
     one.report = fail(error_code::unsupported, options.no_library);
     return;
   }
-  process subject(one.rank->process.process);
-  read_process(subject, one, options);
+  // On a thread of its own, which an exception would end together with the program.
+  auto done = without_exceptions("reading its message queues", [&]() -> result<void> {
+    process subject(one.rank->process.process);
+    read_process(subject, one, options);
+    return {};
+  });
+  if (!done) one.report = fail(std::move(done).error());
 }
 
 void queue_taker::read_process(process& subject, pending& one, const rank_queue_options& options) const {
