@@ -2,6 +2,7 @@
 #include "string_pool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -32,6 +33,11 @@ std::uint64_t load_tail(std::string_view text, std::size_t left) {
   if (left >= 4) return load<std::uint32_t>(text.data()) << 32 | load<std::uint32_t>(end - 4);
   return load<std::uint8_t>(text.data()) << 16 | load<std::uint8_t>(text.data() + left / 2) << 8 |
          load<std::uint8_t>(end - 1);
+}
+
+/// Of a hash table for so many strings.
+std::size_t slots_for(std::size_t strings) {
+  return std::bit_ceil(2 * strings + 1);
 }
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -72,6 +78,8 @@ string_pool::string_pool(std::size_t identifiers) {
   entries_.reserve(identifiers);
   entries_.extend(identifiers);
   recent_.resize(recent_slots);
+  sizes_of_parts_.resize(std::min(std::bit_ceil(identifiers / strings_a_part + 1), most_parts));
+  shift_to_part_ = 32 - std::countr_zero(sizes_of_parts_.size());
 }
 
 void string_pool::add(std::uint32_t id, std::string_view text) {
@@ -90,33 +98,48 @@ void string_pool::add(std::uint32_t id, std::string_view text) {
   std::memcpy(at, text.data(), text.size());
   texts_.take(text.size());
   entries_[id] = {at, static_cast<std::uint32_t>(text.size()), hash};
+  ++sizes_of_parts_[part_of(hash)];
   ++kept_;
   kept_bytes_ += text.size();
 }
 
-void string_pool::finish() {
+void string_pool::finish(ordered_worker& helper) {
   recent_ = {};
   const parts all = part_by_hash();
-  std::vector<std::uint32_t> slots;
-  std::uint32_t begin = 0;
-  for (const std::uint32_t end : all.ends) {
-    share_equal(all.strings.span().subspan(begin, end - begin), slots);
-    begin = end;
-  }
+  // Room for both halves beforehand: nothing may fail here while the other thread is at work on what stands here.
+  std::array<std::vector<std::uint32_t>, 2> slots;
+  for (auto& room : slots) room.reserve(slots_for(all.largest));
+  shared odd;
+  helper.add([&] { odd = share_in_parts(all, 1, slots[1]); });
+  const shared even = share_in_parts(all, 0, slots[0]);
+  helper.finish();
+  kept_ -= even.strings + odd.strings;
+  kept_bytes_ -= even.bytes + odd.bytes;
+  twice_bytes_ += even.bytes + odd.bytes;
   if (twice_bytes_ > kept_bytes_ / 4) gather();
+}
+
+string_pool::shared string_pool::share_in_parts(const parts& all, std::size_t first,
+                                                std::vector<std::uint32_t>& slots) {
+  shared found;
+  for (std::size_t part = first; part < all.ends.size(); part += 2) {
+    const std::uint32_t begin = part == 0 ? 0 : all.ends[part - 1];
+    const shared here = share_equal(all.strings.span().subspan(begin, all.ends[part] - begin), slots);
+    found.strings += here.strings;
+    found.bytes += here.bytes;
+  }
+  return found;
 }
 
 /// From here on `same_as` is what it is called.
 string_pool::parts string_pool::part_by_hash() {
-  const std::size_t count = std::min(std::bit_ceil(kept_ / strings_a_part + 1), most_parts);
-  const auto part_of = [shift = 32 - std::countr_zero(count)](std::uint32_t hash) {
-    return static_cast<std::size_t>(std::uint64_t{hash} >> shift);
-  };
   parts all;
-  all.ends.resize(count);
-  for (const entry& e : std::as_const(entries_).span()) all.ends[part_of(e.same_as)] += e.text != nullptr ? 1 : 0;
+  all.ends = std::move(sizes_of_parts_);
   std::uint32_t begin = 0;
-  for (std::uint32_t& end : all.ends) begin += std::exchange(end, begin);
+  for (std::uint32_t& end : all.ends) {
+    all.largest = std::max<std::size_t>(all.largest, end);
+    begin += std::exchange(end, begin);
+  }
   all.strings.reserve(kept_);
   hashed* out = all.strings.extend(kept_);
   for (std::uint32_t id = 0; id < entries_.size(); ++id) {
@@ -129,8 +152,9 @@ string_pool::parts string_pool::part_by_hash() {
 }
 
 /// Equal strings have equal hashes, so they are in one part.
-void string_pool::share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots) {
-  slots.assign(std::bit_ceil(2 * part.size() + 1), 0);  // a place in the part, and 1; 0 where empty
+string_pool::shared string_pool::share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots) {
+  shared found;
+  slots.assign(slots_for(part.size()), 0);  // a place in the part, and 1; 0 where empty
   const std::size_t mask = slots.size() - 1;
   for (std::uint32_t i = 0; i < part.size(); ++i) {
     std::size_t at = part[i].hash & mask;
@@ -143,12 +167,12 @@ void string_pool::share_equal(std::span<const hashed> part, std::vector<std::uin
       if (other.hash != part[i].hash || text_of(other.id) != text_of(part[i].id)) continue;
       const std::uint32_t length = entries_[part[i].id].length;
       entries_[part[i].id] = {nullptr, 0, other.id};
-      --kept_;
-      kept_bytes_ -= length;
-      twice_bytes_ += length;
+      ++found.strings;
+      found.bytes += length;
       break;
     }
   }
+  return found;
 }
 
 /// Much of the blocks is no longer needed: what is goes into others.

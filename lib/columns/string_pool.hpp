@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "column.hpp"
+#include "ordered_worker.hpp"
 
 namespace mpiacq {
 
@@ -54,8 +55,12 @@ class string_pool {
   /// One of these two for each identifier.
   void add(std::uint32_t id, std::string_view text);
   void add_failure(std::uint32_t id, std::uint32_t note) { entries_[id] = {nullptr, note, none}; }
-  /// After the last of them, before anything below.
-  void finish();
+  /// After the last of them, before anything below. `helper` does half of the work.
+  void finish(ordered_worker& helper);
+  void finish() {
+    ordered_worker alone(false);
+    finish(alone);
+  }
 
   /// The identifier that keeps the string of `id` among a pool's entries; none where it has none.
   [[nodiscard]] static std::uint32_t kept_as(const column<entry>& entries, std::uint32_t id);
@@ -75,16 +80,29 @@ class string_pool {
   struct parts {
     column<hashed> strings;
     std::vector<std::uint32_t> ends;
+    std::size_t largest = 0;
   };
 
   [[nodiscard]] std::string_view text_of(std::uint32_t id) const { return {entries_[id].text, entries_[id].length}; }
+  /// What equal strings took up that are kept once now.
+  struct shared {
+    std::size_t strings = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::size_t part_of(std::uint32_t hash) const {
+    return static_cast<std::size_t>(std::uint64_t{hash} >> shift_to_part_);
+  }
   [[nodiscard]] parts part_by_hash();
-  void share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots);
+  /// In every second part from `first` on. Threads may do that for 0 and 1 at a time.
+  [[nodiscard]] shared share_in_parts(const parts& all, std::size_t first, std::vector<std::uint32_t>& slots);
+  [[nodiscard]] shared share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots);
   void gather();
 
   column<entry> entries_;  // until `finish`, `same_as` of a kept string is its hash
   text_blocks texts_;
   std::vector<hashed> recent_;  // by the hash's low bits
+  std::vector<std::uint32_t> sizes_of_parts_;
+  int shift_to_part_ = 0;
   std::size_t kept_ = 0;
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t twice_bytes_ = 0;  // of texts that stand in the blocks and are no longer needed

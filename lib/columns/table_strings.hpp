@@ -48,6 +48,8 @@ class table_strings {
   }
 
  private:
+  void keep(const visited_string& s);
+
   string_pool pool_{0};
   column<string_pool::entry> strings_;
   text_blocks texts_;

@@ -5,14 +5,14 @@
 #include <optional>
 #include <utility>
 
+#include "mpiacq/page_sets.hpp"
 #include "pages.hpp"
 
 namespace mpiacq {
 
 namespace {
 
-// Enough for a call to cost little beside what it moves, few enough for the pages to stay in the processor's cache.
-constexpr std::size_t pages_per_call = 256;
+constexpr std::size_t pages_per_call = page_sets::bytes_of_set / read_page_size;
 
 /// Neighbouring pages that were asked for together. The last of them is the one that could not be read where
 /// `got < wanted`.
@@ -73,20 +73,23 @@ address_order ascending_order(std::span<const target_address> addresses) {
 class string_walk {
  public:
   string_walk(memory_reader& memory, std::span<const target_address> addresses, const string_limits& limits,
-              const std::function<void(const visited_string&)>& visit)
+              const std::function<void(const visited_string&)>& visit, const page_sets& sets)
       : memory_(memory),
         addresses_(addresses),
         limits_(limits),
         visit_(visit),
-        order_(ascending_order(addresses)),
-        buffer_(std::make_unique_for_overwrite<std::byte[]>(pages_per_call * read_page_size)) {}
+        sets_(sets),
+        set_(sets.memory.data()),
+        order_(ascending_order(addresses)) {}
 
   result<void> walk() {
     std::size_t next = 0;
     while (next < addresses_.size() && !exhausted_) {
       const std::size_t end = plan(next);
       if (auto read = read_runs(); !read) return read;
-      for (std::size_t i = next; i < end; ++i) resolve(i);
+      for (std::size_t i = next; i < end; ++i) {
+        if (!resolve_simple(i)) resolve(i);
+      }
       // Strings that run into pages on which no other begins: all those pages in one call, and so on.
       while (!unresolved_.empty()) {
         if (auto read = read_missing(); !read) return read;
@@ -96,6 +99,7 @@ class string_walk {
       }
       next = end;
       forget_below(next);
+      take_next_set();
     }
     for (; next < addresses_.size(); ++next) emit(next, string_outcome::beyond_total);
     return {};
@@ -108,6 +112,13 @@ class string_walk {
     return position < to_end ? position + order_.first : position - to_end;
   }
   [[nodiscard]] std::uint64_t address(std::size_t position) const { return addresses_[index(position)].value(); }
+
+  void take_next_set() {
+    if (sets_.passed) sets_.passed();
+    const auto behind = static_cast<std::size_t>(set_ - sets_.memory.data()) + page_sets::bytes_of_set;
+    const bool has_next = sets_.memory.size() - behind >= page_sets::bytes_of_set;
+    set_ = sets_.memory.data() + (has_next ? behind : 0);
+  }
 
   /// Collects the distinct pages on which the strings from `first` on begin, and gives the first position that is
   /// left for the next time.
@@ -123,7 +134,7 @@ class string_walk {
       if (pages == pages_per_call) break;
       current = page;
       if (extra_.contains(page)) continue;  // read before, as the continuation of an earlier string
-      std::byte* data = buffer_.get() + pages++ * read_page_size;
+      std::byte* data = set_ + pages++ * read_page_size;
       if (!runs_.empty() && runs_.back().begin + runs_.back().wanted == page) {
         runs_.back().wanted += read_page_size;
       } else {
@@ -193,6 +204,28 @@ class string_walk {
     if (after != runs_.begin() && std::prev(after)->holds(where)) return last_ = &*std::prev(after);
     const auto extra = extra_.find(page_of(where));
     return extra == extra_.end() ? nullptr : &extra->second.run;
+  }
+
+  /// A string as nearly all are: it begins behind the one before, and ends in the pages that the one before begins on.
+  /// False: nothing was done.
+  bool resolve_simple(std::size_t position) {
+    const std::size_t which = index(position);
+    const std::uint64_t begin = addresses_[which].value();
+    if (last_ == nullptr || begin < clear_to_ || begin - last_->begin >= last_->got || exhausted_) return false;
+    const std::size_t offset = begin - last_->begin;
+    const auto* text = reinterpret_cast<const char*>(last_->data + offset);
+    const std::size_t in_run = last_->got - offset;
+    const auto* end =
+        static_cast<const char*>(std::memchr(text, 0, in_run > limits_.bytes_each ? limits_.bytes_each + 1 : in_run));
+    if (end == nullptr) return false;
+    const auto size = static_cast<std::size_t>(end - text);
+    if (size > limits_.bytes_in_all - spent_) return false;
+    clear_from_ = begin;
+    clear_to_ = begin + size;
+    at_clear_to_ = edge::unknown;
+    spent_ += size;
+    visit_({which, string_outcome::ok, {text, size}, {}});
+    return true;
   }
 
   void resolve(std::size_t position) {
@@ -276,9 +309,10 @@ class string_walk {
   std::span<const target_address> addresses_;
   string_limits limits_;
   const std::function<void(const visited_string&)>& visit_;
+  const page_sets& sets_;
+  std::byte* set_;  // the set whose strings are visited
   address_order order_;
-  std::unique_ptr<std::byte[]> buffer_;
-  std::vector<page_run> runs_;                 // ascending, on buffer_
+  std::vector<page_run> runs_;                 // ascending, on the set
   std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins
   const page_run* last_ = nullptr;             // the one that find() gave last, of runs_
   std::vector<std::uint64_t> missing_;
@@ -297,10 +331,18 @@ class string_walk {
 result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
                              const string_limits& limits, const std::function<void(const visited_string&)>& visit) {
   if (addresses.empty()) return {};
+  const auto pages = std::make_unique_for_overwrite<std::byte[]>(page_sets::bytes_of_set);
+  return visit_c_strings(memory, addresses, limits, visit, {{pages.get(), page_sets::bytes_of_set}, {}});
+}
+
+result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
+                             const string_limits& limits, const std::function<void(const visited_string&)>& visit,
+                             const page_sets& sets) {
+  if (addresses.empty()) return {};
   if (addresses.size() > UINT32_MAX) {
     return fail(error_code::limit, "more than 2^32 strings cannot be read together");
   }
-  return string_walk(memory, addresses, limits, visit).walk();
+  return string_walk(memory, addresses, limits, visit, sets).walk();
 }
 
 result<string_batch> read_c_strings(memory_reader& memory, std::span<const target_address> addresses,

@@ -7,6 +7,7 @@
 #include "columns.hpp"
 #include "descriptor.hpp"
 #include "mpiacq/process_table.hpp"
+#include "ordered_worker.hpp"
 #include "table_decoder.hpp"
 
 namespace mpiacq {
@@ -36,25 +37,10 @@ class table_reading {
   result<void> read_entries(std::uint64_t claimed) {
     const std::uint64_t limit = std::min(limits_.max_entries, most_entries);
     const std::uint64_t wanted = std::min({claimed, limit, entries_that_fit(d_, base_)});
-    const std::uint64_t per_piece =
-        std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
-    const auto piece = std::make_unique_for_overwrite<std::byte[]>(per_piece * d_.stride);
-    const bool is_all_there = last_is_there(wanted);
-    if (is_all_there) decoder_.reserve(wanted);
     std::uint64_t done = 0;
     target_address stopped = base_;
-    while (done < wanted) {
-      const std::uint64_t count = std::min(per_piece, wanted - done);
-      memory_range range{base_ + done * d_.stride, {piece.get(), (count - 1) * d_.stride + d_.needed}};
-      if (auto read = memory_.read_ranges({&range, 1}); !read) {
-        return fail(std::move(read).error().while_doing("reading the process table"));
-      }
-      const std::uint64_t complete = range.got < d_.needed ? 0 : (range.got - d_.needed) / d_.stride + 1;
-      decoder_.decode(piece.get(), complete);
-      if (done == 0 && is_all_there) decoder_.reserve_addresses(wanted);
-      done += complete;
-      stopped = range.address + range.got;
-      if (complete < count) break;
+    if (auto read = read_pieces(wanted, done, stopped); !read) {
+      return fail(std::move(read).error().while_doing("reading the process table"));
     }
     if (done == claimed) return {};
     if (done == limit) {
@@ -66,6 +52,34 @@ class table_reading {
       return {};
     }
     return end_of_memory(done, stopped);
+  }
+
+  /// Decodes one piece on a second thread while the next one is read. `done` counts the entries that are there, and
+  /// `stopped` is where the last read ended.
+  result<void> read_pieces(std::uint64_t wanted, std::uint64_t& done, target_address& stopped) {
+    const std::uint64_t per_piece =
+        std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
+    const std::size_t buffers = wanted > 2 * per_piece ? ordered_worker::buffers : 1;
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(buffers * per_piece * d_.stride);
+    const bool is_all_there = last_is_there(wanted);
+    if (is_all_there) decoder_.reserve(wanted);
+    ordered_worker decoding(buffers > 1);  // the tasks use the memory above, so that they end first
+    for (std::size_t number = 0; done < wanted; ++number) {
+      const std::uint64_t count = std::min(per_piece, wanted - done);
+      std::byte* const piece = memory.get() + number % buffers * per_piece * d_.stride;
+      memory_range range{base_ + done * d_.stride, {piece, (count - 1) * d_.stride + d_.needed}};
+      if (auto read = memory_.read_ranges({&range, 1}); !read) return read;
+      const std::uint64_t complete = range.got < d_.needed ? 0 : (range.got - d_.needed) / d_.stride + 1;
+      decoding.add([this, piece, complete, expected = number == 0 && is_all_there ? wanted : 0] {
+        decoder_.decode(piece, complete);
+        if (expected != 0) decoder_.reserve_addresses(expected);
+      });
+      done += complete;
+      stopped = range.address + range.got;
+      if (complete < count) break;
+    }
+    decoding.finish();
+    return {};
   }
 
   /// Memory for the columns follows what is really there. Where the last entry can be read, so can nearly always all.
