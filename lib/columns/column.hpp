@@ -59,6 +59,12 @@ class column {
   void push_back(T value) { *extend(1) = value; }
   void shrink(std::size_t size) { size_ = size; }
 
+  /// Empties the column, and gives its memory back to the system.
+  void drop() {
+    if (values_) give_pages_back(values_.get(), capacity_ * sizeof(T));
+    *this = {};
+  }
+
   /// Gives back what was kept for growing, where that is much.
   void trim() {
     if (size_ > 0 && capacity_ - size_ > size_ / 8) set_capacity(size_);

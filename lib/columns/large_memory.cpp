@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "large_memory.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include <sys/mman.h>
@@ -16,6 +17,13 @@ void* allocate_large(std::size_t bytes) {
   // Advice only: where it is refused, the memory is as good as any.
   if (memory != nullptr) (void)madvise(memory, whole, MADV_HUGEPAGE);
   return memory;
+}
+
+void give_pages_back(void* memory, std::size_t bytes) {
+  constexpr std::uintptr_t page = 65536;  // a multiple of every page size in use
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 }  // namespace mpiacq

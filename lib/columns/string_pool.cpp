@@ -105,7 +105,7 @@ void string_pool::add(std::uint32_t id, std::string_view text) {
 
 void string_pool::finish(ordered_worker& helper) {
   recent_ = {};
-  const parts all = part_by_hash();
+  parts all = part_by_hash();
   // Room for both halves beforehand: nothing may fail here while the other thread is at work on what stands here.
   std::array<std::vector<std::uint32_t>, 2> slots;
   for (auto& room : slots) room.reserve(slots_for(all.largest));
@@ -113,6 +113,7 @@ void string_pool::finish(ordered_worker& helper) {
   helper.add([&] { odd = share_in_parts(all, 1, slots[1]); });
   const shared even = share_in_parts(all, 0, slots[0]);
   helper.finish();
+  all.strings.drop();
   kept_ -= even.strings + odd.strings;
   kept_bytes_ -= even.bytes + odd.bytes;
   twice_bytes_ += even.bytes + odd.bytes;

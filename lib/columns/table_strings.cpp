@@ -77,7 +77,7 @@ class parcel {
 }  // namespace
 
 result<void> table_strings::read(memory_reader& memory, std::span<const target_address> addresses,
-                                 const string_limits& limits) {
+                                 const string_limits& limits, const std::function<void()>& all_read) {
   pool_ = string_pool(addresses.size());
   const string_limits bounds{std::min<std::size_t>(limits.bytes_each, UINT32_MAX - 1), limits.bytes_in_all};
   const auto keep_it = [this](const visited_string& s) { keep(s); };
@@ -107,6 +107,7 @@ result<void> table_strings::read(memory_reader& memory, std::span<const target_a
     hand_over();
     keeping.finish();
   }
+  if (all_read && failures_.empty()) all_read();
   pool_.finish(keeping);
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string_view>
@@ -25,9 +26,10 @@ class table_strings {
     target_address stopped_at;
   };
 
-  /// Errors: only those of `read_ranges`.
+  /// Calls `all_read`, if it is there, when every address has a string: the addresses are not used after that, so that
+  /// their memory can be given back before equal strings are searched. Errors: only those of `read_ranges`.
   [[nodiscard]] result<void> read(memory_reader& memory, std::span<const target_address> addresses,
-                                  const string_limits& limits);
+                                  const string_limits& limits, const std::function<void()>& all_read = {});
   /// The same for strings that are here already: the number of each is its place.
   void take(std::span<const std::string_view> texts);
   /// Some address has no string.

@@ -26,9 +26,10 @@ void table_decoder::reserve_addresses(std::size_t entries) {
 void table_decoder::finish() {
   const bool hosts_first = host_ids_.addresses().size() > executable_ids_.addresses().size();
   addresses_ = (hosts_first ? host_ids_ : executable_ids_).take_addresses();
-  const column<target_address> others = (hosts_first ? executable_ids_ : host_ids_).take_addresses();
+  column<target_address> others = (hosts_first ? executable_ids_ : host_ids_).take_addresses();
   const auto before = static_cast<std::uint32_t>(addresses_.size());
   std::copy_n(others.data(), others.size(), addresses_.extend(others.size()));
+  others.drop();
   for (std::uint32_t& id : (hosts_first ? into_.executables : into_.hosts).span()) {
     id += id == address_ids::null_id ? 0 : before;
   }
