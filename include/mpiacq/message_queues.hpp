@@ -11,6 +11,7 @@
 
 #include "mpiacq/address.hpp"
 #include "mpiacq/error.hpp"
+#include "mpiacq/group_members.hpp"
 #include "mpiacq/ids.hpp"
 
 namespace mpiacq {
@@ -76,14 +77,14 @@ struct queue_communicator {
   std::int64_t size = 0;
   /// For each rank of it, its number in the job (mqs_get_comm_group); -1 for one that the library cannot place. Empty
   /// where the library cannot say. Of an intercommunicator: the local group.
-  std::optional<std::vector<std::int64_t>> group;
+  std::optional<group_members> group;
   /// Whether it is an intercommunicator: its operations name ranks of the other side. No queue library says it. It is
   /// known where the MPI's own structures are (Open MPI with its types), or an operation names a rank past the group;
   /// empty: nobody knows, and operations are taken for the group's own.
   std::optional<bool> is_inter;
   /// Of an intercommunicator, where that is known: for each rank of the other side its number in the job, as in
   /// `group`.
-  std::optional<std::vector<std::int64_t>> remote_group;
+  std::optional<group_members> remote_group;
   std::array<queue_listing, 3> queues;  ///< by queue_class
 
   [[nodiscard]] const queue_listing& of(queue_class c) const { return queues[static_cast<std::size_t>(c)]; }
@@ -92,7 +93,7 @@ struct queue_communicator {
 
 /// That it is an intercommunicator, and who is on its other side as far as that is known: its operations' peers get
 /// their numbers in the job from that, and have none where nobody knows. The local group's would be wrong ones.
-void make_inter(queue_communicator& one, std::optional<std::vector<std::int64_t>> remote_group);
+void make_inter(queue_communicator& one, std::optional<group_members> remote_group);
 /// Whether an operation names a rank past the group's, as only an intercommunicator's can.
 [[nodiscard]] bool names_a_rank_beyond(const queue_communicator& one);
 

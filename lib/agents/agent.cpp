@@ -15,6 +15,7 @@
 #include "branch.hpp"
 #include "node_agent.hpp"
 #include "node_answers.hpp"
+#include "queue_room.hpp"
 #include "rank_watch.hpp"
 #include "seat.hpp"
 #include "visit_worker.hpp"
@@ -161,6 +162,7 @@ class node_agent {
       return;
     }
     said_.clear();
+    sent_ = {};
     own_is_in_ = false;
     flush_by_ = clock::now() + std::chrono::milliseconds{what.limit_ms};
     below_->put(what);
@@ -190,7 +192,8 @@ class node_agent {
     const bool all = own_is_in_ && below_->all_answered();
     if (!all && !late_ && said_.empty()) return;
     answer part = below_->open().take();
-    if (!seat_->send(part) && seat_->is_connected()) {
+    const auto send = [this](const answer& what) { return seat_->send(what) || !seat_->is_connected(); };
+    if (!sent_.send(part, send)) {
       // More than one message holds: nobody below is heard, and that is said.
       part.what.reset();
       part.problems.push_back({number_, error{error_code::limit, fmt::format("the answers of agents {} are longer than "
@@ -248,6 +251,7 @@ class node_agent {
   deadline flush_by_ = no_deadline;
   deadline at_most_ = no_deadline;
   std::vector<answer> said_;  ///< to the question that is open
+  sent_answers sent_;         ///< bounds `said_`
   struct loss {
     deadline at{};
     answer what;  ///< problems alone

@@ -50,7 +50,8 @@ bool is_utf8(std::string_view text) {
 
 void cbor_writer::append(const void* data, std::size_t size) {
   const auto* first = static_cast<const std::byte*>(data);
-  bytes_.insert(bytes_.end(), first, first + size);
+  const std::size_t room = most_written + 1 - bytes_.size();
+  bytes_.insert(bytes_.end(), first, first + std::min(size, room));
 }
 
 void cbor_writer::head(unsigned major, std::uint64_t value) {

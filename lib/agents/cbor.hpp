@@ -14,6 +14,10 @@
 
 namespace mpiacq::agents {
 
+/// Bytes of the longest document.
+inline constexpr std::size_t most_written = std::size_t{64} << 20U;
+
+/// Keeps the first `most_written` bytes and one more: a longer document is never sent, and only its length counts.
 class cbor_writer {
  public:
   void put_unsigned(std::uint64_t value) { head(0, value); }
@@ -32,7 +36,9 @@ class cbor_writer {
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
 
  private:
-  void byte(unsigned value) { bytes_.push_back(static_cast<std::byte>(value)); }
+  void byte(unsigned value) {
+    if (bytes_.size() <= most_written) bytes_.push_back(static_cast<std::byte>(value));
+  }
   void head(unsigned major, std::uint64_t value);
   void append(const void* data, std::size_t size);
   std::vector<std::byte> bytes_;

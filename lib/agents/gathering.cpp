@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "queue_room.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
@@ -68,7 +70,7 @@ void merge_into(stacks_part& into, stacks_part&& other) {
   append_new(into.problems, std::move(other.problems));
 }
 
-/// In order of ranks; of one that both have, the first stays.
+/// In order of ranks; of one that both have, the first stays. Together they stay within the bound of all reports.
 void merge_into(node_queues& into, node_queues&& other) {
   node_queues all;
   const auto take = [&all](node_queues& from, std::size_t i) {
@@ -92,6 +94,7 @@ void merge_into(node_queues& into, node_queues&& other) {
       into.notes.push_back(std::move(note));
   }
   append_new(into.problems, std::move(other.problems));
+  keep_within(into, most_bytes_of(into.ranks.size()));
 }
 
 void merge_into(visits_part& into, visits_part&& other) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "account_parts.hpp"
+#include "cbor.hpp"
 #include "mpiacq/call_tree.hpp"
 #include "mpiacq/error.hpp"
 #include "mpiacq/job.hpp"
@@ -27,7 +28,7 @@ namespace mpiacq::agents {
 
 inline constexpr std::string_view schema = "mpiacq.agent/1";
 /// Of one message.
-inline constexpr std::size_t most_bytes = std::size_t{64} << 20U;
+inline constexpr std::size_t most_bytes = most_written;
 
 /// A CURVE key.
 using curve_key = std::array<std::byte, 32>;

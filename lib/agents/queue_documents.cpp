@@ -1,74 +1,107 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "queue_documents.hpp"
 
-#include <map>
+#include <unordered_map>
 #include <utility>
+
+#include "mpiacq/queue_memory.hpp"
 
 namespace mpiacq::agents {
 
 namespace {
 
-using group = std::vector<std::int64_t>;
-
 /// Numbers of ranks and steps between them: so that no sum of them overflows.
 constexpr std::int64_t most_number = std::int64_t{1} << 33U;
 
+/// The groups of a document, each list once. Equal groups share a list (`report_room`).
 class group_pool {
  public:
   explicit group_pool(std::vector<group_part>& groups) : groups_(groups) {}
-  std::optional<std::uint32_t> place_of(std::optional<group>& one) {
+  std::optional<std::uint32_t> place_of(const std::optional<group_members>& one) {
     if (!one) return std::nullopt;
-    const auto [known, is_new] = places_.try_emplace(std::move(*one), static_cast<std::uint32_t>(groups_.size()));
-    one.reset();
-    if (is_new) groups_.push_back(runs_of(known->first));
+    const auto [known, is_new] = places_.try_emplace(one->list(), static_cast<std::uint32_t>(groups_.size()));
+    if (is_new) groups_.push_back(runs_of(one->numbers()));
     return known->second;
   }
 
  private:
-  std::map<group, std::uint32_t> places_;
+  std::unordered_map<const void*, std::uint32_t> places_;
   std::vector<group_part>& groups_;
 };
 
-/// Gives groups back, and counts what that takes.
+/// Gives groups back. Each is made once, and counts once.
 class group_maker {
  public:
-  explicit group_maker(const std::vector<group_part>& groups) : groups_(groups) {}
-  result<std::optional<group>> make(std::optional<std::uint32_t> place) {
-    if (!place) return std::nullopt;
+  group_maker(const std::vector<group_part>& groups, std::uint64_t most_members)
+      : groups_(groups), made_(groups.size()), left_(most_members) {}
+  /// Error: the document is wrong. The group stays empty where there is no room for it, and `left_out` says so.
+  result<void> make(std::optional<std::uint32_t> place, std::optional<group_members>& group, bool& left_out) {
+    if (!place) return {};
     if (*place >= groups_.size()) return fail(error_code::bad_format, "a communicator's group is not there");
-    group made;
-    for (const group_run& run : groups_[*place]) {
-      if (run.first < -most_number || run.first > most_number || run.step < -most_number || run.step > most_number)
-        return fail(error_code::bad_format, "a group has a rank that is out of range");
-      if (run.count > left_) return fail(error_code::limit, "groups of communicators have too many members together");
-      left_ -= run.count;
-      std::int64_t next = run.first;
-      for (std::uint64_t i = 0; i < run.count; ++i, next += run.step) made.push_back(next);
+    auto& made = made_[*place];
+    if (!made) {
+      auto counted = count(groups_[*place]);
+      if (!counted) return fail(std::move(counted).error());
+      made.emplace();
+      if (*counted <= left_) {
+        left_ -= *counted;
+        *made = members_of(groups_[*place], *counted);
+      }
     }
-    return made;
+    group = *made;
+    left_out = left_out || !group;
+    return {};
   }
 
  private:
+  /// More than there is room for: all that is certain is that it is more.
+  [[nodiscard]] result<std::uint64_t> count(const group_part& runs) const {
+    std::uint64_t all = 0;
+    for (const group_run& run : runs) {
+      if (run.first < -most_number || run.first > most_number || run.step < -most_number || run.step > most_number)
+        return fail(error_code::bad_format, "a group has a rank that is out of range");
+      all = run.count > left_ || all > left_ ? left_ + 1 : all + run.count;
+    }
+    return all;
+  }
+  [[nodiscard]] static group_members members_of(const group_part& runs, std::uint64_t count) {
+    std::vector<std::int64_t> members;
+    members.reserve(static_cast<std::size_t>(count));
+    for (const group_run& run : runs) {
+      std::int64_t next = run.first;
+      for (std::uint64_t i = 0; i < run.count; ++i, next += run.step) members.push_back(next);
+    }
+    return members;
+  }
+
   const std::vector<group_part>& groups_;
-  std::uint64_t left_ = most_group_members;
+  /// By place. The inner value is empty where there is no room for the group.
+  std::vector<std::optional<std::optional<group_members>>> made_;
+  std::uint64_t left_;
 };
 
 result<void> give_groups(rank_queues& rank, const std::vector<groups_used>& used, group_maker& groups) {
   const std::size_t communicators = rank.report ? rank.report->communicators.size() : 0;
   if (used.size() != communicators) return fail(error_code::bad_format, "groups of other communicators");
+  bool left_out = false;
   for (std::size_t i = 0; i < communicators; ++i) {
     queue_communicator& one = rank.report->communicators[i];
-    auto local = groups.make(used[i].group);
-    if (!local) return fail(std::move(local).error());
-    auto remote = groups.make(used[i].remote_group);
-    if (!remote) return fail(std::move(remote).error());
-    one.group = std::move(*local);
-    one.remote_group = std::move(*remote);
+    if (auto made = groups.make(used[i].group, one.group, left_out); !made) return made;
+    if (auto made = groups.make(used[i].remote_group, one.remote_group, left_out); !made) return made;
+  }
+  if (left_out) {
+    rank.report->problems.emplace_back(error_code::limit,
+                                       "groups of this rank's communicators have more members than there is room for "
+                                       "beside the groups of the other ranks; these groups are left out");
   }
   return {};
 }
 
 }  // namespace
+
+std::uint64_t most_group_members(std::size_t ranks) {
+  return most_bytes_of(ranks) / sizeof(std::int64_t);
+}
 
 group_part runs_of(const std::vector<std::int64_t>& group) {
   group_part runs;
@@ -96,10 +129,10 @@ queues_part stand_in<node_queues>::to(const node_queues& queues) {
   part.notes = queues.notes;
   part.problems = queues.problems;
   group_pool pool(part.groups);
-  for (rank_queues& rank : part.ranks) {
+  for (const rank_queues& rank : part.ranks) {
     auto& used = part.used.emplace_back();
     if (!rank.report) continue;
-    for (queue_communicator& one : rank.report->communicators) {
+    for (const queue_communicator& one : rank.report->communicators) {
       const auto local = pool.place_of(one.group);
       used.push_back({local, pool.place_of(one.remote_group)});
     }
@@ -111,7 +144,7 @@ result<node_queues> stand_in<node_queues>::from(queues_part part) {
   const std::size_t count = part.ranks.size();
   if (part.used.size() != count || part.doing.size() != count || part.pml.size() != count)
     return fail(error_code::bad_format, "queues of other ranks than those that are listed");
-  group_maker groups(part.groups);
+  group_maker groups(part.groups, most_group_members(count));
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && part.ranks[i].rank <= part.ranks[i - 1].rank)
       return fail(error_code::bad_format, "queues of ranks that are not in order");

@@ -27,7 +27,7 @@ struct groups_used {
 };
 struct queues_part {
   std::vector<group_part> groups;
-  std::vector<rank_queues> ranks;              ///< their communicators have no groups
+  std::vector<rank_queues> ranks;              ///< the groups of their communicators do not stand with them
   std::vector<std::vector<groups_used>> used;  ///< for each rank, for each of its communicators
   std::vector<rank_activity> doing;
   std::vector<std::optional<std::string>> pml;
@@ -37,8 +37,9 @@ struct queues_part {
   std::vector<error> problems;
 };
 
-/// All groups of a document, each time that one is used, have no more members than this together.
-inline constexpr std::uint64_t most_group_members = std::uint64_t{1} << 25U;
+/// The groups of a document with so many ranks have no more members than this together. A group that several
+/// communicators use counts once. Groups beyond that are left out, and the ranks that use them have a problem.
+[[nodiscard]] std::uint64_t most_group_members(std::size_t ranks);
 
 [[nodiscard]] group_part runs_of(const std::vector<std::int64_t>& group);
 

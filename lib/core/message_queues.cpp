@@ -8,7 +8,7 @@ namespace mpiacq {
 
 namespace {
 
-void place_on_other_side(peer& who, const std::optional<std::vector<std::int64_t>>& remote) {
+void place_on_other_side(peer& who, const std::optional<group_members>& remote) {
   who.global.reset();
   if (!remote || !who.local || *who.local < 0) return;
   const auto rank = static_cast<std::uint64_t>(*who.local);
@@ -17,7 +17,7 @@ void place_on_other_side(peer& who, const std::optional<std::vector<std::int64_t
 
 }  // namespace
 
-void make_inter(queue_communicator& one, std::optional<std::vector<std::int64_t>> remote_group) {
+void make_inter(queue_communicator& one, std::optional<group_members> remote_group) {
   one.is_inter = true;
   one.remote_group = std::move(remote_group);
   for (queue_listing& queue : one.queues) {

@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "mpiacq/memory.hpp"
+#include "mpiacq/queue_memory.hpp"
 
 namespace mpiacq {
 
@@ -14,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t inter_flag = 1;  ///< OMPI_COMM_INTER
 constexpr std::uint64_t most_communicators = 100'000;
-constexpr std::uint64_t most_processes = 1U << 24U;
+constexpr std::uint64_t most_processes = 1U << 20U;
 constexpr std::uint64_t name_bytes = 8;  ///< opal_process_name_t: the job's number, the process's in it
 
 /// A field that is no larger than an integer.
@@ -87,6 +90,7 @@ class openmpi_reader {
     const auto count = integer(array, where_.array_size);
     const auto pointers = pointer(array, where_.array_pointers);
     if (!count || *count > most_communicators || !pointers) return;
+    bytes_left_ = most_report_bytes - std::min(most_report_bytes, bytes_held(report));
     std::unordered_map<std::uint64_t, queue_communicator*> by_id;
     for (queue_communicator& one : report.communicators) by_id.emplace(one.id, &one);
     const auto all = words(*pointers, *count);
@@ -97,6 +101,13 @@ class openmpi_reader {
       const auto known = id ? by_id.find(*id) : by_id.end();
       if (known == by_id.end()) continue;
       look_at(communicator, *known->second, all.front());
+    }
+    if (left_out_) {
+      report.problems.emplace_back(error_code::limit,
+                                   fmt::format("the report of this rank, with the remote groups of its "
+                                               "intercommunicators, needs more than {} MB; some remote groups are left "
+                                               "out",
+                                               most_report_bytes >> 20U));
     }
   }
 
@@ -135,12 +146,17 @@ class openmpi_reader {
     make_inter(told, remote_group(communicator, target_address{world}));
   }
 
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> remote_group(target_address communicator,
-                                                                      target_address world) {
+  [[nodiscard]] std::optional<group_members> remote_group(target_address communicator, target_address world) {
     const auto group = pointer(communicator, where_.remote_group);
     if (!group) return std::nullopt;
     const auto members = members_of(*group);
     if (!members) return std::nullopt;
+    const std::uint64_t bytes = bytes_held(group_members()) + members->size() * sizeof(std::int64_t);
+    if (bytes > bytes_left_) {
+      left_out_ = true;
+      return std::nullopt;
+    }
+    bytes_left_ -= bytes;
     if (by_name_.empty()) learn_world(world);
     std::vector<std::int64_t> ranks;
     ranks.reserve(members->size());
@@ -200,6 +216,8 @@ class openmpi_reader {
 
   target& process_;
   const layouts& where_;
+  std::uint64_t bytes_left_ = 0;                             ///< that the report may hold besides
+  bool left_out_ = false;                                    ///< a remote group that had no room
   std::unordered_map<std::uint64_t, std::int64_t> by_name_;  ///< ranks in the world
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mpiacq/queue_memory.hpp"
 #include "mpich_communicators.hpp"
 #include "no_exceptions.hpp"
 #include "openmpi_communicators.hpp"
@@ -194,7 +196,7 @@ void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_
   for (std::size_t i = 0; i < ours.size(); ++i) {
     // The tracing process had let go of it before: it ran while it was read.
     const bool lost = !outcomes[i] && outcomes[i].error().code == error_code::limit;
-    if (lost) all[places[i]].report = fail(outcomes[i].error());
+    if (lost) all[places[i]].lost = outcomes[i].error();
   }
 }
 
@@ -206,7 +208,7 @@ node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_que
     const process_id pid = rank.process.process;
     const auto owner =
         rank.process.user ? std::optional{static_cast<std::uint32_t>(rank.process.user->value())} : owner_of(pid);
-    all.push_back({&rank, owner, image_of(pid), false, queue_report{}, {}});
+    all.push_back({&rank, owner, image_of(pid), false, queue_report{}, {}, {}});
     if (!types) all.back().report = fail(types.error());
   }
   taken.doing.resize(all.size());
@@ -233,6 +235,7 @@ void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& 
   taken.held_for = clock::now() - begin;
   for (const std::size_t place : places) {
     if (!whole[place]) all[place].report = fail(error_code::timed_out, "it was let go before it had been read");
+    if (all[place].lost) all[place].report = fail(*all[place].lost);
   }
   auto notes = types_->notes();
   taken.notes.assign(notes.begin() + static_cast<std::ptrdiff_t>(notes_told_), notes.end());
@@ -242,8 +245,14 @@ void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& 
 std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
                                          const rank_queue_options& options, node_queues& taken) {
   std::vector<bool> whole(all.size());
-  side_by_side work(places.size(), workers(options, places.size()),
-                    [&](std::size_t i) { read(all[places[i]], options); });
+  report_room room(most_bytes_of(places.size()));
+  std::mutex room_lock;
+  side_by_side work(places.size(), workers(options, places.size()), [&](std::size_t i) {
+    pending& one = all[places[i]];
+    read(one, options);
+    const std::lock_guard locked(room_lock);
+    if (one.report) room.add(*one.report);
+  });
   if (options.stacks) look_at_stacks(all, places, taken);
   for (std::size_t told = 0; told < places.size();) {
     if (options.progress) options.progress(told, places.size());

@@ -44,6 +44,8 @@ class queue_taker {
     bool held = false;
     result<queue_report> report;
     std::optional<std::string> pml;
+    /// Why its report is not to be believed, whatever the report says. Only this is written while others are read.
+    std::optional<error> lost;
   };
 
   [[nodiscard]] result<void> get_types(const queue_types_options& options);

@@ -29,7 +29,7 @@ std::optional<std::int64_t> int_of_target(std::optional<abi::word> value) {
 }
 
 /// The rank that has this number of the job in the group.
-std::optional<std::int64_t> rank_in(const std::vector<std::int64_t>& group, std::int64_t global) {
+std::optional<std::int64_t> rank_in(const group_members& group, std::int64_t global) {
   const auto at = std::find(group.begin(), group.end(), global);
   if (at == group.end()) return std::nullopt;
   return at - group.begin();

@@ -77,7 +77,8 @@ result<void> record_reader::count(const record& what) {
 void record_reader::hand_on_communicator() {
   if (!next_) return;
   // A group that is not whole would put ranks right wrongly.
-  if (group_left_ != 0) next_->group.reset();
+  if (group_ && group_left_ == 0) next_->group = std::move(*group_);
+  group_.reset();
   into_.communicator(std::move(*next_));
   next_.reset();
   group_left_ = 0;
@@ -104,7 +105,7 @@ result<void> record_reader::put(communicator_record&& c) {
   next_->name = std::move(c.name);
   next_->local_rank = c.local_rank;
   next_->size = c.size;
-  if (c.group_size) next_->group.emplace();
+  if (c.group_size) group_.emplace();
   group_left_ = c.group_size.value_or(0);
   open_.reset();
   return {};
@@ -114,7 +115,7 @@ result<void> record_reader::put(group_record&& part) {
   if (!next_ || part.ranks.size() > group_left_) return no_record();
   group_left_ -= part.ranks.size();
   for (const std::int64_t rank : part.ranks) {
-    next_->group->push_back(rank >= 0 && rank <= std::int64_t{UINT32_MAX} ? rank : -1);
+    group_->push_back(rank >= 0 && rank <= std::int64_t{UINT32_MAX} ? rank : -1);
   }
   return {};
 }

@@ -44,7 +44,8 @@ class record_reader {
 
   report_sink& into_;
   const queue_limits& limits_;
-  std::optional<queue_communicator> next_;  ///< whose group has not come whole
+  std::optional<queue_communicator> next_;          ///< its group has not come whole
+  std::optional<std::vector<std::int64_t>> group_;  ///< of `next_`, as far as it has come; empty: it has none
   std::uint64_t group_left_ = 0;
   std::uint64_t communicators_ = 0;
   std::uint64_t operations_ = 0;

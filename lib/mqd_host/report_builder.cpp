@@ -11,13 +11,6 @@ namespace {
 
 constexpr unsigned megabyte_bits = 20;
 
-// As `bytes_held` counts them.
-constexpr std::uint64_t growth = 2;
-std::uint64_t bytes_of(const std::string& text) {
-  static const std::size_t held_inside = std::string().capacity();
-  return text.capacity() <= held_inside ? 0 : text.capacity() + 1;
-}
-
 }  // namespace
 
 bool report_builder::make_room(std::uint64_t bytes) {
@@ -33,16 +26,15 @@ bool report_builder::make_room(std::uint64_t bytes) {
 }
 
 void report_builder::process(new_process&& p) {
-  if (make_room(growth * sizeof p + bytes_of(p.executable) + bytes_of(p.host)))
-    report_.new_processes.push_back(std::move(p));
+  if (make_room(bytes_held(p))) report_.new_processes.push_back(std::move(p));
 }
 
 void report_builder::missing(missing_type&& m) {
-  if (make_room(growth * sizeof m + bytes_of(m.type) + bytes_of(m.field))) report_.missing.push_back(std::move(m));
+  if (make_room(bytes_held(m))) report_.missing.push_back(std::move(m));
 }
 
 void report_builder::note(std::string&& text) {
-  if (make_room(growth * sizeof text + bytes_of(text))) report_.notes.push_back(std::move(text));
+  if (make_room(bytes_held(text))) report_.notes.push_back(std::move(text));
 }
 
 void report_builder::library(library_facts&& facts) {
@@ -52,7 +44,7 @@ void report_builder::library(library_facts&& facts) {
 }
 
 void report_builder::problem(error&& e) {
-  if (make_room(growth * sizeof e + bytes_of(e.message) + bytes_of(e.path))) report_.problems.push_back(std::move(e));
+  if (make_room(bytes_held(e))) report_.problems.push_back(std::move(e));
 }
 
 void report_builder::communicator(queue_communicator&& c) {

@@ -27,7 +27,7 @@ void shared_report::communicator(queue_communicator&& c) {
   if (c.group) head.group_size = c.group->size();
   put(std::move(head));
   if (!c.group) return;
-  for (std::span<const std::int64_t> rest = *c.group; !rest.empty();) {
+  for (std::span<const std::int64_t> rest = c.group->numbers(); !rest.empty();) {
     const auto some = rest.first(std::min(rest.size(), group_ranks_a_record));
     put(group_record{{some.begin(), some.end()}});
     rest = rest.subspan(some.size());

@@ -17,12 +17,14 @@ struct likeness {
   std::uint64_t id = 0;
   std::int64_t size = 0;
   const std::vector<std::int64_t>* group = nullptr;
+  std::size_t group_hash = 0;
   std::string_view name;            ///< where there is no group
   std::uint32_t only_in = nowhere;  ///< where there is no group either, but one member alone: the report
 
   friend bool operator==(const likeness& a, const likeness& b) {
     if (a.id != b.id || a.size != b.size || (a.group == nullptr) != (b.group == nullptr)) return false;
-    return a.group == nullptr ? a.name == b.name && a.only_in == b.only_in : *a.group == *b.group;
+    if (a.group == nullptr) return a.name == b.name && a.only_in == b.only_in;
+    return a.group == b.group || (a.group_hash == b.group_hash && *a.group == *b.group);
   }
 };
 
@@ -30,17 +32,39 @@ struct hash_of_likeness {
   std::size_t operator()(const likeness& like) const {
     std::size_t hash = std::hash<std::uint64_t>{}(like.id) * 31 + std::hash<std::int64_t>{}(like.size);
     if (like.group == nullptr) return hash * 31 ^ std::hash<std::string_view>{}(like.name) ^ like.only_in;
-    for (const std::int64_t member : *like.group) hash = (hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
-    return hash;
+    return hash * 31 ^ like.group_hash;
   }
 };
 
-likeness likeness_of(const queue_communicator& one, std::uint32_t report) {
-  // Processes of which nobody can say who they are tell no two groups apart.
-  const bool told = one.group && std::any_of(one.group->begin(), one.group->end(), [](auto n) { return n >= 0; });
-  if (told) return {one.id, one.size, &*one.group, {}, nowhere};
-  return {one.id, one.size, nullptr, one.name, one.size == 1 ? report : nowhere};
-}
+/// What is known of each list of members. Ranks share lists, which may be long: each list is looked at once.
+class seen_groups {
+ public:
+  [[nodiscard]] likeness likeness_of(const queue_communicator& one, std::uint32_t report) {
+    // Groups in which no process is known cannot be told apart.
+    if (one.group) {
+      const facts& group = facts_of(*one.group);
+      if (group.any_known) return {one.id, one.size, &one.group->numbers(), group.hash, {}, nowhere};
+    }
+    return {one.id, one.size, nullptr, 0, one.name, one.size == 1 ? report : nowhere};
+  }
+
+ private:
+  struct facts {
+    bool any_known = false;
+    std::size_t hash = 0;
+  };
+  const facts& facts_of(const group_members& group) {
+    const auto [at, is_new] = facts_.try_emplace(group.list());
+    if (is_new) {
+      for (const std::int64_t member : group) {
+        at->second.any_known = at->second.any_known || member >= 0;
+        at->second.hash = (at->second.hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
+      }
+    }
+    return at->second;
+  }
+  std::unordered_map<const void*, facts> facts_;
+};
 
 /// Sizes are foreign numbers: there are as many members as a group has, or as the ranks that are there need.
 shared_communicator begun(const likeness& like) {
@@ -53,7 +77,8 @@ shared_communicator begun(const likeness& like) {
   return made;
 }
 
-void join(shared_communicator& shared, const rank_queues& rank, std::uint32_t report, std::uint32_t place) {
+void join(shared_communicator& shared, const likeness& like, const rank_queues& rank, std::uint32_t report,
+          std::uint32_t place) {
   const queue_communicator& own = (*rank.report).communicators[place];
   if (shared.name.empty()) shared.name = own.name;
   const auto local = static_cast<std::uint64_t>(own.local_rank);
@@ -63,7 +88,7 @@ void join(shared_communicator& shared, const rank_queues& rank, std::uint32_t re
     return;
   }
   if (local >= shared.members.size()) {
-    if (local >= most_without_group || likeness_of(own, report).group != nullptr) {
+    if (local >= most_without_group || like.group != nullptr) {
       shared.ambiguous = true;
       return;
     }
@@ -156,18 +181,19 @@ shared_communicators find_shared(std::span<const rank_queues> ranks) {
   shared_communicators found;
   found.of.resize(ranks.size());
   std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers;
+  seen_groups groups;
   for (std::uint32_t report = 0; report < ranks.size(); ++report) {
     if (!ranks[report].report) continue;
     const auto& own = ranks[report].report->communicators;
     for (std::uint32_t place = 0; place < own.size(); ++place) {
-      const likeness like = likeness_of(own[place], report);
+      const likeness like = groups.likeness_of(own[place], report);
       const auto [at, is_new] = numbers.try_emplace(like, static_cast<std::uint32_t>(found.all.size()));
       if (is_new) found.all.push_back(begun(like));
       shared_communicator& shared = found.all[at->second];
-      join(shared, ranks[report], report, place);
+      join(shared, like, ranks[report], report, place);
       if (has_operations(own[place])) shared.used = true;
       if (own[place].is_inter.value_or(names_a_rank_beyond(own[place]))) shared.is_inter = true;
-      if (own[place].remote_group) shared.remote_group = &*own[place].remote_group;
+      if (own[place].remote_group) shared.remote_group = &own[place].remote_group->numbers();
       found.of[report].push_back(at->second);
     }
   }

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -69,13 +70,14 @@ queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_
 
 rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_view communicator) {
   std::vector<std::uint32_t> members;
+  std::unordered_set<const void*> seen;  // ranks share lists, which may be long
   for (const rank_queues& rank : ranks) {
     if (!rank.report) continue;
     for (const queue_communicator& own : rank.report->communicators) {
       if (own.name != communicator) continue;
       members.push_back(rank.rank);
       for (const auto* group : {&own.group, &own.remote_group}) {
-        if (!*group) continue;
+        if (!*group || !seen.insert((*group)->list()).second) continue;
         for (const std::int64_t member : **group) {
           if (member >= 0 && member < UINT32_MAX) members.push_back(static_cast<std::uint32_t>(member));
         }

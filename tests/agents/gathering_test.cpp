@@ -3,9 +3,12 @@
 #include "gathering.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
+#include <set>
 
 #include "catch.hpp"
+#include "queue_room.hpp"
 #include "sample_messages.hpp"
 
 using namespace mpiacq;
@@ -133,4 +136,161 @@ TEST_CASE("gathering: one reason for several ranks is said once") {
   REQUIRE(part.refused.size() == 1);
   CHECK(part.refused[0].ranks.text() == "3-4");
   CHECK(part.problems.size() == 1);
+}
+
+namespace {
+
+constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
+
+group_members counted_from(std::int64_t first, std::size_t size) {
+  std::vector<std::int64_t> numbers(size);
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+queue_communicator communicator(std::uint64_t id, const group_members& group) {
+  queue_communicator one;
+  one.id = id;
+  one.size = static_cast<std::int64_t>(group.size());
+  one.group = group;
+  for (queue_listing& queue : one.queues) queue.known = queue_knowledge::complete;
+  return one;
+}
+
+void add_rank(node_queues& queues, std::uint32_t rank, queue_report report) {
+  queues.ranks.push_back({rank, process_id{1000 + rank}, std::move(report)});
+  queues.doing.emplace_back();
+  queues.pml.emplace_back();
+}
+
+/// The ranks of one agent in a job of `world` ranks, each with three communicators.
+node_queues usual_ranks(std::uint32_t first, std::uint32_t count, std::size_t world) {
+  const group_members all = counted_from(0, world);
+  node_queues queues;
+  for (std::uint32_t rank = first; rank < first + count; ++rank) {
+    queue_report report;
+    report.communicators = {communicator(0, all), communicator(1, {std::int64_t{rank}}),
+                            communicator(2, counted_from(rank / 8 * 8, 8))};
+    report.communicators[0].of(queue_class::receives).operations.resize(2);
+    add_rank(queues, rank, std::move(report));
+  }
+  return queues;
+}
+
+/// A rank with as many operations as one report may hold, and one more group that no other rank has.
+queue_report full_report(std::uint32_t rank) {
+  queue_report report;
+  report.communicators = {communicator(0, counted_from(0, 4)), communicator(1, counted_from(rank, 100'000))};
+  auto& operations = report.communicators[0].of(queue_class::unexpected).operations;
+  operations.resize(most_report_bytes * 9 / 10 / bytes_held(queue_operation()));
+  return report;
+}
+
+node_queues read_again(const node_queues& queues) {
+  const auto bytes = encode(answer{1, rank_set(1), {}, queues});
+  REQUIRE(bytes.size() <= most_bytes);
+  auto back = decode(bytes);
+  INFO((back ? "" : back.error().message));
+  REQUIRE(back.has_value());
+  return std::get<node_queues>(std::move(*std::get<answer>(*back).what));
+}
+
+bool is_shortened(const rank_queues& rank) {
+  return rank.report && rank.report->problems.size() == 1 && rank.report->problems[0].code == error_code::limit &&
+         rank.report->problems[0].message.find("more than there is room for") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("gathering: a job of 20,000 ranks loses no report, and its groups are kept once") {
+  constexpr std::uint32_t ranks = 20'000, of_one_agent = 2'000;
+  answer_body all = node_queues{};
+  for (std::uint32_t first = 0; first < ranks; first += of_one_agent)
+    merge(all, read_again(usual_ranks(first, of_one_agent, ranks)));
+  // As a parent passes it on.
+  const node_queues seen = read_again(std::get<node_queues>(all));
+  REQUIRE(seen.ranks.size() == ranks);
+  const group_members world = counted_from(0, ranks);
+  std::set<const void*> lists;
+  std::size_t whole = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    REQUIRE(seen.ranks[rank].report.has_value());
+    const queue_report& report = *seen.ranks[rank].report;
+    REQUIRE(report.communicators.size() == 3);
+    for (const queue_communicator& one : report.communicators) {
+      REQUIRE(one.group.has_value());
+      lists.insert(one.group->list());
+    }
+    whole += seen.ranks[rank].rank == rank && report.problems.empty() &&
+             report.communicators[1].group == group_members{std::int64_t{rank}} &&
+             report.communicators[2].group == counted_from(rank / 8 * 8, 8) &&
+             report.communicators[0].of(queue_class::receives).operations.size() == 2;
+  }
+  CHECK(whole == ranks);
+  CHECK(seen.ranks[0].report->communicators[0].group == world);
+  CHECK(seen.ranks[ranks - 1].report->communicators[0].group == world);
+  // The world, each rank alone, and the groups of eight.
+  CHECK(lists.size() == 1 + ranks + ranks / 8);
+}
+
+TEST_CASE(
+    "gathering: of reports that are too large together the largest are shortened, and only these have a problem") {
+  constexpr std::uint32_t nodes = 12;
+  answer_body all = node_queues{};
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    node_queues part = usual_ranks(10 * node, 9, 10 * nodes);
+    add_rank(part, 10 * node + 9, full_report(10 * node + 9));
+    merge(all, std::move(part));
+    auto& merged = std::get<node_queues>(all);
+    REQUIRE(keep_within(merged, UINT64_MAX) <= most_bytes_of(merged.ranks.size()));
+  }
+  const auto& seen = std::get<node_queues>(all);
+  REQUIRE(seen.ranks.size() == 10 * nodes);
+  std::size_t shortened = 0;
+  for (const rank_queues& rank : seen.ranks) {
+    CAPTURE(rank.rank);
+    REQUIRE(rank.report.has_value());
+    if (is_shortened(rank)) ++shortened;
+    if (rank.rank % 10 != 9) CHECK_FALSE(is_shortened(rank));
+    if (rank.rank % 10 != 9) CHECK(rank.report->communicators.size() == 3);
+    if (rank.rank % 10 == 9)
+      CHECK(rank.report->communicators.at(0).of(queue_class::unexpected).operations.size() > 1000);
+  }
+  CHECK(shortened >= 9);  // the last ones may have found room
+}
+
+TEST_CASE("gathering: message queues that are longer than a message go up shortened, also in several parts") {
+  sent_answers sent;
+  std::vector<node_queues> came;
+  const auto send = [&](const answer& part) {
+    const auto bytes = encode(part);
+    if (bytes.size() > most_bytes) return false;
+    came.push_back(std::get<node_queues>(std::move(*std::get<answer>(decode(bytes).value()).what)));
+    return true;
+  };
+  std::uint64_t kept = 0;
+  std::vector<answer> said;
+  for (std::uint32_t part = 0; part < 3; ++part) {
+    node_queues queues = usual_ranks(100 * part, 10, 1000);
+    for (std::uint32_t rank = 100 * part + 50; rank < 100 * part + 56; ++rank)
+      add_rank(queues, rank, full_report(rank));
+    said.push_back({1, rank_set(part), {}, std::move(queues)});
+    REQUIRE(sent.send(said.back(), send));
+    kept += keep_within(std::get<node_queues>(*said.back().what), UINT64_MAX);
+  }
+  CHECK(kept <= most_bytes_of(3 * 16));
+  REQUIRE(came.size() == 3);
+  for (const node_queues& part : came) {
+    REQUIRE(part.ranks.size() == 16);
+    for (const rank_queues& rank : part.ranks) {
+      CAPTURE(rank.rank);
+      CHECK(is_shortened(rank) == (rank.rank % 100 >= 50));
+      REQUIRE(rank.report.has_value());
+      CHECK_FALSE(rank.report->communicators.empty());
+      if (rank.rank % 100 < 50) CHECK(rank.report->communicators.size() == 3);
+    }
+  }
+  // What cannot be sent for another reason is given up.
+  answer small{1, rank_set(7), {}, usual_ranks(900, 2, 1000)};
+  CHECK_FALSE(sent.send(small, [](const answer&) { return false; }));
 }

@@ -172,11 +172,29 @@ TEST_CASE("messages: counts that lie and nests without end cost nothing") {
   CHECK(refusal(std::vector<std::byte>(most_bytes + 1)).code == error_code::limit);
 }
 
-TEST_CASE("messages: groups of more members than there is memory for are refused") {
+TEST_CASE("messages: a group of more members than there is memory for is left out, and its rank has a problem") {
   ordered document = read_elsewhere(test::sample_messages()[11]);
   auto& queues = document["answer"]["what"]["queues"];
-  queues["groups"][0][0]["count"] = most_group_members / 2;
-  CHECK(refusal(written_elsewhere(document)).code == error_code::limit);
+  const auto whole = queues;
+  // Two runs whose sum has more than 64 bits, and a run that alone is too long.
+  for (const std::uint64_t count : {UINT64_MAX - 1, most_group_members(2) + 1}) {
+    queues["groups"][0][0]["count"] = count;
+    const auto read = decode(written_elsewhere(document));
+    INFO((read ? "" : read.error().message));
+    REQUIRE(read.has_value());
+    const auto& seen = std::get<node_queues>(*std::get<answer>(*read).what);
+    REQUIRE(seen.ranks.size() == 2);
+    REQUIRE(seen.ranks[0].report.has_value());
+    const queue_report& report = *seen.ranks[0].report;
+    REQUIRE(report.communicators.size() == 2);
+    CHECK_FALSE(report.communicators[0].group);
+    CHECK(report.communicators[1].remote_group == std::vector<std::int64_t>{1, 3});
+    CHECK(report.communicators[0].of(queue_class::sends).operations.size() == 1);
+    REQUIRE(report.problems.size() == 2);
+    CHECK(report.problems[1].code == error_code::limit);
+    CHECK_THAT(report.problems[1].message, ContainsSubstring("are left out"));
+  }
+  queues = whole;
   queues["groups"][0][0] = {{"first", std::int64_t{1} << 60}, {"step", 1}, {"count", 2}};
   CHECK(refusal(written_elsewhere(document)).code == error_code::bad_format);
   queues["used"][0][0]["group"] = 2;

@@ -238,8 +238,9 @@ TEST_CASE("what is said crosses the shared memory as it was, also a group that n
   c.name = "a \xc3\xa9 b";
   c.local_rank = 3;
   c.size = 5000;
-  c.group.emplace(5000);
-  for (std::size_t i = 0; i < 5000; ++i) (*c.group)[i] = static_cast<std::int64_t>(4999 - i);
+  std::vector<std::int64_t> members(5000);
+  for (std::size_t i = 0; i < 5000; ++i) members[i] = static_cast<std::int64_t>(4999 - i);
+  c.group = std::move(members);
   said.library({"version", 3, length_unit::elements});
   said.has_queues();
   said.communicator(queue_communicator(c));

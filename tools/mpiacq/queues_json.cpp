@@ -56,9 +56,9 @@ json json_of(const queue_listing& queue) {
 
 json json_of(const queue_communicator& one) {
   json document = {{"id", one.id}, {"name", one.name}, {"local_rank", one.local_rank}, {"size", one.size}};
-  document["group"] = one.group ? json(*one.group) : json(nullptr);
+  document["group"] = one.group ? json(one.group->numbers()) : json(nullptr);
   document["intercommunicator"] = one.is_inter ? json(*one.is_inter) : json(nullptr);
-  document["remote_group"] = one.remote_group ? json(*one.remote_group) : json(nullptr);
+  document["remote_group"] = one.remote_group ? json(one.remote_group->numbers()) : json(nullptr);
   for (const queue_class c : all_queue_classes) document[std::string(name(c))] = json_of(one.of(c));
   json known = json::object();
   for (const queue_class c : all_queue_classes) known[std::string(name(c))] = name(one.of(c).known);
