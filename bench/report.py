@@ -345,7 +345,9 @@ def main():
     print_targets(rows)
     print_meanings(rows)
     for kind in ("floor", "rival"):
-        without = ["{}, {:,}".format(row["work"], row["size"]) for row in rows if not row.get(kind)]
+        # A report in this project's own formats has no rival.
+        expected = [row for row in rows if kind != "rival" or not row["work"].startswith("report, ")]
+        without = ["{}, {:,}".format(row["work"], row["size"]) for row in expected if not row.get(kind)]
         if without:
             failures.append("no {} was measured of: {}".format(kind, "; ".join(without)))
     path = os.path.join(options.out, "results.json")

@@ -87,8 +87,9 @@ TEST_CASE("nor do strings of their own, and all of it is not much more than the 
   for (const std::size_t entries : {1'000U, 10'000U, 100'000U}) {
     INFO(entries);
     const allocated counted = read_table(entries, true);
-    CHECK(counted.times <= 160 + entries / 500);
-    CHECK(counted.bytes <= 200 * entries + (4U << 20U));
+    // A piece of work for the second thread takes three allocations, and there is one for some thousands of strings.
+    CHECK(counted.times <= 160 + entries / 250);
+    CHECK(counted.bytes <= 200 * entries + (5U << 20U));
   }
 }
 

@@ -23,8 +23,7 @@ void kill_agents(const far_hosts& hosts, const std::string& host) {
 /// The processes on a host in which a rank's queue library runs. They run a file that is in memory alone.
 lines library_processes(const far_hosts& hosts, const std::string& host) {
   lines pids;
-  constexpr auto find =
-      "for p in /proc/[0-9]*; do case $(readlink $p/exe) in *mqd-host*) echo ${p#/proc/};; esac; done";
+  constexpr auto find = "find /proc -maxdepth 2 -name exe -lname '*mqd-host*' 2>/dev/null | cut -d/ -f3";
   std::istringstream words(hosts.run(host, {"sh", "-c", find}).out);
   for (std::string pid; words >> pid;) pids.push_back(pid);
   return pids;
@@ -37,12 +36,12 @@ bool all_traced(const job_on_hosts& job, const std::vector<long>& ranks) {
   return std::all_of(ranks.begin(), ranks.end(), [&](long rank) { return job.is_traced(rank); });
 }
 
-/// A command of mpiacq's that looks at queues with a library that never comes back, on all four hosts.
+/// A command of mpiacq's that looks at queues on all four hosts with a library that takes three seconds for each call.
 class look_without_end : public running_command {
  public:
   explicit look_without_end(const job_on_hosts& job)
       : running_command(job.mpiacq({"queues", "--json", "--trust-library", "--library",
-                                    MPIACQ_QUEUE_LIBRARIES "/libqueue_hang_on_load.so"}),
+                                    MPIACQ_QUEUE_LIBRARIES "/libqueue_dawdles.so"}),
                         in_a_minute()) {
     for (const std::string& host : far_hosts::names())
       REQUIRE(comes_true([&] { return !library_processes(job.hosts(), host).empty(); }));

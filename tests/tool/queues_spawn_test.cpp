@@ -135,12 +135,17 @@ TEST_CASE("queues: a process that is named as spawned, and runs another program 
   const std::string named = std::string(":") + host + ":" + queue_rank;
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:" + std::to_string(other.pid().value()) + named,
                     "spawned:4194303" + named});
-  const auto before = status_of(static_cast<pid_t>(other.pid().value()), "voluntary_ctxt_switches");
+  const auto other_has = [&](const char* line) { return status_of(static_cast<pid_t>(other.pid().value()), line); };
+  REQUIRE(comes_true([&] {
+    return other_has("Name") == "sleep" && other_has("State").find('S') == 0 &&
+           other_has("voluntary_ctxt_switches") != "0";
+  }));
+  const auto before = other_has("voluntary_ctxt_switches");
   const json seen = queues_document(job.pid(), 0);
   INFO(seen.dump(1));
   CHECK(seen.at("ranks").size() == 2);
   CHECK(new_processes(json{{"queues", seen}}, 1).size() == 2);
-  CHECK(status_of(static_cast<pid_t>(other.pid().value()), "voluntary_ctxt_switches") == before);
+  CHECK(other_has("voluntary_ctxt_switches") == before);
 }
 
 TEST_CASE("queues: what ranks spawn is told when it happens, while a launched job is followed") {
