@@ -15,13 +15,11 @@
 
 #include "bench_sizes.hpp"
 #include "in_turn.hpp"
-#include "json_writer.hpp"
 #include "measurement.hpp"
 #include "mpiacq/process_table.hpp"
 #include "peak_memory.hpp"
 #include "report_stream.hpp"
-#include "table_json.hpp"
-#include "table_text.hpp"
+#include "table_report.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;
@@ -69,17 +67,7 @@ class memory_file {
 };
 
 void write_report(const process_table& table, bool json, int descriptor) {
-  const std::vector<rank_state> states(table.size(), rank_state::remote);
-  const std::vector<bool> is_local(table.size(), false);
-  tool::report_stream out(descriptor, false);
-  if (json) {
-    tool::json_writer document(out);
-    tool::write_processes(document, {table, states, is_local});
-  } else {
-    out.write(tool::extent_text(table, {}) + "\n" + tool::table_text(table, states));
-  }
-  out.flush();
-  if (out.failure() != 0) std::abort();
+  if (test::write_table_report(table, json, descriptor) != 0) std::abort();
 }
 
 void measure(std::size_t entries, bool own_strings, bool json) {

@@ -33,9 +33,9 @@ inline constexpr std::uint64_t most_report_bytes = std::uint64_t{24} << 20U;
 [[nodiscard]] std::uint64_t bytes_held(const queue_report& report);
 
 /// Keeps the reports of many ranks within a bound. Equal groups get one list, which counts once. When the reports hold
-/// too much together, the largest ones are shortened: what comes first in a report is kept (a communicator without its
-/// group, if the group is too long), and the report has a
-/// problem (error_code::limit) that says so. The other reports stay whole. Not thread-safe.
+/// too much together, this shortens the largest ones: it keeps what comes first in a report (a communicator without its
+/// group, if the group is too long) and adds a problem (error_code::limit). The other reports stay whole. Thread: one
+/// at a time.
 class report_room {
  public:
   /// `bytes`: what all reports may hold together, see `most_bytes_of`.

@@ -23,7 +23,7 @@ bool is_settled(const rank_watch& rank) {
          (rank.seen.at_spawn != place::unknown && rank.seen.at_spawn != place::past_init);
 }
 
-/// A process that is not there belongs to nobody: that the table names it is for a clause to judge.
+/// False for a process that does not exist, since it has no user. A clause judges that the table names it.
 bool is_of_another_user(process_id pid, user_id starters) {
   const auto why = why_no_rank(pid, starters);
   return why && why->code == error_code::permission;

@@ -8,11 +8,11 @@ namespace mpiacq {
 
 namespace {
 
-void place_on_other_side(peer& who, const std::optional<group_members>& remote) {
-  who.global.reset();
-  if (!remote || !who.local || *who.local < 0) return;
-  const auto rank = static_cast<std::uint64_t>(*who.local);
-  if (rank < remote->size() && (*remote)[rank] >= 0) who.global = static_cast<std::uint32_t>((*remote)[rank]);
+void place_on_other_side(peer& partner, const std::optional<group_members>& remote) {
+  partner.global.reset();
+  if (!remote || !partner.local || *partner.local < 0) return;
+  const auto rank = static_cast<std::uint64_t>(*partner.local);
+  if (rank < remote->size() && (*remote)[rank] >= 0) partner.global = static_cast<std::uint32_t>((*remote)[rank]);
 }
 
 }  // namespace

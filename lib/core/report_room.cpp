@@ -116,7 +116,7 @@ void report_room::share(group_members& members) {
   auto [at, end] = by_contents_.equal_range(hash);
   at = std::find_if(at, end, [&](const auto& one) { return one.second == members; });
   const bool is_new = at == end;
-  // Before the copies that are made here: nobody asks for a list again that only this communicator has.
+  // This comes before the copies below. A list that only this communicator holds cannot be passed in again.
   const bool may_come_again = is_new || members.is_shared();
   const group_members shared = is_new ? members : at->second;
   if (is_new) {

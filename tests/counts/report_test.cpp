@@ -8,12 +8,9 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "json_writer.hpp"
 #include "mpiacq/process_table.hpp"
 #include "peak_allocated.hpp"
-#include "report_stream.hpp"
-#include "table_json.hpp"
-#include "table_text.hpp"
+#include "table_report.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -44,19 +41,10 @@ std::size_t put_table(fake_starter& starter, bool own_strings) {
   return entries * 24 + starter.string_bytes();
 }
 
-void write_report(const process_table& table, const std::vector<rank_state>& states, const std::vector<bool>& is_local,
-                  bool json) {
+void write_report(const process_table& table, bool json) {
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   REQUIRE(nowhere >= 0);
-  tool::report_stream out(nowhere, false);
-  if (json) {
-    tool::json_writer document(out);
-    tool::write_processes(document, {table, states, is_local});
-  } else {
-    out.write(tool::extent_text(table, {}) + "\n" + tool::table_text(table, states));
-  }
-  out.flush();
-  CHECK(out.failure() == 0);
+  CHECK(write_table_report(table, json, nowhere) == 0);
   ::close(nowhere);
 }
 
@@ -71,9 +59,7 @@ TEST_CASE("a table and its report allocate at most one and a half times what the
   const std::size_t peak = peak_allocated_by([&] {
     const auto table = read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entries);
     REQUIRE(table.has_value());
-    const std::vector<rank_state> states(entries, rank_state::remote);
-    const std::vector<bool> is_local(entries, false);
-    write_report(*table, states, is_local, json);
+    write_report(*table, json);
   });
   // Three buffers for the table and three for the pages of strings, a block of text, and what a report is kept in.
   constexpr std::size_t buffers = (3U * 512U << 10U) + (3U << 20U) + (4U << 20U) + (1U << 20U);
@@ -88,8 +74,6 @@ TEST_CASE("a report allocates less than half of what the table has in the starte
   const std::size_t bytes = put_table(starter, own_strings);
   const auto table = read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, entries);
   REQUIRE(table.has_value());
-  const std::vector<rank_state> states(entries, rank_state::remote);
-  const std::vector<bool> is_local(entries, false);
-  const std::size_t peak = peak_allocated_by([&] { write_report(*table, states, is_local, json); });
+  const std::size_t peak = peak_allocated_by([&] { write_report(*table, json); });
   CHECK(peak <= bytes / 2);
 }

@@ -1,0 +1,30 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The command's own report of a process table, for tests and benchmarks that are compiled with the command's sources.
+#pragma once
+
+#include <vector>
+
+#include "json_writer.hpp"
+#include "mpiacq/process_table.hpp"
+#include "report_stream.hpp"
+#include "table_json.hpp"
+#include "table_text.hpp"
+
+namespace mpiacq::test {
+
+/// Writes the report of a table whose ranks are all on other nodes. Gives 0, or the errno of a write that failed.
+[[nodiscard]] inline int write_table_report(const process_table& table, bool json, int descriptor) {
+  const std::vector<rank_state> states(table.size(), rank_state::remote);
+  const std::vector<bool> is_local(table.size(), false);
+  tool::report_stream out(descriptor, false);
+  if (json) {
+    tool::json_writer document(out);
+    tool::write_processes(document, {table, states, is_local});
+  } else {
+    out.write(tool::extent_text(table, {}) + "\n" + tool::table_text(table, states));
+  }
+  out.flush();
+  return out.failure();
+}
+
+}  // namespace mpiacq::test
