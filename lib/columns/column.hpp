@@ -65,12 +65,25 @@ class column {
     *this = {};
   }
 
+  /// Its memory as an empty column of other values.
+  template <class U>
+  [[nodiscard]] column<U> reused_for() && {
+    column<U> fresh;
+    fresh.capacity_ = std::exchange(capacity_, 0) * sizeof(T) / sizeof(U);
+    fresh.values_.reset(static_cast<U*>(static_cast<void*>(values_.release())));
+    size_ = 0;
+    return fresh;
+  }
+
   /// Gives back what was kept for growing, where that is much.
   void trim() {
     if (size_ > 0 && capacity_ - size_ > size_ / 8) set_capacity(size_);
   }
 
  private:
+  template <class U>
+  friend class column;
+
   void set_capacity(std::size_t capacity) {
     void* moved = std::realloc(values_.get(), capacity * sizeof(T));
     if (moved == nullptr) throw std::bad_alloc();

@@ -78,8 +78,9 @@ string_pool::string_pool(std::size_t identifiers) {
   entries_.reserve(identifiers);
   entries_.extend(identifiers);
   recent_.resize(recent_slots);
-  sizes_of_parts_.resize(std::min(std::bit_ceil(identifiers / strings_a_part + 1), most_parts));
-  shift_to_part_ = 32 - std::countr_zero(sizes_of_parts_.size());
+  const std::size_t count = std::min(std::bit_ceil(identifiers / strings_a_part + 1), most_parts);
+  for (auto& sizes : sizes_of_parts_) sizes.resize(count);
+  shift_to_part_ = 32 - std::countr_zero(count);
 }
 
 void string_pool::add(std::uint32_t id, std::string_view text) {
@@ -98,14 +99,14 @@ void string_pool::add(std::uint32_t id, std::string_view text) {
   std::memcpy(at, text.data(), text.size());
   texts_.take(text.size());
   entries_[id] = {at, static_cast<std::uint32_t>(text.size()), hash};
-  ++sizes_of_parts_[part_of(hash)];
+  ++sizes_of_parts_[half_of(id)][part_of(hash)];
   ++kept_;
   kept_bytes_ += text.size();
 }
 
-void string_pool::finish(ordered_worker& helper) {
+void string_pool::finish(ordered_worker& helper, column<target_address> spare) {
   recent_ = {};
-  parts all = part_by_hash();
+  parts all = part_by_hash(helper, std::move(spare));
   // Room for both halves beforehand: nothing may fail here while the other thread is at work on what stands here.
   std::array<std::vector<std::uint32_t>, 2> slots;
   for (auto& room : slots) room.reserve(slots_for(all.largest));
@@ -133,23 +134,36 @@ string_pool::shared string_pool::share_in_parts(const parts& all, std::size_t fi
 }
 
 /// From here on `same_as` is what it is called.
-string_pool::parts string_pool::part_by_hash() {
+string_pool::parts string_pool::part_by_hash(ordered_worker& helper, column<target_address> spare) {
   parts all;
-  all.ends = std::move(sizes_of_parts_);
-  std::uint32_t begin = 0;
-  for (std::uint32_t& end : all.ends) {
-    all.largest = std::max<std::size_t>(all.largest, end);
-    begin += std::exchange(end, begin);
+  halves places = std::exchange(sizes_of_parts_, {});
+  all.ends.reserve(places[0].size());
+  std::uint32_t end = 0;
+  for (std::size_t part = 0; part < places[0].size(); ++part) {
+    const std::uint32_t begin = end;
+    for (auto& half : places) end += std::exchange(half[part], end);
+    all.largest = std::max<std::size_t>(all.largest, end - begin);
+    all.ends.push_back(end);
   }
+  all.strings = std::move(spare).reused_for<hashed>();
   all.strings.reserve(kept_);
   hashed* out = all.strings.extend(kept_);
-  for (std::uint32_t id = 0; id < entries_.size(); ++id) {
-    entry& e = entries_[id];
+  helper.add([&] { put_half(1, places[1], out); });
+  put_half(0, places[0], out);
+  helper.finish();
+  return all;
+}
+
+void string_pool::put_half(std::size_t half, std::vector<std::uint32_t>& places, hashed* out) {
+  const std::size_t middle = entries_.size() / 2;
+  const std::size_t end = half == 0 ? middle : entries_.size();
+  for (std::size_t i = half == 0 ? 0 : middle; i < end; ++i) {
+    entry& e = entries_[i];
     if (e.text == nullptr) continue;
-    out[all.ends[part_of(e.same_as)]++] = {e.same_as, id};
+    const auto id = static_cast<std::uint32_t>(i);
+    out[places[part_of(e.same_as)]++] = {e.same_as, id};
     e.same_as = id;
   }
-  return all;
 }
 
 /// Equal strings have equal hashes, so they are in one part.

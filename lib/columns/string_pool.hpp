@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "column.hpp"
+#include "mpiacq/address.hpp"
 #include "ordered_worker.hpp"
 
 namespace mpiacq {
@@ -55,11 +57,12 @@ class string_pool {
   /// One of these two for each identifier.
   void add(std::uint32_t id, std::string_view text);
   void add_failure(std::uint32_t id, std::uint32_t note) { entries_[id] = {nullptr, note, none}; }
-  /// After the last of them, before anything below. `helper` does half of the work.
-  void finish(ordered_worker& helper);
+  /// After the last of them, before anything below. `helper` does half of the work. `spare` is memory that the caller
+  /// no longer needs: it is used again where it is large enough, since the kernel has to clear new memory.
+  void finish(ordered_worker& helper, column<target_address> spare);
   void finish() {
     ordered_worker alone(false);
-    finish(alone);
+    finish(alone, {});
   }
 
   /// The identifier that keeps the string of `id` among a pool's entries; none where it has none.
@@ -82,6 +85,8 @@ class string_pool {
     std::vector<std::uint32_t> ends;
     std::size_t largest = 0;
   };
+  /// For each part, one count or place for the lower half of the identifiers and one for the upper half.
+  using halves = std::array<std::vector<std::uint32_t>, 2>;
 
   [[nodiscard]] std::string_view text_of(std::uint32_t id) const { return {entries_[id].text, entries_[id].length}; }
   /// What equal strings took up that are kept once now.
@@ -92,7 +97,10 @@ class string_pool {
   [[nodiscard]] std::size_t part_of(std::uint32_t hash) const {
     return static_cast<std::size_t>(std::uint64_t{hash} >> shift_to_part_);
   }
-  [[nodiscard]] parts part_by_hash();
+  [[nodiscard]] parts part_by_hash(ordered_worker& helper, column<target_address> spare);
+  /// Puts the strings of one half of the identifiers where `places` says. Threads may do that for 0 and 1 at a time.
+  void put_half(std::size_t half, std::vector<std::uint32_t>& places, hashed* out);
+  [[nodiscard]] std::size_t half_of(std::uint32_t id) const { return id < entries_.size() / 2 ? 0 : 1; }
   /// In every second part from `first` on. Threads may do that for 0 and 1 at a time.
   [[nodiscard]] shared share_in_parts(const parts& all, std::size_t first, std::vector<std::uint32_t>& slots);
   [[nodiscard]] shared share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots);
@@ -101,7 +109,7 @@ class string_pool {
   column<entry> entries_;  // until `finish`, `same_as` of a kept string is its hash
   text_blocks texts_;
   std::vector<hashed> recent_;  // by the hash's low bits
-  std::vector<std::uint32_t> sizes_of_parts_;
+  halves sizes_of_parts_;
   int shift_to_part_ = 0;
   std::size_t kept_ = 0;
   std::uint64_t kept_bytes_ = 0;

@@ -28,98 +28,95 @@ field_fault fault_of(string_outcome what) {
 /// With fewer strings, starting a thread costs more than it saves.
 constexpr std::size_t worth_a_thread = 16384;
 
-/// Strings on their way to the thread that keeps them. Their texts stand in the pages that were read, or are copied.
+/// Strings on their way to the thread that keeps them: those whose texts stand in the pages that were read, and others.
 class parcel {
  public:
-  /// False: the parcel is full, and has not taken the string.
-  bool put(const visited_string& s, bool stays) {
-    if (count_ == most_strings) return false;
-    if (packed_ == nullptr) packed_ = std::make_unique_for_overwrite<packed[]>(most_strings);
-    const auto index = static_cast<std::uint32_t>(s.index);
-    if (s.what != string_outcome::ok) {
-      packed_[count_++] = {nullptr, index, static_cast<std::uint32_t>(failures_.size())};
-      failures_.push_back(s);
-      return true;
-    }
-    const char* text = s.text.data();
-    if (!stays) {
-      if (copied_bytes_ >= most_copied) return false;
-      copied_bytes_ += s.text.size();
-      text = copied_.emplace_back(s.text).data();
-    }
-    packed_[count_++] = {text, index, static_cast<std::uint32_t>(s.text.size())};
-    return true;
+  /// Takes `strings`, and leaves an empty vector.
+  void put(std::vector<placed_string>& strings) {
+    placed_.clear();
+    placed_.swap(strings);
   }
-  template <class Take>
-  void empty_into(Take take) {
-    for (const packed& s : std::span(packed_.get(), count_)) {
-      take(s.text == nullptr ? failures_[s.length]
-                             : visited_string{s.index, string_outcome::ok, {s.text, s.length}, {}});
-    }
-    failures_.clear();
+  void put(const visited_string& s) {
+    others_.push_back(s);
+    if (s.what != string_outcome::ok) return;
+    copied_bytes_ += s.text.size();
+    others_.back().text = copied_.emplace_back(s.text);
+  }
+  [[nodiscard]] bool is_full() const {
+    return others_.size() >= page_sets::most_placed || copied_bytes_ >= most_copied;
+  }
+  template <class TakePlaced, class TakeOther>
+  void empty_into(TakePlaced take_placed, TakeOther take_other) {
+    for (const placed_string& s : placed_) take_placed(s);
+    for (const visited_string& s : others_) take_other(s);
+    placed_.clear();
+    others_.clear();
     copied_.clear();
-    count_ = copied_bytes_ = 0;
+    copied_bytes_ = 0;
   }
 
  private:
-  static constexpr std::size_t most_copied = std::size_t{256} << 10, most_strings = 8192;
-  struct packed {
-    const char* text;  ///< null: none, for the reason at `length` in the failures
-    std::uint32_t index;
-    std::uint32_t length;
-  };
-  std::unique_ptr<packed[]> packed_;
-  std::size_t count_ = 0;
-  std::vector<visited_string> failures_;
+  static constexpr std::size_t most_copied = std::size_t{256} << 10;
+  std::vector<placed_string> placed_;
+  std::vector<visited_string> others_;
   std::deque<std::string> copied_;  // which leaves texts where they are
   std::size_t copied_bytes_ = 0;
 };
 }  // namespace
 
 result<void> table_strings::read(memory_reader& memory, std::span<const target_address> addresses,
-                                 const string_limits& limits, const std::function<void()>& all_read) {
+                                 const string_limits& limits,
+                                 const std::function<column<target_address>()>& take_addresses) {
   pool_ = string_pool(addresses.size());
   const string_limits bounds{std::min<std::size_t>(limits.bytes_each, UINT32_MAX - 1), limits.bytes_in_all};
-  const auto keep_it = [this](const visited_string& s) { keep(s); };
   std::array<parcel, ordered_worker::buffers> parcels;
   std::unique_ptr<std::byte[]> pages;
   ordered_worker keeping(addresses.size() >= worth_a_thread);  // uses the parcels and pages, so it ends before them
   if (!keeping.has_thread()) {
+    const auto keep_it = [this](const visited_string& s) { keep(s); };
     if (auto read = visit_c_strings(memory, addresses, bounds, keep_it); !read) return read;
   } else {
     std::size_t filled = 0;
     const auto hand_over = [&] {
-      keeping.add([&keep_it, &full = parcels[filled]] { full.empty_into(keep_it); });
+      keeping.add([this, &full = parcels[filled]] {
+        full.empty_into(
+            [this](const placed_string& s) {
+              keep_text(s.index, {s.text, s.length});
+            },
+            [this](const visited_string& s) { keep(s); });
+      });
       filled = (filled + 1) % parcels.size();
     };
     constexpr std::size_t size = ordered_worker::buffers * page_sets::bytes_of_set;
     pages = std::make_unique_for_overwrite<std::byte[]>(size);
-    const auto* begin = reinterpret_cast<const char*>(pages.get());
-    const auto pack = [&](const visited_string& s) {
-      const bool stays = s.text.data() >= begin && s.text.data() < begin + size;
-      if (parcels[filled].put(s, stays)) return;
-      hand_over();
-      (void)parcels[filled].put(s, stays);
+    const auto put = [&](const visited_string& s) {
+      if (parcels[filled].is_full()) hand_over();
+      parcels[filled].put(s);
     };
     // Each set of pages is handed over with a parcel of its own, so that it is not filled again too early.
-    const page_sets sets{{pages.get(), size}, hand_over};
-    if (auto read = visit_c_strings(memory, addresses, bounds, pack, sets); !read) return read;
+    const auto take = [&](std::vector<placed_string>& placed) {
+      parcels[filled].put(placed);
+      hand_over();
+    };
+    if (auto read = visit_c_strings(memory, addresses, bounds, put, {{pages.get(), size}, take}); !read) return read;
     hand_over();
     keeping.finish();
   }
-  if (all_read && failures_.empty()) all_read();
-  pool_.finish(keeping);
+  const bool are_spare = take_addresses && failures_.empty();
+  pool_.finish(keeping, are_spare ? take_addresses() : column<target_address>{});
   return {};
 }
 
 void table_strings::keep(const visited_string& s) {
   const auto id = static_cast<std::uint32_t>(s.index);
-  if (s.what == string_outcome::ok) {
-    saw_empty_ = saw_empty_ || s.text.empty();
-    return pool_.add(id, s.text);
-  }
+  if (s.what == string_outcome::ok) return keep_text(id, s.text);
   pool_.add_failure(id, static_cast<std::uint32_t>(failures_.size()));
   failures_.push_back({fault_of(s.what), s.stopped_at});
+}
+
+void table_strings::keep_text(std::uint32_t id, std::string_view text) {
+  saw_empty_ = saw_empty_ || text.empty();
+  pool_.add(id, text);
 }
 
 void table_strings::take(std::span<const std::string_view> texts) {

@@ -26,10 +26,11 @@ class table_strings {
     target_address stopped_at;
   };
 
-  /// Calls `all_read`, if it is there, when every address has a string: the addresses are not used after that, so that
-  /// their memory can be given back before equal strings are searched. Errors: only those of `read_ranges`.
+  /// Calls `take_addresses`, if it is there, when every address has a string: the addresses are not used after that,
+  /// so that their memory can be used again. Errors: only those of `read_ranges`.
   [[nodiscard]] result<void> read(memory_reader& memory, std::span<const target_address> addresses,
-                                  const string_limits& limits, const std::function<void()>& all_read = {});
+                                  const string_limits& limits,
+                                  const std::function<column<target_address>()>& take_addresses = {});
   /// The same for strings that are here already: the number of each is its place.
   void take(std::span<const std::string_view> texts);
   /// Some address has no string.
@@ -51,6 +52,7 @@ class table_strings {
 
  private:
   void keep(const visited_string& s);
+  void keep_text(std::uint32_t id, std::string_view text);
 
   string_pool pool_{0};
   column<string_pool::entry> strings_;

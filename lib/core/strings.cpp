@@ -80,16 +80,16 @@ class string_walk {
         visit_(visit),
         sets_(sets),
         set_(sets.memory.data()),
-        order_(ascending_order(addresses)) {}
+        order_(ascending_order(addresses)) {
+    if (sets.take) placed_.reserve(page_sets::most_placed);
+  }
 
   result<void> walk() {
     std::size_t next = 0;
     while (next < addresses_.size() && !exhausted_) {
       const std::size_t end = plan(next);
       if (auto read = read_runs(); !read) return read;
-      for (std::size_t i = next; i < end; ++i) {
-        if (!resolve_simple(i)) resolve(i);
-      }
+      for (std::size_t i = resolve_simple(next, end); i < end; i = resolve_simple(i + 1, end)) resolve(i);
       // Strings that run into pages on which no other begins: all those pages in one call, and so on.
       while (!unresolved_.empty()) {
         if (auto read = read_missing(); !read) return read;
@@ -113,8 +113,14 @@ class string_walk {
   }
   [[nodiscard]] std::uint64_t address(std::size_t position) const { return addresses_[index(position)].value(); }
 
+  void hand_over() {
+    sets_.take(placed_);
+    placed_.clear();
+    placed_.reserve(page_sets::most_placed);
+  }
+
   void take_next_set() {
-    if (sets_.passed) sets_.passed();
+    if (sets_.take) hand_over();
     const auto behind = static_cast<std::size_t>(set_ - sets_.memory.data()) + page_sets::bytes_of_set;
     const bool has_next = sets_.memory.size() - behind >= page_sets::bytes_of_set;
     set_ = sets_.memory.data() + (has_next ? behind : 0);
@@ -206,26 +212,32 @@ class string_walk {
     return extra == extra_.end() ? nullptr : &extra->second.run;
   }
 
-  /// A string as nearly all are: it begins behind the one before, and ends in the pages that the one before begins on.
-  /// False: nothing was done.
-  bool resolve_simple(std::size_t position) {
-    const std::size_t which = index(position);
-    const std::uint64_t begin = addresses_[which].value();
-    if (last_ == nullptr || begin < clear_to_ || begin - last_->begin >= last_->got || exhausted_) return false;
-    const std::size_t offset = begin - last_->begin;
-    const auto* text = reinterpret_cast<const char*>(last_->data + offset);
-    const std::size_t in_run = last_->got - offset;
-    const auto* end =
-        static_cast<const char*>(std::memchr(text, 0, in_run > limits_.bytes_each ? limits_.bytes_each + 1 : in_run));
-    if (end == nullptr) return false;
-    const auto size = static_cast<std::size_t>(end - text);
-    if (size > limits_.bytes_in_all - spent_) return false;
-    clear_from_ = begin;
-    clear_to_ = begin + size;
-    at_clear_to_ = edge::unknown;
-    spent_ += size;
-    visit_({which, string_outcome::ok, {text, size}, {}});
-    return true;
+  /// Strings as nearly all are: each begins behind the one before, and ends in the pages that the one before begins
+  /// on. Gives the first position that is no such string.
+  std::size_t resolve_simple(std::size_t position, std::size_t end) {
+    if (last_ == nullptr || exhausted_) return position;
+    // Copies: the compiler sees that nothing below changes them.
+    const page_run run = *last_;
+    const auto* data = reinterpret_cast<const char*>(run.data);
+    const std::size_t longest = limits_.bytes_each;
+    for (; position < end; ++position) {
+      const std::size_t which = index(position);
+      const std::uint64_t begin = addresses_[which].value();
+      const std::uint64_t offset = begin - run.begin;
+      if (begin < clear_to_ || offset >= run.got) return position;
+      const std::size_t in_run = run.got - offset;
+      const auto* terminator =
+          static_cast<const char*>(std::memchr(data + offset, 0, in_run > longest ? longest + 1 : in_run));
+      if (terminator == nullptr) return position;
+      const auto size = static_cast<std::size_t>(terminator - (data + offset));
+      if (size > limits_.bytes_in_all - spent_) return position;
+      clear_from_ = begin;
+      clear_to_ = begin + size;
+      at_clear_to_ = edge::unknown;
+      spent_ += size;
+      hand_on(which, {data + offset, size});
+    }
+    return position;
   }
 
   void resolve(std::size_t position) {
@@ -294,7 +306,15 @@ class string_walk {
     exhausted_ = text.size() > limits_.bytes_in_all - spent_;
     if (exhausted_) return emit(position, string_outcome::beyond_total);
     spent_ += text.size();
-    emit(position, string_outcome::ok, text);
+    hand_on(index(position), text);
+  }
+  /// Texts on the set can wait there. Those of further pages cannot.
+  void hand_on(std::size_t which, std::string_view text) {
+    const auto* set = reinterpret_cast<const char*>(set_);
+    const bool waits = sets_.take && text.data() >= set && text.data() < set + page_sets::bytes_of_set;
+    if (!waits) return visit_({which, string_outcome::ok, text, {}});
+    if (placed_.size() == page_sets::most_placed) hand_over();
+    placed_.push_back({text.data(), static_cast<std::uint32_t>(which), static_cast<std::uint32_t>(text.size())});
   }
   void emit(std::size_t position, string_outcome what, std::string_view text = {}, std::uint64_t stopped_at = 0) {
     visit_({index(position), what, text, target_address{stopped_at}});
@@ -310,7 +330,8 @@ class string_walk {
   string_limits limits_;
   const std::function<void(const visited_string&)>& visit_;
   const page_sets& sets_;
-  std::byte* set_;  // the set whose strings are visited
+  std::byte* set_;                     // the set whose strings are found
+  std::vector<placed_string> placed_;  // found on the set, and not handed over
   address_order order_;
   std::vector<page_run> runs_;                 // ascending, on the set
   std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins

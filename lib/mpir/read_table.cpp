@@ -117,8 +117,8 @@ class table_reading {
     table_strings& strings = columns_->strings;
     const string_limits bounds{limits_.max_string_bytes, limits_.max_string_bytes_in_all};
     decoder_.finish();
-    const auto all_read = [this] { decoder_.drop_addresses(); };
-    if (auto read = strings.read(memory_, decoder_.addresses(), bounds, all_read); !read) {
+    const auto take_addresses = [this] { return decoder_.take_addresses(); };
+    if (auto read = strings.read(memory_, decoder_.addresses(), bounds, take_addresses); !read) {
       return fail(std::move(read).error().while_doing("reading the process table's strings"));
     }
     if (decoder_.saw_bad_fields() || strings.has_failures()) collect_problems();

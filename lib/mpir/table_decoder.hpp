@@ -31,8 +31,8 @@ class table_decoder {
 
   /// By number, after `finish`.
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
-  /// Gives their memory back.
-  void drop_addresses() { addresses_.drop(); }
+  /// Gives them away: there are none left.
+  [[nodiscard]] column<target_address> take_addresses() { return std::move(addresses_); }
   /// Whether a null pointer or a pid that cannot be one was among them.
   [[nodiscard]] bool saw_bad_fields() const {
     const bool first_is_null = into_.hosts.size() > 0 &&

@@ -1,9 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <deque>
 #include <random>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "catch.hpp"
 #include "fake_memory.hpp"
 #include "mpiacq/memory.hpp"
+#include "mpiacq/page_sets.hpp"
 
 using namespace mpiacq;
 using mpiacq::test::fake_memory;
@@ -178,4 +184,54 @@ TEST_CASE("a batch agrees with reading one string at a time") {
       }
     }
   }
+}
+
+TEST_CASE("texts stay where they were read until their set of pages is filled again") {
+  constexpr std::size_t sets = 3, strings = 200'000;
+  fake_memory memory;
+  std::string bytes;
+  std::vector<target_address> addresses;
+  std::vector<std::string> expected;
+  for (std::size_t i = 0; i < strings; ++i) {
+    addresses.push_back(target_address{base + bytes.size()});
+    const bool is_long = i % 1'000 == 3;  // longer than a page: some of them run out of their set
+    expected.push_back((is_long ? std::string(read_page_size + i / 50, 'x') : "/path/of/rank/") + std::to_string(i));
+    bytes += expected.back() + '\0';
+    if (i % 5'000 == 17) {  // beyond all memory
+      addresses.back() = target_address{base - read_page_size};
+      expected.back().clear();
+    }
+  }
+  memory.map(target_address{base}, bytes);
+
+  std::vector<std::byte> pages(sets * page_sets::bytes_of_set);
+  std::deque<std::vector<placed_string>> waiting;  // of the sets that may still be used
+  std::vector<std::size_t> times(strings);
+  std::size_t others = 0, most_together = 0;
+  const auto use = [&](const std::vector<placed_string>& placed) {
+    for (const placed_string& s : placed) {
+      ++times[s.index];
+      REQUIRE(std::string_view(s.text, s.length) == expected[s.index]);
+    }
+  };
+  const auto take = [&](std::vector<placed_string>& placed) {
+    most_together = std::max(most_together, placed.size());
+    waiting.push_back(std::move(placed));
+    placed = {};
+    if (waiting.size() < sets) return;
+    use(waiting.front());
+    waiting.pop_front();
+  };
+  const auto visit = [&](const visited_string& s) {
+    ++times[s.index];
+    ++others;
+    REQUIRE((s.what == string_outcome::unreadable) == expected[s.index].empty());
+    if (s.what == string_outcome::ok) REQUIRE(s.text == expected[s.index]);
+  };
+  REQUIRE(visit_c_strings(memory, addresses, {}, visit, {pages, take}).has_value());
+  for (const auto& placed : waiting) use(placed);
+  CHECK(times == std::vector<std::size_t>(strings, 1));
+  CHECK(most_together <= page_sets::most_placed);
+  CHECK(others > strings / 5'000);  // also what begins on the page where a string that leaves its set ends
+  CHECK(others < strings / 100);
 }

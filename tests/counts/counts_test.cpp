@@ -89,7 +89,8 @@ TEST_CASE("nor do strings of their own, and all of it is not much more than the 
     const allocated counted = read_table(entries, true);
     // A piece of work for the second thread takes three allocations, and there is one for some thousands of strings.
     CHECK(counted.times <= 160 + entries / 250);
-    CHECK(counted.bytes <= 200 * entries + (5U << 20U));
+    // What the search for equal strings needs stands where the addresses of the strings were.
+    CHECK(counted.bytes <= 192 * entries + (5U << 20U));
   }
 }
 
