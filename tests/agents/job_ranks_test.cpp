@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "faked_hosts.hpp"
+#include "patience.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -59,7 +60,7 @@ TEST_CASE("job ranks: a host that is not reached is named with what ssh says, an
   const fake_ssh ssh;
   const far_job job({"n1", "away", "-oProxyCommand=touch", "n2"});
   auto options = ssh.options();
-  options.agents.start_limit = std::chrono::seconds(5);
+  options.agents.start_limit = std::chrono::seconds(15);
   const auto ranks = reach(job, options);
   REQUIRE(ranks->nodes().size() == 4);
   CHECK_FALSE(ranks->nodes()[0].why.has_value());
@@ -86,9 +87,9 @@ TEST_CASE("job ranks: an agent that does not come is not waited for longer than 
   options.agents.start_limit = std::chrono::milliseconds(2000);
   const auto begin = clock::now();
   const auto ranks = reach(job, options);
-  CHECK(clock::now() - begin < std::chrono::seconds(10));
+  CHECK(clock::now() - begin < soon);
   REQUIRE(ranks->nodes()[0].why.has_value());
-  CHECK_THAT(ranks->nodes()[0].why->message, ContainsSubstring("no agent has come from silent within 2 s"));
+  CHECK_THAT(ranks->nodes()[0].why->message, ContainsSubstring("no agent has come from silent within 2"));
   CHECK(ranks->stacks().taken.text() == "1");
 }
 

@@ -6,6 +6,7 @@
 
 #include "far_job.hpp"
 #include "openmpi.hpp"
+#include "patience.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -27,7 +28,7 @@ bool all_are_at_work(const far_hosts& hosts) {
 class long_look : public running_command {
  public:
   long_look(const job_on_hosts& job, const std::string& samples)
-      : running_command(job.mpiacq({"stacks", "--json", "--samples", samples}), in_a_minute()) {
+      : running_command(job.mpiacq({"stacks", "--json", "--samples", samples}), with_patience()) {
     REQUIRE(comes_true([&] { return all_are_at_work(job.hosts()); }));
   }
   /// What it reports.
@@ -53,7 +54,7 @@ TEST_CASE("Far agents: one tree over the ranks of four hosts") {
   job_on_hosts job(hosts, srun_on_hosts());
   const auto by = GENERATE("automatic", "ssh");
   INFO(by);
-  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), in_a_minute());
+  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), with_patience());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -76,7 +77,7 @@ TEST_CASE("Far agents: a person sees which ranks are on which host") {
       nodes += (nodes.empty() ? " " : ", ") + host + " " + std::to_string(rank) + "-" + std::to_string(rank + 1);
   }
   for (const char* command : {"stacks", "queues"}) {
-    const auto run = run_command(job.mpiacq({command}), in_a_minute());
+    const auto run = run_command(job.mpiacq({command}), with_patience());
     INFO(run.out << run.err);
     CHECK_THAT(run.out, ContainsSubstring("of 8 ranks on 4 nodes"));
     CHECK_THAT(run.out, ContainsSubstring("\n  nodes:" + nodes + "\n"));
@@ -122,18 +123,20 @@ TEST_CASE("Far agents: a host that is cut off for good is named, and its agent e
 TEST_CASE("Far agents: one that is killed costs its own ranks, which go on") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
-  long_look look(job, "40");
+  long_look look(job, "1000000");
   for (const std::string& pid : agents_on(hosts, "h2")) CHECK(hosts.run("h2", {"kill", "-KILL", pid}).exit_code == 0);
+  interrupt_mpiacq(look);
   const json report = look.report();
   for (const json& rank : report.at("ranks")) {
     INFO(rank.dump());
     if (rank.at("host") == "h2") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2"));
-    if (rank.at("host") != "h2") CHECK(rank.at("samples") == 40);
+    if (rank.at("host") != "h2") CHECK(rank.at("samples") > 0);
+    if (rank.at("host") != "h2") CHECK(rank.at("problems").empty());
   }
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: all are gone within 5 s when mpiacq is killed, and the ranks go on") {
+TEST_CASE("Far agents: all are gone soon when mpiacq is killed, and the ranks go on") {
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   // Killing what entered the host kills the command there.
@@ -141,6 +144,6 @@ TEST_CASE("Far agents: all are gone within 5 s when mpiacq is killed, and the ra
   ::kill(look.pid(), SIGKILL);
   const auto killed = steady_clock::now();
   CHECK(comes_true([&] { return none_has_agents(hosts); }));
-  CHECK(steady_clock::now() - killed < seconds(5));
+  CHECK(steady_clock::now() - killed < soon);
   check_left_alone(job);
 }

@@ -6,6 +6,7 @@
 #include "far_job.hpp"
 #include "live_process.hpp"
 #include "on_terminal.hpp"
+#include "patience.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -42,15 +43,9 @@ class look_without_end : public running_command {
   explicit look_without_end(const job_on_hosts& job)
       : running_command(job.mpiacq({"queues", "--json", "--trust-library", "--library",
                                     MPIACQ_QUEUE_LIBRARIES "/libqueue_dawdles.so"}),
-                        in_a_minute()) {
+                        with_patience()) {
     for (const std::string& host : far_hosts::names())
       REQUIRE(comes_true([&] { return !library_processes(job.hosts(), host).empty(); }));
-  }
-  /// As a terminal does it, to mpiacq alone: what has entered the host for it is its parent.
-  void interrupt() const {
-    const auto child = run_command({"pgrep", "-P", std::to_string(pid())});
-    REQUIRE(child.exit_code == 0);
-    ::kill(std::stoi(child.out), SIGINT);
   }
 };
 
@@ -91,10 +86,10 @@ TEST_CASE("Far faults: an agent is killed while queues are read, then Ctrl-C end
   CHECK(comes_true([&] { return library_processes(hosts, "h2").empty(); }));
   CHECK(comes_true([&] { return none_traced(job, {2, 3}); }));
   const auto begin = steady_clock::now();
-  look.interrupt();
+  interrupt_mpiacq(look);
   const auto run = look.wait();
   // Two seconds are what answers have; nobody has waited until the libraries' time was up.
-  CHECK(steady_clock::now() - begin < seconds(5));
+  CHECK(steady_clock::now() - begin < soon);
   INFO(run.out << run.err);
   CHECK(run.exit_code == 128 + SIGINT);
   CHECK_THAT(run.err, ContainsSubstring("ended by SIGINT"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <csignal>
 #include <iterator>
 #include <map>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "far_hosts.hpp"
+#include "patience.hpp"
 #include "real_job.hpp"
 
 namespace mpiacq::test {
@@ -99,10 +101,18 @@ inline bool none_has_agents(const far_hosts& hosts) {
                      [&](const std::string& host) { return agents_on(hosts, host).empty(); });
 }
 
-inline command_options in_a_minute() {
+inline command_options with_patience() {
   command_options options;
-  options.limit = std::chrono::seconds(60);
+  options.limit = patience;
   return options;
+}
+
+/// Sends SIGINT to mpiacq alone, as a terminal does: mpiacq is the child of the program that has entered the host for
+/// it.
+inline void interrupt_mpiacq(const running_command& entered) {
+  const auto child = run_command({"pgrep", "-P", std::to_string(entered.pid())});
+  REQUIRE(child.exit_code == 0);
+  ::kill(std::stoi(child.out), SIGINT);
 }
 
 /// No agent is left on any host, no rank was touched, and each comes to its own end, and so does the starter.

@@ -63,7 +63,7 @@ class far_world {
   [[nodiscard]] command_outcome look(std::vector<std::string> line) const {
     line.insert(line.begin(), MPIACQ_COMMAND);
     line.push_back(pid("h1", "starter_pid"));
-    return hosts_.run("h1", line, in_a_minute());
+    return hosts_.run("h1", line, with_patience());
   }
   /// By its two ranks, what Slurm told them.
   [[nodiscard]] std::string slurm_said() const { return file_contents(hosts_.path(name_ + ".said")); }

@@ -30,7 +30,7 @@ TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
   job_on_hosts job(hosts, eight_ranks());
   const auto* by = GENERATE("automatic", "mpir", "ssh");
   INFO(by);
-  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), in_a_minute());
+  const auto run = run_command(job.mpiacq({"stacks", "--json", "--agents", by}), with_patience());
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   CHECK(run.err == "");
@@ -67,7 +67,7 @@ TEST_CASE("Far Open MPI: attach shows the stacks of all hosts, and leaves the jo
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, eight_ranks());
-  const auto run = run_command(job.mpiacq({"attach", "--stacks", "--json", "--then", "detach"}), in_a_minute());
+  const auto run = run_command(job.mpiacq({"attach", "--stacks", "--json", "--then", "detach"}), with_patience());
   INFO(run.err);
   CHECK(run.exit_code == 0);
   CHECK(run.err == "");
@@ -88,7 +88,7 @@ TEST_CASE("Far Open MPI: two ranks on different hosts that wait for each other a
       hosts, mpirun_on("h2:1,h3:1", {"-n", "2", "--mca", "pml", "ob1", rank_program("mpi_deadlock_openmpi")}), 2);
   REQUIRE(job.places() == std::map<long, std::string>{{0, "h2"}, {1, "h3"}});
   const auto look = [&](const std::string& by) {
-    const auto run = run_command(job.mpiacq({"queues", "--json", "--types", types, "--agents", by}), in_a_minute());
+    const auto run = run_command(job.mpiacq({"queues", "--json", "--types", types, "--agents", by}), with_patience());
     INFO(run.err);
     REQUIRE(!run.out.empty());
     return json::parse(run.out);

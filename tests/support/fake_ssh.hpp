@@ -14,6 +14,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/job_ranks.hpp"
+#include "patience.hpp"
 #include "run_command.hpp"
 #include "unique_fd.hpp"
 
@@ -69,7 +70,7 @@ exec sh -c "exec $*"
     how.program = MPIACQ_AGENT;
     how.secret_folder = folder_.path(".");
     how.munge_socket = folder_.path("no-socket");
-    how.start_limit = std::chrono::seconds(20);
+    how.start_limit = patience;
     return how;
   }
   [[nodiscard]] job_ranks_options options() const { return {{}, agents()}; }

@@ -9,4 +9,7 @@ namespace mpiacq::test {
 /// much other work takes ten times as long for everything as a quiet one.
 inline constexpr std::chrono::seconds patience{120};
 
+/// The bound for what must come by itself and not because a limit of minutes is over. A quiet machine needs a second.
+inline constexpr std::chrono::seconds soon{60};
+
 }  // namespace mpiacq::test
