@@ -34,6 +34,13 @@ class group_members {
   /// Whether another value has the same list.
   [[nodiscard]] bool is_shared() const { return list_.use_count() > 1; }
 
+  /// Equal lists have equal hashes. Linear.
+  [[nodiscard]] std::size_t hash() const {
+    std::size_t hash = size();
+    for (const std::int64_t member : *this) hash = (hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
+    return hash;
+  }
+
   friend bool operator==(const group_members& a, const group_members& b) {
     return a.list_ == b.list_ || a.numbers() == b.numbers();
   }

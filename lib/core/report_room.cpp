@@ -15,12 +15,6 @@ constexpr std::string_view why_shortened =
     "this rank's queue library reported more than there is room for beside the reports of the other ranks; what comes "
     "first in its report is kept";
 
-std::size_t hash_of(const group_members& members) {
-  std::size_t hash = members.size();
-  for (const std::int64_t member : members) hash = (hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
-  return hash;
-}
-
 template <class Visit>
 void for_each_group(const queue_report& report, Visit visit) {
   for (const queue_communicator& one : report.communicators) {
@@ -112,7 +106,7 @@ void report_room::share(group_members& members) {
     members = at->second.shared;
     return;
   }
-  const std::size_t hash = hash_of(members);
+  const std::size_t hash = members.hash();
   auto [at, end] = by_contents_.equal_range(hash);
   at = std::find_if(at, end, [&](const auto& one) { return one.second == members; });
   const bool is_new = at == end;

@@ -16,8 +16,8 @@ bool is_collective(mpi_call_kind kind) {
 }
 
 /// Whose coming a collective call waits for: the group's, of an intercommunicator the other side's.
-const std::vector<std::int64_t>& awaited(const picture& seen, std::uint32_t shared) {
-  static const std::vector<std::int64_t> nobody;
+const communicator_members& awaited(const picture& seen, std::uint32_t shared) {
+  static const communicator_members nobody;
   const std::uint32_t peers = seen.shared.peers_of(shared);
   return peers == nowhere ? nobody : seen.shared.all[peers].members;
 }
@@ -47,12 +47,12 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
     const std::uint32_t shared = seen.shared.of[report][place];
     if (own[place].size < 2 || seen.shared.all[shared].ambiguous) continue;
     std::pair<std::int64_t, std::int64_t> count;
-    for (const std::int64_t member : awaited(seen, shared)) {
-      const std::uint32_t other = member < 0 ? nowhere : seen.known(static_cast<std::uint32_t>(member));
-      const bool same = other != nowhere && seen.doing[other].function == seen.doing[report].function;
-      ++(same ? count.first : count.second);
-    }
-    count.second = -count.second;
+    const communicator_members& members = awaited(seen, shared);
+    members.for_each_known([&](std::size_t, std::int64_t member) {
+      const std::uint32_t other = seen.known(static_cast<std::uint32_t>(member));
+      if (other != nowhere && seen.doing[other].function == seen.doing[report].function) ++count.first;
+    });
+    count.second = count.first - static_cast<std::int64_t>(members.size());
     if (best != nowhere && count <= best_count) continue;
     best = shared;
     best_count = count;
@@ -83,19 +83,18 @@ absentees who_is_missing(const picture& seen, const call& where, const std::vect
   absentees missing;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // number, report
   const std::uint32_t peers = seen.shared.peers_of(where.shared);
-  for (const std::int64_t member : awaited(seen, where.shared)) {
-    if (member < 0) continue;
+  awaited(seen, where.shared).for_each_known([&](std::size_t, std::int64_t member) {
     const auto number = static_cast<std::uint32_t>(member);
     const std::uint32_t report = seen.known(number);
     if (report == nowhere || seen.doing[report].kind == mpi_call_kind::unknown) {
       missing.not_known.push_back(number);
-      continue;
+      return;
     }
     // One that is in this call on a communicator that nobody can name may be in this one.
     const bool same_call = seen.doing[report].function == where.function;
-    if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) continue;
+    if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) return;
     found.emplace_back(number, report);
-  }
+  });
   std::sort(found.begin(), found.end());
   for (const auto& [number, report] : found) {
     missing.ranks.add(number);

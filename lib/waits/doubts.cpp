@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,28 @@ namespace {
 constexpr std::size_t classes = 3;
 
 using numbers = std::vector<std::uint32_t>;
+
+/// Ranks that groups name. A queue library may make up groups with any numbers, so only the lowest ones are kept.
+class named_ranks {
+ public:
+  void add(std::uint32_t rank) {
+    if (ranks_.size() == 2 * most) shrink();
+    ranks_.push_back(rank);
+  }
+  [[nodiscard]] numbers take() {
+    shrink();
+    return std::move(ranks_);
+  }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 20U;
+  void shrink() {
+    std::sort(ranks_.begin(), ranks_.end());
+    ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
+    if (ranks_.size() > most) ranks_.resize(most);
+  }
+  numbers ranks_;
+};
 
 /// Ranks by how much is known of them.
 struct gaps {
@@ -51,12 +75,14 @@ gaps find_gaps(const picture& seen) {
       }
     }
   }
+  named_ranks not_looked_at;
   for (const shared_communicator& shared : seen.shared.all) {
-    for (const std::int64_t member : shared.members) {
+    shared.members.for_each_known([&](std::size_t, std::int64_t member) {
       const auto number = static_cast<std::uint32_t>(member);
-      if (member >= 0 && !seen.report_of.contains(number)) found.not_looked_at.push_back(number);
-    }
+      if (!seen.report_of.contains(number)) not_looked_at.add(number);
+    });
   }
+  found.not_looked_at = not_looked_at.take();
   return found;
 }
 

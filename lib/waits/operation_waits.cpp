@@ -137,11 +137,11 @@ class one_rank {
     if (group.members.size() != group.size || group.ambiguous) return std::nullopt;
     if (groups_.nodes[shared] != nowhere) return groups_.nodes[shared];
     std::vector<needs::node> members;
-    for (const std::int64_t member : group.members) {
-      const std::uint32_t report = member < 0 ? nowhere : seen_.known(static_cast<std::uint32_t>(member));
-      if (report == nowhere) return std::nullopt;
-      members.push_back(report);
-    }
+    group.members.for_each_known([&](std::size_t, std::int64_t member) {
+      const std::uint32_t report = seen_.known(static_cast<std::uint32_t>(member));
+      if (report != nowhere) members.push_back(report);
+    });
+    if (members.size() != group.size) return std::nullopt;
     groups_.nodes[shared] = graphs_.certain.add();
     (void)graphs_.likely.add();
     graphs_.certain.need(groups_.nodes[shared], members);
@@ -176,9 +176,8 @@ class one_rank {
     auto& all = groups_.ranks[shared];
     if (all.empty()) {
       std::vector<std::uint32_t> members;
-      for (const std::int64_t member : seen_.shared.all[shared].members) {
-        if (member >= 0) members.push_back(static_cast<std::uint32_t>(member));
-      }
+      seen_.shared.all[shared].members.for_each_known(
+          [&](std::size_t, std::int64_t member) { members.push_back(static_cast<std::uint32_t>(member)); });
       all = set_of(std::move(members));
     }
     rank_set others = all.without(rank_set{seen_.ranks[report_].rank});

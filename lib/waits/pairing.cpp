@@ -144,11 +144,11 @@ class known_queues {
   }
   /// The queue of a member of this communicator.
   [[nodiscard]] bool complete(const shared_communicator& shared, std::uint32_t local, queue_class queue) const {
-    if (shared.members[local] >= 0 && ended_.contains(shared.members[local])) return true;
-    const std::uint32_t report = shared.report_of[local];
-    if (report == nowhere) return false;
-    const queue_report& whole = *ranks_[report].report;
-    return whole.communicators[shared.communicator_of[local]].of(queue).known == queue_knowledge::complete;
+    if (ended_.contains(shared.members[local])) return true;
+    const communicator_user* user = shared.members.user(local);
+    if (user == nullptr) return false;
+    const queue_report& whole = *ranks_[user->report].report;
+    return whole.communicators[user->place].of(queue).known == queue_knowledge::complete;
   }
 
  private:
@@ -208,9 +208,9 @@ void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks,
   // How many members of each communicator have told all their sends: for receives from any of them.
   std::vector<std::size_t> told(shared.all.size(), 0);
   for (std::size_t i = 0; i < shared.all.size(); ++i) {
-    for (std::uint32_t local = 0; local < shared.all[i].members.size(); ++local) {
-      if (known.complete(shared.all[i], local, queue_class::sends)) ++told[i];
-    }
+    shared.all[i].members.for_each_known([&](std::size_t local, std::int64_t) {
+      if (known.complete(shared.all[i], static_cast<std::uint32_t>(local), queue_class::sends)) ++told[i];
+    });
   }
   for (half& h : operations.all) {
     if (h.under_way() || shared.all[h.shared].ambiguous) continue;

@@ -61,7 +61,7 @@ void add_doubts(const picture& seen, std::vector<std::string>& doubts);
 
 /// Of numbers in any order, also repeated: n log n, whatever the order.
 [[nodiscard]] rank_set set_of(std::vector<std::uint32_t> numbers);
-/// "rank 3", "ranks 0-3,7"
+/// "rank 3", "ranks 0-3,7". A text that would be very long ends with "and others".
 [[nodiscard]] std::string ranks_named(const rank_set& ranks);
 
 }  // namespace mpiacq::waits

@@ -2,7 +2,6 @@
 #include "same_communicators.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -16,7 +15,7 @@ namespace {
 struct likeness {
   std::uint64_t id = 0;
   std::int64_t size = 0;
-  const std::vector<std::int64_t>* group = nullptr;
+  const group_members* group = nullptr;
   std::size_t group_hash = 0;
   std::string_view name;            ///< where there is no group
   std::uint32_t only_in = nowhere;  ///< where there is no group either, but one member alone: the report
@@ -43,7 +42,7 @@ class seen_groups {
     // Groups in which no process is known cannot be told apart.
     if (one.group) {
       const facts& group = facts_of(*one.group);
-      if (group.any_known) return {one.id, one.size, &one.group->numbers(), group.hash, {}, nowhere};
+      if (group.any_known) return {one.id, one.size, &*one.group, group.hash, {}, nowhere};
     }
     return {one.id, one.size, nullptr, 0, one.name, one.size == 1 ? report : nowhere};
   }
@@ -56,81 +55,51 @@ class seen_groups {
   const facts& facts_of(const group_members& group) {
     const auto [at, is_new] = facts_.try_emplace(group.list());
     if (is_new) {
-      for (const std::int64_t member : group) {
-        at->second.any_known = at->second.any_known || member >= 0;
-        at->second.hash = (at->second.hash ^ static_cast<std::size_t>(member)) * 1099511628211U;
-      }
+      at->second.any_known = std::any_of(group.begin(), group.end(), [](std::int64_t member) { return member >= 0; });
+      at->second.hash = group.hash();
     }
     return at->second;
   }
   std::unordered_map<const void*, facts> facts_;
 };
 
-/// Sizes are foreign numbers: there are as many members as a group has, or as the ranks that are there need.
 shared_communicator begun(const likeness& like) {
   shared_communicator made;
   made.id = like.id;
   made.size = static_cast<std::uint64_t>(std::max<std::int64_t>(like.size, 0));
-  if (like.group != nullptr) made.members = *like.group;
-  made.report_of.assign(made.members.size(), nowhere);
-  made.communicator_of.assign(made.members.size(), nowhere);
+  if (like.group != nullptr) made.members = communicator_members(*like.group);
   return made;
 }
 
-void join(shared_communicator& shared, const likeness& like, const rank_queues& rank, std::uint32_t report,
-          std::uint32_t place) {
+void join(shared_communicator& shared, const rank_queues& rank, std::uint32_t report, std::uint32_t place) {
   const queue_communicator& own = (*rank.report).communicators[place];
   if (shared.name.empty()) shared.name = own.name;
-  const auto local = static_cast<std::uint64_t>(own.local_rank);
-  constexpr std::uint64_t most_without_group = 1U << 24U;
-  if (own.local_rank < 0 || own.local_rank >= own.size) {
+  constexpr std::int64_t most_members = 1 << 24;
+  if (own.local_rank < 0 || own.local_rank >= std::min(own.size, most_members)) {
     shared.ambiguous = true;
     return;
   }
-  if (local >= shared.members.size()) {
-    if (local >= most_without_group || like.group != nullptr) {
-      shared.ambiguous = true;
-      return;
-    }
-    shared.members.resize(local + 1, -1);
-    shared.report_of.resize(local + 1, nowhere);
-    shared.communicator_of.resize(local + 1, nowhere);
-  }
+  const auto local = static_cast<std::uint32_t>(own.local_rank);
   // Two ranks in one place: these are two communicators, or one that a library lists twice.
-  if (shared.report_of[local] != nowhere) {
+  if (!shared.members.add(local, {rank.rank, report, place}) || shared.members[local] != rank.rank) {
     shared.ambiguous = true;
-    return;
   }
-  shared.report_of[local] = report;
-  shared.communicator_of[local] = place;
-  if (shared.members[local] < 0) shared.members[local] = rank.rank;
-  if (shared.members[local] != rank.rank) shared.ambiguous = true;
 }
 
 bool has_operations(const queue_communicator& one) {
   return std::any_of(one.queues.begin(), one.queues.end(), [](const auto& queue) { return !queue.operations.empty(); });
 }
 
-bool have_a_member_in_common(const shared_communicator& a, const shared_communicator& b) {
-  std::vector<std::int64_t> ours = a.members, theirs = b.members, both;
-  std::sort(ours.begin(), ours.end());
-  std::sort(theirs.begin(), theirs.end());
-  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(both));
-  return std::any_of(both.begin(), both.end(), [](std::int64_t member) { return member >= 0; });
-}
-
 /// The other side as this one's members say it. None of its own ranks may have been looked at.
 std::uint32_t told_other_side(shared_communicators& found, std::uint32_t side, std::span<const std::uint32_t> same_id) {
-  const std::vector<std::int64_t>& remote = *found.all[side].remote_group;
+  const group_members remote = *found.all[side].remote_group;
   for (const std::uint32_t other : same_id) {
-    if (other != side && found.all[other].members == remote && found.all[other].size == remote.size()) return other;
+    if (other != side && found.all[other].size == remote.size() && found.all[other].members.are(remote)) return other;
   }
   shared_communicator made;
   made.id = found.all[side].id;
   made.size = remote.size();
-  made.members = remote;
-  made.report_of.assign(remote.size(), nowhere);
-  made.communicator_of.assign(remote.size(), nowhere);
+  made.members = communicator_members(remote);
   made.is_inter = true;
   found.all.push_back(std::move(made));
   return static_cast<std::uint32_t>(found.all.size() - 1);
@@ -141,7 +110,7 @@ std::uint32_t likely_other_side(const shared_communicators& found, std::uint32_t
                                 std::span<const std::uint32_t> same_id) {
   if (same_id.size() != 2) return nowhere;
   const std::uint32_t other = same_id[0] == side ? same_id[1] : same_id[0];
-  return have_a_member_in_common(found.all[side], found.all[other]) ? nowhere : other;
+  return have_a_member_in_common(found.all[side].members, found.all[other].members) ? nowhere : other;
 }
 
 /// The two groups of intercommunicators find each other.
@@ -152,8 +121,8 @@ void join_intercommunicators(shared_communicators& found) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!found.all[i].is_inter || found.all[i].remote != nowhere) continue;
     const auto& same_id = by_id[found.all[i].id];
-    const std::uint32_t other = found.all[i].remote_group != nullptr ? told_other_side(found, i, same_id)
-                                                                     : likely_other_side(found, i, same_id);
+    const std::uint32_t other =
+        found.all[i].remote_group ? told_other_side(found, i, same_id) : likely_other_side(found, i, same_id);
     if (other == nowhere) {
       found.all[i].ambiguous = true;
       continue;
@@ -190,10 +159,10 @@ shared_communicators find_shared(std::span<const rank_queues> ranks) {
       const auto [at, is_new] = numbers.try_emplace(like, static_cast<std::uint32_t>(found.all.size()));
       if (is_new) found.all.push_back(begun(like));
       shared_communicator& shared = found.all[at->second];
-      join(shared, like, ranks[report], report, place);
+      join(shared, ranks[report], report, place);
       if (has_operations(own[place])) shared.used = true;
       if (own[place].is_inter.value_or(names_a_rank_beyond(own[place]))) shared.is_inter = true;
-      if (own[place].remote_group) shared.remote_group = &own[place].remote_group->numbers();
+      if (own[place].remote_group) shared.remote_group = own[place].remote_group;
       found.of[report].push_back(at->second);
     }
   }

@@ -9,28 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "communicator_members.hpp"
 #include "mpiacq/message_queues.hpp"
 
 namespace mpiacq::waits {
-
-/// Marks "none" among places of reports and of communicators.
-inline constexpr std::uint32_t nowhere = UINT32_MAX;
 
 /// One communicator of the job, with what each rank that has it says.
 struct shared_communicator {
   std::uint64_t id = 0;
   std::string_view name;   ///< of the first rank that has one for it
   std::uint64_t size = 0;  ///< as its members say it
-  /// As many as are known. By rank in it: the number in the job, -1 where nobody knows.
-  std::vector<std::int64_t> members;
-  /// By rank in it: where that rank's report stands, `nowhere` where it has none of this communicator; and which
-  /// communicator of the report it is.
-  std::vector<std::uint32_t> report_of;
-  std::vector<std::uint32_t> communicator_of;
+  communicator_members members;
   /// Its operations name ranks of another group. Which one that is may not be known; then it is ambiguous too.
   bool is_inter = false;
   std::uint32_t remote = nowhere;
-  const std::vector<std::int64_t>* remote_group = nullptr;  ///< as its members say it
+  std::optional<group_members> remote_group;  ///< as its members say it
   /// Several communicators may be under one hat: nobody can say who belongs to whom.
   bool ambiguous = false;
   bool used = false;  ///< somebody has an operation on it

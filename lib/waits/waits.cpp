@@ -16,7 +16,13 @@ std::string picture::communicator_name(std::uint32_t shared_number) const {
 }
 
 std::string ranks_named(const rank_set& ranks) {
-  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", ranks.text());
+  std::string text = ranks.text();
+  constexpr std::size_t most = 10'000;  // a longer text helps no reader, and a group may name any ranks
+  if (const std::size_t end = text.find(',', most); end != std::string::npos) {
+    text.resize(end);
+    text += " and others";
+  }
+  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", text);
 }
 
 rank_set set_of(std::vector<std::uint32_t> numbers) {

@@ -1,0 +1,60 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "mpiacq/group_members.hpp"
+
+namespace mpiacq::waits {
+
+/// Marks "none" among places of reports and of communicators.
+inline constexpr std::uint32_t nowhere = UINT32_MAX;
+
+/// A rank that has a communicator: its number in the job, and where its report of the communicator stands.
+struct communicator_user {
+  std::uint32_t number = nowhere;
+  std::uint32_t report = nowhere;
+  std::uint32_t place = nowhere;  ///< of the communicator in the report
+};
+
+/// The members of a communicator by their ranks in it. A group may be long, and many communicators may share one: this
+/// refers to the list of the report, and holds only the ranks that have the communicator beside it.
+class communicator_members {
+ public:
+  communicator_members() = default;
+  explicit communicator_members(group_members group) : group_(std::move(group)) {}
+
+  /// As many as are known.
+  [[nodiscard]] std::size_t size() const;
+  /// The number in the job; -1 where it is not known.
+  [[nodiscard]] std::int64_t operator[](std::size_t rank) const;
+  /// Null where no report has the communicator for this rank.
+  [[nodiscard]] const communicator_user* user(std::size_t rank) const;
+  /// False where that rank has a user already, or no place in the group.
+  [[nodiscard]] bool add(std::uint32_t rank, const communicator_user& user);
+  /// Whether these are the members of the group, in its order.
+  [[nodiscard]] bool are(const group_members& group) const;
+
+  /// Calls `visit(rank, number)` for each member whose number in the job is known, in order.
+  template <class Visit>
+  void for_each_known(Visit visit) const {
+    if (group_.size() == 0) {
+      for (const auto& [rank, user] : users_) visit(rank, std::int64_t{user.number});
+      return;
+    }
+    for (std::size_t rank = 0; rank < group_.size(); ++rank) {
+      if (const std::int64_t number = (*this)[rank]; number >= 0) visit(rank, number);
+    }
+  }
+
+ private:
+  group_members group_;                             ///< empty: no report has one
+  std::map<std::size_t, communicator_user> users_;  ///< by rank in the communicator
+};
+
+[[nodiscard]] bool have_a_member_in_common(const communicator_members& a, const communicator_members& b);
+
+}  // namespace mpiacq::waits
