@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
+
+#include "all_signals_blocked.hpp"
 
 namespace mpiacq::agents {
 
@@ -27,12 +28,8 @@ result<std::unique_ptr<doorkeeper>> doorkeeper::start(const zmq_context& context
   made->stop_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!made->news_ || !made->stop_)
     return fail(error{error_code::system, "making an event for the door of agents"}.with_errno(errno));
-  // Signals are the caller's: a new thread has the mask of the one that makes it.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   made->thread_ = std::thread([keeper = made.get()] { keeper->run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
 

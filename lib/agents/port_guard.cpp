@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include "all_signals_blocked.hpp"
 #include "guarded_sockets.hpp"
 
 namespace mpiacq::agents {
@@ -76,12 +76,8 @@ result<void> port_guard::listen(bool loopback_only) {
 result<void> port_guard::start() {
   if (!watch(listening_.get(), listening_mark) || !watch(wake_.get(), wake_mark))
     return fail(error{error_code::system, "watching the port of agents"}.with_errno(errno));
-  // A new thread has the signal mask of the thread that makes it. Signals are for the caller's threads.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   thread_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return {};
 }
 

@@ -3,10 +3,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "all_signals_blocked.hpp"
 
 namespace mpiacq::agents {
 
@@ -27,10 +28,7 @@ result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process
   made->stop_ = helper::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   if (!made->done_ || !made->stop_)
     return fail(error{error_code::system, "making an event for the ranks' thread"}.with_errno(errno));
-  // Signals are the caller's: a new thread has the mask of the one that makes it.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   made->thread_ = std::thread([worker = made.get(), mine = std::move(ranks), make = std::move(answers)]() mutable {
     worker->run(make(std::move(mine)));
     std::unique_lock lock(worker->mutex_);
@@ -40,7 +38,6 @@ result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process
     lock.unlock();
     delete worker;
   });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;
 }
 

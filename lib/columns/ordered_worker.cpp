@@ -1,25 +1,21 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "ordered_worker.hpp"
 
-#include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "all_signals_blocked.hpp"
 
 namespace mpiacq {
 
 ordered_worker::ordered_worker(bool wanted) {
   if (!wanted || std::thread::hardware_concurrency() < 2) return;
-  // A thread inherits the signal mask of the thread that starts it.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
     // There is no room for a thread: the caller does the tasks.
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ordered_worker::~ordered_worker() {

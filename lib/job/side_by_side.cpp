@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 #include <utility>
 
@@ -12,14 +11,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "all_signals_blocked.hpp"
+
 namespace mpiacq {
 
 side_by_side::side_by_side(std::size_t count, std::size_t threads, std::function<void(std::size_t)> work)
     : count_(count), work_(std::move(work)), news_(::eventfd(count == 0 ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  // Threads inherit the mask.
-  sigset_t all, before;
-  sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   while (threads_.size() < std::min(threads, count)) {
     try {
       threads_.emplace_back([this] { run(); });
@@ -27,7 +25,6 @@ side_by_side::side_by_side(std::size_t count, std::size_t threads, std::function
       break;  // those that there are will do
     }
   }
-  (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 side_by_side::~side_by_side() {

@@ -2,29 +2,14 @@
 #include "reading_pool.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <system_error>
+
+#include "all_signals_blocked.hpp"
 
 namespace mpiacq::mpi2dd {
 
 namespace {
 constexpr std::size_t most_threads = 256;
-
-/// Threads inherit the mask: the host program's signals are none of theirs.
-class all_signals_blocked {
- public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~all_signals_blocked() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  all_signals_blocked(const all_signals_blocked&) = delete;
-  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 }  // namespace
 
 reading_pool::reading_pool(const opener& open, const walk_limits& limits, unsigned threads)
@@ -50,7 +35,7 @@ void reading_pool::add(process_request asked) {
 void reading_pool::begin_threads() {
   // One job is the caller's own.
   while (workers_.size() < max_workers_ && workers_.size() + 1 < jobs_.size()) {
-    const all_signals_blocked blocked;
+    const helper::all_signals_blocked blocked;
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {

@@ -2,12 +2,12 @@
 #include "thread_seizer.hpp"
 
 #include <chrono>
-#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include <sys/ptrace.h>
 
+#include "all_signals_blocked.hpp"
 #include "proc_files.hpp"
 #include "waiter.hpp"
 
@@ -58,16 +58,12 @@ std::vector<pid_t> thread_seizer::take_ended() {
 }
 
 void thread_seizer::start_watch() {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   try {
     watch_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
     // Without it all is well but for an exec at just this moment.
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void thread_seizer::watch() {

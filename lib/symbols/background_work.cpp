@@ -1,8 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "background_work.hpp"
 
-#include <csignal>
 #include <system_error>
+
+#include "all_signals_blocked.hpp"
 
 namespace mpiacq {
 
@@ -20,17 +21,12 @@ void background_work::add(std::function<void()> work) {
   waiting_.push_back(std::move(work));
   more_.notify_all();
   if (thread_.joinable()) return;
-  // A thread is born with the mask of the one that makes it.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   try {
     thread_ = std::thread{[this] { run(); }};
   } catch (const std::system_error&) {
     waiting_.clear();
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void background_work::run() {

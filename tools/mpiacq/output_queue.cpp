@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "output_queue.hpp"
 
-#include <csignal>
 #include <cstdint>
 #include <new>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "all_signals_blocked.hpp"
 #include "report_stream.hpp"
 
 namespace mpiacq::tool {
@@ -18,23 +18,6 @@ namespace mpiacq::tool {
 namespace {
 
 constexpr std::size_t most_waiting = 1 << 20;  // bytes
-
-/// A new thread begins with every signal blocked: signals are for the thread that has the handlers' reader, and a
-/// write into a closed pipe gives EPIPE here.
-class all_signals_blocked {
- public:
-  all_signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~all_signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  all_signals_blocked(const all_signals_blocked&) = delete;
-  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -86,7 +69,7 @@ void output_queue::add(entry next) {
 bool output_queue::start() {
   const std::lock_guard held(lock_);
   if (has_thread_) return true;
-  const all_signals_blocked blocked;
+  const helper::all_signals_blocked blocked;
   try {
     std::thread([this] { run(); }).detach();
     has_thread_ = true;

@@ -14,6 +14,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "all_signals_blocked.hpp"
+
 namespace mpiacq::tool {
 
 namespace {
@@ -50,16 +52,12 @@ void count_up(int eventfd) {
 
 unanswered_signal::unanswered_signal()
     : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  // The thread takes no signal: its mask is the one of this thread at its start.
-  sigset_t all, before;
-  sigfillset(&all);
-  (void)::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const helper::all_signals_blocked blocked;
   try {
     if (wake_ >= 0 && stop_ >= 0) thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
     // Without the thread a signal is taken only when the main thread comes to it.
   }
-  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 unanswered_signal::~unanswered_signal() {
