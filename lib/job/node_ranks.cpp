@@ -173,7 +173,8 @@ std::vector<result<std::vector<thread_registers>>> node_ranks::registers(which_t
     if (std::exchange(state_->here[i].asked, false)) {
       all.push_back(std::move(*answer++));
     } else {
-      all.push_back(fail(error_code::invalid_argument, fmt::format("rank {} is not held", name_of(state_->ranks[i]))));
+      all.emplace_back(
+          fail(error_code::invalid_argument, fmt::format("rank {} is not held", name_of(state_->ranks[i]))));
     }
   }
   return all;

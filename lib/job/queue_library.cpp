@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -101,15 +102,16 @@ std::string mpi_folder(const process_symbols& symbols, const std::optional<symbo
 /// cache is looked into after these (file_of).
 std::vector<std::string> search_path(process_id rank, const process_symbols& symbols, const std::string& mpi_folder) {
   std::vector<std::string> folders;
-  const auto add = [&](std::string folder) {
-    if (folder.empty() || folder.front() != '/') return;
-    if (folder.back() != '/') folder += '/';
+  const auto add = [&](std::string_view named) {
+    if (!named.starts_with('/')) return;
+    std::string folder(named);
+    if (!folder.ends_with('/')) folder += '/';
     const bool known = std::find(folders.begin(), folders.end(), folder) != folders.end();
     if (!known && folders.size() < most_folders) folders.push_back(std::move(folder));
   };
   add(mpi_folder);
   std::istringstream own(environment_of(rank, "LD_LIBRARY_PATH").value_or(""));
-  for (std::string folder; std::getline(own, folder, ':');) add(std::move(folder));
+  for (std::string folder; std::getline(own, folder, ':');) add(folder);
   for (const auto& one : symbols.modules()) {
     if (!one->is_executable) add(folder_of(one->path));
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,8 +74,8 @@ struct queue_types::state {
   std::shared_ptr<shared_file> file;
 
   mutable std::mutex lock;
-  std::map<std::vector<std::byte>, std::shared_ptr<shared_file>> cached;  ///< by build id; null: there is none
-  std::set<std::vector<std::byte>> made;                                  ///< what was tried to be made
+  std::map<std::string, std::shared_ptr<shared_file>> cached;  ///< by the text of a build id; null: there is none
+  std::set<std::string> made;                                  ///< build ids for which a file was made
   std::vector<std::string> notes;
 
   explicit state(queue_types_options o) : options(std::move(o)), catalogue(options.debug_files) {}
@@ -83,7 +84,7 @@ struct queue_types::state {
     const std::scoped_lock guard{lock};
     if (std::find(notes.begin(), notes.end(), sentence) == notes.end()) notes.push_back(std::move(sentence));
   }
-  [[nodiscard]] std::shared_ptr<shared_file> cached_for(const std::vector<std::byte>& build_id);
+  [[nodiscard]] std::shared_ptr<shared_file> cached_for(const module& library);
   void make_for(const module& library, const std::string& mpi);
   template <class Symbols>
   [[nodiscard]] result<std::unique_ptr<type_source>> of(Symbols& symbols, memory_reader& memory);
@@ -118,13 +119,13 @@ std::shared_ptr<const module> mpi_library(symbol_source& symbols) {
 
 }  // namespace
 
-std::shared_ptr<shared_file> queue_types::state::cached_for(const std::vector<std::byte>& build_id) {
+std::shared_ptr<shared_file> queue_types::state::cached_for(const module& library) {
   {
     const std::scoped_lock guard{lock};
-    if (const auto known = cached.find(build_id); known != cached.end()) return known->second;
+    if (const auto known = cached.find(build_id_text(library)); known != cached.end()) return known->second;
   }
   std::shared_ptr<shared_file> found;
-  auto path = find_type_carrier(build_id, options.cache_folder);
+  auto path = find_type_carrier(library.build_id, options.cache_folder);
   if (!path) note(path.error().message);
   if (path && *path) {
     auto opened = type_file::open(**path, {{}, false});
@@ -135,14 +136,14 @@ std::shared_ptr<shared_file> queue_types::state::cached_for(const std::vector<st
     }
   }
   const std::scoped_lock guard{lock};
-  return cached.try_emplace(build_id, std::move(found)).first->second;
+  return cached.try_emplace(build_id_text(library), std::move(found)).first->second;
 }
 
 void queue_types::state::make_for(const module& library, const std::string& mpi) {
   if (library.build_id.empty()) return;
   {
     const std::scoped_lock guard{lock};
-    if (made.contains(library.build_id)) return;
+    if (made.contains(build_id_text(library))) return;
   }
   const auto known = find_type_carrier(library.build_id, options.cache_folder);
   if (!known || *known) return;  // it is there, or others could write it, which is noted when it is asked for
@@ -154,8 +155,8 @@ void queue_types::state::make_for(const module& library, const std::string& mpi)
   // What is lacking here (a compiler, headers) is no fault: there are other types.
   if (!carrier) return;
   const std::scoped_lock guard{lock};
-  cached.erase(library.build_id);
-  made.insert(library.build_id);
+  cached.erase(build_id_text(library));
+  made.insert(build_id_text(library));
   notes.push_back(fmt::format("the types of {} were made now, once for all times, from the headers of Open MPI {}: {}",
                               library.path, carrier->version, carrier->path));
 }
@@ -174,7 +175,7 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
     // every program with debug information, where MPI's names stand too but not its types, would be gone through to its
     // end while the rank stands still.
     parts.push_back(std::make_unique<types_when_asked>([this, process, library]() -> std::shared_ptr<type_source> {
-      auto carrier = cached_for(library->build_id);
+      auto carrier = cached_for(*library);
       if (!carrier) return nullptr;
       if (const auto fitting = fits(*carrier, process); !fitting) {
         note(fitting.error().message);
@@ -182,7 +183,7 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
       }
       const bool is_new = [&] {
         const std::scoped_lock guard{lock};
-        return made.contains(library->build_id);
+        return made.contains(build_id_text(*library));
       }();
       if (!is_new) note(fmt::format("the types of {} are those of {}", library->path, carrier->file().path()));
       return carrier;
