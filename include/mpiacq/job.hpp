@@ -156,7 +156,7 @@ struct job_options {
 /// it of itself, of the ranks that it starts, and a starter of all its job.
 struct rank_facts {
   bool acquired_pre_main = false;  ///< its main has not begun when it is reported (MPIR 1.1, 9.11)
-  bool force_to_main = false;      ///< main is what to show of it first (9.12)
+  bool force_to_main = false;      ///< a tool should show the source code of its main first (9.12)
   bool partial_attach_ok = false;  ///< it needs no gate opened: who started it lets it go (9.13)
   bool ignore_queues = false;      ///< it has no message queues to be shown (9.14)
   friend bool operator==(const rank_facts&, const rank_facts&) = default;

@@ -37,6 +37,7 @@ TEST_CASE("launch and attach print the flags of a starter") {
        {"MPIR_partial_attach_ok", "MPIR_acquired_pre_main", "MPIR_force_to_main", "MPIR_ignore_queues"}) {
     CHECK_THAT(run.err, ContainsSubstring(flag));
   }
+  CHECK_THAT(run.err, ContainsSubstring("  a tool should show the source code of main first (MPIR_force_to_main)\n"));
   CHECK_THAT(run.err, !ContainsSubstring("MPIR_executable_path"));
   running_starter rank_zero({"starter_rank_zero", "--hold"});
   rank_zero.ready();
