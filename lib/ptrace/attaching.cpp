@@ -242,22 +242,40 @@ void engine::undo_attach(traced_process& process) {
   detach_stopped_threads(process);
   end_detach(process, {});
   leave_if_empty(process);
-  if (tries_again) return attach_again(id, std::move(request));
+  if (tries_again) return attach_later(id, std::move(request));
   request.answer(fail(*request.failure));
 }
 
 /// Two tracers that attach at the same time begin with the same thread, and one of them gets it. If that thread ends at
 /// this moment, each tracer can hold threads that the other one needs. Both release theirs then, and try again after
 /// times that differ.
-void engine::attach_again(pid_t id, attach_request request) {
+void engine::attach_later(pid_t id, attach_request request) {
   constexpr unsigned longest = 16;  // milliseconds
-  std::this_thread::sleep_for(std::chrono::milliseconds{1 + std::random_device{}() % longest});
-  const auto begun = begin_attach(id, request.options);
-  if (!begun) return request.answer(fail(begun.error()));
-  --request.tries_left;
-  request.failure.reset();
-  (*begun)->attaching = std::move(request);
-  go_on_attaching(**begun);
+  const std::chrono::milliseconds pause{1 + std::random_device{}() % longest};
+  delayed_attaches_.push_back({id, clock::now() + pause, std::move(request)});
+}
+
+void engine::begin_delayed_attaches(clock::time_point now) {
+  // An attempt may have to be made once more later, and is put back into the list then.
+  std::vector<delayed_attach> due;
+  for (delayed_attach& one : std::exchange(delayed_attaches_, {})) {
+    (one.when <= now ? due : delayed_attaches_).push_back(std::move(one));
+  }
+  for (delayed_attach& one : due) {
+    const auto begun = begin_attach(one.id, one.request.options);
+    if (!begun) {
+      one.request.answer(fail(begun.error()));
+      continue;
+    }
+    --one.request.tries_left;
+    one.request.failure.reset();
+    (*begun)->attaching = std::move(one.request);
+    go_on_attaching(**begun);
+  }
+}
+
+void engine::give_up_delayed_attaches() {
+  for (const delayed_attach& one : std::exchange(delayed_attaches_, {})) one.request.answer(fail(given_up(one.id)));
 }
 
 }  // namespace mpiacq::tracing

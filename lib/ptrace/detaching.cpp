@@ -36,6 +36,7 @@ void engine::begin_detach(traced_process& process, detach_request request) {
 
 void engine::leave_all() {
   leaving_all_ = true;
+  give_up_delayed_attaches();
   place_unannounced_children();
   const auto nobody = [](result<void>) {};
   std::vector<pid_t> all;

@@ -178,6 +178,7 @@ deadline engine::next_deadline() const {
   for (const auto& [id, process] : processes_) {
     next = std::min({next, process.give_up, process.look_at_leader, hold_end_of(process)});
   }
+  for (const delayed_attach& one : delayed_attaches_) next = std::min(next, one.when);
   return next;
 }
 
@@ -198,6 +199,7 @@ void engine::on_time(clock::time_point now) {
       look_at_leader(found->second);
     }
   }
+  begin_delayed_attaches(now);
   if (waits_too_long) give_up_waiting_for_tool();
 }
 

@@ -96,7 +96,7 @@ class engine {
   /// Threads of detached processes are left that did not stop in time; they are let go as they come back.
   [[nodiscard]] bool awaits_late_threads() const;
   /// There is no process left of which anything could be told.
-  [[nodiscard]] bool is_idle() const { return processes_.empty() && newborn_.empty(); }
+  [[nodiscard]] bool is_idle() const { return processes_.empty() && newborn_.empty() && delayed_attaches_.empty(); }
 
  private:
   // engine.cpp: finding, reporting, letting run
@@ -184,7 +184,9 @@ class engine {
   static void end_attach(traced_process& process);
   void finish_attach(traced_process& process);
   void undo_attach(traced_process& process);
-  void attach_again(pid_t id, attach_request request);
+  void attach_later(pid_t id, attach_request request);
+  void begin_delayed_attaches(clock::time_point now);
+  void give_up_delayed_attaches();
 
   // attaching_all.cpp
   [[nodiscard]] result<traced_process*> begin_attach_to(const attach_target& target, attach_options options);
@@ -240,6 +242,7 @@ class engine {
   std::unordered_map<pid_t, traced_process> processes_;    ///< they stay where they are
   std::unordered_map<pid_t, traced_process*> process_of_;  ///< by thread
   std::map<pid_t, newborn_process> newborn_;
+  std::vector<delayed_attach> delayed_attaches_;
   std::deque<left_behind> left_behind_;
   process_folders folders_;
   std::vector<pid_t> expected_;    ///< threads that were interrupted, those that have not reported yet

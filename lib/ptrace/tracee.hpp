@@ -119,6 +119,14 @@ struct attach_request {
   int tries_left = 3;                            ///< where another tracer attaches at the same time
 };
 
+/// An attach that another tracer was in the way of. It begins again at `when`; the process is not one of ours until
+/// then.
+struct delayed_attach {
+  pid_t id = 0;
+  deadline when = no_deadline;
+  attach_request request;
+};
+
 /// A program that is being started, until its exec has worked or failed.
 struct pending_launch {
   unique_fd failure;  ///< the child writes errno here where exec fails

@@ -3,6 +3,7 @@
 #include "attach_error.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include <linux/audit.h>
@@ -15,6 +16,8 @@
 #include <sys/syscall.h>
 
 #include "bystander.hpp"
+#include "engine.hpp"
+#include "event_queue.hpp"
 #include "ptrace_call.hpp"
 
 using namespace mpiacq;
@@ -212,6 +215,42 @@ TEST_CASE("where one thread is another's, all the others are let go again") {
     CHECK(state_of(task) != 't');
     CHECK(status_line(process_id{task}, "TracerPid") == (task == theirs ? number(::getpid()) : "0"));
   }
+  ok(calls.interrupt(theirs));
+  CHECK(::waitpid(theirs, nullptr, __WALL) == theirs);
+  ok(calls.detach(theirs, 0));
+  program.pipes().order('g');
+  CHECK(program.pipes().line() == "read: as ever");
+}
+
+TEST_CASE("an attach that another tracer is in the way of is tried again, and the tracing process goes on meanwhile") {
+  bystander program("blocked");
+  program.ready();
+  const pid_t theirs = threads_in_proc(program.pid()).at(5);
+  const tracing::ptrace_calls calls;
+  ok(calls.seize(theirs, 0));
+  std::optional<result<void>> outcome;
+  int tries_later = 0;
+  // A thread other than the one that has seized.
+  std::thread tracing_process([&] {
+    tracing::event_queue events{tracing::unique_fd{}};
+    const tracer_options options;
+    tracing::engine engine(events, options);
+    engine.attach(program.id(), {}, [&](result<void> answer) { outcome = std::move(answer); });
+    while (true) {
+      while (engine.holds_any()) {
+        engine.take_expected();
+        ::sched_yield();
+      }
+      if (outcome) break;
+      // The engine has returned without an answer: the next try is due at a time that need not be waited for here.
+      ++tries_later;
+      engine.on_time(engine.next_deadline());
+    }
+  });
+  tracing_process.join();
+  CHECK(tries_later == 3);
+  REQUIRE_FALSE(outcome->has_value());
+  CHECK(outcome->error().code == error_code::busy);
   ok(calls.interrupt(theirs));
   CHECK(::waitpid(theirs, nullptr, __WALL) == theirs);
   ok(calls.detach(theirs, 0));
