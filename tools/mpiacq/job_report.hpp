@@ -41,7 +41,7 @@ struct job_snapshot {
 [[nodiscard]] job_snapshot snapshot_of(const job& subject);
 
 /// For people: a headline, the table, what to know about it.
-[[nodiscard]] std::string job_text(const job_snapshot& snapshot, bool colour);
+void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour);
 
 /// A `mpiacq.job/1` document.
 void write_job(json_writer& out, const job_snapshot& snapshot);

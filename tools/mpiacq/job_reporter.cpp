@@ -34,7 +34,7 @@ void job_reporter::report(job_snapshot::event what, std::optional<job_change> ch
   snapshot->stacks = std::exchange(stacks_, std::nullopt);
   snapshot->queues = std::exchange(queues_, std::nullopt);
   report_.write([snapshot, json = options_.json, colour = report_.wants_colour()](report_stream& out) {
-    if (!json) return out.write(job_text(*snapshot, colour));
+    if (!json) return write_job_text(out, *snapshot, colour);
     json_writer document(out);
     write_job(document, *snapshot);
     out.put('\n');

@@ -97,24 +97,23 @@ job_snapshot snapshot_of(const job& subject) {
   return snapshot;
 }
 
-std::string job_text(const job_snapshot& snapshot, bool colour) {
-  if (snapshot.what == job_snapshot::event::new_processes) return spawn_text(snapshot);
+void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour) {
+  if (snapshot.what == job_snapshot::event::new_processes) return out.write(spawn_text(snapshot));
   const auto& table = snapshot.processes;
   const std::string& how = snapshot.starter.found_how;
-  if (!table || is_small(snapshot)) return headline(snapshot, table.get());
-  std::string text = headline(snapshot, table.get());
-  if (!how.empty()) text += "  " + printable(how) + "\n";
+  out.write(headline(snapshot, table.get()));
+  if (!table || is_small(snapshot)) return;
+  if (!how.empty()) out.write("  " + printable(how) + "\n");
   if (snapshot.starter.has_both) {
-    text += "  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n";
+    out.write("  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n");
   }
-  text += table_text(*table, snapshot.states);
+  out.write(table_text(*table, snapshot.states));
   // By MPIR they are the whole job's; by MPI2DD each process has its own.
-  text += snapshot.interface == interface_kind::mpi2dd ? facts_text(*table, snapshot.facts_of_ranks)
-                                                       : facts_text(snapshot.facts);
-  text += problem_text(snapshot.problems, table.get());
-  if (snapshot.stacks) text += stacks_body(*snapshot.stacks, colour);
-  if (snapshot.queues) text += queues_body(*snapshot.queues, colour);
-  return text;
+  out.write(snapshot.interface == interface_kind::mpi2dd ? facts_text(*table, snapshot.facts_of_ranks)
+                                                         : facts_text(snapshot.facts));
+  out.write(problem_text(snapshot.problems, table.get()));
+  if (snapshot.stacks) write_stacks_body(out, *snapshot.stacks, colour);
+  if (snapshot.queues) write_queues_body(out, *snapshot.queues, colour);
 }
 
 }  // namespace mpiacq::tool

@@ -75,7 +75,7 @@ int run_queues(const queues_options& options) {
   const bool rank_failed = session->rank_failed();
   const auto seen = std::make_shared<const queues_snapshot>(std::move(session->snapshot()));
   report->write([seen, json = options.report.json, colour = report->wants_colour()](report_stream& out) {
-    if (!json) return out.write(queues_text(*seen, colour));
+    if (!json) return write_queues_text(out, *seen, colour);
     json_writer document(out);
     write_queues(document, *seen);
     out.put('\n');

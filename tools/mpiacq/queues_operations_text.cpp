@@ -152,25 +152,23 @@ std::string operations_text(const queues_snapshot& snapshot) {
   return text;
 }
 
-std::string every_operation_text(const queues_snapshot& snapshot) {
+void write_every_operation(report_stream& out, const queues_snapshot& snapshot) {
   const standings states(snapshot.waits);
-  std::string text;
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_queues& rank = snapshot.seen.ranks[i];
     if (!rank.report) continue;
-    text += fmt::format("  rank {}:\n", snapshot.names.of(rank.rank));
+    out.write(fmt::format("  rank {}:\n", snapshot.names.of(rank.rank)));
     for (std::uint32_t c = 0; c < rank.report->communicators.size(); ++c) {
       const queue_communicator& own = rank.report->communicators[c];
-      text += fmt::format("    {} (id {:#x}), rank {} of {}\n", name_of(own), own.id, own.local_rank, own.size);
+      out.write(fmt::format("    {} (id {:#x}), rank {} of {}\n", name_of(own), own.id, own.local_rank, own.size));
       for (const queue_class queue : all_queue_classes) {
         const auto& operations = own.of(queue).operations;
         for (std::uint32_t o = 0; o < operations.size(); ++o) {
-          text += details_of(own, rank.report->unit, {i, c, queue, o}, operations[o], states);
+          out.write(details_of(own, rank.report->unit, {i, c, queue, o}, operations[o], states));
         }
       }
     }
   }
-  return text;
 }
 
 }  // namespace mpiacq::tool

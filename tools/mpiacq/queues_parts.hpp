@@ -23,7 +23,7 @@ inline constexpr std::size_t rows_shown = 48;
 /// The pending operations as a table. Each rank's are in the library's order; ranks share a row where they agree.
 [[nodiscard]] std::string operations_text(const queues_snapshot& snapshot);
 /// All that the queue library says of each rank's communicators and operations, in the library's order.
-[[nodiscard]] std::string every_operation_text(const queues_snapshot& snapshot);
+void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 
 /// For ranks whose queues are not known: the call that each is in, and who is missing from a collective call.
 [[nodiscard]] std::string calls_text(const node_queues& seen, const rank_names& names);

@@ -13,6 +13,7 @@
 #include "mpiacq/rank_names.hpp"
 #include "mpiacq/rank_set.hpp"
 #include "rank_hosts.hpp"
+#include "report_stream.hpp"
 
 namespace mpiacq::tool {
 
@@ -45,8 +46,8 @@ struct queues_snapshot {
 
 /// Tables for people: who waits for whom, deadlocks first; the pending operations; what is not known. `colour` for a
 /// terminal.
-[[nodiscard]] std::string queues_text(const queues_snapshot& snapshot, bool colour);
+void write_queues_text(report_stream& out, const queues_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.
-[[nodiscard]] std::string queues_body(const queues_snapshot& snapshot, bool colour);
+void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour);
 
 }  // namespace mpiacq::tool

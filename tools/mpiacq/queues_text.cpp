@@ -172,26 +172,34 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 
 }  // namespace
 
-std::string queues_body(const queues_snapshot& snapshot, bool colour) {
+void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
+  out.write(libraries_text(snapshot));
   // Where nothing was read, that nobody waits and nothing is pending would be no answer.
-  const std::string seen = nothing_is_read(snapshot)
-                               ? calls_text(snapshot.seen, snapshot.names)
-                               : waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour) +
-                                     (snapshot.verbose ? every_operation_text(snapshot)
-                                                       : operations_text(snapshot) + communicators_text(snapshot));
+  if (nothing_is_read(snapshot)) {
+    out.write(calls_text(snapshot.seen, snapshot.names));
+  } else {
+    out.write(waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour));
+    if (snapshot.verbose) {
+      write_every_operation(out, snapshot);
+    } else {
+      out.write(operations_text(snapshot));
+      out.write(communicators_text(snapshot));
+    }
+  }
+  out.write(new_processes_text(snapshot));
+  out.write(problems_text(snapshot));
   // Where each rank has a cause of its own, doubts about what the queues show repeat it.
   const auto& ranks = snapshot.seen.ranks;
   const bool is_explained = nothing_is_read(snapshot) && std::none_of(ranks.begin(), ranks.end(), is_whole);
-  const std::string doubts = is_explained ? std::string() : doubts_text(snapshot.waits);
-  return libraries_text(snapshot) + seen + new_processes_text(snapshot) + problems_text(snapshot) + doubts +
-         snapshot.hosts.line(snapshot.names);
+  if (!is_explained) out.write(doubts_text(snapshot.waits));
+  out.write(snapshot.hosts.line(snapshot.names));
 }
 
-std::string queues_text(const queues_snapshot& snapshot, bool colour) {
-  std::string text = headline(snapshot);
-  if (!snapshot.starter.found_how.empty()) text += "  " + printable(snapshot.starter.found_how) + "\n";
-  text += queues_body(snapshot, colour);
-  return snapshot.names.has_worlds() ? text + world_lines(snapshot.worlds) : text;
+void write_queues_text(report_stream& out, const queues_snapshot& snapshot, bool colour) {
+  out.write(headline(snapshot));
+  if (!snapshot.starter.found_how.empty()) out.write("  " + printable(snapshot.starter.found_how) + "\n");
+  write_queues_body(out, snapshot, colour);
+  if (snapshot.names.has_worlds()) out.write(world_lines(snapshot.worlds));
 }
 
 }  // namespace mpiacq::tool

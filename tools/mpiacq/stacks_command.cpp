@@ -59,11 +59,11 @@ void write_report(report_stream& out, const stacks_snapshot& snapshot, const sta
   }
   switch (options.form) {
     case stacks_form::folded:
-      return out.write(stacks_folded(snapshot.tree));
+      return write_stacks_folded(out, snapshot.tree);
     case stacks_form::dot:
-      return out.write(stacks_dot(snapshot));
+      return write_stacks_dot(out, snapshot);
     case stacks_form::tree:
-      return out.write(stacks_text(snapshot, colour));
+      return write_stacks_text(out, snapshot, colour);
   }
 }
 

@@ -30,7 +30,7 @@ std::string quoted_for_dot(const std::string& text) {
 
 }  // namespace
 
-std::string stacks_folded(const call_tree& tree) {
+void write_stacks_folded(report_stream& out, const call_tree& tree) {
   // Frames of one function are one there, whatever their lines.
   std::map<std::string, std::uint64_t> counts;
   std::string path;
@@ -44,14 +44,12 @@ std::string stacks_folded(const call_tree& tree) {
     lengths[number] = path.size();
     if (node.stacks_ending != 0) counts[path] += node.stacks_ending;
   }
-  std::string text;
-  for (const auto& [stack, count] : counts) text += fmt::format("{} {}\n", stack, count);
-  return text;
+  for (const auto& [stack, count] : counts) out.write(fmt::format("{} {}\n", stack, count));
 }
 
-std::string stacks_dot(const stacks_snapshot& snapshot) {
+void write_stacks_dot(report_stream& out, const stacks_snapshot& snapshot) {
   const call_tree& tree = snapshot.tree;
-  std::string text = "digraph stacks {\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n";
+  out.write("digraph stacks {\n  node [shape=box, fontname=monospace];\n  edge [fontname=monospace];\n");
   const auto chains = chains_of(tree);
   for (std::size_t i = 0; i < chains.size(); ++i) {
     std::string label;
@@ -60,16 +58,16 @@ std::string stacks_dot(const stacks_snapshot& snapshot) {
       if (frame.repeats > 1) label += fmt::format("  (x {})", frame.repeats);
       label += "\\l";
     }
-    text += fmt::format("  c{} [label=\"{}\"];\n", i, label);
+    out.write(fmt::format("  c{} [label=\"{}\"];\n", i, label));
   }
-  text += "  top [shape=point];\n";
+  out.write("  top [shape=point];\n");
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const call_tree::node& node = tree[chains[i].last];
     const std::string from = chains[i].parent ? fmt::format("c{}", *chains[i].parent) : "top";
-    text += fmt::format("  {} -> c{} [label=\"{}\"{}];\n", from, i, ranks_text(node.ranks, snapshot.names),
-                        node.moved() ? ", style=dashed" : "");
+    out.write(fmt::format("  {} -> c{} [label=\"{}\"{}];\n", from, i, ranks_text(node.ranks, snapshot.names),
+                          node.moved() ? ", style=dashed" : ""));
   }
-  return text + "}\n";
+  out.write("}\n");
 }
 
 }  // namespace mpiacq::tool

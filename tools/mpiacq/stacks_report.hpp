@@ -11,6 +11,7 @@
 #include "mpiacq/ids.hpp"
 #include "mpiacq/job.hpp"
 #include "rank_hosts.hpp"
+#include "report_stream.hpp"
 
 namespace mpiacq::tool {
 
@@ -41,12 +42,12 @@ struct stacks_snapshot {
 };
 
 /// A tree for people; `colour` for a terminal. Single calls are not indented, branches are, with their ranks.
-[[nodiscard]] std::string stacks_text(const stacks_snapshot& snapshot, bool colour);
+void write_stacks_text(report_stream& out, const stacks_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.
-[[nodiscard]] std::string stacks_body(const stacks_snapshot& snapshot, bool colour);
+void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour);
 /// "main;solve;PMPI_Barrier 3" for each different stack, as flame graph tools read it.
-[[nodiscard]] std::string stacks_folded(const call_tree& tree);
+void write_stacks_folded(report_stream& out, const call_tree& tree);
 /// For Graphviz.
-[[nodiscard]] std::string stacks_dot(const stacks_snapshot& snapshot);
+void write_stacks_dot(report_stream& out, const stacks_snapshot& snapshot);
 
 }  // namespace mpiacq::tool

@@ -22,15 +22,16 @@ constexpr std::size_t branches_shown = 4;
 /// Draws a tree, chain after chain: what stands left of a chain's frames is its parents' affair.
 class tree_painter {
  public:
-  tree_painter(const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
-      : tree_(tree),
+  tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
+      : out_(out),
+        tree_(tree),
         names_(names),
         hosts_(hosts),
         chains_(chains_of(tree)),
         parted_(partings_of(tree)),
         colour_(colour) {}
 
-  [[nodiscard]] std::string draw() {
+  void draw() {
     std::vector<std::size_t> tops;
     for (std::size_t i = 0; i < chains_.size(); ++i) {
       if (!chains_[i].parent) tops.push_back(i);
@@ -42,8 +43,9 @@ class tree_painter {
       waiting_.pop_back();
       next.chain ? draw_chain(*next.chain, next.first, next.rest) : draw_standing(next.above, next.first);
     }
-    return std::move(text_);
   }
+  /// Whether a rank was in some call in some samples only, and a mark says so.
+  [[nodiscard]] bool has_marks() const { return has_marks_; }
 
  private:
   /// A chain, or (without one) those who stand in the last frame of the chain above.
@@ -78,11 +80,13 @@ class tree_painter {
     const call_chain& chain = chains_[index];
     std::string shown;
     // All frames of a chain have what its first one has.
-    const std::string label = label_of(tree_[chain.frames.front().node], shown);
+    const call_tree::node& first_node = tree_[chain.frames.front().node];
+    const std::string label = label_of(first_node, shown);
+    has_marks_ = has_marks_ || first_node.moved();
     const std::string below = rest + std::string(shown.size() + 2, ' ');
     std::string left = first + label + "  ";
     for (const call_chain::frame& frame : chain.frames) {
-      text_ += left + frame_line(frame) + "\n";
+      out_.write(left + frame_line(frame) + "\n");
       left = below;
     }
     const call_tree::node& last = tree_[chain.last];
@@ -102,7 +106,7 @@ class tree_painter {
   void draw_standing(call_tree::node_number number, const std::string& left) {
     const call_tree::node& node = tree_[number];
     const bool at_deepest = parted_.deepest == number;
-    text_ += left + in(at_deepest ? red : cyan, ranks_text(node.standing, names_)) + "  (no further)\n";
+    out_.write(left + in(at_deepest ? red : cyan, ranks_text(node.standing, names_)) + "  (no further)\n");
   }
 
   [[nodiscard]] std::string frame_line(const call_chain::frame& frame) const {
@@ -115,6 +119,7 @@ class tree_painter {
     return line;
   }
 
+  report_stream& out_;
   const call_tree& tree_;
   const rank_names& names_;
   const rank_hosts& hosts_;
@@ -122,7 +127,7 @@ class tree_painter {
   partings parted_;
   bool colour_;
   std::vector<task> waiting_;
-  std::string text_;
+  bool has_marks_ = false;
 };
 
 /// "0 in exchange at waits.c:35 | 1-3 in settle at waits.c:39": who went where below a frame.
@@ -209,23 +214,24 @@ std::string_view outcome_of(const stacked_rank& rank) {
   }
 }
 
-std::string stacks_body(const stacks_snapshot& snapshot, bool colour) {
+void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  std::string text = tree_painter(tree, snapshot.names, snapshot.hosts, colour).draw();
-  if (tree.samples() > 1 && text.find(" ~") != std::string::npos) {
-    text += "  ~ a rank was there in some of the samples only; % of all stacks\n";
+  tree_painter painter(out, tree, snapshot.names, snapshot.hosts, colour);
+  painter.draw();
+  if (tree.samples() > 1 && painter.has_marks()) {
+    out.write("  ~ a rank was there in some of the samples only; % of all stacks\n");
   }
-  text += partings_text(tree, snapshot.names) + not_taken_text(snapshot.ranks, snapshot.names) +
-          snapshot.hosts.line(snapshot.names);
-  for (const error& problem : snapshot.problems) text += "  problem: " + advised(problem.message) + "\n";
-  return text;
+  out.write(partings_text(tree, snapshot.names));
+  out.write(not_taken_text(snapshot.ranks, snapshot.names));
+  out.write(snapshot.hosts.line(snapshot.names));
+  for (const error& problem : snapshot.problems) out.write("  problem: " + advised(problem.message) + "\n");
 }
 
-std::string stacks_text(const stacks_snapshot& snapshot, bool colour) {
-  std::string text = headline(snapshot);
-  if (!snapshot.starter.found_how.empty()) text += "  " + printable(snapshot.starter.found_how) + "\n";
-  text += stacks_body(snapshot, colour);
-  return snapshot.names.has_worlds() ? text + world_lines(snapshot.worlds) : text;
+void write_stacks_text(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
+  out.write(headline(snapshot));
+  if (!snapshot.starter.found_how.empty()) out.write("  " + printable(snapshot.starter.found_how) + "\n");
+  write_stacks_body(out, snapshot, colour);
+  if (snapshot.names.has_worlds()) out.write(world_lines(snapshot.worlds));
 }
 
 }  // namespace mpiacq::tool
