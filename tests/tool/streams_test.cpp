@@ -1,8 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Standard streams that are closed, memory that is short, and what a report of many processes costs.
-#include <csignal>
-
-#include <sys/resource.h>
+// Standard streams that are closed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,75 +29,4 @@ TEST_CASE("standard streams that are closed become /dev/null") {
   }
   CHECK(runs_freely(starter.pid()));
   CHECK(WEXITSTATUS(starter.end()) == 0);
-}
-
-TEST_CASE("memory that is too short is an error, and the job goes on") {
-#ifdef __SANITIZE_ADDRESS__
-  MPIACQ_SKIP("AddressSanitizer needs more address space than the limit leaves");
-#endif
-  running_starter starter({"big_table", "own", "--hold", "--ranks", "1000000"});
-  starter.ready();
-  command_options how;
-  how.in_child = [] {
-    constexpr rlim_t less_than_the_strings = rlim_t{96} << 20;
-    const rlimit limit{less_than_the_strings, less_than_the_strings};
-    ::setrlimit(RLIMIT_AS, &limit);
-  };
-  const auto run = attach(starter.pid(), {}, how);
-  CHECK(run.command.exit_code == 125);
-  CHECK_THAT(run.command.err, ContainsSubstring("out of memory"));
-  CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
-  CHECK(WEXITSTATUS(starter.end()) == 0);
-}
-
-namespace {
-
-/// What one `mpiacq attach` had resident, and what the starter allocated for its table, in bytes.
-struct attach_memory {
-  long peak = 0;
-  long table = 0;
-};
-
-attach_memory memory_of_attach(const std::vector<std::string>& starter_words, const std::vector<std::string>& options) {
-  running_starter starter(starter_words);
-  starter.ready();
-  attach_memory seen;
-  for (const char* part : {"table_bytes", "hosts_bytes", "executables_bytes"}) {
-    seen.table += std::stol(starter.said(part));
-  }
-  std::vector<std::string> words = {MPIACQ_COMMAND, "attach", "-o", "/dev/null"};
-  words.insert(words.end(), options.begin(), options.end());
-  words.push_back(std::to_string(starter.pid()));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  rusage used{};
-  REQUIRE(::wait4(child, &status, 0, &used) == child);
-  CHECK(WEXITSTATUS(status) == 0);
-  seen.peak = used.ru_maxrss * 1024;
-  return seen;
-}
-
-}  // namespace
-
-TEST_CASE("a report of many processes costs little memory beside their table") {
-#ifdef __SANITIZE_ADDRESS__
-  MPIACQ_SKIP("AddressSanitizer's own memory would be measured; tests/counts/report_test.cpp counts what is allocated");
-#endif
-  const std::string strings = GENERATE(values<std::string>({"own", "shared"}));
-  const std::string form = GENERATE(values<std::string>({"--json", ""}));
-  INFO(strings << " " << form);
-  const std::vector<std::string> options = form.empty() ? std::vector<std::string>{} : std::vector<std::string>{form};
-  const auto few = memory_of_attach({"big_table", strings, "--hold", "--ranks", "1"}, options);
-  const auto many = memory_of_attach({"big_table", strings, "--hold", "--ranks", "300000"}, options);
-  // Three buffers for the table (1.5 MB) and three for pages with strings (3 MB), and the rest of a block of text (4 MB
-  // at most).
-  constexpr long constant = 8L << 20;
-  CHECK(many.peak - few.peak < many.table + many.table / 2 + constant);
 }
