@@ -26,7 +26,7 @@ set(mpiacq_with_ubsan $<$<NOT:$<BOOL:$<TARGET_PROPERTY:MPIACQ_ASAN_ALONE>>>:,und
 target_compile_options(mpiacq_sanitizers INTERFACE
   $<$<BOOL:${MPIACQ_SANITIZE}>:-fsanitize=address${mpiacq_with_ubsan} -fno-sanitize-recover=all -fno-omit-frame-pointer>
   # With sanitizers GCC sees uninitialised members inside the standard library's own headers (its manual says so).
-  $<$<AND:$<BOOL:${MPIACQ_SANITIZE}>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>
+  $<$<AND:$<OR:$<BOOL:${MPIACQ_SANITIZE}>,$<BOOL:${MPIACQ_SANITIZE_THREADS}>>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>
   # GCC warns that ThreadSanitizer does not understand the fences inside the standard library.
   $<$<BOOL:${MPIACQ_SANITIZE_THREADS}>:-fsanitize=thread -fno-omit-frame-pointer>
   $<$<AND:$<BOOL:${MPIACQ_SANITIZE_THREADS}>,$<CXX_COMPILER_ID:GNU>>:-Wno-tsan>)
