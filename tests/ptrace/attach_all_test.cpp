@@ -315,9 +315,9 @@ TEST_CASE("processes that are killed, exec or end while many are taken do not ke
 }
 
 TEST_CASE("a thread that the kernel keeps is named, and the other processes are held") {
-  tracer_options soon;
-  soon.stop_limit = 50ms;
-  const auto t = new_tracer(soon);
+  tracer_options short_limit;
+  short_limit.stop_limit = 50ms;
+  const auto t = new_tracer(short_limit);
   crowd all(10);
   bystander stuck("long_vfork");
   stuck.ready();

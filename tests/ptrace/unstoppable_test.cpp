@@ -7,7 +7,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr tracer_options soon = {.stop_limit = 50ms, .tracing_program = {}};
+constexpr tracer_options short_limit = {.stop_limit = 50ms, .tracing_program = {}};
 
 process_id in_vfork(tracer& t, inferior& program, bool with_breakpoint) {
   const process_id id = at_entry(t, program);
@@ -26,7 +26,7 @@ error next_problem(tracer& t) {
 }  // namespace
 
 TEST_CASE("a thread that does not stop in time is named, and the rest goes on") {
-  const auto t = new_tracer(soon);
+  const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, true);
   ok(t->interrupt(id));
@@ -45,7 +45,7 @@ TEST_CASE("a thread that does not stop in time is named, and the rest goes on") 
 }
 
 TEST_CASE("a thread that comes back while the process is held is held too") {
-  const auto t = new_tracer(soon);
+  const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, false);
   ok(t->interrupt(id));
@@ -58,7 +58,7 @@ TEST_CASE("a thread that comes back while the process is held is held too") {
 }
 
 TEST_CASE("a thread that cannot be stopped is let go when it comes back") {
-  const auto t = new_tracer(soon);
+  const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, true);
   const auto detached = t->detach(id);
@@ -74,7 +74,7 @@ TEST_CASE("a thread that cannot be stopped is let go when it comes back") {
 TEST_CASE("a tracer that goes while a thread cannot be stopped leaves no trap in it") {
   inferior program("long_vfork");
   {
-    const auto t = new_tracer(soon);
+    const auto t = new_tracer(short_limit);
     in_vfork(*t, program, true);
   }
   program.order('g');
