@@ -46,11 +46,21 @@ bool waits_for_all(kind call) {
   return call == kind::wait_all || call == kind::exchange;
 }
 
-/// Both queues of a rank are known to their ends, on all communicators.
-bool all_is_listed(const queue_report& report) {
-  return std::all_of(report.communicators.begin(), report.communicators.end(), [](const queue_communicator& own) {
-    return own.of(queue_class::sends).known != queue_knowledge::cut_short &&
-           own.of(queue_class::receives).known != queue_knowledge::cut_short;
+/// Whether `call` may wait for a send as well as for a receive: the requests of MPI_Wait are of both kinds.
+bool may_wait_for_both(kind call) {
+  return call == kind::exchange || call == kind::wait_one || call == kind::wait_all || call == kind::wait_any;
+}
+
+/// Whether every operation that a rank in `call` may wait for is in its report. A queue that was cut short or could not
+/// be read may hold that operation. A queue of which the library has no information may hold it too, if the call waits
+/// for operations of both kinds; the operation of any other call is in the queue that the library lists.
+bool lists_all_that_matters(const queue_report& report, kind call) {
+  const auto may_lack_it = [&](const queue_listing& queue) {
+    if (queue.known == queue_knowledge::none) return may_wait_for_both(call);
+    return queue.known != queue_knowledge::complete;
+  };
+  return std::none_of(report.communicators.begin(), report.communicators.end(), [&](const queue_communicator& own) {
+    return may_lack_it(own.of(queue_class::sends)) || may_lack_it(own.of(queue_class::receives));
   });
 }
 
@@ -92,7 +102,8 @@ class one_rank {
       sure_ = sure_ && operation.other_side_known;
       add(operation);
     }
-    sure_ = sure_ && blocks(call_.kind) && !call_.other_threads && all_is_listed(*seen.ranks[report].report);
+    sure_ = sure_ && blocks(call_.kind) && !call_.other_threads &&
+            lists_all_that_matters(*seen.ranks[report].report, call_.kind);
   }
 
   [[nodiscard]] std::size_t candidates() const { return candidates_; }

@@ -89,6 +89,23 @@ TEST_CASE("what a call waits for may be in no queue") {
   CHECK(says(made_job(2).in(0, "MPI_Mprobe").waits().doubts, "rank 0: in MPI_Probe"));
 }
 
+TEST_CASE("a wait is certain only if every queue that its call depends on is known") {
+  const auto in_wait = [](queue_class which, queue_knowledge known, const char* call) {
+    made_job job(2);
+    job.receive(0, 1, 7).in(0, call).in(1, "");
+    job.communicator(0, 0).of(which).known = known;
+    return text_of(job.waits().waits);
+  };
+  CHECK(in_wait(queue_class::sends, queue_knowledge::complete, "MPI_Wait") == "0>1");
+  for (const auto known : {queue_knowledge::cut_short, queue_knowledge::failed}) {
+    CHECK(in_wait(queue_class::sends, known, "MPI_Wait") == "0>1?");
+    CHECK(in_wait(queue_class::receives, known, "MPI_Recv") == "0>1?");
+  }
+  // MPICH lists no sends unless it was configured to. MPI_Wait may have the request of a send; MPI_Recv has none.
+  CHECK(in_wait(queue_class::sends, queue_knowledge::none, "MPI_Wait") == "0>1?");
+  CHECK(in_wait(queue_class::sends, queue_knowledge::none, "MPI_Recv") == "0>1");
+}
+
 TEST_CASE("a rank in MPI_Mprobe waits for the probe that its queue lists, and for no other operation") {
   made_job job(3);
   job.receive(0, 1, 7).receive(0, 2, 9).in(0, "MPI_Mprobe");
