@@ -21,11 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "front_end.hpp"
 #include "made_up_ranks.hpp"
 #include "measurement.hpp"
-#include "node_agent.hpp"
+#include "node/agent_process.hpp"
 #include "peak_memory.hpp"
+#include "tree/front_end.hpp"
 
 namespace mpiacq::bench {
 

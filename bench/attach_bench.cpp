@@ -17,7 +17,7 @@
 #include "floor/bare_hold.hpp"
 #include "in_turn.hpp"
 #include "measurement.hpp"
-#include "mpiacq/tracer.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "peak_memory.hpp"
 #include "system_calls.hpp"
 

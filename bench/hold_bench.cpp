@@ -23,7 +23,7 @@
 #include "floor/bare_hold.hpp"
 #include "in_turn.hpp"
 #include "measurement.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "peak_memory.hpp"
 #include "rival/said_times.hpp"
 #include "system_calls.hpp"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mpiacq/ids.hpp"
+#include "mpiacq/base/ids.hpp"
 
 namespace mpiacq::bench {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "messages.hpp"
+#include "wire/agent_messages.hpp"
 
 namespace mpiacq::bench {
 

@@ -21,10 +21,10 @@
 #include "bench_sizes.hpp"
 #include "in_turn.hpp"
 #include "measurement.hpp"
-#include "mpiacq/process_symbols.hpp"
-#include "mpiacq/process_types.hpp"
-#include "mpiacq/queue_host.hpp"
-#include "mpiacq/tracer.hpp"
+#include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/process/process_types.hpp"
+#include "mpiacq/process/tracer.hpp"
+#include "mpiacq/queues/queue_host.hpp"
 #include "peak_memory.hpp"
 #include "rival/peek_queues.hpp"
 #include "system_calls.hpp"
@@ -145,7 +145,7 @@ void many_side_by_side(int count, int operations) {
   for (int i = 0; i < count; ++i) ranks.push_back(std::make_unique<rank>(operations));
   type_catalogue catalogue;
   const unsigned workers = std::max(1U, std::thread::hardware_concurrency());
-  const auto side_by_side = [&] {
+  const auto ranks_at_once = [&] {
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> pool;
     for (unsigned w = 0; w < workers; ++w) {

@@ -16,9 +16,9 @@
 #include "bench_sizes.hpp"
 #include "in_turn.hpp"
 #include "measurement.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
 #include "peak_memory.hpp"
-#include "report_stream.hpp"
+#include "report/report_stream.hpp"
 #include "table_report.hpp"
 
 using namespace mpiacq;

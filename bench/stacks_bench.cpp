@@ -17,8 +17,8 @@
 #include "in_turn.hpp"
 #include "job_of_copies.hpp"
 #include "measurement.hpp"
-#include "mpiacq/call_tree.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/ranks/call_tree.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "peak_memory.hpp"
 #include "system_calls.hpp"
 

@@ -14,8 +14,8 @@
 #include "in_turn.hpp"
 #include "job_of_copies.hpp"
 #include "measurement.hpp"
-#include "mpiacq/tracer.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "mpiacq/process/tracer.hpp"
+#include "mpiacq/process/unwinder.hpp"
 #include "system_calls.hpp"
 
 using namespace mpiacq;

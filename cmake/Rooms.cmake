@@ -1,5 +1,5 @@
-# One target a room. A room sees include/mpiacq and its own folder, and nothing of another room's folder: a wrong
-# include does not compile. Only `job`, which joins them, links the others.
+# Each room is one target. A room sees include/mpiacq, its own folder, lib/base and the rooms that it names as BELOW: a
+# wrong include does not compile. scripts/check-rooms knows the order of the rooms.
 
 # For what must not run with sanitizers: the same but those.
 add_library(mpiacq_plain_flags INTERFACE)
@@ -52,15 +52,18 @@ function(mpiacq_one_file target)
   endif()
 endfunction()
 
-# mpiacq_room(NAME SOURCES file... [PRIVATE_LIBRARIES target...])
-# An object library mpiacq_room_NAME; all rooms together become the one library `mpiacq`.
+# mpiacq_room(NAME SOURCES file... [BELOW room...] [PRIVATE_LIBRARIES target...])
+# BELOW: rooms under this one whose private headers it includes, beside those of lib/base. An object library mpiacq_room_NAME; all rooms together become the one library `mpiacq`.
 function(mpiacq_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;BELOW;PRIVATE_LIBRARIES" ${ARGN})
   set(room mpiacq_room_${name})
   add_library(${room} OBJECT ${ROOM_SOURCES})
   set_target_properties(${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   mpiacq_one_file(${room})
-  target_include_directories(${room} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(${room} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/lib/base)
+  foreach(below IN LISTS ROOM_BELOW)
+    target_include_directories(${room} PRIVATE ${PROJECT_SOURCE_DIR}/lib/${below})
+  endforeach()
   target_link_libraries(${room} PRIVATE mpiacq_flags mpiacq_api tl::expected ${ROOM_PRIVATE_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY MPIACQ_ROOMS ${room})
 endfunction()

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <mpiacq/job.hpp>
+#include <mpiacq/job/job.hpp>
 
 int main(int argc, char** argv) {
   auto job = mpiacq::job::launch(std::vector<std::string>(argv + 1, argv + argc));

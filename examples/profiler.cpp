@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include <mpiacq/call_tree.hpp>
-#include <mpiacq/job_view.hpp>
-#include <mpiacq/node_ranks.hpp>
+#include <mpiacq/job/job_view.hpp>
+#include <mpiacq/ranks/call_tree.hpp>
+#include <mpiacq/ranks/node_ranks.hpp>
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <elf.h>
 #include <fmt/format.h>
 
-#include "code_mappings.hpp"
-#include "dynamic_symbols.hpp"
+#include "code_names/code_mappings.hpp"
+#include "elf/dynamic_symbols.hpp"
 #include "fake_memory.hpp"
-#include "mpiacq/call_tree.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "mpiacq/process/unwinder.hpp"
+#include "mpiacq/ranks/call_tree.hpp"
 #include "unwind_writer.hpp"
 
 using namespace mpiacq;
@@ -83,11 +83,11 @@ void unwind_steps(benchmark::State& state) {
 }
 BENCHMARK(unwind_steps)->ArgName("frames")->Arg(10)->Arg(100);
 
-thread_stack stack_of(std::size_t frames, std::uint32_t branch) {
+thread_stack stack_of(std::size_t frames, std::uint32_t child_links) {
   thread_stack stack;
   for (std::size_t i = 0; i < frames; ++i) {
     auto place = std::make_shared<code_place>();
-    place->function = i == 0 ? fmt::format("waits_{}", branch) : fmt::format("calls_{}", i);
+    place->function = i == 0 ? fmt::format("waits_{}", child_links) : fmt::format("calls_{}", i);
     place->module_path = "/home/user/simulation";
     stack.frames.push_back({target_address{0x1000 + i}, std::move(place), false});
   }
@@ -97,7 +97,7 @@ thread_stack stack_of(std::size_t frames, std::uint32_t branch) {
 /// Ranks in eight places, each with 22 frames that one catalogue has named.
 void add_to_tree(benchmark::State& state) {
   std::vector<thread_stack> stacks;
-  for (std::uint32_t branch = 0; branch < 8; ++branch) stacks.push_back(stack_of(22, branch));
+  for (std::uint32_t child_links = 0; child_links < 8; ++child_links) stacks.push_back(stack_of(22, child_links));
   for (auto _ : state) {
     call_tree tree;
     for (std::uint32_t rank = 0; rank < state.range(0); ++rank) tree.add(rank, stacks[rank % stacks.size()]);

@@ -6,14 +6,14 @@
 
 #include <benchmark/benchmark.h>
 
-#include "callbacks.hpp"
-#include "frames.hpp"
-#include "messages.hpp"
-#include "mpiacq/memory.hpp"
+#include "framing/wire.hpp"
+#include "library/callbacks.hpp"
+#include "library/process_answers.hpp"
+#include "library/report_sink.hpp"
+#include "mpiacq/base/memory.hpp"
 #include "own_memory.hpp"
-#include "process_answers.hpp"
-#include "report_sink.hpp"
-#include "wire.hpp"
+#include "separate/frames.hpp"
+#include "wire/agent_messages.hpp"
 
 using namespace mpiacq;
 
@@ -24,8 +24,8 @@ void registers_there_and_back(benchmark::State& state) {
   std::vector<thread_registers> all(static_cast<std::size_t>(state.range(0)));
   for (thread_registers& one : all) one.count = 17;
   for (auto _ : state) {
-    const auto bytes = helper::encode(all);
-    const auto back = helper::decode<std::vector<thread_registers>>(bytes);
+    const auto bytes = base::encode(all);
+    const auto back = base::decode<std::vector<thread_registers>>(bytes);
     if (!back || back->size() != all.size()) state.SkipWithError("decoding");
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
@@ -37,8 +37,8 @@ void operation_record(benchmark::State& state) {
   queue_operation operation;
   const mqd_host::record said = operation;
   for (auto _ : state) {
-    const auto bytes = helper::encode(said);
-    if (!helper::decode<mqd_host::record>(bytes)) state.SkipWithError("decoding");
+    const auto bytes = base::encode(said);
+    if (!base::decode<mqd_host::record>(bytes)) state.SkipWithError("decoding");
   }
 }
 BENCHMARK(operation_record);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-#include "mpiacq/memory.hpp"
+#include "mpiacq/base/memory.hpp"
 
 namespace mpiacq::bench {
 

@@ -5,8 +5,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "mpiacq/mpi2dd_tables.hpp"
-#include "mpiacq/rank_set.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_tables.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
 #include "own_memory.hpp"
 
 using namespace mpiacq;

@@ -7,9 +7,9 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
-#include "mpiacq/memory.hpp"
-#include "mpiacq/process_symbols.hpp"
-#include "mpiacq/tracer.hpp"
+#include "mpiacq/base/memory.hpp"
+#include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "own_memory.hpp"
 
 using namespace mpiacq;

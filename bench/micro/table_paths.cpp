@@ -6,14 +6,14 @@
 
 #include <benchmark/benchmark.h>
 
-#include "address_ids.hpp"
-#include "columns.hpp"
-#include "descriptor.hpp"
-#include "mpiacq/memory.hpp"
-#include "mpiacq/process_table.hpp"
+#include "columns/address_ids.hpp"
+#include "columns/string_pool.hpp"
+#include "mpiacq/base/memory.hpp"
+#include "mpiacq/job/process_table.hpp"
 #include "own_memory.hpp"
-#include "string_pool.hpp"
-#include "table_decoder.hpp"
+#include "table/procdesc.hpp"
+#include "table/table_columns.hpp"
+#include "table/table_decoder.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::bench;

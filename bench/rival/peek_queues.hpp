@@ -14,9 +14,9 @@
 
 #include <dlfcn.h>
 
-#include "mpiacq/symbols.hpp"
-#include "mpiacq/type_source.hpp"
-#include "mqs_abi.hpp"
+#include "library/mqs_abi.hpp"
+#include "mpiacq/process/symbols.hpp"
+#include "mpiacq/process/type_source.hpp"
 #include "peek_words.hpp"
 
 namespace mpiacq::bench {

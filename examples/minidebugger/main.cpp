@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <mpiacq/mpir.hpp>
-#include <mpiacq/process_symbols.hpp>
+#include <mpiacq/mpir/mpir_acquisition.hpp>
+#include <mpiacq/process/process_symbols.hpp>
 
 #include "tracee.hpp"
 

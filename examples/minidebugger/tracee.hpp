@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <mpiacq/tracer.hpp>
+#include <mpiacq/process/tracer.hpp>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "variables.hpp"
+#include "mpir_variables.hpp"
 
 namespace mpiacq::mpir {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 namespace mpiacq::mpir {
 

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "mpiacq/mpir_symbols.hpp"
+#include "mpiacq/mpir/mpir_symbols.hpp"
 
 namespace mpiacq::mpir {
 

@@ -2,8 +2,8 @@
 #include <optional>
 #include <utility>
 
-#include "mpiacq/mpir_values.hpp"
-#include "variables.hpp"
+#include "mpiacq/mpir/mpir_values.hpp"
+#include "mpir_variables.hpp"
 
 namespace mpiacq::mpir {
 

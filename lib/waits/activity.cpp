@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 
 namespace mpiacq {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "mpiacq/group_members.hpp"
+#include "mpiacq/queues/group_members.hpp"
 
 namespace mpiacq::waits {
 

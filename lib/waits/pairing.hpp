@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 #include "same_communicators.hpp"
 
 namespace mpiacq::waits {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 #include "needs.hpp"
 #include "pairing.hpp"
 #include "same_communicators.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "communicator_members.hpp"
-#include "mpiacq/message_queues.hpp"
+#include "mpiacq/queues/message_queues.hpp"
 
 namespace mpiacq::waits {
 

@@ -81,7 +81,7 @@ TEST_CASE("agents: who has asked says that it is enough, and libraries that do n
   const fake_ssh ssh;
   const far_job job({"n1", "n2"});
   auto options = ssh.options();
-  const helper::unique_fd stop{::eventfd(0, EFD_CLOEXEC)};
+  const base::unique_fd stop{::eventfd(0, EFD_CLOEXEC)};
   options.agents.stop = stop.get();
   const auto ranks = reach(job, options);
   auto looking = std::async(std::launch::async, [&] { return ranks->queues(with_library_that_hangs()); });

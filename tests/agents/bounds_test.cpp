@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What keeps one that talks too much, too long or does not listen from harming anybody: each bound, met and passed.
-#include "branch.hpp"
 #include "channel.hpp"
 #include "made_up_nodes.hpp"
 #include "sample_messages.hpp"
+#include "tree/child_links.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
@@ -61,7 +61,7 @@ TEST_CASE("bounds: a call tree is as deep as it may be, and no deeper") {
 TEST_CASE("bounds: of one turn's messages ten thousand are taken, though there are always more") {
   constexpr std::size_t most = 10'000, some_more = 50, at_once = 500;
   connected ends;
-  branch below(*ends.both.upper);
+  child_links below(*ends.both.upper);
   std::size_t taken = 0, sent = 0;
   // Whenever one is taken the next is there already.
   const auto feed = [&] {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "listener.hpp"
-#include "uplink.hpp"
+#include "tree/listener.hpp"
+#include "tree/parent_connection.hpp"
 
 namespace mpiacq::test {
 
@@ -17,7 +17,7 @@ constexpr std::chrono::seconds most_waiting{10};
 
 /// Turns both ends until `found` gives something; empty after ten seconds.
 template <class Found>
-auto until(const agents::listener& upper, const agents::uplink* lower, Found found) -> decltype(found()) {
+auto until(const agents::listener& upper, const agents::parent_connection* lower, Found found) -> decltype(found()) {
   const auto end = std::chrono::steady_clock::now() + most_waiting;
   for (;;) {
     if (auto it = found()) return it;
@@ -39,15 +39,16 @@ struct channel {
   agents::trust& lower_trust;
   std::unique_ptr<agents::listener> upper = agents::listener::open(upper_trust, {true}).value();
   agents::zmq_context context = agents::zmq_context::make().value();
-  std::unique_ptr<agents::uplink> lower = {};
+  std::unique_ptr<agents::parent_connection> lower = {};
   std::vector<agents::arrival> arrived = {};
 
   void connect() { connect(upper->address().key); }
   void connect(const agents::curve_key& key) {
-    lower = agents::uplink::open(context, lower_trust, upper->address().endpoints.at(0), key).value();
+    lower = agents::parent_connection::open(context, lower_trust, upper->address().endpoints.at(0), key).value();
   }
   void connect_as(agents::trust& other) {
-    lower = agents::uplink::open(context, other, upper->address().endpoints.at(0), upper->address().key).value();
+    lower =
+        agents::parent_connection::open(context, other, upper->address().endpoints.at(0), upper->address().key).value();
   }
   /// What the lower end sees next beside that somebody listens there, while the upper one takes what comes.
   std::optional<agents::uplink_event> next_below() {

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "munge.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "private_munge.hpp"
 #include "run_command.hpp"
-#include "unique_fd.hpp"
+#include "trust/munge.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
@@ -150,7 +150,7 @@ TEST_CASE("channel: bytes that are no protocol at all are counted, and disturb n
   test::channel both{both_know.front, both_know.agent};
   const std::string& endpoint = both.upper->address().endpoints.at(0);
   const int port = std::stoi(endpoint.substr(endpoint.rfind(':') + 1));
-  const helper::unique_fd raw{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  const base::unique_fd raw{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_port = htons(static_cast<std::uint16_t>(port));

@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "fake_ssh.hpp"
-#include "mpiacq/job_ranks.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "front_end.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
-#include "unique_fd.hpp"
+#include "tree/front_end.hpp"
 
 namespace mpiacq::test {
 
@@ -99,7 +99,7 @@ class agent_thread {
   }
 
  private:
-  helper::unique_fd stop_;
+  base::unique_fd stop_;
   result<void> outcome_;
   std::thread thread_;
 };

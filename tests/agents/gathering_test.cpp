@@ -1,15 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Parts of answers, in whatever order they come and however often.
-#include "gathering.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
 
 #include "catch.hpp"
-#include "queue_room.hpp"
+#include "node/queue_budget.hpp"
 #include "sample_messages.hpp"
+#include "tree/reducer.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
@@ -36,7 +35,7 @@ TEST_CASE("gathering: parts make the same whole in any order, and nothing counts
   std::mt19937 chance(1);
   for (int time = 0; time < 20; ++time) {
     std::shuffle(parts.begin(), parts.end(), chance);
-    gathering all(1);
+    reducer all(1);
     for (const answer& part : parts) CHECK(all.add(answer(part)));
     for (const answer& part : parts) CHECK_FALSE(all.add(answer(part)));
     const answer whole = all.take();
@@ -51,7 +50,7 @@ TEST_CASE("gathering: parts make the same whole in any order, and nothing counts
 }
 
 TEST_CASE("gathering: what has been passed on is not taken again, and what comes later is") {
-  gathering all(1);
+  reducer all(1);
   CHECK(all.add(stacks_of(rank_set::parse("1-2").value(), {"main"})));
   CHECK(all.take().agents.text() == "1-2");
   CHECK_FALSE(all.add(stacks_of(rank_set(2), {"main"})));
@@ -63,7 +62,7 @@ TEST_CASE("gathering: what has been passed on is not taken again, and what comes
 }
 
 TEST_CASE("gathering: an answer that cannot be taken apart is left out, and that is said") {
-  gathering all(1);
+  reducer all(1);
   CHECK(all.add(stacks_of(rank_set(5), {"main"})));
   CHECK(all.add(stacks_of(rank_set::parse("4-6").value(), {"main"})));
   const answer whole = all.take();
@@ -75,7 +74,7 @@ TEST_CASE("gathering: an answer that cannot be taken apart is left out, and that
 
 TEST_CASE("gathering: who is lost after its answer is so with that answer, and who answers after it was lost is not") {
   const agent_problem lost{3, error{error_code::process_gone, "its agent has ended"}};
-  gathering all(1);
+  reducer all(1);
   REQUIRE(all.add(stacks_of(rank_set(3), {"main"})));
   REQUIRE(all.add(answer{1, {}, {lost}, std::nullopt}));
   // It is told at once, while others are waited for.
@@ -86,7 +85,7 @@ TEST_CASE("gathering: who is lost after its answer is so with that answer, and w
   CHECK(with_it.problems[0].agent == 3);
   CHECK(all.take().problems.empty());
 
-  gathering again(1);
+  reducer again(1);
   REQUIRE(again.add(answer{1, {}, {lost}, std::nullopt}));
   REQUIRE(again.take_problems().has_value());
   REQUIRE(again.add(stacks_of(rank_set(3), {"main"})));
@@ -94,7 +93,7 @@ TEST_CASE("gathering: who is lost after its answer is so with that answer, and w
 }
 
 TEST_CASE("gathering: answers to another question are none to this one") {
-  gathering all(2);
+  reducer all(2);
   CHECK_FALSE(all.add(stacks_of(rank_set(1), {"main"})));
   CHECK(all.covered().empty());
 }
@@ -111,7 +110,7 @@ TEST_CASE("gathering: queues are in order of ranks, whoever had them") {
     queues.held_for = std::chrono::milliseconds(ranks.size());
     return queues;
   };
-  gathering all(1);
+  reducer all(1);
   all.add({1, rank_set(1), {}, queues_of({0, 4, 8})});
   all.add({1, rank_set(2), {}, queues_of({1, 5, 7, 9})});
   const answer whole = all.take();
@@ -128,7 +127,7 @@ TEST_CASE("gathering: queues are in order of ranks, whoever had them") {
 
 TEST_CASE("gathering: one reason for several ranks is said once") {
   const error why{error_code::permission, "kernel.yama.ptrace_scope is 1"};
-  gathering all(1);
+  reducer all(1);
   all.add({1, rank_set(1), {}, stacks_part{{}, {}, {{rank_set(3), why}}, {}, {why}}});
   all.add({1, rank_set(2), {}, stacks_part{{}, {}, {{rank_set(4), why}}, {}, {why}}});
   const answer whole = all.take();

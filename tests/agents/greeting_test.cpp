@@ -34,14 +34,15 @@ class greeter {
       : order_(order),
         who_(trust::told(order.proof).value()),
         context_(zmq_context::make().value()),
-        door_(make_keys()->open) {}
+        zap_handler_(make_keys()->open) {}
 
   /// By a connection of its own, which stays until the next.
   void greet() {
-    link_ = uplink::open(context_, who_, order_.endpoints.at(0), from_hex(order_.front_end_key).value()).value();
+    link_ =
+        parent_connection::open(context_, who_, order_.endpoints.at(0), from_hex(order_.front_end_key).value()).value();
     hello greeting;
     greeting.names.told = order_.node;
-    greeting.address = {order_.endpoints, door_};
+    greeting.address = {order_.endpoints, zap_handler_};
     REQUIRE(link_->send(greeting));
   }
   /// What it is told then; empty where it is something else, or nothing.
@@ -63,8 +64,8 @@ class greeter {
   agent_order order_;
   trust who_;
   zmq_context context_;
-  curve_key door_;
-  std::unique_ptr<uplink> link_;
+  curve_key zap_handler_;
+  std::unique_ptr<parent_connection> link_;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "fake_ssh.hpp"
-#include "mpiacq/job_graph_agents.hpp"
-#include "mpiacq/job_view_agents.hpp"
+#include "mpiacq/job/job_graph_agents.hpp"
+#include "mpiacq/job/job_view_agents.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 #include "told_graph.hpp"

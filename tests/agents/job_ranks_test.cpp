@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The ranks of several hosts as one object. The hosts are names for this machine (fake_ssh.hpp).
-#include "mpiacq/job_ranks.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
 
 #include <algorithm>
 #include <csignal>

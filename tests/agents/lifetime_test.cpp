@@ -192,7 +192,8 @@ TEST_CASE("agent's end: it is gone right after its greeting, and named") {
   const agent_order order = nodes.order_for("n0");
   const trust who = trust::told(order.proof).value();
   const auto context = zmq_context::make().value();
-  auto link = uplink::open(context, who, order.endpoints.at(0), from_hex(order.front_end_key).value()).value();
+  auto link =
+      parent_connection::open(context, who, order.endpoints.at(0), from_hex(order.front_end_key).value()).value();
   hello greeting;
   greeting.names.told = "n0";
   greeting.address.endpoints = order.endpoints;

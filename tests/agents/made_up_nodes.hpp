@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "front_end.hpp"
-#include "node_agent.hpp"
+#include "node/agent_process.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 #include "sample_messages.hpp"
+#include "tree/front_end.hpp"
 
 namespace mpiacq::test {
 

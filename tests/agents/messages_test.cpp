@@ -1,15 +1,14 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What agents say, against nlohmann_json's reader and writer of CBOR.
-#include "messages.hpp"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "cbor.hpp"
-#include "queue_documents.hpp"
 #include "sample_messages.hpp"
+#include "wire/agent_messages.hpp"
+#include "wire/cbor.hpp"
+#include "wire/queue_documents.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;

@@ -6,12 +6,12 @@
 #include <fcntl.h>
 
 #include "channel.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "hostile_peer.hpp"
 #include "live_process.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "private_munge.hpp"
 #include "run_command.hpp"
-#include "unique_fd.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
@@ -105,7 +105,7 @@ TEST_CASE("agents' port: 3,000 bare connections leave the descriptors that local
   REQUIRE(stacks.ranks.size() == 1);
   CHECK(stacks.ranks[0].taken.has_value());
   // What reading queues of several ranks opens.
-  std::vector<helper::unique_fd> files;
+  std::vector<base::unique_fd> files;
   for (int i = 0; i < 300; ++i) files.emplace_back(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
   CHECK(static_cast<bool>(files.back()));
 }

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 
 #include "channel.hpp"
-#include "mpiacq/agent.hpp"
+#include "descriptors/unique_fd.hpp"
+#include "mpiacq/ranks/agent.hpp"
 #include "run_command.hpp"
-#include "unique_fd.hpp"
 
 namespace mpiacq::test {
 
@@ -27,26 +27,26 @@ class puppet_front {
   explicit puppet_front(const std::string& munge_socket = {})
       : who_(agents::trust::begin(munge_socket.empty() ? folder_.path("no-socket") : munge_socket, folder_.path("."))
                  .value()),
-        door_(agents::listener::open(who_, {true}).value()) {}
+        zap_handler_(agents::listener::open(who_, {true}).value()) {}
 
   [[nodiscard]] agent_order order() const {
     agent_order all;
-    all.endpoints = door_->address().endpoints;
-    all.front_end_key = agents::hex(door_->address().key);
+    all.endpoints = zap_handler_->address().endpoints;
+    all.front_end_key = agents::hex(zap_handler_->address().key);
     all.proof = who_.proof();
     return all;
   }
-  [[nodiscard]] agents::listener& door() { return *door_; }
+  [[nodiscard]] agents::listener& door() { return *zap_handler_; }
   /// Somebody has said something, which has not been read yet; false after ten seconds.
   [[nodiscard]] bool hears_something() {
-    auto items = door_->poll_items();
+    auto items = zap_handler_->poll_items();
     return zmq_poll(items.data(), 1, 10'000) == 1;
   }
   /// The next message of this kind; empty after ten seconds.
   template <class Kind>
   std::optional<std::pair<agents::peer_name, Kind>> next() {
-    return until(*door_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
-      while (auto come = door_->receive()) {
+    return until(*zap_handler_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
+      while (auto come = zap_handler_->receive()) {
         if (auto* said = std::get_if<Kind>(&come->what)) return std::pair{come->from, std::move(*said)};
       }
       return std::nullopt;
@@ -56,16 +56,16 @@ class puppet_front {
   agents::peer_name place_one(std::vector<rank_process> ranks) {
     const auto greeting = next<agents::hello>();
     REQUIRE(greeting.has_value());
-    REQUIRE(door_->send(greeting->first, agents::place{1, {door_->address()}, std::move(ranks)}) ==
+    REQUIRE(zap_handler_->send(greeting->first, agents::place{1, {zap_handler_->address()}, std::move(ranks)}) ==
             agents::sending::done);
     return greeting->first;
   }
-  void die() { door_.reset(); }
+  void die() { zap_handler_.reset(); }
 
  private:
   scratch_folder folder_;
   agents::trust who_;
-  std::unique_ptr<agents::listener> door_;
+  std::unique_ptr<agents::listener> zap_handler_;
 };
 
 /// A port of the loopback that takes connections and never says anything.
@@ -91,7 +91,7 @@ class silent_port {
   }
 
  private:
-  helper::unique_fd socket_;
+  base::unique_fd socket_;
   std::string endpoint_;
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "messages.hpp"
+#include "wire/agent_messages.hpp"
 
 namespace mpiacq::test {
 
@@ -134,7 +134,7 @@ inline rank_queue_options some_queue_options() {
   how.host.limits.operations = 17;
   how.host.limits.call_time = std::chrono::milliseconds{1234};
   how.stacks = false;
-  how.side_by_side = 3;
+  how.ranks_at_once = 3;
   return how;
 }
 

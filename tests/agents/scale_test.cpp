@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 
 #include "channel.hpp"
-#include "descriptor_room.hpp"
 #include "made_up_nodes.hpp"
-#include "node_agents.hpp"
-#include "node_match.hpp"
 #include "puppet_front.hpp"
-#include "seat.hpp"
-#include "starter_command.hpp"
+#include "remote/node_agents.hpp"
+#include "start/scoped_fd_limit.hpp"
+#include "start/starter_command.hpp"
+#include "tree/node_match.hpp"
+#include "tree/parent_link.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -44,7 +44,7 @@ std::uint64_t bytes_of(std::uint32_t count) {
 }
 
 /// One that nobody is below, given to the front end's care.
-bool is_placed(listener& door, seat& below) {
+bool is_placed(listener& door, parent_link& below) {
   const auto end = clock::now() + most_waiting;
   while (!below.is_connected() && clock::now() < end) {
     auto items = door.poll_items();
@@ -105,11 +105,11 @@ TEST_CASE("scale: an agent that answers to the front end is not woken for anythi
   trust lower = trust::told(upper.proof()).value();
   const auto door = listener::open(upper, {true}).value();
   const auto context = zmq_context::make().value();
-  seat place_below(context, lower, door->address(), {}, {{"tcp://127.0.0.1:1"}, {}});
+  parent_link place_below(context, lower, door->address(), {}, {{"tcp://127.0.0.1:1"}, {}});
   CHECK(place_below.next_turn() != no_deadline);
   REQUIRE(is_placed(*door, place_below));
   CHECK(place_below.next_turn() == no_deadline);
-  CHECK(branch(*door).next_turn() == no_deadline);
+  CHECK(child_links(*door).next_turn() == no_deadline);
 }
 
 TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is there, and says nothing") {
@@ -124,7 +124,7 @@ TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is
         front.order(), [&](const auto&) { return answering(waits); }, -1));
   });
   const auto peer = front.place_one({});
-  branch above(front.door());
+  child_links above(front.door());
   above.adopt(peer, 1);
   const auto before = clock::now();
   above.turn();
@@ -220,10 +220,10 @@ TEST_CASE("scale: descriptors for thousands of agents are there, and commands se
   constexpr std::size_t connections = 500;
   const lower_limit given(few);
   {
-    descriptor_room of_one;
+    scoped_fd_limit of_one;
     of_one.make(1);
     CHECK(soft_limit() <= 2 * few);
-    descriptor_room room, other;
+    scoped_fd_limit room, other;
     room.make(connections);
     const rlim_t raised = soft_limit();
     CHECK(raised >= few + connections / 2);
@@ -234,7 +234,7 @@ TEST_CASE("scale: descriptors for thousands of agents are there, and commands se
   }
   CHECK(soft_limit() == few);
   {
-    descriptor_room room;
+    scoped_fd_limit room;
     room.make(connections);
     const rlimit others{few + 1, given.hard()};
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &others) == 0);

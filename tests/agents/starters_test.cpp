@@ -4,8 +4,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "agent_starters.hpp"
 #include "faked_hosts.hpp"
+#include "start/agent_starters.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Encodings by hand from the architectures' manuals; a compiler's own calls are met by the fixtures.
-#include "call_sites.hpp"
+#include "watch/call_sites.hpp"
 
 #include <initializer_list>
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "mpiacq/check.hpp"
+#include "mpiacq/check/check.hpp"
 
 using namespace mpiacq;
 

@@ -7,7 +7,7 @@
 #include "broken_starters.hpp"
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/check.hpp"
+#include "mpiacq/check/check.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/check.hpp"
+#include "mpiacq/check/check.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "fake_job.hpp"
 #include "live_process.hpp"
-#include "mpiacq/check.hpp"
+#include "mpiacq/check/check.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 

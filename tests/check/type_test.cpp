@@ -3,7 +3,7 @@
 #include <array>
 
 #include "catch.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;

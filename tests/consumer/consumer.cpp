@@ -5,9 +5,9 @@
 #include <array>
 #include <iostream>
 
-#include <mpiacq/process_symbols.hpp>
-#include <mpiacq/queue_host.hpp>
-#include <mpiacq/tracer.hpp>
+#include <mpiacq/process/process_symbols.hpp>
+#include <mpiacq/process/tracer.hpp>
+#include <mpiacq/queues/queue_host.hpp>
 
 class no_types final : public mpiacq::type_source {
  public:

@@ -10,11 +10,11 @@
 #include "fake_target.hpp"
 #include "in_process.hpp"
 #include "live_process.hpp"
-#include "mpiacq/loaded_code.hpp"
-#include "mpiacq/mpir_symbols.hpp"
-#include "mpiacq/process_symbols.hpp"
-#include "mpiacq/process_table.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "mpiacq/job/process_table.hpp"
+#include "mpiacq/mpir/mpir_symbols.hpp"
+#include "mpiacq/process/loaded_code.hpp"
+#include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/process/unwinder.hpp"
 #include "unwind_writer.hpp"
 
 using namespace mpiacq;

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
 #include "peak_allocated.hpp"
 #include "table_report.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "catch.hpp"
 #include "peak_allocated.hpp"
-#include "queues_report.hpp"
+#include "report/queues_report.hpp"
+#include "report/stacks_report.hpp"
 #include "run_command.hpp"
-#include "stacks_report.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "mpiacq/queue_memory.hpp"
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_memory.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 #include "peak_allocated.hpp"
 
 using namespace mpiacq;

@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What an agent, or who says to be one, sends.
+#include "wire/agent_messages.hpp"
+
 #include <cstdint>
 #include <cstdlib>
-
-#include "messages.hpp"
 
 using namespace mpiacq::agents;
 

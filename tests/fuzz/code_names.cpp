@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Any bytes as a file whose code is asked for its names: symbol tables, stubs, units, functions, inlined calls, lines.
-#include "code_names.hpp"
+#include "code_names/code_names.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "code_mappings.hpp"
+#include "code_names/code_mappings.hpp"
 
 using namespace mpiacq;
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpiacq/core_table.hpp"
+#include "mpiacq/job/core_table.hpp"
 
 using namespace mpiacq;
 

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "library_search.hpp"
-#include "module_symbols.hpp"
+#include "modules/library_search.hpp"
+#include "modules/module_symbols.hpp"
 
 using namespace mpiacq;
 

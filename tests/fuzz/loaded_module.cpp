@@ -8,13 +8,13 @@
 
 #include <elf.h>
 
-#include "auxiliary_vector.hpp"
-#include "dynamic_section.hpp"
-#include "dynamic_symbols.hpp"
-#include "elf_image.hpp"
+#include "elf/dynamic_section.hpp"
+#include "elf/dynamic_symbols.hpp"
+#include "elf/elf_image.hpp"
 #include "fake_memory.hpp"
-#include "ld_so_cache.hpp"
-#include "link_map.hpp"
+#include "modules/auxiliary_vector.hpp"
+#include "modules/ld_so_cache.hpp"
+#include "modules/link_map.hpp"
 
 using namespace mpiacq;
 

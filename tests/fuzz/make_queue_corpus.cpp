@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "frames.hpp"
-#include "messages.hpp"
+#include "separate/frames.hpp"
+#include "separate/queue_messages.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "../support/fake_target.hpp"
-#include "mpiacq/mpi2dd_graph.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

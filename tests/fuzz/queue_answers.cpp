@@ -5,7 +5,7 @@
 
 #include <sys/socket.h>
 
-#include "remote_answers.hpp"
+#include "separate/remote_answers.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;
@@ -17,8 +17,8 @@ void ask(std::span<const std::byte> answers_said) {
   static shared_memory area = std::move(shared_memory::create()).value();
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return;
-  const helper::unique_fd ours{pair[0]};
-  const helper::unique_fd theirs{pair[1]};
+  const base::unique_fd ours{pair[0]};
+  const base::unique_fd theirs{pair[1]};
   constexpr std::size_t room = 65536;  // what a socket holds without a reader
   static_cast<void>(::send(theirs.get(), answers_said.data(), std::min(answers_said.size(), room), MSG_DONTWAIT));
   ::shutdown(theirs.get(), SHUT_WR);

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "answer_server.hpp"
 #include "fake_target.hpp"
-#include "frames.hpp"
-#include "record_reader.hpp"
+#include "host/answer_server.hpp"
+#include "host/report_record_reader.hpp"
+#include "separate/frames.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "decode.hpp"
-#include "mqs_abi.hpp"
-#include "printable.hpp"
+#include "library/mqs_abi.hpp"
+#include "library/mqs_decoding.hpp"
+#include "report/printable.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "code_names.hpp"
-#include "file_types.hpp"
+#include "code_names/code_names.hpp"
+#include "dwarf/file_types.hpp"
 
 using namespace mpiacq;
 

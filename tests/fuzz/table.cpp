@@ -6,8 +6,8 @@
 #include <span>
 
 #include "../support/fake_target.hpp"
-#include "mpiacq/mpir.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

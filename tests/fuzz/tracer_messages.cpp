@@ -1,10 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What the tool and its tracing process read from each other. Whatever is taken for a message must, sent again, be the
 // same message.
+#include "wire/tracer_messages.hpp"
+
 #include <cstdint>
 #include <cstdlib>
-
-#include "messages.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::tracing;

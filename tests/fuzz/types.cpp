@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpiacq/process_types.hpp"
+#include "mpiacq/process/process_types.hpp"
 
 using namespace mpiacq;
 

@@ -10,8 +10,8 @@
 #include <elf.h>
 
 #include "fake_memory.hpp"
-#include "loaded_objects.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "modules/loaded_objects.hpp"
+#include "mpiacq/process/unwinder.hpp"
 #include "unwind_writer.hpp"
 
 using namespace mpiacq;

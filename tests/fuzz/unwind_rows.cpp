@@ -14,11 +14,11 @@
 
 #include <elf.h>
 
-#include "arch.hpp"
+#include "arch/unwind_arch.hpp"
 #include "fake_memory.hpp"
-#include "process_code.hpp"
-#include "rule_stepper.hpp"
+#include "tables/process_code.hpp"
 #include "unwind_writer.hpp"
+#include "walk/rule_stepper.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::unwinding;

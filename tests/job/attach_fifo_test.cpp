@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The attach FIFO on real files. This process, or a child of it, stands for the starter.
-#include "attach_fifo.hpp"
+#include "starter/attach_fifo.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "descriptor.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -32,16 +32,16 @@ std::string make_fifo(const scratch_folder& folder, const std::string& name = "f
   return folder.path(name);
 }
 
-descriptor reader_of(const std::string& path) {
-  descriptor reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+base::unique_fd reader_of(const std::string& path) {
+  base::unique_fd reader(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   REQUIRE(reader.is_open());
   return reader;
 }
 
 /// What is in a FIFO, taken out.
-std::string contents(const descriptor& reader) {
+std::string contents(const base::unique_fd& reader) {
   char bytes[16];
-  const ssize_t got = ::read(reader.number(), bytes, sizeof bytes);
+  const ssize_t got = ::read(reader.get(), bytes, sizeof bytes);
   return got > 0 ? std::string(bytes, static_cast<std::size_t>(got)) : "";
 }
 
@@ -90,7 +90,7 @@ class child {
 TEST_CASE("the byte 1 arrives, once, and the FIFO's reader has nothing else") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   const auto kicked = kick_attach_fifo(path, self);
   if (!kicked) FAIL(kicked.error().message);
   CHECK(contents(reader) == "\1");
@@ -110,11 +110,11 @@ TEST_CASE("nobody reads the FIFO: an error at once") {
 TEST_CASE("a full FIFO: an error at once, and nothing is lost from it") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
-  const descriptor writer(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  const base::unique_fd reader = reader_of(path);
+  const base::unique_fd writer(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   ssize_t held = 0;
   for (ssize_t n = 1; n > 0; held += n) {
-    n = ::write(writer.number(), "x", 1);
+    n = ::write(writer.get(), "x", 1);
     if (n < 0) break;
   }
   const error why = kick_attach_fifo(path, self).error();
@@ -127,7 +127,7 @@ TEST_CASE("a full FIFO: an error at once, and nothing is lost from it") {
 TEST_CASE("a link to a FIFO is not followed, a link on the way is") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   REQUIRE(::symlink(path.c_str(), folder.path("link").c_str()) == 0);
   const error why = kick_attach_fifo(folder.path("link"), self).error();
   CHECK(why.code == error_code::permission);
@@ -142,8 +142,8 @@ TEST_CASE("a link to a FIFO is not followed, a link on the way is") {
 TEST_CASE("what is no FIFO is neither opened nor changed") {
   const scratch_folder folder;
   const std::string path = folder.path("file");
-  const descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  REQUIRE(::write(file.number(), "kept", 4) == 4);
+  const base::unique_fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  REQUIRE(::write(file.get(), "kept", 4) == 4);
   SECTION("a file") {
     CHECK(kick_attach_fifo(path, self).error().code == error_code::bad_format);
     CHECK(file_contents(path) == "kept");
@@ -167,7 +167,7 @@ TEST_CASE("what is no FIFO is neither opened nor changed") {
     CHECK(kick_attach_fifo("", self).error().code == error_code::not_found);
   }
   SECTION("a descriptor of ours under another name") {
-    const std::string magic = "/proc/self/fd/" + std::to_string(file.number());
+    const std::string magic = "/proc/self/fd/" + std::to_string(file.get());
     CHECK_FALSE(kick_attach_fifo(magic, self).has_value());
     CHECK(file_contents(path) == "kept");
   }
@@ -177,7 +177,7 @@ TEST_CASE("a FIFO of another user's is not written to") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give a FIFO away");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   SECTION("the starter is ours, the FIFO is not") {
     REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
     const error why = kick_attach_fifo(path, self).error();
@@ -197,7 +197,7 @@ TEST_CASE("another user's starter with its own FIFO is served by root") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give a FIFO away");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
   const child starter([] { return ::setresuid(65534, 65534, 65534) == 0; });
   REQUIRE(starter.is_ready());
@@ -209,7 +209,7 @@ TEST_CASE("a starter in another mount namespace: its own file, not ours of that 
   if (::geteuid() != 0) MPIACQ_SKIP("only root can make a mount namespace");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor ours = reader_of(path);
+  const base::unique_fd ours = reader_of(path);
   int out[2];
   REQUIRE(::pipe2(out, O_CLOEXEC | O_NONBLOCK) == 0);
   const std::string inside = path.substr(0, path.rfind('/'));
@@ -229,7 +229,7 @@ TEST_CASE("a starter with a root of its own: links lead within it") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can change its root");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   const std::string root = path.substr(0, path.rfind('/'));
   REQUIRE(::symlink("/", folder.path("top").c_str()) == 0);
   const child starter([&] { return ::chroot(root.c_str()) == 0 && ::chdir("/") == 0; });
@@ -264,7 +264,7 @@ TEST_CASE("a reader that leaves in the very moment costs no SIGPIPE") {
 TEST_CASE("a starter that has ended") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   child starter([] { return true; });
   const process_id pid = starter.pid();
   starter.end();
@@ -278,7 +278,7 @@ TEST_CASE("a tool without root's rights is told what it may not") {
   const std::string path = make_fifo(folder);
   REQUIRE(::chmod(path.c_str(), 0444) == 0);
   REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
-  const descriptor reader = reader_of(path);
+  const base::unique_fd reader = reader_of(path);
   // The child is tool and starter at once, and may not write what it owns.
   const child tool([&] {
     if (::chmod(path.substr(0, path.rfind('/')).c_str(), 0755) != 0) return false;

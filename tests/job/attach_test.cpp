@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 
 #include "catch.hpp"
-#include "mpiacq/job.hpp"
-#include "mpiacq/job_view.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 
@@ -74,7 +74,7 @@ TEST_CASE("a job that is attached to is there at once, with its starter held whe
   CHECK(subject->starter().executable == starter.said("executable"));
   CHECK(subject->starter().found_how.empty());
   CHECK(subject->facts().partial_attach_ok);
-  CHECK_FALSE(subject->lacking().has_value());
+  CHECK_FALSE(subject->missing_symbols().has_value());
   REQUIRE(subject->processes() != nullptr);
   REQUIRE(subject->processes()->size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "core_job.hpp"
-#include "mpiacq/core_table.hpp"
+#include "mpiacq/job/core_table.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
@@ -31,7 +31,7 @@ TEST_CASE("a core's table is read in every width and byte order") {
     const core_table job = read(core_job{abi});
     for (const error& problem : job.problems) UNSCOPED_INFO(problem.message);
     CHECK(job.problems.empty());
-    CHECK_FALSE(job.lacking.has_value());
+    CHECK_FALSE(job.missing_symbols.has_value());
     CHECK(job.abi == abi);
     CHECK(job.starter.pid == process_id{4242});
     CHECK(job.starter.executable == "starter");

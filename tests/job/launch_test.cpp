@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/job.hpp"
+#include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 
@@ -114,7 +114,7 @@ class stepping_starter {
 };
 
 /// The process that traces for this program, which is the child of the guard that this program has started.
-pid_t tracing_process() {
+pid_t tracer_client() {
   const auto children = [](pid_t parent) {
     const std::string self = std::to_string(parent);
     std::ifstream list("/proc/" + self + "/task/" + self + "/children");
@@ -144,7 +144,7 @@ TEST_CASE(
   waits.join();
   REQUIRE(nothing.has_value());
   REQUIRE_FALSE(nothing->has_value());
-  ::kill(tracing_process(), SIGKILL);
+  ::kill(tracer_client(), SIGKILL);
   const auto lost = subject->next(clock::now() + patience);
   REQUIRE(lost.has_value());
   REQUIRE(lost->has_value());

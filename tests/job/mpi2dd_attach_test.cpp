@@ -4,8 +4,8 @@
 #include <set>
 
 #include "catch.hpp"
-#include "mpiacq/job.hpp"
-#include "mpiacq/job_view.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_view.hpp"
 #include "patience.hpp"
 #include "reference_job.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "mpi2dd_job.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

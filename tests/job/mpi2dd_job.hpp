@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/job.hpp"
+#include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 

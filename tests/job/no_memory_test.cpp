@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "catch.hpp"
-#include "mpiacq/job.hpp"
-#include "mpiacq/job_graph.hpp"
-#include "mpiacq/job_ranks.hpp"
-#include "mpiacq/job_view.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_graph.hpp"
+#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "running_starter.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // The debugger's half in one process: breakpoint and flags.
 #include "catch.hpp"
 #include "fake_job.hpp"
-#include "mpiacq/mpi2dd.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -2,7 +2,7 @@
 // Directory entries, which the draft packs and its C declaration does not.
 #include "catch.hpp"
 #include "fake_job.hpp"
-#include "mpiacq/mpi2dd_tables.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_tables.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "catch.hpp"
 #include "fake_job.hpp"
-#include "mpiacq/mpi2dd_info.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_info.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -2,7 +2,7 @@
 // The state machine at MPIR_DEBUG_SPAWNED: the table, its layout, the job's ids.
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

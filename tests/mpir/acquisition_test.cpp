@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The state machine apart from tables: symbols, flags, being_debugged, aborts, letting go.
 #include "action_checks.hpp"
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The state machine in attach mode: what is there already, what has still to come, what is no starter.
 #include "action_checks.hpp"
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

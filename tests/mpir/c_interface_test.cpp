@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/mpir.h"
+#include "mpiacq/mpir/mpir.h"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpiacq/mpir.h"
+#include "mpiacq/mpir/mpir.h"
 
 static char* at;
 static size_t room;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

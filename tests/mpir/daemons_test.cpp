@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Tool daemons: the encoding of 9.15 and 9.16, the order of 7.1 and 7.2, and what is put back.
 #include "action_checks.hpp"
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

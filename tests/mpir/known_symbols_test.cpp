@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/mpir.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

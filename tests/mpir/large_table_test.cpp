@@ -7,9 +7,9 @@
 #include <pthread.h>
 
 #include "catch.hpp"
+#include "columns/ordered_worker.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/process_table.hpp"
-#include "ordered_worker.hpp"
+#include "mpiacq/job/process_table.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

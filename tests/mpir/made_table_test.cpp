@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "catch.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
 
 using namespace mpiacq;
 

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The ranks' side: being_debugged, the gate, and who must be touched (chapter 8, step 18).
 #include "action_checks.hpp"
-#include "mpiacq/mpir_ranks.hpp"
+#include "mpiacq/mpir/mpir_ranks.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

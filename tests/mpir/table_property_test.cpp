@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/process_table.hpp"
+#include "mpiacq/job/process_table.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

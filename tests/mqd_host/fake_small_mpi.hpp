@@ -11,8 +11,8 @@
 #include "catch.hpp"
 #include "fake_memory.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/queue_host.hpp"
-#include "mpiacq/type_source.hpp"
+#include "mpiacq/process/type_source.hpp"
+#include "mpiacq/queues/queue_host.hpp"
 
 namespace mpiacq::test {
 

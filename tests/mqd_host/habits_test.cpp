@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Libraries with one habit each, in this program: all but those that would take it along.
 #include "in_process.hpp"
-#include "mpiacq/queue_memory.hpp"
+#include "mpiacq/queues/queue_memory.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

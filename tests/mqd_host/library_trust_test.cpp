@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "library_file.hpp"
-#include "mpiacq/queue_host.hpp"
+#include "library/library_file.hpp"
+#include "mpiacq/queues/queue_host.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

@@ -9,10 +9,10 @@
 
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/process_symbols.hpp"
-#include "mpiacq/process_types.hpp"
-#include "mpiacq/queue_host.hpp"
-#include "mpiacq/tracer.hpp"
+#include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/process/process_types.hpp"
+#include "mpiacq/process/tracer.hpp"
+#include "mpiacq/queues/queue_host.hpp"
 
 namespace mpiacq::test {
 

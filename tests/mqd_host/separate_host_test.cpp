@@ -7,7 +7,7 @@
 
 #include <sys/wait.h>
 
-#include "mpiacq/queue_memory.hpp"
+#include "mpiacq/queues/queue_memory.hpp"
 #include "rank_process.hpp"
 #include "run_command.hpp"
 

@@ -4,14 +4,14 @@
 
 #include <sys/socket.h>
 
-#include "answer_server.hpp"
-#include "call_clock.hpp"
 #include "catch.hpp"
 #include "fake_target.hpp"
-#include "frames.hpp"
-#include "record_reader.hpp"
-#include "remote_answers.hpp"
-#include "shared_report.hpp"
+#include "host/answer_server.hpp"
+#include "host/report_record_reader.hpp"
+#include "library/call_clock.hpp"
+#include "separate/frames.hpp"
+#include "separate/remote_answers.hpp"
+#include "separate/shared_report.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;
@@ -57,8 +57,8 @@ class answering_tool {
   answering_tool() {
     int pair[2];
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-    ours_ = helper::unique_fd{pair[0]};
-    theirs_ = helper::unique_fd{pair[1]};
+    ours_ = base::unique_fd{pair[0]};
+    theirs_ = base::unique_fd{pair[1]};
     auto made = shared_memory::create();
     REQUIRE(made);
     area_.emplace(std::move(*made));
@@ -101,8 +101,8 @@ class answering_tool {
     }
   }
 
-  helper::unique_fd ours_;
-  helper::unique_fd theirs_;
+  base::unique_fd ours_;
+  base::unique_fd theirs_;
   std::optional<shared_memory> area_;
   std::thread thread_;
 };

@@ -2,14 +2,14 @@
 // Single answers of libraries as values, and of the process as a library's callbacks want them.
 #include <cstring>
 
-#include "callbacks.hpp"
-#include "decode.hpp"
 #include "fake_small_mpi.hpp"
-#include "filled_area.hpp"
-#include "mqs_abi.hpp"
-#include "printable.hpp"
-#include "report_sink.hpp"
-#include "target_answers.hpp"
+#include "library/callbacks.hpp"
+#include "library/filled_area.hpp"
+#include "library/mqs_abi.hpp"
+#include "library/mqs_decoding.hpp"
+#include "library/report_sink.hpp"
+#include "library/target_answers.hpp"
+#include "report/printable.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

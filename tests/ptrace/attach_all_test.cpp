@@ -20,7 +20,7 @@ namespace {
 constexpr uid_t somebody = 12345;
 
 /// The one process that traces for this program.
-pid_t tracing_process() {
+pid_t tracer_client() {
   return tracing_process_of(::getpid());
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("processes that are known are held and let go without a file read or a
   const auto targets = all.targets();
   all_ok(t->attach_all(targets));
   all_ok(t->detach_all(all.ids()));
-  const pid_t ours = tracing_process();
+  const pid_t ours = tracer_client();
   const auto reads = reads_of(ours);
   if (!reads) MPIACQ_SKIP("needs a kernel that counts reads (/proc/PID/io)");
   const long waits = waits_of(ours);

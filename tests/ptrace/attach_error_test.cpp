@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // An attach that is refused says why, and leaves no trace.
-#include "attach_error.hpp"
+#include "client/attach_error.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -16,9 +16,9 @@
 #include <sys/syscall.h>
 
 #include "bystander.hpp"
-#include "engine.hpp"
-#include "event_queue.hpp"
-#include "ptrace_call.hpp"
+#include "engine/engine.hpp"
+#include "engine/event_queue.hpp"
+#include "engine/ptrace_call.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -231,7 +231,7 @@ TEST_CASE("an attach that another tracer is in the way of is tried again, and th
   std::optional<result<void>> outcome;
   int tries_later = 0;
   // A thread other than the one that has seized.
-  std::thread tracing_process([&] {
+  std::thread tracer_client([&] {
     tracing::event_queue events{tracing::unique_fd{}};
     const tracer_options options;
     tracing::engine engine(events, options);
@@ -247,7 +247,7 @@ TEST_CASE("an attach that another tracer is in the way of is tried again, and th
       engine.on_time(engine.next_deadline());
     }
   });
-  tracing_process.join();
+  tracer_client.join();
   CHECK(tries_later == 3);
   REQUIRE_FALSE(outcome->has_value());
   CHECK(outcome->error().code == error_code::busy);

@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "bystander.hpp"
-#include "ptrace_call.hpp"
-#include "waiter.hpp"
+#include "engine/ptrace_call.hpp"
+#include "engine/waiter.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -6,7 +6,7 @@
 #include <sys/user.h>
 
 #include "bystander.hpp"
-#include "ptrace_call.hpp"
+#include "engine/ptrace_call.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -72,7 +72,7 @@ TEST_CASE(
   ok(t->attach(program.id()));
   ok(t->insert_breakpoint(program.id(), address_of("echo", "marker"), kind));
   const std::array<std::byte, 4> forty_one = {std::byte{41}};
-  ok(t->write_at_our_end(program.id(), address_of("echo", "marker_calls"), forty_one));
+  ok(t->restore_on_exit(program.id(), address_of("echo", "marker_calls"), forty_one));
   ok(t->resume(program.id()));
   kill_tracing_process();
   next<control_lost>(*t);

@@ -173,7 +173,7 @@ TEST_CASE("what is to be written into memory that does not answer does not keep 
   const separate_tool tool([&](const separate_tool::say& say) {
     const auto t = holding(program.id(), std::nullopt);
     const std::array<std::byte, 4> zero{};
-    if (!t->attach(other.id()) || !t->write_at_our_end(program.id(), silent, zero)) ::_exit(1);
+    if (!t->attach(other.id()) || !t->restore_on_exit(program.id(), silent, zero)) ::_exit(1);
     say(1);
     ::pause();
   });

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 
 #include "bystander.hpp"
-#include "ptrace_call.hpp"
+#include "engine/ptrace_call.hpp"
+#include "engine/wait_status.hpp"
+#include "engine/waiter.hpp"
 #include "run_command.hpp"
 #include "separate_tool.hpp"
-#include "wait_status.hpp"
-#include "waiter.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/tracer.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "patience.hpp"
 
 namespace mpiacq::test {

@@ -165,9 +165,9 @@ TEST_CASE("what was to be written at the end of a tool is, where it was neither 
     const process_id id = launch_to_entry(t, p);
     const std::vector<std::byte> forty_one = {std::byte{41}, std::byte{0}, std::byte{0}, std::byte{0}};
     const std::vector<std::byte> five = {std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}};
-    if (!t.write_at_our_end(id, calls, forty_one)) ::_exit(1);
-    if (what == then::taken_back && !t.write_at_our_end(id, calls, {})) ::_exit(1);
-    if (what == then::replaced && !t.write_at_our_end(id, calls, five)) ::_exit(1);
+    if (!t.restore_on_exit(id, calls, forty_one)) ::_exit(1);
+    if (what == then::taken_back && !t.restore_on_exit(id, calls, {})) ::_exit(1);
+    if (what == then::replaced && !t.restore_on_exit(id, calls, five)) ::_exit(1);
     ready(id);
   });
   const pid_t id = dying.ready();

@@ -2,7 +2,7 @@
 // Writes to a place in memory are reported, each once, after it was made.
 #include <set>
 
-#include "arch.hpp"
+#include "engine/ptrace_arch.hpp"
 #include "inferior.hpp"
 
 using namespace mpiacq;

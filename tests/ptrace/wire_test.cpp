@@ -4,12 +4,12 @@
 #include <sys/socket.h>
 
 #include "catch.hpp"
-#include "channel.hpp"
-#include "messages.hpp"
+#include "wire/channel.hpp"
+#include "wire/tracer_messages.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::tracing;
-using helper::wire_writer;
+using base::wire_writer;
 
 namespace {
 

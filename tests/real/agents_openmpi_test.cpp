@@ -5,8 +5,8 @@
 
 #include <sys/stat.h>
 
-#include "mpiacq/job_ranks.hpp"
-#include "mpiacq/job_view.hpp"
+#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
 #include "running_job.hpp"

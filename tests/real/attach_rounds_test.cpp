@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "mpiacq/job.hpp"
+#include "mpiacq/job/job.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
 #include "running_job.hpp"

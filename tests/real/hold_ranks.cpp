@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "mpiacq/job_ranks.hpp"
-#include "mpiacq/job_view.hpp"
+#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
 
 using namespace mpiacq;
 

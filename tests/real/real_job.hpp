@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "mpiacq/rank_set.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
 #include "run_command.hpp"
 
 namespace mpiacq::test {

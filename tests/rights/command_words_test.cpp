@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "catch.hpp"
-#include "mpiacq/host_names.hpp"
-#include "starter_command.hpp"
+#include "mpiacq/job/host_names.hpp"
+#include "start/starter_command.hpp"
 #include "victim.hpp"
 
 using namespace mpiacq;

@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 
 #include "catch.hpp"
-#include "mpiacq/check.hpp"
-#include "mpiacq/job.hpp"
-#include "mpiacq/job_ranks.hpp"
-#include "mpiacq/node_ranks.hpp"
+#include "mpiacq/check/check.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 #include "victim.hpp"

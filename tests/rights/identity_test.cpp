@@ -5,13 +5,13 @@
 #include <sys/resource.h>
 
 #include "catch.hpp"
-#include "messages.hpp"
-#include "mpiacq/node_ranks.hpp"
-#include "mpiacq/process_user.hpp"
-#include "node_answers.hpp"
-#include "node_process.hpp"
+#include "mpiacq/process/process_user.hpp"
+#include "mpiacq/ranks/node_ranks.hpp"
+#include "proc/process_state.hpp"
 #include "rank_identity.hpp"
+#include "remote/node_answers.hpp"
 #include "victim.hpp"
+#include "wire/agent_messages.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

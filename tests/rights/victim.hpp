@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/ids.hpp"
+#include "mpiacq/base/ids.hpp"
 #include "running_starter.hpp"
 
 namespace mpiacq::test {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpiacq/abi.hpp"
+#include "mpiacq/base/abi.hpp"
 
 namespace mpiacq::test {
 

@@ -12,7 +12,7 @@
 
 #include "byte_writer.hpp"
 #include "fake_target.hpp"
-#include "mpiacq/mpi2dd_graph.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 
 namespace mpiacq::test {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mpiacq/memory.hpp"
+#include "mpiacq/base/memory.hpp"
 
 namespace mpiacq::test {
 

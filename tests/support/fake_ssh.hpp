@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/job_ranks.hpp"
+#include "descriptors/unique_fd.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
-#include "unique_fd.hpp"
 
 namespace mpiacq::test {
 
@@ -37,7 +37,7 @@ echo $$ > $folder/pid.$host
 exec sh -c "exec $*"
 )");
     ::mkfifo(folder_.path("gate").c_str(), 0600);
-    gate_ = helper::unique_fd{::open(folder_.path("gate").c_str(), O_RDWR | O_CLOEXEC)};
+    gate_ = base::unique_fd{::open(folder_.path("gate").c_str(), O_RDWR | O_CLOEXEC)};
     ::setenv("PATH", (folder_.path("") + ":" + path_).c_str(), 1);
   }
   ~fake_ssh() { ::setenv("PATH", path_.c_str(), 1); }
@@ -85,7 +85,7 @@ exec sh -c "exec $*"
  private:
   std::string path_;
   scratch_folder folder_;
-  helper::unique_fd gate_;
+  base::unique_fd gate_;
 };
 
 }  // namespace mpiacq::test

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fake_memory.hpp"
-#include "mpiacq/abi.hpp"
-#include "mpiacq/symbols.hpp"
+#include "mpiacq/base/abi.hpp"
+#include "mpiacq/process/symbols.hpp"
 
 namespace mpiacq::test {
 

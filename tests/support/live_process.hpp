@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mpiacq/ids.hpp"
-#include "mpiacq/memory.hpp"
+#include "mpiacq/base/ids.hpp"
+#include "mpiacq/base/memory.hpp"
 
 namespace mpiacq::test {
 

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "json_writer.hpp"
-#include "mpiacq/process_table.hpp"
-#include "report_stream.hpp"
-#include "table_json.hpp"
-#include "table_text.hpp"
+#include "mpiacq/job/process_table.hpp"
+#include "report/json/json_writer.hpp"
+#include "report/json/table_json.hpp"
+#include "report/report_stream.hpp"
+#include "report/text/table_text.hpp"
 
 namespace mpiacq::test {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "mpiacq/ids.hpp"
+#include "mpiacq/base/ids.hpp"
 
 namespace mpiacq::test {
 

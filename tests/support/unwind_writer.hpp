@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "mpiacq/abi.hpp"
-#include "mpiacq/unwind_modules.hpp"
+#include "mpiacq/base/abi.hpp"
+#include "mpiacq/process/unwind_modules.hpp"
 
 namespace mpiacq::test {
 

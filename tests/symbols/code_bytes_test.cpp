@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The small parsers behind names: mangled names, /proc/PID/maps.
 #include "catch.hpp"
-#include "code_mappings.hpp"
-#include "function_name.hpp"
+#include "code_names/code_mappings.hpp"
+#include "code_names/function_name.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::debug_info;

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "code_names.hpp"
+#include "code_names/code_names.hpp"
+#include "code_names/function_name.hpp"
 #include "code_program.hpp"
-#include "function_name.hpp"
 #include "run_command.hpp"
 
 namespace mpiacq::test {

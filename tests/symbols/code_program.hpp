@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/code_catalogue.hpp"
+#include "mpiacq/process/code_catalogue.hpp"
 
 namespace mpiacq::test {
 

@@ -10,7 +10,7 @@
 #include "core_writer.hpp"
 #include "description.hpp"
 #include "elf_writer.hpp"
-#include "mpiacq/core_file.hpp"
+#include "mpiacq/process/core_file.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

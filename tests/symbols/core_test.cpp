@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "description.hpp"
 #include "live_process.hpp"
-#include "mpiacq/core_file.hpp"
+#include "mpiacq/process/core_file.hpp"
 #include "take_core.hpp"
 
 using namespace mpiacq;

@@ -19,7 +19,7 @@
 #include "catch.hpp"
 #include "description.hpp"
 #include "live_process.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 
 namespace mpiacq::test {
 

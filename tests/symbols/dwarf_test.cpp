@@ -7,7 +7,7 @@
 #include "description.hpp"
 #include "dwarf_writer.hpp"
 #include "elf_writer.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

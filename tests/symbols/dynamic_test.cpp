@@ -4,10 +4,10 @@
 
 #include "byte_writer.hpp"
 #include "catch.hpp"
-#include "dynamic_section.hpp"
-#include "dynamic_symbols.hpp"
+#include "elf/dynamic_section.hpp"
+#include "elf/dynamic_symbols.hpp"
 #include "fake_memory.hpp"
-#include "link_map.hpp"
+#include "modules/link_map.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::elf;

@@ -15,13 +15,13 @@
 
 #include "catch.hpp"
 #include "child_cost.hpp"
-#include "code_names.hpp"
-#include "core_notes.hpp"
+#include "code_names/code_names.hpp"
+#include "core/core_notes.hpp"
 #include "core_writer.hpp"
-#include "debug_files.hpp"
+#include "debug_files/debug_files.hpp"
 #include "elf_writer.hpp"
-#include "ld_so_cache.hpp"
-#include "mpiacq/process_types.hpp"
+#include "modules/ld_so_cache.hpp"
+#include "mpiacq/process/process_types.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;

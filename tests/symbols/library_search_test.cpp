@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "library_search.hpp"
+#include "modules/library_search.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "byte_writer.hpp"
 #include "catch.hpp"
-#include "ld_so_cache.hpp"
+#include "modules/ld_so_cache.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::elf;

@@ -1,13 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What processes have loaded, learnt from one of them for the others.
-#include "mpiacq/loaded_code.hpp"
+#include "mpiacq/process/loaded_code.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "code_ranges.hpp"
+#include "code_names/code_ranges.hpp"
 #include "live_process.hpp"
 
 using namespace mpiacq;

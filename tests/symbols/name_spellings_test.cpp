@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Names looked for in a string table that comes in pieces, against looking at every place of the whole.
-#include "name_spellings.hpp"
+#include "elf/name_spellings.hpp"
 
 #include <algorithm>
 #include <array>

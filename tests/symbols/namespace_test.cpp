@@ -10,9 +10,9 @@
 
 #include "catch.hpp"
 #include "description.hpp"
-#include "input_file.hpp"
+#include "elf/input_file.hpp"
 #include "live_process.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;

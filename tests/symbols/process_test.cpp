@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "description.hpp"
 #include "live_process.hpp"
-#include "mpiacq/process_symbols.hpp"
+#include "mpiacq/process/process_symbols.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "code_oracle.hpp"
-#include "mpiacq/process_symbols.hpp"
-#include "mpiacq/process_types.hpp"
+#include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/process/process_types.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

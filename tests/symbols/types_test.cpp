@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/process_types.hpp"
+#include "mpiacq/process/process_types.hpp"
 #include "run_command.hpp"
 #include "take_core.hpp"
 

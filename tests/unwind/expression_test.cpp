@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "catch.hpp"
-#include "frame_expression.hpp"
+#include "rules/frame_expression.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::unwinding;

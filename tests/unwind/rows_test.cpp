@@ -2,10 +2,10 @@
 // Single rows of tables made by hand, and where they are kept.
 #include <thread>
 
-#include "arch.hpp"
+#include "arch/unwind_arch.hpp"
 #include "catch.hpp"
 #include "fake_memory.hpp"
-#include "module_table.hpp"
+#include "tables/module_table.hpp"
 #include "unwind_writer.hpp"
 
 using namespace mpiacq;

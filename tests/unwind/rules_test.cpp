@@ -5,10 +5,10 @@
 
 #include <unistd.h>
 
-#include "arch.hpp"
-#include "mpiacq/unwind_modules.hpp"
-#include "stack_walk.hpp"
+#include "arch/unwind_arch.hpp"
+#include "mpiacq/process/unwind_modules.hpp"
 #include "stopped_process.hpp"
+#include "walk/stack_walk.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

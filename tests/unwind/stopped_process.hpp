@@ -14,8 +14,8 @@
 
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/registers.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "mpiacq/process/registers.hpp"
+#include "mpiacq/process/unwinder.hpp"
 
 namespace mpiacq::test {
 

@@ -5,8 +5,8 @@
 #include "byte_writer.hpp"
 #include "catch.hpp"
 #include "fake_memory.hpp"
-#include "loaded_objects.hpp"
-#include "mpiacq/unwinder.hpp"
+#include "modules/loaded_objects.hpp"
+#include "mpiacq/process/unwinder.hpp"
 #include "unwind_writer.hpp"
 
 using namespace mpiacq;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What a rank does, by the names in its stack.
 #include "catch.hpp"
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 
 using namespace mpiacq;
 

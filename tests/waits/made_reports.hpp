@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mpiacq/queue_waits.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
 
 namespace mpiacq::test {
 

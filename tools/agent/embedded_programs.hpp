@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "mpiacq/agent.hpp"
+#include "mpiacq/ranks/agent.hpp"
 
 namespace mpiacq::agent_program {
 

@@ -7,13 +7,13 @@
 
 #include <unistd.h>
 
-#include "command_line.hpp"
-#include "commands.hpp"
-#include "core_command.hpp"
-#include "exit_status.hpp"
-#include "output_queue.hpp"
-#include "report_stream.hpp"
-#include "standard_streams.hpp"
+#include "commands/command_line.hpp"
+#include "commands/commands.hpp"
+#include "commands/core_command.hpp"
+#include "commands/exit_status.hpp"
+#include "helper/standard_streams.hpp"
+#include "report/output_queue.hpp"
+#include "report/report_stream.hpp"
 
 namespace mpiacq::tool {
 
@@ -69,7 +69,7 @@ int run_and_write(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace mpiacq::tool;
   std::set_terminate(end_in_terms);
-  if (!mpiacq::helper::open_missing_streams()) return status_tool_failed;
+  if (!mpiacq::base::open_missing_streams()) return status_tool_failed;
   try {
     return run_and_write(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -1,0 +1,46 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "node/rank_watch.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "wire/zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+namespace {
+
+bool has_ended(int process) {
+  pollfd end{process, POLLIN, 0};
+  return ::poll(&end, 1, 0) > 0;
+}
+
+}  // namespace
+
+rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
+  for (const rank_process& rank : ranks) {
+    base::unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0))};
+    if (!process && errno == ESRCH) continue;
+    if (!process) {
+      // What keeps one from being watched may be that there are no more descriptors, and others need some.
+      running_.clear();
+      return;
+    }
+    running_.push_back(std::move(process));
+  }
+  watches_ = !ranks.empty();
+}
+
+bool rank_watch::all_have_ended() {
+  if (!watches_ || clock::now() < next_look_) return false;
+  next_look_ = clock::now() + between_signs;
+  // One that still runs keeps all: the others are looked at when it has ended.
+  while (!running_.empty() && has_ended(running_.back().get())) running_.pop_back();
+  return running_.empty();
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,281 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "remote/node_agents.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "helper/programs.hpp"
+#include "mpiacq/job/host_names.hpp"
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// How often starters are looked after while agents are waited for.
+constexpr std::chrono::milliseconds between_looks{100};
+/// How often what a starter does is, while it is attached to.
+constexpr std::chrono::milliseconds between_events{10};
+/// Until the first of a starter's daemons has to be there, where agents can come in another way, too.
+constexpr std::chrono::seconds first_daemon_limit{10};
+/// For the daemons of nodes that need none.
+constexpr std::chrono::seconds sending_away_limit{1};
+/// The start limit is for so many.
+constexpr std::size_t nodes_of_a_limit = 1024;
+/// A connection for each agent until it has gone on to its parent, with both ends of its continuation to libzmq; a
+/// command that starts it has a pipe and a pidfd.
+constexpr std::size_t descriptors_of_a_node = 5;
+
+/// The agent's file here: nodes have it at the same path.
+result<std::string> agent_program(const std::string& named) {
+  const auto candidates = base::program_candidates("mpiacq-agent", named);
+  for (const std::string& path : candidates) {
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return fail(base::not_startable("the agent", candidates, ENOENT));
+}
+
+/// Why root does not run ssh unasked: another user's process can name any host.
+error no_ssh_for(const std::string& host, user_id user) {
+  return {error_code::permission,
+          fmt::format("no agent was started on {}: this program runs as root, and only a process of user {} names that "
+                      "host; ssh is run only where it is asked for",
+                      host, user.value())};
+}
+
+}  // namespace
+
+node_agents::node_agents(agents_options options) : options_(std::move(options)) {}
+node_agents::~node_agents() = default;
+
+result<void> node_agents::listen() {
+  auto opened = front_end::open(
+      {std::max(options_.fan_out, 2U), options_.munge_socket, options_.secret_folder, false, options_.agents_live},
+      [this](const node_names& names, std::uint32_t) { return place(names); });
+  if (!opened) return fail(std::move(opened).error());
+  front_ = std::move(*opened);
+  return {};
+}
+
+result<mpir::daemon_request> node_agents::listen_for_daemons() {
+  const auto program = agent_program(options_.program);
+  if (!program) return fail(program.error());
+  if (auto begun = listen(); !begun) return fail(std::move(begun).error());
+  daemons_come_ = true;
+  return daemons_for(*program, front_->order());
+}
+
+std::chrono::milliseconds node_agents::time_for(std::size_t nodes, std::chrono::milliseconds start_limit) {
+  if (nodes <= nodes_of_a_limit) return start_limit;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(start_limit *
+                                                               (static_cast<double>(nodes) / nodes_of_a_limit));
+}
+
+void node_agents::expect_no_more() {
+  if (front_) front_->expect_no_more();
+}
+
+std::vector<agent_start> node_agents::ways() const {
+  if (options_.start != agent_start::automatic) return {options_.start};
+  std::vector<agent_start> all;
+  if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
+  if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
+  if (!names_are_foreign()) all.push_back(agent_start::ssh);
+  return all;
+}
+
+bool node_agents::names_are_foreign() const {
+  return ::geteuid() == 0 && options_.user && *options_.user != user_id{0};
+}
+
+std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
+  std::vector<std::size_t> wanted;
+  for (agent_node& node : nodes) {
+    nodes_.push_back({std::move(node.host), std::move(node.ranks), 0, std::nullopt});
+    known_node& added = nodes_.back();
+    nodes_by_name_.add(nodes_.size() - 1, added.host);
+    if (options_.start == agent_start::none) {
+      added.why = error{error_code::unsupported, "it is on another node, and no agent was to be started there"};
+    } else if (!is_host_name(added.host)) {
+      added.why = error{error_code::bad_format, fmt::format("'{}' is no name of a host", added.host)};
+    } else {
+      wanted.push_back(nodes_.size() - 1);
+    }
+  }
+  return wanted;
+}
+
+void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
+  auto wanted = take_in(std::move(nodes));
+  const deadline until = clock::now() + time_for(wanted.size(), options_.start_limit);
+  descriptors_.make(descriptors_of_a_node * wanted.size());
+  const auto all_ways = ways();
+  for (const agent_start way : all_ways) {
+    if (wanted.empty() || can_be_read(options_.stop)) break;
+    // A starter does not say that it launches no daemons. Commands say so by their end.
+    const bool goes_on = way == agent_start::mpir && way != all_ways.back();
+    reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
+    const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].agent != 0; });
+    // Where this way brings some, another would not bring the others.
+    if (come != 0) break;
+    if (goes_on) daemons_come_ = has_launched_ = false;
+  }
+  const bool is_without_ssh = options_.start == agent_start::automatic && names_are_foreign();
+  for (const std::size_t number : wanted) {
+    known_node& node = nodes_[number];
+    if (node.agent != 0) continue;
+    if (is_without_ssh) {
+      error why = no_ssh_for(node.host, *options_.user);
+      if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
+      node.why = std::move(why);
+    } else if (!node.why) {
+      node.why = error{error_code::timed_out, "ended before its agent was started"};
+    }
+  }
+  send_away(idle);
+  if (options_.progress) options_.progress({nodes_.size(), node_of_agent_.size(), true});
+}
+
+void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until) {
+  const deadline begin = clock::now();
+  std::vector<std::string> hosts;
+  for (const std::size_t node : wanted) hosts.push_back(nodes_[node].host);
+  result<void> begun;
+  if (!front_) begun = listen();
+  if (begun) begun = start(way, hosts);
+  if (begun) wait_for(node_of_agent_.size() + wanted.size(), first_by, until);
+  for (const std::size_t number : wanted) {
+    known_node& node = nodes_[number];
+    if (node.agent != 0) continue;
+    // Whoever can be looked at without agents is; what keeps all of them from starting is these nodes' reason.
+    error why = begun ? missing(node, clock::now() - begin) : begun.error();
+    if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
+    node.why = std::move(why);
+  }
+  if (asked_) asked_->let_go();
+}
+
+std::optional<std::vector<rank_process>> node_agents::place(const node_names& names) {
+  for (const std::size_t i : nodes_by_name_.find(names)) {
+    known_node& node = nodes_[i];
+    if (node.agent != 0 || !is_called(names, node.host)) continue;
+    agents_by_name_.add(node_of_agent_.size(), names);
+    node_of_agent_.push_back(i);
+    node.agent = static_cast<std::uint32_t>(node_of_agent_.size());
+    node.why.reset();
+    return std::exchange(node.ranks, {});
+  }
+  ++sent_away_;
+  return std::nullopt;
+}
+
+result<void> node_agents::start(agent_start way, const std::vector<std::string>& hosts) {
+  if (way == agent_start::mpir && daemons_come_) return {};
+  const auto program = agent_program(options_.program);
+  if (!program) return fail(program.error());
+  if (way == agent_start::mpir) return ask_starter(*program);
+  if (way == agent_start::ssh) return starters_.by_ssh(hosts, *program, front_->order());
+  if (options_.job_id.empty())
+    return fail(error_code::not_found, "agents cannot be started by Slurm: the job does not say its id");
+  if (!is_slurm_job_id(options_.job_id)) {
+    return fail(error_code::bad_format, fmt::format("agents cannot be started by Slurm: what the starter says is its "
+                                                    "job's id, '{}', is none",
+                                                    options_.job_id));
+  }
+  return starters_.by_slurm(options_.job_id, hosts, *program, front_->order());
+}
+
+result<void> node_agents::ask_starter(const std::string& program) {
+  if (!options_.starter)
+    return fail(error_code::not_found, "the job's starter cannot be asked to launch agents (MPIR 1.1, 7.1)");
+  const auto request = daemons_for(program, front_->order());
+  if (!request) return fail(request.error());
+  auto asked = starter_daemons::ask(*options_.starter, *request);
+  if (!asked) return fail(std::move(asked).error());
+  asked_ = std::move(*asked);
+  return {};
+}
+
+bool node_agents::has_come(const std::string& host) const {
+  const auto called = nodes_by_name_.find(host);
+  return std::any_of(called.begin(), called.end(),
+                     [&](std::size_t node) { return nodes_[node].agent != 0 && nodes_[node].host == host; });
+}
+
+bool node_agents::may_come() {
+  const bool by_command = starters_.may_bring([this](const std::string& host) { return has_come(host); });
+  const bool by_starter = daemons_come_ || has_launched_ || (asked_ && asked_->may_bring());
+  return by_command || by_starter;
+}
+
+void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until) {
+  const std::size_t before = node_of_agent_.size();
+  deadline next_look = clock::now();
+  for (;;) {
+    const std::size_t arrived = node_of_agent_.size();
+    if (options_.progress) options_.progress({wanted, arrived, false});
+    // Who has launched one has read for all of them what it was asked for.
+    if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
+      has_launched_ = true;
+      asked_->let_go();
+    }
+    const deadline limit = arrived == before ? first_by : until;
+    if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop)) return;
+    // Not whenever one comes: a look is at thousands.
+    if (clock::now() >= next_look) {
+      if (!may_come()) return;
+      next_look = clock::now() + (asked_ ? between_events : between_looks);
+    }
+    front_->turn(std::min(limit, next_look));
+  }
+}
+
+/// A starter may wait for its daemons before it ends: nobody is to come in vain for long.
+void node_agents::send_away(std::size_t idle) {
+  if (!daemons_come_ && !has_launched_) return;
+  const deadline until = clock::now() + sending_away_limit;
+  while (sent_away_ < idle && clock::now() < until && !can_be_read(options_.stop)) front_->turn(until);
+}
+
+error node_agents::missing(const known_node& node, clock::duration waited) {
+  std::string words = starters_.give_up(node.host);
+  if (words.empty() && asked_) words = asked_->last_words();
+  if (words.empty()) words = front_->door().last_refusal();
+  const double tenths = std::round(std::chrono::duration<double>(waited) / std::chrono::milliseconds(100));
+  return {error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host, tenths / 10,
+                                             words.empty() ? "" : "; ", words)};
+}
+
+std::optional<std::size_t> node_agents::find(std::string_view host) const {
+  for (const std::size_t i : agents_by_name_.find(host)) {
+    if (is_called(front_->agents()[i].names, host)) return node_of_agent_[i];
+  }
+  return std::nullopt;
+}
+
+bool node_agents::is_stopped() const {
+  return can_be_read(options_.stop);
+}
+
+void node_agents::ask(question what) {
+  if (front_) front_->ask(std::move(what), options_.answer_limit);
+}
+
+std::optional<answer_body> node_agents::collect_any(std::function<void(const alive&)> progress) {
+  if (!front_) return std::nullopt;
+  gathered all = front_->collect({options_.stop, std::move(progress)});
+  for (const std::size_t node : node_of_agent_) nodes_[node].why.reset();
+  for (agent_problem& missing : all.missing) {
+    if (missing.agent == 0 || missing.agent > node_of_agent_.size()) continue;
+    known_node& node = nodes_[node_of_agent_[missing.agent - 1]];
+    node.why = std::move(missing.why).while_doing(node.host);
+  }
+  return std::move(all.what);
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,27 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include <unistd.h>
+
+#include "mpiacq/ranks/job_ranks.hpp"
+#include "remote/node_agents.hpp"
+
+namespace mpiacq {
+
+struct awaited_agents::state {
+  state() = default;
+  /// A forked child has a copy, whose end changes nothing: what libzmq has there cannot be ended, and stays.
+  ~state() {
+    if (::getpid() != made_in) static_cast<void>(agents.release());
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  const pid_t made_in = ::getpid();
+  std::unique_ptr<agents::node_agents> agents;
+  mpir::daemon_request request;
+};
+
+}  // namespace mpiacq

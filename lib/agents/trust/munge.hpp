@@ -1,0 +1,23 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// MUNGE, where the site has it: a word that was said by a user of this cluster, a short while ago.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "mpiacq/base/error.hpp"
+
+namespace mpiacq::agents {
+
+struct munge_word {
+  std::string payload;
+  std::uint32_t user = 0;
+};
+
+/// A credential with this payload that nobody but our own user can decode. `socket`: of a munged elsewhere; empty: the
+/// system's. Errors: not_found (no libmunge), system (no munged answers), each with what MUNGE says.
+[[nodiscard]] result<std::string> munge_encode(const std::string& socket, const std::string& payload);
+/// permission: MUNGE refuses it (not from here, too old, seen before).
+[[nodiscard]] result<munge_word> munge_decode(const std::string& socket, const std::string& credential);
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,203 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "trust/secret_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "descriptors/unique_fd.hpp"
+
+namespace mpiacq::agents {
+
+namespace {
+
+constexpr std::string_view prefix = ".mpiacq-agents-";
+constexpr std::time_t needed_for_s = 86'400;
+constexpr std::size_t file_size = 65;  // 64 digits and a line feed
+constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
+
+error failed(error_code code, std::string what, const std::string& path, int errno_value) {
+  return error{code, std::move(what)}.with_errno(errno_value).on(path);
+}
+
+/// In a folder that others can write, somebody could have put another file in the place of ours.
+result<base::unique_fd> open_folder(const std::string& folder) {
+  base::unique_fd opened{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  struct stat facts {};
+  if (!opened || ::fstat(opened.get(), &facts) != 0)
+    return fail(failed(error_code::not_found, "the folder for the agents' secret cannot be opened", folder, errno));
+  const bool trusted = (facts.st_uid == ::geteuid() || facts.st_uid == 0) && (facts.st_mode & writable_by_others) == 0;
+  if (!trusted) {
+    return fail(error{error_code::permission,
+                      fmt::format("no secret is written to {}: others can write there; MUNGE would need none", folder)}
+                    .on(folder));
+  }
+  return opened;
+}
+
+/// ".mpiacq-agents-" and this, then the start of the run's public key. Numbers of processes mean something on their own
+/// host and in their own namespace alone.
+struct run_name {
+  std::string place;
+  long process = 0;
+  std::uint64_t start = 0;
+  [[nodiscard]] std::string text() const { return fmt::format("{}{}-{}-{}-", prefix, place, process, start); }
+};
+
+/// /proc/PID/stat, field 22: with the number, one process and no other. Empty: there is none.
+std::optional<std::uint64_t> start_of(long process) {
+  const base::unique_fd file{::open(fmt::format("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, 4096> text{};
+  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
+  std::string_view rest(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  // The second field is a name that may have anything in it; the third begins behind the last parenthesis.
+  const auto name_end = rest.rfind(") ");
+  if (name_end == std::string_view::npos) return std::nullopt;
+  rest.remove_prefix(name_end + 2);
+  constexpr int fields_between = 19;
+  for (int i = 0; i < fields_between; ++i) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
+  std::uint64_t start = 0;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), start);
+  return read.ec == std::errc() ? std::optional(start) : std::nullopt;
+}
+
+std::string this_place() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return "unknown";
+  struct stat namespace_of_pids {};
+  const bool known = ::stat("/proc/self/ns/pid", &namespace_of_pids) == 0;
+  return fmt::format("{}-{}", host.data(), known ? namespace_of_pids.st_ino : 0);
+}
+
+/// Empty: no name of ours, or of another place.
+std::optional<run_name> run_here(std::string_view name, const std::string& place) {
+  run_name run{place};
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  if (!name.starts_with(place + "-")) return std::nullopt;
+  name.remove_prefix(place.size() + 1);
+  const auto pid = std::from_chars(name.data(), name.data() + name.size(), run.process);
+  if (pid.ec != std::errc() || pid.ptr == name.data() + name.size() || *pid.ptr != '-') return std::nullopt;
+  const auto start = std::from_chars(pid.ptr + 1, name.data() + name.size(), run.start);
+  return start.ec == std::errc() ? std::optional(run) : std::nullopt;
+}
+
+/// Of a run on this host that has ended; or of any that began so long ago that nobody waits for its agents any more.
+bool is_left_behind(int folder, const char* name, const std::string& place) {
+  if (const auto run = run_here(name, place)) return start_of(run->process) != run->start;
+  struct stat facts {};
+  return std::string_view(name).starts_with(prefix) && ::fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid() && ::time(nullptr) - facts.st_mtime > needed_for_s;
+}
+
+/// A front end that is killed cannot take its secret away. It opens nothing any more, but is not to lie about.
+void remove_left_behind(const std::string& folder, const std::string& place) {
+  DIR* opened = ::opendir(folder.c_str());
+  if (opened == nullptr) return;
+  while (const dirent* entry = ::readdir(opened)) {
+    if (is_left_behind(::dirfd(opened), entry->d_name, place)) ::unlinkat(::dirfd(opened), entry->d_name, 0);
+  }
+  ::closedir(opened);
+}
+
+result<void> write_all(int fd, const std::string& text, const std::string& path) {
+  // One call: a regular file takes 65 bytes or there is something wrong with it.
+  const ssize_t written = ::write(fd, text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return {};
+  return fail(failed(error_code::system, "writing the agents' secret", path, written < 0 ? errno : ENOSPC));
+}
+
+}  // namespace
+
+result<std::string> home_directory() {
+  std::vector<char> room(16384);
+  passwd entry{};
+  passwd* found = nullptr;
+  const int outcome = ::getpwuid_r(::geteuid(), &entry, room.data(), room.size(), &found);
+  if (found != nullptr && found->pw_dir != nullptr && found->pw_dir[0] == '/') return std::string(found->pw_dir);
+  return fail(error{error_code::not_found, fmt::format("user {} has no home directory", ::geteuid())}.with_errno(
+      outcome == 0 ? ENOENT : outcome));
+}
+
+result<secret_file> secret_file::create(const std::string& folder) {
+  secret_file made;
+  auto keys = make_keys();
+  if (!keys) return fail(std::move(keys).error());
+  made.keys_ = *keys;
+  std::string where = folder;
+  if (folder.empty()) {
+    auto home = home_directory();
+    if (!home) return fail(std::move(home).error());
+    where = std::move(*home);
+  }
+  const auto opened = open_folder(where);
+  if (!opened) return fail(opened.error());
+  const run_name run{this_place(), ::getpid(), start_of(::getpid()).value_or(0)};
+  remove_left_behind(where, run.place);
+  // Its own public half makes a name that no other run has.
+  const std::string name = run.text() + hex(keys->open).substr(0, 16);
+  const std::string path = fmt::format("{}/{}", where, name);
+  const base::unique_fd file{
+      ::openat(opened->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (!file) return fail(failed(error_code::system, "the agents' secret cannot be written", path, errno));
+  made.path_ = path;
+  made.told_path_ = folder.empty() ? "~/" + name : path;
+  // Whatever the umask is.
+  if (::fchmod(file.get(), 0600) != 0)
+    return fail(failed(error_code::system, "the agents' secret cannot be kept from others", path, errno));
+  if (auto written = write_all(file.get(), hex(keys->secret) + "\n", path); !written)
+    return fail(std::move(written).error());
+  return made;
+}
+
+secret_file::secret_file(secret_file&& other) noexcept
+    : path_(std::exchange(other.path_, {})), told_path_(std::move(other.told_path_)), keys_(other.keys_) {}
+
+secret_file::~secret_file() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+result<key_pair> read_secret(const std::string& told_path) {
+  std::string path = told_path;
+  if (path.starts_with("~/")) {
+    auto home = home_directory();
+    if (!home) return fail(std::move(home).error());
+    path = *home + path.substr(1);
+  }
+  // O_NONBLOCK: not a FIFO that waits for a writer.
+  const base::unique_fd file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  struct stat facts {};
+  if (!file || ::fstat(file.get(), &facts) != 0) {
+    return fail(failed(errno == ENOENT ? error_code::not_found : error_code::permission,
+                       "the secret of this run cannot be read (is the home directory the same on all nodes?)", path,
+                       errno));
+  }
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 0777U & ~0600U) != 0) {
+    return fail(
+        error{error_code::permission,
+              fmt::format("{} is no file that user {} alone can read: it is not taken for a secret", path, ::geteuid())}
+            .on(path));
+  }
+  std::array<char, file_size + 1> text{};
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  const auto secret = size == file_size ? from_hex({text.data(), file_size - 1}) : std::nullopt;
+  if (!secret) return fail(error{error_code::bad_format, fmt::format("{} holds no secret of ours", path)}.on(path));
+  auto open = open_half(*secret);
+  if (!open) return fail(std::move(open).error());
+  return key_pair{*open, *secret};
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,62 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Which keys a listener lets in, asked by libzmq (ZMQ RFC 27, ZAP) and answered on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "descriptors/unique_fd.hpp"
+#include "trust/port_guard.hpp"
+#include "trust/trust.hpp"
+#include "wire/zmq_parts.hpp"
+
+namespace mpiacq::agents {
+
+/// Since they were asked for last.
+struct refused_connections {
+  std::uint64_t keys = 0;   ///< with a key that is not let in
+  std::uint64_t noise = 0;  ///< that did not shake hands as CURVE wants it
+  std::string why;          ///< of the last; empty: there was none
+};
+
+/// Whoever listens may be busy for long: those who connect meanwhile are let in all the same.
+/// Thread: one at a time, beside its own.
+class zap_handler {
+ public:
+  static constexpr std::string_view domain = "mpiacq";
+
+  /// For this socket, which is bound later. The socket, the context, `who` and `guard` must outlive it.
+  [[nodiscard]] static result<std::unique_ptr<zap_handler>> start(const zmq_context& context, const zmq_socket& socket,
+                                                                  const trust& who, const port_guard& guard);
+  ~zap_handler();
+  zap_handler(const zap_handler&) = delete;
+  zap_handler& operator=(const zap_handler&) = delete;
+
+  /// Can be read when somebody has been refused since `refusals`.
+  [[nodiscard]] int descriptor() const { return news_.get(); }
+  [[nodiscard]] refused_connections refusals();
+
+ private:
+  zap_handler(const trust& who, const port_guard& guard) : who_(who), guard_(guard) {}
+  void run();
+  void answer();
+  void note_noise();
+  void note(std::uint64_t refused_connections::*count, std::string why);
+
+  const trust& who_;
+  const port_guard& guard_;
+  zmq_socket zap_handler_;
+  zmq_monitor monitor_;
+  base::unique_fd news_;
+  base::unique_fd stop_;
+  std::mutex mutex_;
+  refused_connections refused_;
+  std::thread thread_;
+};
+
+}  // namespace mpiacq::agents

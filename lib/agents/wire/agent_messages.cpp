@@ -1,0 +1,218 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "wire/agent_messages.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "wire/queue_documents.hpp"
+#include "wire/tree_documents.hpp"
+#include "wire/visit_documents.hpp"
+
+namespace mpiacq::agents {
+
+template <>
+inline constexpr auto last_of<hold_state> = hold_state::failed;
+template <>
+inline constexpr auto last_of<leave> = leave::stopped;
+template <>
+inline constexpr auto last_of<which_threads> = which_threads::all;
+
+template <>
+inline constexpr auto last_of<interface_kind> = interface_kind::mpi2dd;
+
+template <>
+inline constexpr auto members<peer_address> =
+    std::tuple{member{"endpoints", &peer_address::endpoints}, member{"key", &peer_address::key}};
+template <>
+inline constexpr auto members<node_names> =
+    std::tuple{member{"told", &node_names::told}, member{"host", &node_names::host},
+               member{"slurm", &node_names::slurm}, member{"addresses", &node_names::addresses}};
+template <>
+inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::rank},
+                                                         member{"pid", &rank_process::pid},
+                                                         member{"executable", &rank_process::executable},
+                                                         member{"told", &rank_process::told},
+                                                         member{"name", &rank_process::name},
+                                                         member{"user", &rank_process::user}};
+template <>
+inline constexpr auto members<hello> =
+    std::tuple{member{"credential", &hello::credential}, member{"number", &hello::number},
+               member{"names", &hello::names}, member{"address", &hello::address}};
+template <>
+inline constexpr auto members<place> =
+    std::tuple{member{"number", &place::number}, member{"above", &place::above}, member{"ranks", &place::ranks}};
+template <>
+inline constexpr auto members<welcome> = std::tuple<>{};
+template <>
+inline constexpr auto members<farewell> = std::tuple{member{"why", &farewell::why}};
+template <>
+inline constexpr auto members<enough> = std::tuple{member{"number", &enough::number}};
+template <>
+inline constexpr auto members<alive> = std::tuple{member{"done", &alive::done}, member{"all", &alive::all}};
+
+template <>
+inline constexpr auto members<stack_options> =
+    std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
+               member{"max_frames", &stack_options::max_frames}};
+template <>
+inline constexpr auto members<ask_hold> = std::tuple<>{};
+template <>
+inline constexpr auto members<ask_release> = std::tuple{member{"how", &ask_release::how}};
+template <>
+inline constexpr auto members<ask_stacks> =
+    std::tuple{member{"how", &ask_stacks::how}, member{"debug_folders", &ask_stacks::debug_folders}};
+template <>
+inline constexpr auto members<queue_limits> = std::tuple{member{"communicators", &queue_limits::communicators},
+                                                         member{"operations", &queue_limits::operations},
+                                                         member{"fetch_bytes", &queue_limits::fetch_bytes},
+                                                         member{"fetched_bytes", &queue_limits::fetched_bytes},
+                                                         member{"allocated_bytes", &queue_limits::allocated_bytes},
+                                                         member{"group_size", &queue_limits::group_size},
+                                                         member{"call_us", &queue_limits::call_time},
+                                                         member{"process_us", &queue_limits::process_time},
+                                                         member{"output_bytes", &queue_limits::output_bytes}};
+template <>
+inline constexpr auto members<queue_host_options> = std::tuple{
+    member{"limits", &queue_host_options::limits}, member{"trust_library", &queue_host_options::trust_library}};
+template <>
+inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
+template <>
+inline constexpr auto members<queue_types_options> =
+    std::tuple{member{"file", &queue_types_options::file}, member{"cache_folder", &queue_types_options::cache_folder},
+               member{"debug_files", &queue_types_options::debug_files}};
+template <>
+inline constexpr auto members<rank_queue_options> =
+    std::tuple{member{"ranks", &rank_queue_options::ranks},
+               member{"library", &rank_queue_options::library},
+               member{"no_library", &rank_queue_options::no_library},
+               member{"host", &rank_queue_options::host},
+               member{"types", &rank_queue_options::types},
+               member{"stacks", &rank_queue_options::stacks},
+               member{"side_by_side", &rank_queue_options::ranks_at_once}};
+template <>
+inline constexpr auto members<ask_queues> = std::tuple{member{"how", &ask_queues::how}};
+template <>
+inline constexpr auto members<ask_gates> =
+    std::tuple{member{"ranks", &ask_gates::ranks}, member{"interface", &ask_gates::interface},
+               member{"limit_us", &ask_gates::limit}, member{"debug_folders", &ask_gates::debug_folders}};
+template <>
+inline constexpr auto members<mpi2dd::process_request> =
+    std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
+               member{"tables", &mpi2dd::process_request::tables}};
+template <>
+inline constexpr auto members<agent_visits> =
+    std::tuple{member{"agent", &agent_visits::agent}, member{"processes", &agent_visits::processes}};
+template <>
+inline constexpr auto members<ask_visits> =
+    std::tuple{member{"of", &ask_visits::of}, member{"limits", &ask_visits::limits},
+               member{"max_rereads", &ask_visits::max_rereads}, member{"user", &ask_visits::user},
+               member{"debug_folders", &ask_visits::debug_folders}};
+template <>
+inline constexpr auto members<ask> =
+    std::tuple{member{"number", &ask::number}, member{"limit_ms", &ask::limit_ms}, member{"what", &ask::what}};
+
+template <>
+inline constexpr auto members<rank_hold> =
+    std::tuple{member{"rank", &rank_hold::rank}, member{"pid", &rank_hold::pid}, member{"state", &rank_hold::state},
+               member{"why", &rank_hold::why}};
+template <>
+inline constexpr auto members<refused_part> =
+    std::tuple{member{"ranks", &refused_part::ranks}, member{"why", &refused_part::why}};
+template <>
+inline constexpr auto members<hold_part> =
+    std::tuple{member{"held", &hold_part::held}, member{"others", &hold_part::others}};
+template <>
+inline constexpr auto members<release_part> =
+    std::tuple{member{"released", &release_part::released}, member{"refused", &release_part::refused}};
+template <>
+inline constexpr auto members<stacks_part> = std::tuple{
+    member{"tree", &stacks_part::tree}, member{"taken", &stacks_part::taken}, member{"refused", &stacks_part::refused},
+    member{"held_us", &stacks_part::held_for}, member{"problems", &stacks_part::problems}};
+template <>
+inline constexpr auto members<agent_accounts> =
+    std::tuple{member{"agent", &agent_accounts::agent}, member{"said", &agent_accounts::said}};
+template <>
+inline constexpr auto members<visits_part> = std::tuple{member{"of", &visits_part::of}};
+template <>
+inline constexpr auto members<gates_part> =
+    std::tuple{member{"open", &gates_part::open}, member{"without", &gates_part::without},
+               member{"refused", &gates_part::refused}};
+template <>
+inline constexpr auto members<agent_problem> =
+    std::tuple{member{"agent", &agent_problem::agent}, member{"why", &agent_problem::why}};
+template <>
+inline constexpr auto members<answer> =
+    std::tuple{member{"number", &answer::number}, member{"agents", &answer::agents},
+               member{"problems", &answer::problems}, member{"what", &answer::what}};
+
+template <>
+inline constexpr std::string_view kind_of<hello> = "hello";
+template <>
+inline constexpr std::string_view kind_of<place> = "place";
+template <>
+inline constexpr std::string_view kind_of<welcome> = "welcome";
+template <>
+inline constexpr std::string_view kind_of<farewell> = "farewell";
+template <>
+inline constexpr std::string_view kind_of<ask> = "ask";
+template <>
+inline constexpr std::string_view kind_of<answer> = "answer";
+template <>
+inline constexpr std::string_view kind_of<alive> = "alive";
+template <>
+inline constexpr std::string_view kind_of<enough> = "enough";
+template <>
+inline constexpr std::string_view kind_of<ask_hold> = "hold";
+template <>
+inline constexpr std::string_view kind_of<ask_release> = "release";
+template <>
+inline constexpr std::string_view kind_of<ask_stacks> = "stacks";
+template <>
+inline constexpr std::string_view kind_of<ask_queues> = "queues";
+template <>
+inline constexpr std::string_view kind_of<ask_visits> = "visits";
+template <>
+inline constexpr std::string_view kind_of<ask_gates> = "gates";
+template <>
+inline constexpr std::string_view kind_of<hold_part> = "hold";
+template <>
+inline constexpr std::string_view kind_of<release_part> = "release";
+template <>
+inline constexpr std::string_view kind_of<stacks_part> = "stacks";
+template <>
+inline constexpr std::string_view kind_of<node_queues> = "queues";
+template <>
+inline constexpr std::string_view kind_of<visits_part> = "visits";
+template <>
+inline constexpr std::string_view kind_of<gates_part> = "gates";
+
+std::vector<std::byte> encode(const message& what) {
+  document_writer writer;
+  writer.begin_map(2);
+  writer.put_text("schema");
+  writer.put_text(schema);
+  writer.put_alternative(what);
+  return std::move(writer).take();
+}
+
+result<message> decode(std::span<const std::byte> bytes) {
+  if (bytes.size() > most_bytes) {
+    return fail(error_code::limit, fmt::format("a message has {} bytes, more than {}", bytes.size(), most_bytes));
+  }
+  document_reader reader(bytes);
+  reader.begin_map(2);
+  reader.key("schema");
+  if (const auto theirs = reader.get_text(); reader.fine() && theirs != schema) {
+    constexpr std::size_t shown = 64;
+    reader.give_up(error_code::unsupported, fmt::format("the other side speaks '{}', and this one '{}': agents and "
+                                                        "mpiacq must be of one version",
+                                                        theirs.substr(0, shown), schema));
+  }
+  message what;
+  reader.get_alternative(what);
+  if (auto finished = reader.finish(); !finished) return fail(std::move(finished).error());
+  return what;
+}
+
+}  // namespace mpiacq::agents

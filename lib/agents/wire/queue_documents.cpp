@@ -1,0 +1,157 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "wire/queue_documents.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include "mpiacq/queues/queue_memory.hpp"
+
+namespace mpiacq::agents {
+
+namespace {
+
+/// Numbers of ranks and steps between them: so that no sum of them overflows.
+constexpr std::int64_t most_number = std::int64_t{1} << 33U;
+
+/// The groups of a document, each list once. Equal groups share a list (`report_budget`).
+class group_pool {
+ public:
+  explicit group_pool(std::vector<group_part>& groups) : groups_(groups) {}
+  std::optional<std::uint32_t> place_of(const std::optional<group_members>& one) {
+    if (!one) return std::nullopt;
+    const auto [known, is_new] = places_.try_emplace(one->list(), static_cast<std::uint32_t>(groups_.size()));
+    if (is_new) groups_.push_back(runs_of(one->numbers()));
+    return known->second;
+  }
+
+ private:
+  std::unordered_map<const void*, std::uint32_t> places_;
+  std::vector<group_part>& groups_;
+};
+
+/// Gives groups back. Each is made once, and counts once.
+class group_maker {
+ public:
+  group_maker(const std::vector<group_part>& groups, std::uint64_t most_members)
+      : groups_(groups), made_(groups.size()), left_(most_members) {}
+  /// Error: the document is wrong. The group stays empty where there is no room for it, and `left_out` says so.
+  result<void> make(std::optional<std::uint32_t> place, std::optional<group_members>& group, bool& left_out) {
+    if (!place) return {};
+    if (*place >= groups_.size()) return fail(error_code::bad_format, "a communicator's group is not there");
+    auto& made = made_[*place];
+    if (!made) {
+      auto counted = count(groups_[*place]);
+      if (!counted) return fail(std::move(counted).error());
+      made.emplace();
+      if (*counted <= left_) {
+        left_ -= *counted;
+        *made = members_of(groups_[*place], *counted);
+      }
+    }
+    group = *made;
+    left_out = left_out || !group;
+    return {};
+  }
+
+ private:
+  /// More than there is room for: all that is certain is that it is more.
+  [[nodiscard]] result<std::uint64_t> count(const group_part& runs) const {
+    std::uint64_t all = 0;
+    for (const group_run& run : runs) {
+      if (run.first < -most_number || run.first > most_number || run.step < -most_number || run.step > most_number)
+        return fail(error_code::bad_format, "a group has a rank that is out of range");
+      all = run.count > left_ || all > left_ ? left_ + 1 : all + run.count;
+    }
+    return all;
+  }
+  [[nodiscard]] static group_members members_of(const group_part& runs, std::uint64_t count) {
+    std::vector<std::int64_t> members;
+    members.reserve(static_cast<std::size_t>(count));
+    for (const group_run& run : runs) {
+      std::int64_t next = run.first;
+      for (std::uint64_t i = 0; i < run.count; ++i, next += run.step) members.push_back(next);
+    }
+    return members;
+  }
+
+  const std::vector<group_part>& groups_;
+  /// By place. The inner value is empty where there is no room for the group.
+  std::vector<std::optional<std::optional<group_members>>> made_;
+  std::uint64_t left_;
+};
+
+result<void> give_groups(rank_queues& rank, const std::vector<groups_used>& used, group_maker& groups) {
+  const std::size_t communicators = rank.report ? rank.report->communicators.size() : 0;
+  if (used.size() != communicators) return fail(error_code::bad_format, "groups of other communicators");
+  bool left_out = false;
+  for (std::size_t i = 0; i < communicators; ++i) {
+    queue_communicator& one = rank.report->communicators[i];
+    if (auto made = groups.make(used[i].group, one.group, left_out); !made) return made;
+    if (auto made = groups.make(used[i].remote_group, one.remote_group, left_out); !made) return made;
+  }
+  if (left_out) {
+    rank.report->problems.emplace_back(error_code::limit,
+                                       "groups of this rank's communicators have more members than there is room for "
+                                       "beside the groups of the other ranks; these groups are left out");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t most_group_members(std::size_t ranks) {
+  return most_bytes_of(ranks) / sizeof(std::int64_t);
+}
+
+group_part runs_of(const std::vector<std::int64_t>& group) {
+  group_part runs;
+  for (const std::int64_t next : group) {
+    if (!runs.empty()) {
+      group_run& last = runs.back();
+      if (last.count == 1) last.step = next - last.first;
+      if (next == last.first + last.step * static_cast<std::int64_t>(last.count)) {
+        ++last.count;
+        continue;
+      }
+    }
+    runs.push_back({next, 1, 1});
+  }
+  return runs;
+}
+
+queues_part stand_in<node_queues>::to(const node_queues& queues) {
+  queues_part part;
+  part.ranks = queues.ranks;
+  part.doing = queues.doing;
+  part.pml = queues.pml;
+  part.held_for = queues.held_for;
+  part.stopped = queues.stopped;
+  part.notes = queues.notes;
+  part.problems = queues.problems;
+  group_pool pool(part.groups);
+  for (const rank_queues& rank : part.ranks) {
+    auto& used = part.used.emplace_back();
+    if (!rank.report) continue;
+    for (const queue_communicator& one : rank.report->communicators) {
+      const auto local = pool.place_of(one.group);
+      used.push_back({local, pool.place_of(one.remote_group)});
+    }
+  }
+  return part;
+}
+
+result<node_queues> stand_in<node_queues>::from(queues_part part) {
+  const std::size_t count = part.ranks.size();
+  if (part.used.size() != count || part.doing.size() != count || part.pml.size() != count)
+    return fail(error_code::bad_format, "queues of other ranks than those that are listed");
+  group_maker groups(part.groups, most_group_members(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0 && part.ranks[i].rank <= part.ranks[i - 1].rank)
+      return fail(error_code::bad_format, "queues of ranks that are not in order");
+    if (auto given = give_groups(part.ranks[i], part.used[i], groups); !given) return fail(std::move(given).error());
+  }
+  return node_queues{std::move(part.ranks), std::move(part.doing), std::move(part.pml),     part.held_for,
+                     part.stopped,          std::move(part.notes), std::move(part.problems)};
+}
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,128 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Message queues in documents. Groups of communicators stand apart, each different one once, as runs of numbers: every
+// rank of a job has the group of its world, and it is a line of text for all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "mpiacq/ranks/node_queues.hpp"
+#include "wire/document.hpp"
+
+namespace mpiacq::agents {
+
+/// first, first + step, ... : `count` numbers.
+struct group_run {
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+  std::uint64_t count = 1;
+};
+using group_part = std::vector<group_run>;
+/// Which groups a communicator has, by their places among the document's.
+struct groups_used {
+  std::optional<std::uint32_t> group;
+  std::optional<std::uint32_t> remote_group;
+};
+struct queues_part {
+  std::vector<group_part> groups;
+  std::vector<rank_queues> ranks;              ///< the groups of their communicators do not stand with them
+  std::vector<std::vector<groups_used>> used;  ///< for each rank, for each of its communicators
+  std::vector<rank_activity> doing;
+  std::vector<std::optional<std::string>> pml;
+  clock::duration held_for{};
+  bool stopped = false;
+  std::vector<std::string> notes;
+  std::vector<error> problems;
+};
+
+/// The groups of a document with so many ranks have no more members than this together. A group that several
+/// communicators use counts once. Groups beyond that are left out, and the ranks that use them have a problem.
+[[nodiscard]] std::uint64_t most_group_members(std::size_t ranks);
+
+[[nodiscard]] group_part runs_of(const std::vector<std::int64_t>& group);
+
+template <>
+struct stand_in<node_queues> {
+  using type = queues_part;
+  [[nodiscard]] static queues_part to(const node_queues& queues);
+  [[nodiscard]] static result<node_queues> from(queues_part part);
+};
+
+template <>
+inline constexpr auto last_of<operation_status> = operation_status::complete;
+template <>
+inline constexpr auto last_of<queue_knowledge> = queue_knowledge::failed;
+template <>
+inline constexpr auto last_of<length_unit> = length_unit::unknown;
+template <>
+inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
+
+template <>
+inline constexpr auto members<peer> =
+    std::tuple{member{"any", &peer::any}, member{"local", &peer::local}, member{"global", &peer::global}};
+template <>
+inline constexpr auto members<queue_message> =
+    std::tuple{member{"peer", &queue_message::from_or_to}, member{"tag", &queue_message::tag},
+               member{"length", &queue_message::length}};
+template <>
+inline constexpr auto members<queue_operation> = std::tuple{member{"status", &queue_operation::status},
+                                                            member{"peer", &queue_operation::desired},
+                                                            member{"tag", &queue_operation::tag},
+                                                            member{"length", &queue_operation::length},
+                                                            member{"system_buffer", &queue_operation::system_buffer},
+                                                            member{"buffer", &queue_operation::buffer},
+                                                            member{"actual", &queue_operation::actual},
+                                                            member{"extra", &queue_operation::extra}};
+template <>
+inline constexpr auto members<queue_listing> =
+    std::tuple{member{"known", &queue_listing::known}, member{"operations", &queue_listing::operations}};
+template <>
+inline constexpr auto members<queue_communicator> =
+    std::tuple{member{"id", &queue_communicator::id},
+               member{"name", &queue_communicator::name},
+               member{"local_rank", &queue_communicator::local_rank},
+               member{"size", &queue_communicator::size},
+               member{"intercommunicator", &queue_communicator::is_inter},
+               member{"queues", &queue_communicator::queues}};
+template <>
+inline constexpr auto members<new_process> =
+    std::tuple{member{"pid", &new_process::pid}, member{"executable", &new_process::executable},
+               member{"host", &new_process::host}};
+template <>
+inline constexpr auto members<missing_type> =
+    std::tuple{member{"type", &missing_type::type}, member{"field", &missing_type::field}};
+template <>
+inline constexpr auto members<queue_report> = std::tuple{member{"path", &queue_report::library_path},
+                                                         member{"version", &queue_report::library_version},
+                                                         member{"compatibility", &queue_report::compatibility},
+                                                         member{"length_unit", &queue_report::unit},
+                                                         member{"communicators", &queue_report::communicators},
+                                                         member{"new_processes", &queue_report::new_processes},
+                                                         member{"spawn_breakpoint", &queue_report::spawn_breakpoint},
+                                                         member{"missing_types", &queue_report::missing},
+                                                         member{"notes", &queue_report::notes},
+                                                         member{"problems", &queue_report::problems}};
+template <>
+inline constexpr auto members<rank_queues> = std::tuple{
+    member{"rank", &rank_queues::rank}, member{"pid", &rank_queues::pid}, member{"report", &rank_queues::report}};
+template <>
+inline constexpr auto members<rank_activity> =
+    std::tuple{member{"kind", &rank_activity::kind}, member{"call", &rank_activity::function},
+               member{"other_threads", &rank_activity::other_threads}};
+template <>
+inline constexpr auto members<group_run> = std::tuple{
+    member{"first", &group_run::first}, member{"step", &group_run::step}, member{"count", &group_run::count}};
+template <>
+inline constexpr auto members<groups_used> =
+    std::tuple{member{"group", &groups_used::group}, member{"remote_group", &groups_used::remote_group}};
+template <>
+inline constexpr auto members<queues_part> =
+    std::tuple{member{"groups", &queues_part::groups},    member{"ranks", &queues_part::ranks},
+               member{"used", &queues_part::used},        member{"doing", &queues_part::doing},
+               member{"pml", &queues_part::pml},          member{"held_us", &queues_part::held_for},
+               member{"stopped", &queues_part::stopped},  member{"notes", &queues_part::notes},
+               member{"problems", &queues_part::problems}};
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,58 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Call trees in documents: the nodes of a `mpiacq.stacks/1` document, and what merging needs beside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "mpiacq/ranks/call_tree.hpp"
+#include "wire/document.hpp"
+
+namespace mpiacq::agents {
+
+/// Most nodes have all ranks of their parent, and all of them at all times: such a set is not said again. What ranks
+/// cost is then where they part, however deep the tree is.
+struct tree_node_part {
+  std::uint32_t parent = 0;
+  std::optional<code_place> place;
+  bool inlined = false;
+  stack_end end = stack_end::outermost;
+  std::string why;
+  std::optional<rank_set> ranks;             ///< empty: those of its parent
+  std::optional<rank_set> standing, steady;  ///< empty: all that are here
+  std::uint64_t count = 0, ending = 0, threads = 0;
+};
+struct tree_part {
+  std::uint64_t samples = 0;
+  std::vector<tree_node_part> nodes;
+};
+
+template <>
+struct stand_in<call_tree> {
+  using type = tree_part;
+  [[nodiscard]] static tree_part to(const call_tree& tree);
+  [[nodiscard]] static result<call_tree> from(tree_part part);
+};
+
+template <>
+inline constexpr auto last_of<stack_end> = stack_end::frame_limit;
+template <>
+inline constexpr auto members<code_place> = std::tuple{
+    member{"function", &code_place::function}, member{"file", &code_place::file}, member{"line", &code_place::line},
+    member{"module", &code_place::module_path}, member{"offset", &code_place::offset}};
+template <>
+inline constexpr auto members<tree_node_part> =
+    std::tuple{member{"parent", &tree_node_part::parent},     member{"place", &tree_node_part::place},
+               member{"inlined", &tree_node_part::inlined},   member{"end", &tree_node_part::end},
+               member{"why", &tree_node_part::why},           member{"ranks", &tree_node_part::ranks},
+               member{"standing", &tree_node_part::standing}, member{"steady", &tree_node_part::steady},
+               member{"count", &tree_node_part::count},       member{"ending", &tree_node_part::ending},
+               member{"threads", &tree_node_part::threads}};
+template <>
+inline constexpr auto members<tree_part> =
+    std::tuple{member{"samples", &tree_part::samples}, member{"nodes", &tree_part::nodes}};
+
+}  // namespace mpiacq::agents

@@ -1,0 +1,37 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/job/process_table.hpp"
+
+namespace mpiacq {
+
+/// The names and addresses that this host goes by.
+class local_host {
+ public:
+  /// Asks the system: host name, and the addresses of all interfaces.
+  [[nodiscard]] static local_host of_this_system();
+  /// For tests: a host with just these.
+  local_host(std::string_view host_name, std::set<std::string> addresses);
+
+  /// Whether `host`, as a starter wrote it, is this host: its name with or without a domain, "localhost", or one of its
+  /// addresses in any spelling. Names are not looked up in the DNS: that can hang, and this must not.
+  [[nodiscard]] bool is_called(std::string_view host) const;
+  /// The name that the system gave it; "localhost" where it gave none.
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::set<std::string> addresses_;  ///< canonical text of each
+};
+
+/// For each string number of the table: whether that host is this one. A name that only a resource manager knows (a
+/// Slurm node's) is recognised by the environment of a process that the table puts there, if that has the starter's
+/// user.
+[[nodiscard]] std::vector<bool> local_hosts_of(const process_table& table, const local_host& here);
+
+}  // namespace mpiacq

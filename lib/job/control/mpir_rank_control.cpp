@@ -1,0 +1,82 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "control/mpir_rank_control.hpp"
+
+#include <map>
+#include <utility>
+
+#include "mpiacq/process/process_user.hpp"
+#include "rank_gate.hpp"
+
+namespace mpiacq {
+
+std::vector<result<void>> mpir_rank_control::hold(std::span<const process_id> ranks) {
+  std::vector<attach_target> targets;
+  std::vector<std::size_t> places;
+  std::vector<result<void>> outcomes(ranks.size());
+  std::map<process_id, std::size_t> first_place;  // a table may name a process twice
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!first_place.try_emplace(ranks[i], i).second || holds(ranks[i])) continue;
+    if (auto why = user() ? why_no_rank(ranks[i], *user()) : std::nullopt) {
+      outcomes[i] = fail(std::move(*why));
+      continue;
+    }
+    targets.push_back({ranks[i], {}, user()});
+    places.push_back(i);
+  }
+  auto attached = control_.attach_all(targets);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const process_id rank = ranks[places[i]];
+    if (attached[i]) held_.insert(rank);
+    outcomes[places[i]] = attached[i] ? tell(rank) : std::move(attached[i]);
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) outcomes[i] = outcomes[first_place.at(ranks[i])];
+  return outcomes;
+}
+
+std::vector<std::uint32_t> mpir_rank_control::gates(const process_table& table, const mpir::job_facts& facts) {
+  auto plan = mpir::plan_release(facts, table.size(), {});
+  return plan ? std::move(plan->gates) : std::vector<std::uint32_t>{};
+}
+
+result<void> mpir_rank_control::tell(process_id rank) {
+  rank_view view(rank, user());
+  // A rank whose symbols cannot be read is held all the same.
+  if (!look(view, rank, search_)) return {};
+  const auto actions = mpir::rank_attached(view.symbols->abi(), view.known);
+  for (const mpir::action& action : actions) {
+    const auto* write = std::get_if<mpir::write_memory>(&action);
+    if (write == nullptr) continue;
+    const std::vector<std::byte> zero(write->bytes.size());
+    if (auto promised = control_.restore_on_exit(rank, write->address, zero); !promised) return promised;
+  }
+  return write_all(view, actions);
+}
+
+result<void> mpir_rank_control::let_go(leave how) {
+  result<void> outcome;
+  for (const process_id rank : std::exchange(held_, {})) {
+    auto left = let_go(rank, how);
+    if (!left && left.error().code != error_code::process_gone) outcome = std::move(left);
+  }
+  return outcome;
+}
+
+result<void> mpir_rank_control::let_go(process_id rank, leave how) {
+  rank_view view(rank, user());
+  result<void> told;
+  if (look(view, rank, search_)) told = write_all(view, mpir::rank_before_detach(view.symbols->abi(), view.known));
+  auto left = control_.detach(rank, how);
+  return left ? told : left;
+}
+
+void mpir_rank_control::handle(const process_event& event) {
+  const bool is_gone =
+      std::holds_alternative<process_ended>(event.what) || std::holds_alternative<control_lost>(event.what);
+  if (is_gone) held_.erase(event.process);
+}
+
+result<bool> mpir_rank_control::open_gate(process_id rank) {
+  return open_rank_gate(rank, user(), interface_kind::mpir, search_);
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,236 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "openmpi_communicators.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mpiacq/base/memory.hpp"
+#include "mpiacq/queues/queue_memory.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::uint64_t inter_flag = 1;  ///< OMPI_COMM_INTER
+constexpr std::uint64_t most_communicators = 100'000;
+constexpr std::uint64_t most_processes = 1U << 20U;
+constexpr std::uint64_t name_bytes = 8;  ///< opal_process_name_t: the job's number, the process's in it
+
+/// A field that is no larger than an integer.
+struct field {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+struct layouts {
+  field array_size, array_pointers;
+  field id, rank, flags, local_group, remote_group;
+  field group_size, group_processes;
+  std::optional<field> process_name;
+};
+
+class type_reader {
+ public:
+  explicit type_reader(type_source& types) : types_(types) {}
+  /// False where the type is not known.
+  [[nodiscard]] bool open(std::string_view type) {
+    auto found = types_.type_named(type, source_language::c);
+    known_ = found && *found;
+    if (known_) layout_ = std::move(**found);
+    return known_;
+  }
+  [[nodiscard]] std::optional<field> find(std::string_view name, std::uint64_t largest = sizeof(std::uint64_t)) const {
+    const structure_member* member = known_ ? layout_.find(name) : nullptr;
+    if (member == nullptr || member->size == 0 || member->size > largest) return std::nullopt;
+    return field{member->offset, member->size};
+  }
+  /// Whether it is there.
+  [[nodiscard]] bool take(std::string_view name, field& into) const {
+    const auto found = find(name);
+    if (found) into = *found;
+    return found.has_value();
+  }
+
+ private:
+  type_source& types_;
+  structure_layout layout_;
+  bool known_ = false;
+};
+
+/// Open MPI 5 calls the number that the library gives as id c_index, and has another c_contextid.
+std::optional<layouts> find_layouts(type_source& types) {
+  layouts all;
+  type_reader type(types);
+  if (!type.open("opal_pointer_array_t") || !type.take("size", all.array_size) ||
+      !type.take("addr", all.array_pointers)) {
+    return std::nullopt;
+  }
+  if (!type.open("ompi_communicator_t") || !(type.take("c_index", all.id) || type.take("c_contextid", all.id)) ||
+      !type.take("c_my_rank", all.rank) || !type.take("c_flags", all.flags) ||
+      !type.take("c_local_group", all.local_group) || !type.take("c_remote_group", all.remote_group)) {
+    return std::nullopt;
+  }
+  if (!type.open("ompi_group_t") || !type.take("grp_proc_count", all.group_size) ||
+      !type.take("grp_proc_pointers", all.group_processes)) {
+    return std::nullopt;
+  }
+  if (type.open("opal_proc_t")) all.process_name = type.find("proc_name", name_bytes);
+  return all;
+}
+
+class openmpi_reader {
+ public:
+  openmpi_reader(target& process, const layouts& where) : process_(process), where_(where) {}
+
+  void complete(target_address array, queue_report& report) {
+    const auto count = integer(array, where_.array_size);
+    const auto pointers = pointer(array, where_.array_pointers);
+    if (!count || *count > most_communicators || !pointers) return;
+    bytes_left_ = most_report_bytes - std::min(most_report_bytes, bytes_held(report));
+    std::unordered_map<std::uint64_t, queue_communicator*> by_id;
+    for (queue_communicator& one : report.communicators) by_id.emplace(one.id, &one);
+    const auto all = words(*pointers, *count);
+    for (const std::uint64_t at : all) {
+      if (at == 0) continue;
+      const target_address communicator{at};
+      const auto id = integer(communicator, where_.id);
+      const auto known = id ? by_id.find(*id) : by_id.end();
+      if (known == by_id.end()) continue;
+      look_at(communicator, *known->second, all.front());
+    }
+    if (left_out_) {
+      report.problems.emplace_back(error_code::limit,
+                                   fmt::format("the report of this rank, with the remote groups of its "
+                                               "intercommunicators, needs more than {} MB; some remote groups are left "
+                                               "out",
+                                               most_report_bytes >> 20U));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> integer(target_address base, const field& f) {
+    const auto value = read_unsigned(process_.memory, process_.abi, base + f.offset, static_cast<std::size_t>(f.size));
+    return value ? std::optional{*value} : std::nullopt;
+  }
+  [[nodiscard]] std::optional<target_address> pointer(target_address base, const field& f) {
+    const auto value = integer(base, f);
+    return value && *value != 0 ? std::optional{target_address{*value}} : std::nullopt;
+  }
+  /// None where not all can be read.
+  [[nodiscard]] std::vector<std::uint64_t> words(target_address from, std::uint64_t count) {
+    const std::size_t width = process_.abi.pointer_size;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * width);
+    std::vector<std::uint64_t> all;
+    if (!read_exact(process_.memory, from, bytes)) return all;
+    all.reserve(static_cast<std::size_t>(count));
+    for (std::size_t at = 0; at < bytes.size(); at += width) {
+      all.push_back(decode_unsigned(std::span{bytes}.subspan(at, width), process_.abi.order));
+    }
+    return all;
+  }
+
+  /// It is the one that the library has described only if its rank in it agrees.
+  void look_at(target_address communicator, queue_communicator& told, std::uint64_t world) {
+    const auto rank = integer(communicator, where_.rank);
+    const auto flags = integer(communicator, where_.flags);
+    if (!rank || !flags || *rank != static_cast<std::uint64_t>(told.local_rank)) return;
+    if ((*flags & inter_flag) == 0) {
+      // An operation for a rank past its group shows another thing: then nothing of it can be believed.
+      if (!told.is_inter) told.is_inter = false;
+      return;
+    }
+    make_inter(told, remote_group(communicator, target_address{world}));
+  }
+
+  [[nodiscard]] std::optional<group_members> remote_group(target_address communicator, target_address world) {
+    const auto group = pointer(communicator, where_.remote_group);
+    if (!group) return std::nullopt;
+    const auto members = members_of(*group);
+    if (!members) return std::nullopt;
+    const std::uint64_t bytes = bytes_held(group_members()) + members->size() * sizeof(std::int64_t);
+    if (bytes > bytes_left_) {
+      left_out_ = true;
+      return std::nullopt;
+    }
+    bytes_left_ -= bytes;
+    if (by_name_.empty()) learn_world(world);
+    std::vector<std::int64_t> ranks;
+    ranks.reserve(members->size());
+    for (const std::uint64_t name : *members) {
+      const auto found = by_name_.find(name);
+      ranks.push_back(found == by_name_.end() ? -1 : found->second);
+    }
+    return ranks;
+  }
+
+  void learn_world(target_address world) {
+    const auto group = pointer(world, where_.local_group);
+    const auto members = group ? members_of(*group) : std::nullopt;
+    if (!members) return;
+    for (std::size_t rank = 0; rank < members->size(); ++rank) {
+      by_name_.try_emplace((*members)[rank], static_cast<std::int64_t>(rank));
+    }
+  }
+
+  /// What stands for each process of a group, the same in all groups.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> members_of(target_address group) {
+    const auto count = integer(group, where_.group_size);
+    const auto processes = pointer(group, where_.group_processes);
+    // Groups that are kept sparse have no list.
+    if (!count || *count == 0 || *count > most_processes || !processes) return std::nullopt;
+    auto all = words(*processes, *count);
+    if (all.empty()) return std::nullopt;
+    put_names(all);
+    return all;
+  }
+
+  /// A process that nobody has talked to yet stands there by its name, one bit up; any other by its address. So that
+  /// both are the same in all groups, both become the name. (proc.h: bit 0 is set, then 15 bits of the job's lower
+  /// half, 16 of its upper half, 32 of the number in it.)
+  void put_names(std::vector<std::uint64_t>& all) {
+    if (!where_.process_name || where_.process_name->size != name_bytes || process_.abi.pointer_size != name_bytes) {
+      return;
+    }
+    std::vector<std::byte> bytes(all.size() * name_bytes);
+    std::vector<memory_range> wanted;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((all[i] & 1U) != 0) continue;
+      wanted.push_back(
+          {target_address{all[i]} + where_.process_name->offset, std::span{bytes}.subspan(i * name_bytes, name_bytes)});
+      places.push_back(i);
+    }
+    if (!process_.memory.read_ranges(wanted)) return;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].got != name_bytes) continue;
+      const std::span<const std::byte> name = wanted[i].into;
+      const std::uint64_t job = decode_unsigned(name.first(4), process_.abi.order);
+      const std::uint64_t number = decode_unsigned(name.last(4), process_.abi.order);
+      all[places[i]] = number << 32U | (job >> 16U & 0xffffU) << 16U | (job & 0x7fffU) << 1U | 1U;
+    }
+  }
+
+  target& process_;
+  const layouts& where_;
+  std::uint64_t bytes_left_ = 0;                             ///< that the report may hold besides
+  bool left_out_ = false;                                    ///< a remote group that had no room
+  std::unordered_map<std::uint64_t, std::int64_t> by_name_;  ///< ranks in the world
+};
+
+}  // namespace
+
+void look_at_openmpi_communicators(target& process, type_source& types, queue_report& report) {
+  if (report.communicators.empty()) return;
+  constexpr std::string_view name = "ompi_mpi_communicators";
+  const auto found = process.symbols.look_up({&name, 1}, {true, nullptr});
+  if (!found || !found->front()) return;
+  const auto where = find_layouts(types);
+  if (!where) return;
+  openmpi_reader(process, *where).complete(found->front()->address(), report);
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,202 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/mpi2dd/mpi2dd_acquisition.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "mpiacq/base/memory.hpp"
+
+namespace mpiacq::mpi2dd {
+
+namespace {
+
+/// The end of the target, as against something wrong with one of its structures.
+bool ends_everything(const error& e) {
+  return e.code == error_code::process_gone || e.code == error_code::permission;
+}
+
+table_selection changes(const info_block& before, const info_block& now) {
+  return {before.proctable != now.proctable || before.proctable_size != now.proctable_size,
+          before.directory_table != now.directory_table || before.directory_size != now.directory_size,
+          before.metadirectory_table != now.metadirectory_table || before.metadirectory_size != now.metadirectory_size};
+}
+
+}  // namespace
+
+struct acquisition::state {
+  explicit state(acquisition_options o) : options(o) {}
+
+  using actions = std::vector<action>;
+
+  acquisition_options options;
+  std::optional<symbol> info_found;
+  std::optional<target_address> breakpoint;
+  std::optional<info_block> block;
+  bool flags_written = false;
+
+  result<actions> take_hold(const target& process) {
+    actions todo;
+    constexpr std::array<std::string_view, 2> names = {info_symbol, breakpoint_symbol};
+    auto found = process.symbols.find_symbols(names);
+    if (!found) return fail(std::move(found).error());
+    info_found = (*found)[0];
+    if (process.writer == nullptr) {
+      if (auto looked = look(process, todo); !looked) return fail(std::move(looked).error());
+      return todo;
+    }
+    if (!info_found || !(*found)[1]) {
+      todo.emplace_back(watch_modules{});
+      return todo;
+    }
+    if (auto looked = look(process, todo); !looked) return fail(std::move(looked).error());
+    raise_flags(process, todo);
+    breakpoint = (*found)[1]->address();
+    todo.emplace_back(plant_breakpoint{*breakpoint});
+    return todo;
+  }
+
+  /// Reads the info block again. What is wrong with it is told, and `block` then is empty.
+  result<void> look(const target& process, actions& todo) {
+    block.reset();
+    if (!info_found) return {};
+    auto read = read_info_block(process, info_found->address());
+    if (read) {
+      block = *read;
+    } else if (ends_everything(read.error())) {
+      return fail(std::move(read).error());
+    } else {
+      todo.emplace_back(report_problem{std::move(read).error()});
+    }
+    return {};
+  }
+
+  void raise_flags(const target& process, actions& todo) {
+    if (!block) return;
+    auto flags = block->debugger_flags.with(debugger_flag::being_debugged);
+    if (options.directory_events) flags = flags.with(debugger_flag::request_directory_events);
+    write(process, flags, todo);
+    flags_written = true;
+  }
+
+  /// Nothing is written where it already stands.
+  void write(const target& process, flag_set<debugger_flag> flags, actions& todo) {
+    if (flags == block->debugger_flags) return;
+    std::vector<std::byte> bytes(4);
+    encode_integer(flags.bits(), process.abi.order, bytes);
+    const std::size_t offset = layout_of_info(process.abi.pointer_size).debugger_flags;
+    todo.emplace_back(write_flags{info_found->address() + offset, std::move(bytes), flags});
+    block->debugger_flags = flags;
+  }
+
+  /// The abort string alone: nothing else of the block's strings belongs to an event.
+  result<void> read_reason(const target& process, report_event& event, actions& todo) const {
+    if (block->abort_string.is_null()) return {};
+    auto text = read_c_string(process.memory, block->abort_string, max_info_string);
+    if (text) {
+      event.reason = std::move(*text);
+      return {};
+    }
+    if (ends_everything(text.error())) return fail(std::move(text).error());
+    todo.emplace_back(report_problem{std::move(text).error().while_doing("reading abort_string of MPI2DD_info")});
+    return {};
+  }
+};
+
+acquisition::acquisition(acquisition_options options) : state_(std::make_unique<state>(options)) {}
+acquisition::~acquisition() = default;
+acquisition::acquisition(acquisition&&) noexcept = default;
+acquisition& acquisition::operator=(acquisition&&) noexcept = default;
+
+result<std::vector<action>> acquisition::at_entry(const target& process) {
+  *state_ = state(state_->options);  // another program, if there was one before
+  return state_->take_hold(process);
+}
+
+result<std::vector<action>> acquisition::at_attach(const target& process) {
+  *state_ = state(state_->options);
+  return state_->take_hold(process);
+}
+
+result<std::vector<action>> acquisition::modules_changed(const target& process) {
+  if (state_->breakpoint) return std::vector<action>{};
+  return state_->take_hold(process);
+}
+
+result<std::vector<action>> acquisition::at_breakpoint(const target& process) {
+  state& s = *state_;
+  std::vector<action> todo;
+  const std::optional<info_block> before = s.block;
+  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  if (!s.block) return todo;
+  // A block that was not filled at the entry point has its flags written now.
+  if (!s.flags_written && process.writer != nullptr) s.raise_flags(process, todo);
+  if (s.block->state == debug_state::none) return todo;
+  if (name(s.block->state).empty()) {
+    todo.emplace_back(report_problem{
+        error{error_code::unsupported,
+              fmt::format("MPI2DD_breakpoint was called with debug_state {}, which is not known here: the process is "
+                          "let go on",
+                          unsigned{static_cast<std::uint8_t>(s.block->state)})}
+            .at(s.info_found->address())});
+    return todo;
+  }
+  report_event event{s.block->state, before ? changes(*before, *s.block) : table_selection{}, {}};
+  if (event.state == debug_state::directory_changed) event.changed.processes = true;
+  // Which of the two tables it was the draft does not say: the one that is another now, else either.
+  if (event.state == debug_state::metadirectory_changed && !event.changed.directories &&
+      !event.changed.metadirectories) {
+    event.changed.directories = event.changed.metadirectories = true;
+  }
+  if (event.state == debug_state::abort) {
+    if (auto read = s.read_reason(process, event, todo); !read) return fail(std::move(read).error());
+  }
+  todo.emplace_back(std::move(event));
+  return todo;
+}
+
+result<std::vector<action>> acquisition::open_gate(const target& process) {
+  state& s = *state_;
+  std::vector<action> todo;
+  if (process.writer == nullptr) return todo;
+  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  if (s.block) s.write(process, s.block->debugger_flags.with(debugger_flag::gate), todo);
+  return todo;
+}
+
+result<std::vector<action>> acquisition::being_debugged(const target& process, bool is_so) {
+  state& s = *state_;
+  std::vector<action> todo;
+  if (process.writer == nullptr) return todo;
+  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  if (!s.block) return todo;
+  const auto flags = s.block->debugger_flags;
+  const auto flag = debugger_flag::being_debugged;
+  s.write(process, is_so ? flags.with(flag) : flags.without(flag), todo);
+  return todo;
+}
+
+result<std::vector<action>> acquisition::before_detach(const target& process) {
+  state& s = *state_;
+  std::vector<action> todo;
+  if (process.writer == nullptr) return todo;
+  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  if (s.block) {
+    auto flags =
+        s.block->debugger_flags.without(debugger_flag::being_debugged).without(debugger_flag::request_directory_events);
+    if (s.options.of == part::rank) flags = flags.with(debugger_flag::gate);
+    s.write(process, flags, todo);
+  }
+  if (s.breakpoint) todo.emplace_back(lift_breakpoint{*s.breakpoint});
+  s.breakpoint.reset();
+  return todo;
+}
+
+std::optional<target_address> acquisition::breakpoint() const {
+  return state_->breakpoint;
+}
+const std::optional<info_block>& acquisition::info() const {
+  return state_->block;
+}
+
+}  // namespace mpiacq::mpi2dd

@@ -1,0 +1,13 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpiacq/mpi2dd/mpi2dd_reading.hpp"
+
+namespace mpiacq::mpi2dd {
+
+/// Opens a process and reads it; tables that changed meanwhile again. It knows nothing of the graph, so that it can be
+/// done on any thread. No exception leaves it.
+[[nodiscard]] process_account read_process(const process_request& asked, const opener& open,
+                                           const walk_limits& limits) noexcept;
+
+}  // namespace mpiacq::mpi2dd

@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "mpiacq/base/abi.hpp"
+#include "mpiacq/base/error.hpp"
+#include "mpiacq/base/ids.hpp"
+#include "mpiacq/process/symbols.hpp"
+
+namespace mpiacq {
+
+/// Where the fields of a process descriptor stand, checked: each lies within `stride`.
+struct descriptor {
+  std::size_t stride = 0;     ///< from one entry to the next
+  std::size_t needed = 0;     ///< of an entry, so that all its fields are there
+  std::size_t host_name = 0;  ///< offsets
+  std::size_t executable_name = 0;
+  std::size_t pid = 0;
+  std::size_t pid_size = 0;
+  bool pid_signed = true;
+  std::size_t pointer_size = 0;
+  byte_order order = byte_order::little;
+
+  /// No pid needs more than 32 bits with a sign.
+  [[nodiscard]] bool narrow_pid() const { return pid_size < 4 || (pid_size == 4 && pid_signed); }
+};
+
+/// The structure's fields by name (MPIR 1.1, 9.2). bad_format with the reason where it cannot be a process descriptor.
+[[nodiscard]] result<descriptor> resolve_descriptor(const target_abi& abi, const structure_layout& layout);
+
+/// How many entries there can be between `base` and the end of the target's address space.
+[[nodiscard]] std::uint64_t entries_that_fit(const descriptor& d, target_address base);
+
+/// "host_name at 0, executable_name at 8, pid at 16, 24 bytes each"
+[[nodiscard]] std::string describe(const descriptor& d);
+
+/// More than any Linux kernel gives out: PID_MAX_LIMIT on 64-bit ones.
+inline constexpr std::int64_t highest_pid = std::int64_t{1} << 22;
+[[nodiscard]] constexpr bool is_plausible_pid(std::int64_t pid) {
+  return pid > 0 && pid <= highest_pid;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,29 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "columns/column.hpp"
+#include "columns/table_strings.hpp"
+#include "mpiacq/job/process_table.hpp"
+
+namespace mpiacq {
+
+struct process_table::columns {
+  column<std::uint32_t> hosts;        // string numbers
+  column<std::uint32_t> executables;  // string numbers
+  column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
+  column<std::int64_t> wide_pids;
+  table_strings strings;
+  std::vector<field_problem> problems;
+  std::size_t problem_count = 0;
+  std::optional<error> shortfall;
+  std::uint64_t claimed = 0;
+  structure_layout layout;
+  rank_names names;
+  std::vector<job_world> worlds;
+  std::optional<user_id> user;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,68 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/answer_server.hpp"
+#include "host/helper_process.hpp"
+#include "host/report_record_reader.hpp"
+#include "library/call_clock.hpp"
+#include "separate/frames.hpp"
+
+namespace mpiacq::mqd_host {
+
+/// The tool's talk with the process of a queue library about one process of the job: it answers, keeps what is said,
+/// and ends it where it does not end.
+class conversation {
+ public:
+  /// `stop`: a descriptor at whose first byte the talk ends; -1: none.
+  conversation(helper_process& process, answer_server& answers, record_reader& reader, const queue_limits& limits,
+               int stop = -1)
+      : process_(process),
+        answers_(answers),
+        reader_(reader),
+        limits_(limits),
+        stop_(stop),
+        clock_(limits, std::chrono::steady_clock::now()) {}
+
+  /// From the first word to the last. What the library gave went to the reader; the error is why there is no more. The
+  /// process has ended when this returns.
+  [[nodiscard]] result<void> run(const begin_message& begin);
+
+  /// What it printed, as far as it is kept, and how many bytes are not.
+  [[nodiscard]] const std::string& output() const { return output_; }
+  [[nodiscard]] std::uint64_t output_dropped() const { return output_dropped_; }
+
+ private:
+  enum class step : std::uint8_t { go_on, closed };
+
+  [[nodiscard]] result<void> talk(const begin_message& begin);
+  /// One of ours: whoever is at the other end has ended, or has been, when this is made.
+  [[nodiscard]] error ended();
+  [[nodiscard]] error too_slow(call_clock::verdict which);
+
+  [[nodiscard]] result<std::vector<std::byte>> answer(const request& what);
+  [[nodiscard]] result<void> send(std::span<const std::byte> message);
+  [[nodiscard]] result<void> wait(short socket_events);
+  [[nodiscard]] step receive();
+  void take_output();
+  [[nodiscard]] result<void> take_report();
+  [[nodiscard]] std::string during() const;
+
+  helper_process& process_;
+  answer_server& answers_;
+  record_reader& reader_;
+  const queue_limits& limits_;
+  int stop_;
+  call_clock clock_;
+  frame_splitter frames_{longest_request};
+  std::vector<std::byte> copied_report_;
+  std::string output_;
+  std::uint64_t output_dropped_ = 0;
+  bool output_open_ = true;
+};
+
+}  // namespace mpiacq::mqd_host

@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "host/in_process_host.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "library/library_session.hpp"
+#include "library/target_answers.hpp"
+
+namespace mpiacq::mqd_host {
+
+result<std::unique_ptr<in_process_host>> in_process_host::create(const std::string& library_path,
+                                                                 const queue_host_options& options) {
+  auto file = open_library(library_path, ::geteuid(), options.trust_library);
+  if (!file) return fail(std::move(file.error()));
+  return std::unique_ptr<in_process_host>(new in_process_host(std::move(*file), options.limits));
+}
+
+result<void> in_process_host::load(report_sink& sink) {
+  if (library_) return {};
+  // Not by its descriptor: dlopen takes a name that it has seen before for the library that it loaded then, and numbers
+  // of descriptors come again. The name that the file has now, all links followed, was found fit a moment ago.
+  std::error_code failed;
+  const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file_.file.get()), failed);
+  if (failed) return fail(error(error_code::system, "finding the name of " + file_.path).with_errno(failed.value()));
+  auto loaded = queue_library::load(path.string(), file_.path, sink);
+  if (!loaded) return fail(std::move(loaded.error()));
+  library_ = std::move(*loaded);
+  return {};
+}
+
+result<queue_report> in_process_host::read(const queue_subject& subject) {
+  report_builder builder(file_.path);
+  if (auto loaded = load(builder); !loaded) return fail(std::move(loaded.error()));
+  if (!file_.warning.empty()) builder.note(std::string(file_.warning));
+  target_answers answers(subject);
+  const session_facts facts{subject.identity, subject.image};
+  return builder.finish(run_session(*library_, answers, facts, limits_, builder));
+}
+
+}  // namespace mpiacq::mqd_host

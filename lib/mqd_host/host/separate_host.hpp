@@ -1,0 +1,33 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/helper_process.hpp"
+#include "library/library_file.hpp"
+#include "mpiacq/queues/queue_host.hpp"
+
+namespace mpiacq::mqd_host {
+
+/// Runs a queue library in a process of its own (main.cpp), a new one for each process of the job: whatever it does
+/// there, the next one knows nothing of it.
+class separate_host {
+ public:
+  /// As queue_host::create.
+  [[nodiscard]] static result<std::unique_ptr<separate_host>> create(const std::string& library_path,
+                                                                     const queue_host_options& options);
+  /// As queue_host::read.
+  [[nodiscard]] result<queue_report> read(const queue_subject& subject);
+
+ private:
+  separate_host(library_file library, const queue_host_options& options, std::optional<helper_user> user)
+      : library_(std::move(library)), options_(options), user_(user) {}
+
+  library_file library_;
+  queue_host_options options_;
+  std::optional<helper_user> user_;  ///< whom the process becomes
+};
+
+}  // namespace mpiacq::mqd_host

@@ -1,0 +1,44 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "library/entry_points.hpp"
+#include "library/report_sink.hpp"
+#include "mpiacq/base/error.hpp"
+
+namespace mpiacq::mqd_host {
+
+/// Whether a path leads to this open file.
+[[nodiscard]] bool is_name_of(const std::string& path, int file);
+
+/// A queue library in this process. It is never unloaded (Message Queue Dumping 1.06, "Shutdown"), so this may be
+/// copied.
+class queue_library {
+ public:
+  /// Loads it and looks at its version. `load_path` is what dlopen is given, `shown_path` what people know it by. It
+  /// gets its basic callbacks here, once. `file`: the open file that it must be; -1: whatever stands there. Errors:
+  /// bad_format (cannot be loaded; lacks an entry point, which is named), unsupported (another version or width).
+  [[nodiscard]] static result<queue_library> load(const std::string& load_path, const std::string& shown_path,
+                                                  report_sink& sink, int file = -1);
+
+  [[nodiscard]] const library_facts& facts() const { return facts_; }
+  [[nodiscard]] bool has(entry_point entry) const { return functions_[static_cast<std::size_t>(entry)] != nullptr; }
+  /// The library's function, as `Function`, which is the caller's word for what it takes and gives.
+  template <class Function>
+  [[nodiscard]] Function* function(entry_point entry) const {
+    return reinterpret_cast<Function*>(functions_[static_cast<std::size_t>(entry)]);
+  }
+
+ private:
+  queue_library() = default;
+  [[nodiscard]] result<void> find_functions(void* handle, const std::string& shown_path);
+  void find_extension(void* handle);
+  [[nodiscard]] result<void> check_version(const std::string& shown_path, report_sink& sink);
+
+  std::array<void*, entry_point_count> functions_{};
+  library_facts facts_;
+};
+
+}  // namespace mpiacq::mqd_host

@@ -1,0 +1,111 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The process that a queue library runs in (see separate_host.hpp), started with its socket, the shared memory and the
+// library's file open at fixed numbers:
+//
+//   mqd-host for PID [UID GID]      PID: the tool's. UID GID: whom to become
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "helper/standard_streams.hpp"
+#include "library/library_session.hpp"
+#include "library/queue_library_calls.hpp"
+#include "separate/queue_messages.hpp"
+#include "separate/remote_answers.hpp"
+#include "separate/sandbox.hpp"
+#include "separate/shared_report.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::mqd_host;
+
+namespace {
+
+/// The report, and the end of what a library may do: its constructors may still need files, its functions may not.
+class confining_report final : public shared_report {
+ public:
+  confining_report(const tool_link& tool, shared_area& area) : shared_report(tool, area) {}
+  void calling(entry_point entry) override {
+    if (entry > entry_point::load && !std::exchange(closed_, true)) close_sandbox();
+    shared_report::calling(entry);
+  }
+
+ private:
+  bool closed_ = false;
+};
+
+bool stand_alone(pid_t tool) {
+  // Not before it has become its user: the kernel forgets the wish then.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || ::getppid() != tool) return false;
+  if (::syscall(SYS_close_range, first_free_descriptor, ~0U, 0) != 0) {
+    for (int fd = first_free_descriptor; fd < 65536; ++fd) ::close(fd);
+  }
+  for (int fd = socket_descriptor; fd < first_free_descriptor; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  ::setsid();
+  // What was printed before a crash is to be seen: line by line, not when the process ends.
+  ::setvbuf(stdout, nullptr, _IOLBF, 0);
+  return ::clearenv() == 0 && ::chdir("/") == 0;
+}
+
+/// The name that the file has now, all links followed: what a library looks for beside itself ($ORIGIN) is there. Its
+/// descriptor, which leads to no neighbours, where the name is another file's by now or this user may not go there.
+std::string load_path_of(int file) {
+  std::string by_number = fmt::format("/proc/self/fd/{}", file);
+  std::array<char, 4096> name{};
+  const ssize_t length = ::readlink(by_number.c_str(), name.data(), name.size());
+  std::string path(name.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path.starts_with('/') && path.size() < name.size() && is_name_of(path, file) ? path : by_number;
+}
+
+result<void> run(const begin_message& begin, const tool_link& tool, shared_area& area) {
+  if (begin.version != MPIACQ_VERSION) {
+    return fail(error_code::unsupported,
+                fmt::format("the process of a queue library is of version {}, and the tool is not", MPIACQ_VERSION));
+  }
+  confining_report report(tool, area);
+  const std::string path = load_path_of(library_descriptor);
+  for (std::string& sentence : enter_sandbox(begin.limits, area.refused_call)) report.note(std::move(sentence));
+  area.confined = 1;
+  auto library = queue_library::load(path, begin.library, report, library_descriptor);
+  if (!library) return fail(std::move(library).error());
+  ::close(library_descriptor);
+  remote_answers answers(tool, area, begin.abi);
+  return run_session(*library, answers, begin.facts, begin.limits, report);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!base::open_missing_streams()) return 1;
+  const bool other_user = argc == 5;
+  const long tool_process = (argc == 3 || other_user) && std::string_view{argv[1]} == "for" ? std::atol(argv[2]) : 0;
+  if (tool_process <= 0 || ::fcntl(socket_descriptor, F_GETFD) < 0) {
+    std::fputs("This program is started by the mpiacq library, which runs message-queue libraries in it.\n", stderr);
+    return 2;
+  }
+  if (other_user) {
+    const auto user = static_cast<uid_t>(std::strtoul(argv[3], nullptr, 10));
+    const auto group = static_cast<gid_t>(std::strtoul(argv[4], nullptr, 10));
+    if (become(user, group) != 0) return 1;
+  }
+  if (!stand_alone(static_cast<pid_t>(tool_process))) return 1;
+  auto area = shared_memory::adopt(base::unique_fd{memory_descriptor});
+  const auto first = receive_frame(socket_descriptor, longest_answer);
+  const auto begin = first ? decode<begin_message>(*first) : std::nullopt;
+  if (!area || !begin) return 1;
+  const tool_link tool(socket_descriptor);
+  auto outcome = run(*begin, tool, **area);
+  std::fflush(nullptr);
+  tool.tell(end_message{std::move(outcome)});
+  // The tool ends this process when it has taken everything: the library's destructors are not wanted.
+  static_cast<void>(receive_frame(socket_descriptor, longest_answer));
+  ::_exit(0);
+}

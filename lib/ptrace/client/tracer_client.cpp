@@ -1,0 +1,216 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "client/tracer_client.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "helper/programs.hpp"
+
+namespace mpiacq::tracing {
+
+namespace {
+
+constexpr int milliseconds_to_end = 1000;
+
+/// A copy above the numbers that the ends will have in the new process.
+bool move_up(unique_fd& fd) {
+  fd = unique_fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(first_free_descriptor))};
+  return static_cast<bool>(fd);
+}
+
+result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, int events) {
+  base::spawn_plan plan;
+  // So that none of the terminal's signals takes it away from the job.
+  plan.block_signals();
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) plan.open(fd, "/dev/null", O_RDWR);
+  plan.give(commands_descriptor, commands);
+  plan.give(events_descriptor, events);
+  pid_t id = 0;
+  // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
+  if (const int outcome = plan.run(id, candidates, {"tracer", "of", std::to_string(::getpid())}, environ);
+      outcome != 0) {
+    return fail(base::not_startable("the program that traces for this one", candidates, outcome));
+  }
+  return id;
+}
+
+/// Tracing processes that outlive their tracer because of a thread that does not stop: their ends are waited for when
+/// there is an occasion.
+class left_processes {
+ public:
+  void add(pid_t id) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(id);
+  }
+  void reap() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [](pid_t id) { return ::waitpid(id, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> all_;
+};
+
+left_processes& left() {
+  static left_processes all;
+  return all;
+}
+
+}  // namespace
+
+result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options& options) {
+  left().reap();
+  auto commands = make_socket_pair(SOCK_STREAM);
+  if (!commands) return fail(std::move(commands).error());
+  auto events = make_socket_pair(SOCK_SEQPACKET);
+  if (!events) return fail(std::move(events).error());
+  if (!move_up(commands->theirs) || !move_up(events->theirs)) {
+    return fail(error{error_code::system, "no descriptor for the tracing process"}.with_errno(errno));
+  }
+  const auto candidates = base::program_candidates("tracer", options.tracing_program);
+  auto id = spawn(candidates, commands->theirs.get(), events->theirs.get());
+  if (!id) return fail(std::move(id).error());
+  commands->theirs.reset();
+  events->theirs.reset();
+  std::unique_ptr<tracer_client> started(
+      new tracer_client(*id, std::move(commands->ours), std::move(events->ours), options.hold_limit));
+  auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit, options.hold_limit});
+  if (begun) return started;
+  if (begun.error().code != error_code::system) return fail(std::move(begun).error());
+  return fail(error{error_code::system,
+                    fmt::format("the program that traces for this one ({}) was started and {} before it answered: it, "
+                                "or a shared library that it needs, is damaged or missing; run it by hand to see which",
+                                fmt::join(candidates, ", "), started->how_it_ended())}
+                  .on(candidates.back()));
+}
+
+tracer_client::~tracer_client() {
+  if (is_a_copy()) return;
+  // Not just closed: a forked child of the tool may have a copy.
+  ::shutdown(commands_.get(), SHUT_WR);
+  const auto farewell = receive_frame(commands_.get());
+  const auto stays = farewell ? decode<bool>(farewell->bytes) : std::nullopt;
+  left().reap();
+  if (id_ == 0) return;
+  // Where the tracing process was killed, its guard stays with what was launched until nobody listens any more.
+  events_.reset();
+  if (!farewell || stays.value_or(false)) {
+    left().add(id_);
+    return;
+  }
+  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+result<std::vector<std::byte>> tracer_client::exchange(std::span<const std::byte> request,
+                                                       std::span<const int> descriptors) {
+  if (is_a_copy()) return fail(not_the_maker());
+  const std::lock_guard lock(mutex_);
+  if (!send_frame(commands_.get(), request, descriptors)) {
+    if (errno == EPIPE || errno == ECONNRESET) return fail(gone());
+    return fail(error{error_code::system, "the tracing process cannot be given a command"}.with_errno(errno));
+  }
+  auto answer = receive_frame(commands_.get());
+  if (!answer) return fail(gone());
+  last_command_ = clock::now();
+  return std::move(answer->bytes);
+}
+
+deadline tracer_client::next_sign_of_life() const {
+  constexpr int signs_in_the_limit = 4;
+  constexpr std::chrono::hours no_limit{24 * 365};
+  if (!hold_limit_ || *hold_limit_ > no_limit) return no_deadline;
+  return last_command_ + *hold_limit_ / signs_in_the_limit;
+}
+
+result<void> tracer_client::keep_held() {
+  return clock::now() < next_sign_of_life() ? result<void>{} : ask(keep_held_command{});
+}
+
+result<std::optional<process_event>> tracer_client::event_at_once() {
+  if (is_a_copy()) return fail(not_the_maker());
+  std::vector<std::byte> bytes;
+  switch (receive_packet(events_.get(), bytes)) {
+    case packet_outcome::not_now:
+      return std::nullopt;
+    case packet_outcome::gone:
+      return fail(gone());
+    case packet_outcome::done:
+      break;
+  }
+  ++events_taken_;
+  auto event = decode<process_event>(bytes);
+  if (!event) return fail(gone());
+  return event;
+}
+
+result<std::optional<process_event>> tracer_client::next_event(deadline until) {
+  auto event = event_at_once();
+  if (!event || *event) return event;
+  if (until == no_deadline) {
+    const auto idle = ask(is_idle_command{});
+    if (!idle) return fail(idle.error());
+    event = event_at_once();
+    if (!event || *event) return event;
+    if (*idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
+  }
+  while (true) {
+    // A program that waits here is alive.
+    if (auto kept = keep_held(); !kept) return fail(std::move(kept).error());
+    const deadline wake = std::min(until, next_sign_of_life());
+    const auto left = std::max<clock::duration>(wake - clock::now(), clock::duration::zero());
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec limit{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+    pollfd waiting{events_.get(), POLLIN, 0};
+    const int ready = ::ppoll(&waiting, 1, wake == no_deadline ? nullptr : &limit, nullptr);
+    if (ready > 0) {
+      event = event_at_once();
+      if (!event || *event) return event;
+    }
+    if (ready == 0 && clock::now() >= until) return std::nullopt;
+  }
+}
+
+error tracer_client::not_the_maker() const {
+  return {error_code::invalid_argument,
+          fmt::format("process {} has forked from process {}, which made this tracer: only that one can use it",
+                      ::getpid(), made_in_)};
+}
+
+std::string tracer_client::how_it_ended() {
+  if (!ended_how_.empty()) return ended_how_;
+  // Its sockets close a moment before its end can be waited for.
+  pollfd ending{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)), POLLIN, 0};
+  const unique_fd closes{ending.fd};
+  // The guard may live on, as long as something that was launched does: it is waited for once.
+  if (!std::exchange(waited_for_end_, true)) static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
+  int status = 0;
+  if (id_ == 0 || ::waitpid(id_, &status, WNOHANG) != id_) return "has ended";
+  id_ = 0;
+  // What comes out of the guard is the end of the process that traced.
+  constexpr int by_signal = 128;
+  const int code = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+  ended_how_ = code > by_signal ? fmt::format("was ended by signal {}", code - by_signal)
+                                : fmt::format("ended with status {}", code);
+  return ended_how_;
+}
+
+error tracer_client::gone() {
+  return {error_code::system,
+          fmt::format("the process that traces for this one {}: nothing is held any more", how_it_ended())};
+}
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,76 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The process that traces for a tool. It is one of its own because breakpoints do not vanish with their tracer: the
+// debug registers of a thread stay as they were set (seen on Linux 6.18), a trap stays in the code, and the thread that
+// meets one is killed by SIGTRAP. When the tool dies, this process still holds everything, takes the breakpoints out
+// of stopped threads as at any detach, and ends. It is the parent of what is launched, and a child of the tool: so both
+// stay ancestors of the job, which kernel.yama.ptrace_scope=1 asks of whoever looks into it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "wire/channel.hpp"
+#include "wire/tracer_messages.hpp"
+
+namespace mpiacq::tracing {
+
+inline constexpr int commands_descriptor = 3;
+inline constexpr int events_descriptor = 4;
+inline constexpr unsigned first_free_descriptor = 5;
+
+class tracer_client {
+ public:
+  [[nodiscard]] static result<std::unique_ptr<tracer_client>> start(const tracer_options& options);
+  /// Has it let go of everything, and waits until it has. In a forked child nothing happens: the session is the
+  /// parent's, and so are the events.
+  ~tracer_client();
+  tracer_client(const tracer_client&) = delete;
+  tracer_client& operator=(const tracer_client&) = delete;
+
+  /// Has a command carried out, and waits for the answer.
+  template <class Command>
+  [[nodiscard]] result<typename Command::answer> ask(Command what, std::span<const int> descriptors = {}) {
+    const auto bytes = exchange(encode(request_message{events_taken_, std::move(what)}), descriptors);
+    if (!bytes) return fail(bytes.error());
+    auto answer = decode<result<typename Command::answer>>(*bytes);
+    if (!answer) return fail(gone());
+    return std::move(*answer);
+  }
+  /// The next event; empty where `until` passed first.
+  [[nodiscard]] result<std::optional<process_event>> next_event(deadline until);
+  [[nodiscard]] int event_descriptor() const { return events_.get(); }
+  /// tracer::keep_held.
+  result<void> keep_held();
+
+ private:
+  tracer_client(pid_t id, unique_fd commands, unique_fd events, std::optional<std::chrono::milliseconds> hold_limit)
+      : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {}
+  [[nodiscard]] deadline next_sign_of_life() const;
+  [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
+                                                        std::span<const int> descriptors);
+  [[nodiscard]] result<std::optional<process_event>> event_at_once();
+  /// "was ended by signal 9"; "has ended" where that is all that is known.
+  [[nodiscard]] std::string how_it_ended();
+  [[nodiscard]] error gone();
+  /// This is a copy in a forked child.
+  [[nodiscard]] bool is_a_copy() const { return ::getpid() != made_in_; }
+  [[nodiscard]] error not_the_maker() const;
+
+  const pid_t made_in_ = ::getpid();
+  pid_t id_;
+  std::mutex mutex_;  ///< one command at a time
+  unique_fd commands_;
+  unique_fd events_;
+  std::uint64_t events_taken_ = 0;
+  std::optional<std::chrono::milliseconds> hold_limit_;
+  bool waited_for_end_ = false;
+  std::string ended_how_;  ///< once it is known
+  clock::time_point last_command_ = clock::now();
+};
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,42 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The guard of the tracing process. Breakpoints stay in a job when its tracer is killed, and the next thread that meets
+// one dies. So the process that the tool starts forks: its child traces, and it only waits for the end of that child.
+// Where the child is killed, the guard attaches to each process that had breakpoints, takes them out, and lets go.
+//
+// What the guard cannot do: the kernel lets all tracees run at the moment when their tracer dies. A breakpoint that a
+// thread meets before the guard holds that thread kills its process. No other process can hold a thread that is traced
+// already, so this time cannot be made zero.
+#pragma once
+
+#include <map>
+
+#include "engine/engine.hpp"
+#include "engine/event_queue.hpp"
+#include "engine/waiter.hpp"
+#include "server/guard_notes.hpp"
+
+namespace mpiacq::tracing {
+
+class guard {
+ public:
+  struct ends {
+    unique_fd notes;    ///< SOCK_SEQPACKET, from the tracing process
+    unique_fd events;   ///< SOCK_SEQPACKET, to the tool
+    unique_fd process;  ///< a pidfd of the tool; may be missing
+  };
+  guard(pid_t tracing, ends all) : tracing_(tracing), ends_(std::move(all)) {}
+  /// Until the tracing process has ended, and, where it was killed, until everything that it left is let go. The exit
+  /// status for this process: 0, or 128 and the signal that has ended the tracing process.
+  int run();
+
+ private:
+  void wait_for_end();
+  void take_notes();
+  void clean_up(waiter& statuses, int signal);
+
+  pid_t tracing_;
+  ends ends_;
+  std::map<std::int32_t, guarded_process> guarded_;
+};
+
+}  // namespace mpiacq::tracing

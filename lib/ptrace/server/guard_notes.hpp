@@ -1,0 +1,61 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the tracing process tells its guard (guard.hpp) about the processes that it traces.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "engine/tracee.hpp"
+#include "wire/tracer_messages.hpp"
+
+namespace mpiacq::tracing {
+
+/// A software breakpoint: the bytes that its trap instruction replaces.
+struct guarded_trap {
+  target_address address;
+  std::vector<std::byte> original;
+};
+/// What tracer::restore_on_exit asked for.
+struct guarded_write {
+  target_address address;
+  std::vector<std::byte> bytes;
+};
+/// A process in which something would stay behind if the tracing process were killed, or whose end only the tracing
+/// process would learn of. A note replaces the one before of the same process.
+struct guarded_process {
+  std::int32_t id = 0;
+  std::uint64_t start_time = 0;  ///< field 22 of /proc/PID/stat; 0: not known
+  bool launched = false;
+  bool has_hardware = false;  ///< breakpoint registers of its threads may be set
+  std::vector<guarded_trap> traps;
+  std::vector<guarded_write> writes;
+};
+/// Nothing of this process is left to guard.
+struct forgotten_process {
+  std::int32_t id = 0;
+};
+using guard_note = std::variant<guarded_process, forgotten_process>;
+
+/// The note about a process as it is now.
+[[nodiscard]] guard_note note_about(const traced_process& process);
+
+}  // namespace mpiacq::tracing
+
+namespace mpiacq::base {
+
+template <>
+inline constexpr auto wire_members<tracing::guarded_trap> =
+    std::tuple{&tracing::guarded_trap::address, &tracing::guarded_trap::original};
+template <>
+inline constexpr auto wire_members<tracing::guarded_write> =
+    std::tuple{&tracing::guarded_write::address, &tracing::guarded_write::bytes};
+template <>
+inline constexpr auto wire_members<tracing::guarded_process> = std::tuple{
+    &tracing::guarded_process::id,           &tracing::guarded_process::start_time, &tracing::guarded_process::launched,
+    &tracing::guarded_process::has_hardware, &tracing::guarded_process::traps,      &tracing::guarded_process::writes};
+template <>
+inline constexpr auto wire_members<tracing::forgotten_process> = std::tuple{&tracing::forgotten_process::id};
+
+}  // namespace mpiacq::base

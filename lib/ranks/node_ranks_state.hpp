@@ -1,0 +1,62 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "mpiacq/ranks/node_ranks.hpp"
+#include "queue_taker.hpp"
+#include "rank_identity.hpp"
+#include "stack_taker.hpp"
+
+namespace mpiacq {
+
+/// What the parts of node_ranks share: the ranks with what became of each.
+struct node_ranks::state {
+  struct rank_here {
+    rank_identity identity;
+    rank_hold hold;
+    std::unique_ptr<process_memory> memory;  ///< made when it is first looked into
+    bool held = false;
+    bool asked = false;  ///< the tracer was asked about it, and the answer has not been taken in yet
+  };
+
+  std::unique_ptr<rank_stopper> grip;
+  std::vector<rank_process> ranks;
+  std::vector<rank_here> here;  ///< one for each
+  std::unordered_map<process_id, std::size_t> place_of;
+  debug_file_search debug_files;
+  std::unique_ptr<stack_taker> stacks;  ///< from the first stacks on
+  std::unique_ptr<queue_taker> queues;  ///< from the first queues on
+
+  /// A rank that is held, for whoever looks into it.
+  struct held_rank {
+    const rank_process& rank;
+    process_memory& memory;
+    std::span<const thread_registers> threads;  ///< those that have stopped
+  };
+  /// Calls `with` for every rank that is held, in order.
+  void for_each_held(which_threads which, const std::function<void(const held_rank&)>& with);
+
+  static std::unique_ptr<state> make(std::unique_ptr<rank_stopper> grip, std::vector<rank_process> ranks, bool compare);
+  void look_for_ends();
+  void take_hold();
+  void note(std::size_t place, result<void> outcome);
+  void take_events();
+  /// The ranks of a selection that can be looked at, and for the others why not.
+  struct chosen {
+    std::vector<wanted_rank> wanted;
+    std::vector<std::pair<rank_process, error>> refused;
+  };
+  [[nodiscard]] chosen choose(const rank_selection& selection);
+  [[nodiscard]] node_queues read_queues(const rank_queue_options& options);
+  [[nodiscard]] node_stacks take_stacks(const stack_options& options);
+  /// Releases what a look that was cut off has held, and not what the caller holds.
+  void let_go_of_others();
+  /// Those that are held, and marks them as asked.
+  [[nodiscard]] std::vector<process_id> held_ones();
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,35 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The stacks of a node's ranks.
+#include <utility>
+
+#include "errors/no_exceptions.hpp"
+#include "node_ranks_state.hpp"
+
+namespace mpiacq {
+
+node_stacks node_ranks::stacks(const stack_options& options) {
+  return without_exceptions(
+      "taking stacks", [&] { return state_->take_stacks(options); }, [&] { state_->let_go_of_others(); });
+}
+
+node_stacks node_ranks::state::take_stacks(const stack_options& options) {
+  auto [wanted, no_stacks] = choose(options.ranks);
+  std::vector<rank_stacks> refused;
+  for (const auto& [rank, why] : no_stacks) refused.push_back({rank.rank, rank.pid, fail(why), {}});
+  if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
+  node_stacks taken = stacks->take(wanted, options);
+  // What the tracer told of processes that it has let go of by now is of no use.
+  take_events();
+  // In the order of the ranks, as they were asked for.
+  std::vector<rank_stacks> all;
+  auto no = refused.begin();
+  for (rank_stacks& yes : taken.ranks) {
+    while (no != refused.end() && no->rank < yes.rank) all.push_back(std::move(*no++));
+    all.push_back(std::move(yes));
+  }
+  all.insert(all.end(), std::make_move_iterator(no), std::make_move_iterator(refused.end()));
+  taken.ranks = std::move(all);
+  return taken;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,239 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "queue_library.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <sstream>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include "local_targets.hpp"
+#include "mpiacq/base/remedies.hpp"
+#include "mpiacq/mpi2dd/mpi2dd_info.hpp"
+#include "mpiacq/mpir/mpir_acquisition.hpp"
+#include "mpiacq/process/linker_cache.hpp"
+#include "mpiacq/process/tracer.hpp"
+#include "proc/process_state.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::size_t max_path = 4096;
+constexpr std::size_t most_locations = 64;
+constexpr std::size_t most_folders = 64;
+constexpr std::string_view locations_name = "mpimsgq_dll_locations";
+/// What debuggers load where an MPI names nothing (Message Queue Dumping 1.06, "Startup").
+constexpr std::string_view default_name = "libtvmpich.so";
+
+std::string_view dll_name() {
+  return mpir::known_symbols()[static_cast<std::size_t>(mpir::known::dll_name)].name;
+}
+
+/// The text in an array of characters; empty where no text ends in it.
+std::string text_in(std::span<const std::byte> array) {
+  std::string text;
+  for (const std::byte one : array) {
+    const auto c = std::to_integer<unsigned char>(one);
+    if (c == 0) return text;
+    if (c < 0x20 || c == 0x7f) return {};
+    text += static_cast<char>(c);
+  }
+  return {};
+}
+
+/// An array of characters; in one launcher a pointer to them. An array can be as long as a pointer: it is one if its
+/// bytes are the name of a shared object, or if they are text and lead nowhere as a pointer.
+std::optional<std::string> text_of(const symbol& variable, memory_reader& memory, const target_abi& abi) {
+  target_address at = variable.address();
+  std::string own;
+  if (variable.size == abi.pointer_size) {
+    std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+    const auto array = std::span{bytes}.first(abi.pointer_size);
+    if (!read_exact(memory, at, array)) return std::nullopt;
+    own = text_in(array);
+    if (own.find(".so") != std::string::npos) return own;
+    at = target_address{decode_unsigned(array, abi.order)};
+  }
+  auto path = at.is_null() ? result<std::string>(std::string{}) : read_c_string(memory, at, max_path);
+  if (path && !path->empty()) return std::move(*path);
+  return own.empty() ? std::nullopt : std::optional{std::move(own)};
+}
+
+/// A pointer to an array of strings that ends with a null.
+std::vector<std::string> listed_in(const symbol& variable, memory_reader& memory, const target_abi& abi) {
+  std::vector<std::string> paths;
+  const auto array = read_pointer(memory, abi, variable.address());
+  for (std::size_t i = 0; array && !array->is_null() && i < most_locations; ++i) {
+    const auto text = read_pointer(memory, abi, *array + i * abi.pointer_size);
+    if (!text || text->is_null()) break;
+    if (auto path = read_c_string(memory, *text, max_path); path && !path->empty()) paths.push_back(std::move(*path));
+  }
+  return paths;
+}
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
+}
+
+bool is_file(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+/// Where the MPI library is. Empty where the program has none.
+std::string mpi_folder(const process_symbols& symbols, const std::optional<symbol>& named) {
+  if (named) return folder_of(named->home->path);
+  const auto modules = symbols.modules();
+  const auto library = std::find_if(modules.begin(), modules.end(), [](const auto& one) {
+    return one->path.substr(folder_of(one->path).size()).starts_with("libmpi");
+  });
+  return library == modules.end() ? std::string{} : folder_of((*library)->path);
+}
+
+/// Where the dynamic linker of the rank finds what has no folder in its name: beside its MPI library, in its
+/// LD_LIBRARY_PATH, and in the folders that its other libraries came from, which stand for its run paths. The linker's
+/// cache is looked into after these (file_of).
+std::vector<std::string> search_path(process_id rank, const process_symbols& symbols, const std::string& mpi_folder) {
+  std::vector<std::string> folders;
+  const auto add = [&](std::string_view named) {
+    if (!named.starts_with('/')) return;
+    std::string folder(named);
+    if (!folder.ends_with('/')) folder += '/';
+    const bool known = std::find(folders.begin(), folders.end(), folder) != folders.end();
+    if (!known && folders.size() < most_folders) folders.push_back(std::move(folder));
+  };
+  add(mpi_folder);
+  std::istringstream own(environment_of(rank, "LD_LIBRARY_PATH").value_or(""));
+  for (std::string folder; std::getline(own, folder, ':');) add(folder);
+  for (const auto& one : symbols.modules()) {
+    if (!one->is_executable) add(folder_of(one->path));
+  }
+  for (const char* folder : {"/usr/local/lib/", "/lib/", "/usr/lib/", "/lib64/", "/usr/lib64/"}) add(folder);
+  return folders;
+}
+
+bool ignores_queues(const mpi2dd::process_info& info) {
+  return info.block.mpi_flags.has(mpi2dd::mpi_flag::ignore_queue);
+}
+/// The library for debuggers of our width, whatever the target's is.
+std::string library_in(const mpi2dd::process_info& info) {
+  return (sizeof(void*) == 4 ? info.queue_library_32 : info.queue_library_64).value_or("");
+}
+
+std::optional<mpi2dd::process_info> info_of(const local_targets& targets, process_id pid) {
+  const auto opened = targets.open(targets.host(), pid, {});
+  if (!opened) return std::nullopt;
+  auto read = mpi2dd::read_info((*opened)->as_target());
+  return read ? std::move(*read) : std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+/// What MPI2DD says, of the rank and then of its starter: a name, "" where there is none, or that nothing is to be
+/// shown.
+result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory, std::optional<process_id> starter) {
+  const auto own = mpi2dd::read_info(target{memory, nullptr, symbols.abi(), symbols});
+  if (!own || !*own) return std::string{};
+  const auto starters = starter ? info_of(local_targets{}, *starter) : std::nullopt;
+  if (ignores_queues(**own) || (starters && ignores_queues(*starters))) {
+    return fail(error_code::unsupported,
+                fmt::format("{} says that it has no message queues to be shown ({}); to ask one all the same, {}",
+                            ignores_queues(**own) ? "its MPI2DD_info" : "its starter's MPI2DD_info",
+                            mpi2dd::name(mpi2dd::mpi_flag::ignore_queue), remedies::name_queue_library));
+  }
+  std::string library = library_in(**own);
+  return library.empty() && starters ? library_in(*starters) : library;
+}
+
+/// What a rank says of its queue library.
+struct library_names {
+  std::vector<std::string> names;    ///< the first that is there is the one
+  bool are_told = false;             ///< by the rank, or its starter; else it is the name that debuggers take
+  std::vector<std::string> folders;  ///< for names without one
+};
+
+result<library_names> names_of(process_id rank, process_symbols& symbols, memory_reader& memory,
+                               std::optional<process_id> starter) {
+  auto newer = mpi2dd_name(symbols, memory, starter);
+  if (!newer) return fail(std::move(newer).error());
+  const std::array<std::string_view, 2> variables = {dll_name(), locations_name};
+  auto found = symbols.find_symbols(variables);
+  if (!found) return fail(std::move(found).error());
+  const auto& [named, locations] = std::tie((*found)[0], (*found)[1]);
+  library_names said;
+  if (!newer->empty()) said.names.push_back(std::move(*newer));
+  const bool is_said_by_mpir = said.names.empty();
+  if (is_said_by_mpir && locations) said.names = listed_in(*locations, memory, symbols.abi());
+  if (is_said_by_mpir && named) {
+    if (auto path = text_of(*named, memory, symbols.abi())) said.names.push_back(std::move(*path));
+  }
+  const std::string beside = mpi_folder(symbols, named);
+  said.are_told = !said.names.empty();
+  if (!said.are_told && !beside.empty()) said.names.emplace_back(default_name);
+  said.folders = search_path(rank, symbols, beside);
+  return said;
+}
+
+/// The file of the first name that is there; empty where none is.
+std::string file_of(const library_names& said) {
+  for (const std::string& name : said.names) {
+    if (name.find('/') != std::string::npos) {
+      if (is_file(name)) return name;
+      continue;
+    }
+    for (const std::string& folder : said.folders) {
+      if (is_file(folder + name)) return folder + name;
+    }
+    for (std::string& file : files_in_linker_cache(name)) {
+      if (is_file(file)) return std::move(file);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> queue_library_of(process_id pid, std::optional<process_id> starter) {
+  process_memory memory(pid);
+  page_cache cache(memory);
+  auto symbols = process_symbols::open(pid, cache);
+  if (!symbols) return std::nullopt;
+  const auto said = names_of(pid, **symbols, cache, starter);
+  if (!said || said->names.empty()) return std::nullopt;
+  std::string file = file_of(*said);
+  if (!file.empty()) return file;
+  return said->are_told ? std::optional{said->names.front()} : std::nullopt;
+}
+
+result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
+                                       std::optional<process_id> starter) {
+  const auto said = names_of(rank, symbols, memory, starter);
+  if (!said) return fail(said.error());
+  if (std::string file = file_of(*said); !file.empty()) return file;
+  const bool any_bare = std::any_of(said->names.begin(), said->names.end(),
+                                    [](const std::string& name) { return name.find('/') == std::string::npos; });
+  std::string tried = fmt::format("{}", fmt::join(said->names, ", "));
+  if (any_bare) {
+    tried += fmt::format(", looked for in {} and the dynamic linker's cache", fmt::join(said->folders, ", "));
+  }
+  if (said->are_told) {
+    return fail(error_code::not_found, fmt::format("the message-queue library that it names is not there ({}); {}",
+                                                   tried, remedies::name_queue_library));
+  }
+  const std::string_view why =
+      said->names.empty() ? "it has no MPI library loaded" : "its MPI names no message-queue library";
+  return fail(error_code::not_found,
+              fmt::format("{} ({} is not there{}{}); {}", why, dll_name(), tried.empty() ? "" : ", nor is ", tried,
+                          remedies::name_queue_library));
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,290 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "queue_taker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "errors/no_exceptions.hpp"
+#include "mpiacq/queues/queue_memory.hpp"
+#include "mpich_communicators.hpp"
+#include "openmpi_communicators.hpp"
+#include "queue_library.hpp"
+#include "worker_pool.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+std::string image_of(process_id pid) {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink(fmt::format("/proc/{}/exe", pid.value()).c_str(), path.data(), path.size());
+  return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+/// Whose process it is, for whoever may become that user.
+std::optional<std::uint32_t> owner_of(process_id pid) {
+  struct stat facts {};
+  if (::geteuid() != 0 || ::stat(fmt::format("/proc/{}", pid.value()).c_str(), &facts) != 0) return std::nullopt;
+  return facts.st_uid;
+}
+
+/// How many ranks can be read at a time with the descriptors that this program may have.
+std::size_t room_for_workers() {
+  constexpr rlim_t of_one = 16;   // its executable, a library, the process of its queue library with sockets and pipes
+  constexpr rlim_t others = 128;  // the files that all ranks share, and what the program itself has open
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= others + of_one) return 1;
+  return static_cast<std::size_t>(std::min<rlim_t>((limit.rlim_cur - others) / of_one, 4096));
+}
+
+std::size_t workers(const rank_queue_options& options, std::size_t ranks) {
+  // Libraries in this program have variables of their own, and are no thread's.
+  if (options.host.isolation == queue_isolation::in_process) return 1;
+  const unsigned asked = options.ranks_at_once != 0 ? options.ranks_at_once : std::thread::hardware_concurrency();
+  const std::size_t most = std::min<std::size_t>(ranks, room_for_workers());
+  return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(most, 1));
+}
+
+/// What its lists say cannot be believed: nothing is concluded from them.
+void disbelieve(queue_report& report) {
+  for (queue_communicator& one : report.communicators) {
+    for (queue_listing& queue : one.queues) queue.known = queue_knowledge::failed;
+  }
+}
+
+bool same(const queue_types_options& a, const queue_types_options& b) {
+  return a.file == b.file && a.cache_folder == b.cache_folder && a.debug_files.folders == b.debug_files.folders &&
+         a.debug_files.debuginfod == b.debug_files.debuginfod;
+}
+
+}  // namespace
+
+bool has_ended(process_id pid, const result<queue_report>& report) {
+  // The number is free: no process has it, not even one that waits to be reaped.
+  return !report && report.error().code == error_code::process_gone &&
+         ::kill(static_cast<pid_t>(pid.value()), 0) != 0 && errno == ESRCH;
+}
+
+bool is_whole(const rank_queues& rank) {
+  return rank.report && rank.report->problems.empty() && rank.report->missing.empty();
+}
+
+result<void> queue_taker::get_types(const queue_types_options& options) {
+  if (types_ && same(options, types_asked_)) return {};
+  types_.reset();
+  notes_told_ = 0;
+  auto made = queue_types::create(options);
+  if (!made) return fail(std::move(made).error());
+  types_ = std::move(*made);
+  types_asked_ = options;
+  return {};
+}
+
+void queue_taker::make_missing_types(const std::vector<pending>& all, const queue_types_options& options) {
+  std::set<std::string> looked_at;
+  for (const pending& one : all) {
+    // Ranks that run the same program use the same MPI.
+    if (!looked_at.insert(one.image).second) continue;
+    process_memory memory(one.rank->process.process);
+    page_cache cache(memory);
+    auto symbols = process_symbols::open(one.rank->process.process, cache, options.debug_files);
+    if (symbols) types_->make_missing(**symbols);
+  }
+}
+
+void queue_taker::read(pending& one, const rank_queue_options& options) const {
+  if (!options.no_library.empty()) {
+    one.report = fail(error_code::unsupported, options.no_library);
+    return;
+  }
+  // On a thread of its own, which an exception would end together with the program.
+  auto done = without_exceptions("reading its message queues", [&]() -> result<void> {
+    process subject(one.rank->process.process);
+    read_process(subject, one, options);
+    return {};
+  });
+  if (!done) one.report = fail(std::move(done).error());
+}
+
+void queue_taker::read_process(process& subject, pending& one, const rank_queue_options& options) const {
+  auto symbols = process_symbols::open(one.rank->process.process, subject.cache, options.types.debug_files);
+  if (!symbols) {
+    one.report = fail(std::move(symbols).error());
+    return;
+  }
+  subject.symbols = std::move(*symbols);
+  auto types = types_->of(*subject.symbols, subject.cache);
+  if (!types) {
+    one.report = fail(std::move(types).error());
+    return;
+  }
+  subject.types = std::move(*types);
+  auto library = options.library.empty()
+                     ? find_queue_library(one.rank->process.process, *subject.symbols, subject.cache, options.starter)
+                     : result<std::string>(options.library);
+  one.report =
+      library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
+  look_at_pml(subject, one);
+  if (!one.report) return;
+  if (!one.report->missing.empty()) return disbelieve(*one.report);
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  look_at_openmpi_communicators(stopped, *subject.types, *one.report);
+  look_at_mpich_communicators(stopped, *subject.types, *one.report);
+}
+
+result<queue_report> queue_taker::read_with(process& subject, const std::string& library, const pending& one,
+                                            const rank_queue_options& options) const {
+  queue_host_options how = options.host;
+  how.owner = one.owner;
+  auto host = queue_host::create(library, how);
+  if (!host) return fail(std::move(host).error());
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  return (*host)->read({stopped, *subject.types, one.rank->number, one.image});
+}
+
+void queue_taker::look_at_pml(process& subject, pending& one) {
+  const target_abi abi = subject.symbols->abi();
+  target stopped{subject.cache, nullptr, abi, *subject.symbols};
+  auto pml = pml_in_use(stopped, *subject.types);
+  if (!pml || !*pml) return;
+  one.pml = std::move(*pml);
+  auto warning = about_pml(*one.pml);
+  if (!warning || !one.report) return;
+  one.report->problems.emplace_back(error_code::unsupported, std::move(*warning));
+  disbelieve(*one.report);
+}
+
+void queue_taker::hold(std::vector<pending>& all) {
+  std::vector<attach_target> targets;
+  for (const pending& one : all) {
+    if (!one.rank->held) targets.push_back(one.rank->process);
+  }
+  const auto attached = grip_.take(targets);
+  auto outcome = attached.begin();
+  for (pending& one : all) {
+    if (one.rank->held) continue;
+    one.held = outcome->has_value();
+    if (!one.held) one.report = fail(outcome->error());
+    ++outcome;
+  }
+}
+
+void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_t>& done) {
+  std::vector<process_id> ours;
+  std::vector<std::size_t> places;
+  for (const std::size_t i : done) {
+    if (!std::exchange(all[i].held, false)) continue;
+    ours.push_back(all[i].rank->process.process);
+    places.push_back(i);
+  }
+  grip_.keep_held();  // of those that are still being read
+  if (ours.empty()) return;
+  const auto outcomes = grip_.let_go(ours);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    // The tracing process had let go of it before: it ran while it was read.
+    const bool lost = !outcomes[i] && outcomes[i].error().code == error_code::limit;
+    if (lost) all[places[i]].lost = outcomes[i].error();
+  }
+}
+
+node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {
+  node_queues taken;
+  const auto types = get_types(options.types);
+  std::vector<pending> all;
+  for (const wanted_rank& rank : ranks) {
+    const process_id pid = rank.process.process;
+    const auto owner =
+        rank.process.user ? std::optional{static_cast<std::uint32_t>(rank.process.user->value())} : owner_of(pid);
+    all.push_back({&rank, owner, image_of(pid), false, queue_report{}, {}, {}});
+    if (!types) all.back().report = fail(types.error());
+  }
+  taken.doing.resize(all.size());
+  if (types && options.types.make_missing && options.no_library.empty()) make_missing_types(all, options.types);
+  if (types) read_all(all, options, taken);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (has_ended(all[i].rank->process.process, all[i].report)) taken.doing[i].kind = mpi_call_kind::ended;
+  }
+  for (pending& one : all) {
+    taken.ranks.push_back({one.rank->rank, one.rank->process.process, std::move(one.report)});
+    taken.pml.push_back(std::move(one.pml));
+  }
+  return taken;
+}
+
+void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken) {
+  const auto begin = clock::now();
+  hold(all);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].report) places.push_back(i);
+  }
+  const auto whole = read_held(all, places, options, taken);
+  taken.held_for = clock::now() - begin;
+  for (const std::size_t place : places) {
+    if (!whole[place]) all[place].report = fail(error_code::timed_out, "it was let go before it had been read");
+    if (all[place].lost) all[place].report = fail(*all[place].lost);
+  }
+  auto notes = types_->notes();
+  taken.notes.assign(notes.begin() + static_cast<std::ptrdiff_t>(notes_told_), notes.end());
+  notes_told_ = notes.size();
+}
+
+std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                         const rank_queue_options& options, node_queues& taken) {
+  std::vector<bool> whole(all.size());
+  report_budget room(most_bytes_of(places.size()));
+  std::mutex room_lock;
+  worker_pool work(places.size(), workers(options, places.size()), [&](std::size_t i) {
+    pending& one = all[places[i]];
+    read(one, options);
+    const std::lock_guard locked(room_lock);
+    if (one.report) room.add(*one.report);
+  });
+  if (options.stacks) look_at_stacks(all, places, taken);
+  for (std::size_t told = 0; told < places.size();) {
+    if (options.progress) options.progress(told, places.size());
+    if (!work.wait(options.host.stop)) {
+      // Whoever still reads sees a process that runs: that is thrown away.
+      taken.stopped = true;
+      work.begin_no_more();
+      let_go(all, places);
+      return whole;
+    }
+    auto done = work.take_done();
+    told += done.size();
+    for (std::size_t& i : done) whole[i = places[i]] = true;
+    let_go(all, done);
+  }
+  return whole;
+}
+
+void queue_taker::look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                 node_queues& taken) {
+  std::vector<wanted_rank> held;
+  for (const std::size_t place : places) {
+    held.push_back(*all[place].rank);
+    held.back().held = true;
+  }
+  stack_options how;
+  how.threads = which_threads::all;
+  node_stacks seen = stacks_.take(held, how);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (seen.ranks[i].taken) taken.doing[places[i]] = activity_of(seen.ranks[i].threads, all[places[i]].image);
+  }
+  taken.problems = std::move(seen.problems);
+}
+
+}  // namespace mpiacq

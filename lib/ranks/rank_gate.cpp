@@ -1,0 +1,69 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "rank_gate.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "mpiacq/mpi2dd/mpi2dd_acquisition.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+result<bool> open_mpir_gate(process_id rank, std::optional<user_id> user, const debug_file_search& search) {
+  rank_view view(rank, user);
+  if (auto looked = look(view, rank, search); !looked) return fail(std::move(looked).error());
+  if (!view.known.debug_gate) return false;
+  const symbol& gate = *view.known.debug_gate;
+  const auto is = read_signed(view.cache, view.symbols->abi(), gate.address(), gate.size == 0 ? 4 : gate.size);
+  if (is && *is != 0) return true;
+  if (auto written = write_all(view, mpir::rank_release(view.symbols->abi(), view.known)); !written)
+    return fail(std::move(written).error());
+  return true;
+}
+
+result<bool> open_mpi2dd_gate(process_id rank, std::optional<user_id> user, const debug_file_search& search) {
+  rank_view view(rank, user);
+  auto opened = process_symbols::open(rank, view.cache, search);
+  if (!opened) return fail(std::move(opened).error());
+  const target seen{view.cache, &view.memory, (*opened)->abi(), **opened};
+  const auto info = mpi2dd::find_info(seen);
+  if (!info || !*info) return false;
+  const auto block = mpi2dd::read_info_block(seen, (*info)->address());
+  if (!block) return fail(block.error());
+  if (block->debugger_flags.has(mpi2dd::debugger_flag::gate)) return true;
+  std::vector<std::byte> bytes(4);
+  encode_integer(block->debugger_flags.with(mpi2dd::debugger_flag::gate).bits(), seen.abi.order, bytes);
+  const auto offset = mpi2dd::layout_of_info(seen.abi.pointer_size).debugger_flags;
+  if (auto written = view.memory.write((*info)->address() + offset, bytes); !written)
+    return fail(std::move(written).error());
+  return true;
+}
+
+}  // namespace
+
+result<void> look(rank_view& view, process_id rank, const debug_file_search& search) {
+  auto opened = process_symbols::open(rank, view.cache, search);
+  if (!opened) return fail(std::move(opened).error());
+  view.symbols = std::move(*opened);
+  auto known = mpir::find_rank_symbols(*view.symbols);
+  if (!known) return fail(std::move(known).error());
+  view.known = std::move(*known);
+  return {};
+}
+
+result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions) {
+  for (const mpir::action& action : actions) {
+    const auto* write = std::get_if<mpir::write_memory>(&action);
+    if (write == nullptr) continue;
+    if (auto written = view.memory.write(write->address, write->bytes); !written) return written;
+  }
+  return {};
+}
+
+result<bool> open_rank_gate(process_id rank, std::optional<user_id> user, interface_kind kind,
+                            const debug_file_search& search) {
+  return kind == interface_kind::mpi2dd ? open_mpi2dd_gate(rank, user, search) : open_mpir_gate(rank, user, search);
+}
+
+}  // namespace mpiacq

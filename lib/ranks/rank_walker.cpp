@@ -1,0 +1,111 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "rank_walker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "descriptors/unique_fd.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// A process may unload a library and load another of just its size. Sooner than this nobody would notice.
+constexpr std::chrono::seconds modules_are_trusted{1};
+
+/// /proc/PID/stat, which is one line; empty where there is none.
+std::string stat_line(process_id pid) {
+  const base::unique_fd file(::open(fmt::format("/proc/{}/stat", pid.value()).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 4096> line{};
+  const ssize_t got = file.is_open() ? ::read(file.get(), line.data(), line.size()) : 0;
+  return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+}  // namespace
+
+rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables,
+                         std::shared_ptr<module_catalogue> modules)
+    : pid_(pid), tables_(std::move(tables)), modules_(std::move(modules)), memory_(pid) {}
+
+rank_walker::image rank_walker::image_of(process_id pid) {
+  // proc(5), counted from the state, which stands behind the name: 23 vsize, 26 to 28 startcode, endcode, startstack.
+  constexpr int state_field = 3, size_field = 23, first_field = 26, last_field = 28;
+  const std::string stat = stat_line(pid);
+  const std::size_t after_name = stat.rfind(") ");
+  image seen;
+  if (after_name == std::string::npos) return seen;
+  std::size_t at = after_name + 2;
+  for (int i = state_field; i <= last_field && at < stat.size(); ++i) {
+    const std::size_t end = std::min(stat.find(' ', at), stat.size());
+    if (i == size_field) std::from_chars(stat.data() + at, stat.data() + end, seen.size);
+    if (i >= first_field) seen.stack_and_code.append(stat, at, end - at).push_back(' ');
+    at = end + 1;
+  }
+  return seen;
+}
+
+/// Most changes of what is mapped are of the heap.
+bool rank_walker::is_as_learnt() {
+  image now = image_of(pid_);
+  if (now == seen_ && clock::now() < look_again_) return true;
+  if (now.stack_and_code != seen_.stack_and_code) return false;
+  const auto code = read_code_ranges(pid_);
+  if (!code || *code != code_) return false;
+  seen_ = std::move(now);
+  look_again_ = clock::now() + modules_are_trusted;
+  return true;
+}
+
+result<void> rank_walker::learn_modules() {
+  if (unwinder_ && is_as_learnt()) return {};
+  unwinder_.reset();
+  memory_.forget();
+  seen_ = image_of(pid_);
+  auto loaded = modules_->learn(pid_, memory_);
+  if (!loaded) return fail(std::move(loaded).error());
+  code_ = std::move(loaded->ranges);
+  look_again_ = clock::now() + modules_are_trusted;
+  std::vector<stack_copies::part> lasting;
+  for (const unwind_module& m : loaded->modules.modules) lasting.push_back({m.begin, m.end});
+  memory_.set_lasting(std::move(lasting));
+  auto made = unwinder::create(loaded->modules.abi, tables_, std::move(loaded->modules.modules), memory_);
+  if (!made) return fail(std::move(made).error());
+  map_ = std::move(loaded->names);
+  unwinder_ = std::move(*made);
+  return {};
+}
+
+void rank_walker::prepare() {
+  if (!unwinder_) (void)learn_modules();
+}
+
+result<void> rank_walker::copy(std::vector<thread_registers> threads, std::vector<std::byte>& room) {
+  if (!unwinder_) {
+    if (auto learnt = learn_modules(); !learnt) return learnt;
+  }
+  threads_ = std::move(threads);
+  return memory_.copy(threads_, room);
+}
+
+result<std::optional<std::vector<raw_stack>>> rank_walker::walk(const walk_options& options) {
+  if (!is_as_learnt()) return std::nullopt;
+  auto walked = unwinder_->walk(threads_, options);
+  if (!walked) return fail(std::move(walked).error());
+  if (memory_.missed()) return std::nullopt;
+  return std::optional(std::move(*walked));
+}
+
+result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_registers> threads,
+                                                      const walk_options& options) {
+  if (auto learnt = learn_modules(); !learnt) return fail(std::move(learnt).error());
+  memory_.forget();
+  return unwinder_->walk(threads, options);
+}
+
+}  // namespace mpiacq

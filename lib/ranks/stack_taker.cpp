@@ -1,0 +1,165 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "stack_taker.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "worker_pool.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// The code that a handler returns to has a name in some C libraries, and none in most. It is what it is for that
+/// tells a person something.
+std::shared_ptr<const code_place> signal_place(const std::string& module_path) {
+  return std::make_shared<const code_place>(code_place{"<signal handler called>", {}, 0, module_path, {}});
+}
+
+/// So many at a time are worth a thread's while.
+constexpr std::size_t ranks_at_once = 16;
+constexpr std::size_t most_threads = 16;
+
+/// Does `work` for each: what one rank takes has nothing to do with the others'. Where two of them are the same process
+/// they are not apart.
+template <class Pending, class Work>
+void for_each_apart(std::vector<Pending>& all, Work work) {
+  std::set<const rank_walker*> walkers;
+  for (const Pending& one : all) walkers.insert(one.walker);
+  const std::size_t pieces = (all.size() + ranks_at_once - 1) / ranks_at_once;
+  const std::size_t cores = std::min<std::size_t>(std::thread::hardware_concurrency(), most_threads);
+  const bool alone = pieces < 2 || cores < 2 || walkers.size() != all.size();
+  worker_pool piece_by_piece(pieces, alone ? 0 : cores, [&](std::size_t piece) {
+    const std::size_t end = std::min(all.size(), (piece + 1) * ranks_at_once);
+    for (std::size_t i = piece * ranks_at_once; i < end; ++i) work(all[i]);
+  });
+  while (!piece_by_piece.take_done().empty()) continue;
+}
+
+}  // namespace
+
+stack_taker::stack_taker(rank_stopper& grip, debug_file_search search) : grip_(grip), catalogue_(std::move(search)) {}
+
+rank_walker& stack_taker::walker_of(process_id pid) {
+  auto& walker = walkers_[pid];
+  if (!walker) walker = std::make_unique<rank_walker>(pid, tables_, modules_);
+  return *walker;
+}
+
+template <class Look>
+clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, which_threads which, Look look) {
+  std::vector<pending*> ours;
+  std::vector<attach_target> targets;
+  for (pending& one : all) {
+    if (!one.taken || one.again != again) continue;
+    ours.push_back(&one);
+    if (!one.rank->held) targets.push_back(one.rank->process);
+  }
+  if (ours.empty()) return {};
+  const auto begin = clock::now();
+  const auto attached = grip_.take(targets);
+  std::vector<process_id> stopped, to_let_go;
+  auto outcome = attached.begin();
+  for (pending* one : ours) {
+    one->taken_here = false;
+    if (!one->rank->held) one->taken = *outcome++;
+    if (!one->taken) continue;
+    stopped.push_back(one->rank->process.process);
+    one->taken_here = !one->rank->held;
+    if (one->taken_here) to_let_go.push_back(stopped.back());
+  }
+  auto registers = grip_.registers(stopped, which);
+  auto threads = registers.begin();
+  for (pending* one : ours) {
+    if (!one->taken) continue;
+    grip_.keep_held();
+    one->taken = *threads ? look(*one, std::move(**threads)) : result<void>(fail(threads->error()));
+    ++threads;
+  }
+  disbelieve_if_lost(ours, grip_.let_go(to_let_go));
+  return clock::now() - begin;
+}
+
+/// The tracing process had let go of some of them before: what was copied of a process that ran is no stack.
+void stack_taker::disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go) {
+  auto outcome = let_go.begin();
+  for (pending* one : looked_at) {
+    if (!one->taken_here) continue;
+    if (!*outcome && outcome->error().code == error_code::limit && one->taken) one->taken = std::move(*outcome);
+    ++outcome;
+  }
+}
+
+void stack_taker::walk_all(std::vector<pending>& all, const walk_options& options) {
+  for_each_apart(all, [&](pending& one) {
+    if (!one.taken) return;
+    auto walked = one.walker->walk(options);
+    if (!walked) {
+      one.taken = fail(std::move(walked).error());
+    } else if (*walked) {
+      one.stacks = std::move(**walked);
+    } else {
+      one.again = true;
+    }
+  });
+}
+
+node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_options& options) {
+  std::vector<pending> all;
+  for (const wanted_rank& rank : ranks) all.push_back({&rank, &walker_of(rank.process.process), {}, {}, false});
+  for_each_apart(all, [](pending& one) { one.walker->prepare(); });
+  const walk_options walk{options.max_frames};
+  node_stacks taken;
+  taken.held_for = while_held(all, false, options.threads, [this](pending& one, std::vector<thread_registers> threads) {
+    return one.walker->copy(std::move(threads), copy_room_);
+  });
+  walk_all(all, walk);
+  taken.held_for +=
+      while_held(all, true, options.threads, [&](pending& one, std::vector<thread_registers> threads) -> result<void> {
+        auto walked = one.walker->walk_held(threads, walk);
+        if (!walked) return fail(std::move(walked).error());
+        one.stacks = std::move(*walked);
+        return {};
+      });
+  taken.ranks = named(std::move(all));
+  const auto problems = catalogue_.problems();
+  for (; problems_told_ < problems.size(); ++problems_told_) taken.problems.push_back(problems[problems_told_]);
+  return taken;
+}
+
+std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
+  std::vector<code_catalogue::query> queries;
+  for (const pending& one : all) {
+    for (const raw_stack& stack : one.stacks) {
+      for (const raw_frame& frame : stack.frames) {
+        queries.push_back({&one.walker->map(), frame.pc, frame.is_return_address});
+      }
+    }
+  }
+  const auto places = catalogue_.describe(queries);
+  auto answer = places.begin();
+  std::vector<rank_stacks> ranks;
+  for (pending& one : all) {
+    const process_id pid = one.rank->process.process;
+    rank_stacks& rank = ranks.emplace_back(rank_stacks{one.rank->rank, pid, std::move(one.taken), {}});
+    for (raw_stack& stack : one.stacks) {
+      thread_stack& named = rank.threads.emplace_back();
+      named = {pid, stack.thread, {}, stack.end, std::move(stack.why)};
+      for (const raw_frame& frame : stack.frames) {
+        const code_places& here = **answer++;
+        if (frame.signal_frame) {
+          named.frames.push_back({frame.pc, signal_place(here.back()->module_path), false});
+          continue;
+        }
+        for (const auto& place : here) named.frames.push_back({frame.pc, place, true});
+        named.frames.back().inlined = false;  // the function that the others were inlined into
+      }
+    }
+  }
+  return ranks;
+}
+
+}  // namespace mpiacq

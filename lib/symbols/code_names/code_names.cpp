@@ -1,0 +1,117 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "code_names/code_names.hpp"
+
+#include <algorithm>
+
+#include <elf.h>
+
+#include "code_names/function_name.hpp"
+#include "debug_files/mini_debug_info.hpp"
+
+namespace mpiacq::elf {
+
+code_names::code_names(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      files_(module_symbols::parts_of_file(file_, path_, roots)),
+      roots_(std::move(roots)) {
+  for (const segment& s : file_->segments()) {
+    if (s.type == PT_LOAD) code_.push_back(s);
+  }
+  // A page at the edge of two segments is mapped for both; it is code by the one that may be executed.
+  std::stable_partition(code_.begin(), code_.end(), [](const segment& s) { return (s.flags & PF_X) != 0; });
+}
+
+std::optional<std::uint64_t> code_names::link_address(std::uint64_t file_offset) const {
+  for (const segment& s : code_) {
+    if (file_offset >= s.offset && file_offset - s.offset < s.file_size) return s.address + (file_offset - s.offset);
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<code_names::dwarf> code_names::dwarf_in(image* file, const debug_file_search& search,
+                                                        std::vector<error>& problems) const {
+  if (file == nullptr) return nullptr;
+  auto opened = debug_info::dwarf_data::open(*file, search, roots_);
+  if (!opened) {
+    problems.push_back(std::move(opened).error().on(path_));
+    return nullptr;
+  }
+  return *opened ? std::make_unique<dwarf>(std::move(**opened)) : nullptr;
+}
+
+code_names::dwarf* code_names::open_dwarf(const debug_file_search& search, std::vector<error>& problems) {
+  if (!dwarf_tried_) {
+    dwarf_tried_ = true;
+    dwarf_ = dwarf_in(file_.get(), search, problems);
+    if (!dwarf_) dwarf_ = dwarf_in(files_.debug_file(search, problems), search, problems);
+    if (!dwarf_) dwarf_ = dwarf_in(files_.served_debug_file(search, problems), search, problems);
+  }
+  return dwarf_.get();
+}
+
+const function_symbols& code_names::symbols(const debug_file_search& search, std::vector<error>& problems) {
+  if (symbols_) return *symbols_;
+  const auto read = [&](image* file, std::uint32_t type) {
+    if (file == nullptr) return false;
+    auto table = function_symbols::read(*file, type);
+    if (!table) problems.push_back(std::move(table).error().on(path_));
+    if (!table || table->empty()) return false;
+    symbols_ = std::move(*table);
+    return true;
+  };
+  const bool found = read(file_.get(), SHT_SYMTAB) || read(files_.debug_file(search, problems), SHT_SYMTAB) ||
+                     read(files_.served_debug_file(search, problems), SHT_SYMTAB);
+  if (found) return *symbols_;
+  if (!read(file_.get(), SHT_DYNSYM)) symbols_.emplace();
+  add_packed_symbols(problems);
+  return *symbols_;
+}
+
+/// What is packed in a stripped file has what its dynamic symbols lack.
+void code_names::add_packed_symbols(std::vector<error>& problems) {
+  auto packed = debug_info::open_mini_debug_info(*file_);
+  if (!packed) problems.push_back(std::move(packed).error().on(path_));
+  if (!packed || !*packed) return;
+  auto table = function_symbols::read(**packed, SHT_SYMTAB);
+  if (table) {
+    symbols_->add(std::move(*table));
+  } else {
+    problems.push_back(std::move(table).error().on(path_));
+  }
+}
+
+std::string code_names::name_by_symbols(std::uint64_t address, const debug_file_search& search,
+                                        std::vector<error>& problems) {
+  if (const auto name = symbols(search, problems).find(address)) return debug_info::function_of_symbol(*name);
+  if (const auto name = function_of_stub(*file_, address)) return debug_info::function_of_symbol(*name) + "@plt";
+  return {};
+}
+
+std::vector<code_place> code_names::describe(std::uint64_t address, const debug_file_search& search,
+                                             std::vector<error>& problems) {
+  std::vector<code_place> places;
+  if (dwarf* by = open_dwarf(search, problems)) {
+    auto found = by->reader.look_up(address);
+    if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
+    if (!found && !dwarf_failed_) {
+      dwarf_failed_ = true;
+      problems.push_back(std::move(found).error().on(path_));
+    }
+    if (found && *found) {
+      for (debug_info::source_place& p : (*found)->places) {
+        places.push_back({std::move(p.function), std::move(p.file), p.line, path_, {}});
+      }
+      if ((*found)->symbol_wanted) {
+        const auto symbol = symbols(search, problems).beginning_at(*(*found)->symbol_wanted);
+        const auto whole = symbol ? debug_info::demangle_cpp(debug_info::without_clone_marks(*symbol)) : std::nullopt;
+        if (whole) places.back().function = *whole;
+      }
+    }
+  }
+  if (places.empty()) places.push_back({{}, {}, 0, path_, {}});
+  if (places.back().function.empty()) places.back().function = name_by_symbols(address, search, problems);
+  return places;
+}
+
+}  // namespace mpiacq::elf

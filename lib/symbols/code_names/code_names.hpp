@@ -1,0 +1,80 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "code_names/function_symbols.hpp"
+#include "dwarf/dwarf_code.hpp"
+#include "modules/module_symbols.hpp"
+#include "mpiacq/process/code_catalogue.hpp"
+
+namespace mpiacq::elf {
+
+/// The names of one file's code, by its DWARF and its symbol tables; each is opened by the first question that needs
+/// it.
+///
+/// Thread: `lock` is held around everything but what is constant; libdw is not made for several threads.
+class code_names {
+ public:
+  /// `path` is the module's, as a person knows it; `roots` as debug_file_wanted has them.
+  code_names(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The link-time address of what stands at an offset of the file and is mapped as code; empty where no segment has
+  /// it.
+  [[nodiscard]] std::optional<std::uint64_t> link_address(std::uint64_t file_offset) const;
+
+  /// The functions at a link-time address, innermost first, at least one; where nothing has its name, the last one's is
+  /// empty. What is wrong goes to `problems`.
+  [[nodiscard]] std::vector<code_place> describe(std::uint64_t address, const debug_file_search& search,
+                                                 std::vector<error>& problems);
+
+  /// An instruction and how it is asked about.
+  struct question {
+    std::uint64_t address = 0;
+    bool is_return_address = false;
+    friend bool operator==(const question&, const question&) = default;
+  };
+  struct hash_of_question {
+    std::size_t operator()(const question& q) const noexcept {
+      return std::hash<std::uint64_t>{}(q.address * 2 + (q.is_return_address ? 1 : 0));
+    }
+  };
+
+  std::mutex lock;
+  std::unordered_map<question, std::shared_ptr<const code_places>, hash_of_question> answers;
+
+ private:
+  /// The DWARF of one file.
+  struct dwarf {
+    debug_info::dwarf_data data;
+    debug_info::code_reader reader;
+    explicit dwarf(debug_info::dwarf_data opened) : data(std::move(opened)), reader(data) {}
+  };
+
+  [[nodiscard]] dwarf* open_dwarf(const debug_file_search& search, std::vector<error>& problems);
+  [[nodiscard]] std::unique_ptr<dwarf> dwarf_in(image* file, const debug_file_search& search,
+                                                std::vector<error>& problems) const;
+  [[nodiscard]] const function_symbols& symbols(const debug_file_search& search, std::vector<error>& problems);
+  void add_packed_symbols(std::vector<error>& problems);
+  [[nodiscard]] std::string name_by_symbols(std::uint64_t address, const debug_file_search& search,
+                                            std::vector<error>& problems);
+
+  std::string path_;
+  std::shared_ptr<image> file_;
+  std::vector<segment> code_;
+  module_symbols files_;  ///< finds and opens the debug files
+  std::vector<std::string> roots_;
+  bool dwarf_tried_ = false;
+  bool dwarf_failed_ = false;  ///< that an entry is broken is told once
+  std::unique_ptr<dwarf> dwarf_;
+  std::optional<function_symbols> symbols_;
+};
+
+}  // namespace mpiacq::elf

@@ -1,0 +1,160 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "debug_files/debug_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <libelf.h>
+
+namespace mpiacq::debug_info {
+
+namespace {
+
+/// What DWARF is read from here. Locations, macros, frames and indices are left where they are.
+constexpr std::array<std::string_view, 12> wanted_sections = {"info",        "types",  "abbrev",   "addr",
+                                                              "aranges",     "line",   "line_str", "str",
+                                                              "str_offsets", "ranges", "rnglists", "sup"};
+
+/// What is not compressed is mapped if it is larger: most of the allowance is for what libdw makes of it.
+constexpr std::uint64_t most_copied = std::uint64_t{128} << 20;
+/// Debug information shrinks to a third or a tenth; zeros shrink to a thousandth.
+constexpr std::uint64_t best_compression = 64;
+constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
+/// libdw keeps each entry of .debug_aranges three times. Without a large one, units say themselves where their code is.
+constexpr std::uint64_t aranges_growth = 10;
+constexpr std::uint64_t largest_aranges = std::uint64_t{8} << 20;
+
+bool starts_with_any(std::string_view& name, std::initializer_list<std::string_view> beginnings) {
+  for (const std::string_view beginning : beginnings) {
+    if (!name.starts_with(beginning)) continue;
+    name.remove_prefix(beginning.size());
+    return true;
+  }
+  return false;
+}
+
+bool is_wanted(const elf::image& file, const elf::section& s, std::string_view name) {
+  if (s.type == SHT_NULL || s.type == SHT_NOBITS) return false;
+  if (name == ".gnu_debugaltlink") return true;
+  const bool is_object = file.header().type == ET_REL;
+  if (is_object && (s.type == SHT_SYMTAB || name == ".strtab")) return true;
+  const bool is_relocation = s.type == SHT_REL || s.type == SHT_RELA;
+  if (is_relocation && !(is_object && starts_with_any(name, {".rela", ".rel"}))) return false;
+  if (!starts_with_any(name, {".debug_", ".zdebug_"})) return false;
+  if (name == "aranges" && s.size > largest_aranges) return false;
+  return std::find(wanted_sections.begin(), wanted_sections.end(), name) != wanted_sections.end();
+}
+
+/// How many bytes a section claims to inflate to; 0 where it is not compressed.
+std::uint64_t inflated_size(const elf::memory_elf::part& p, std::span<const std::byte> bytes, const target_abi& abi) {
+  constexpr std::string_view old_magic = "ZLIB";
+  if ((p.header.flags & SHF_COMPRESSED) != 0) {
+    const bool is_64 = abi.pointer_size == 8;
+    if (bytes.size() < (is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr))) return 0;
+    return is_64 ? decode_unsigned(bytes.subspan(8, 8), abi.order) : decode_unsigned(bytes.subspan(4, 4), abi.order);
+  }
+  const bool is_old = p.name.starts_with(".zdebug_") && bytes.size() >= 12 &&
+                      std::equal(old_magic.begin(), old_magic.end(), bytes.begin(),
+                                 [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
+  return is_old ? decode_unsigned(bytes.subspan(4, 8), byte_order::big) : 0;
+}
+
+bool is_compressed(const elf::memory_elf::part& p) {
+  return (p.header.flags & SHF_COMPRESSED) != 0 || p.name.starts_with(".zdebug_");
+}
+
+result<void> check_claims(const elf::image& file, elf::memory_elf& copy, dwarf_allowance& allowance) {
+  for (std::size_t i = 0; i < copy.parts().size(); ++i) {
+    const elf::memory_elf::part& p = copy.parts()[i];
+    const auto bytes = copy.contents(i);
+    const std::uint64_t inflated = inflated_size(p, bytes, file.abi());
+    const bool is_possible = inflated <= always_allowed || inflated / best_compression <= bytes.size();
+    const std::uint64_t size = std::max<std::uint64_t>(inflated, bytes.size());
+    const std::uint64_t indexed = p.name.ends_with("debug_aranges") ? size * aranges_growth : 0;
+    if (is_possible && size < dwarf_allowance::most_memory && allowance.take(inflated + indexed)) continue;
+    return too_expensive(file.file().name(), fmt::format("its section {} has {} bytes and claims to be {} bytes large",
+                                                         p.name, bytes.size(), size));
+  }
+  return {};
+}
+
+/// The sections of the copy: those of an object file keep their numbers, which relocations refer to.
+struct plan {
+  std::vector<elf::memory_elf::part> parts;
+  std::vector<elf::section> sources;  ///< where each part comes from
+  std::uint64_t total = 0;
+  bool has_compressed = false;
+};
+
+result<plan> plan_copy(elf::image& file) {
+  auto sections = file.sections();
+  if (!sections) return fail(std::move(sections).error());
+  plan made;
+  made.parts.push_back({});
+  made.sources.push_back({});
+  const bool keeps_numbers = file.header().type == ET_REL;
+  for (std::size_t i = 1; i < sections->size(); ++i) {
+    const elf::section& s = (*sections)[i];
+    const std::string name{file.name_of(s)};
+    if (is_wanted(file, s, name)) {
+      made.parts.push_back({name, s});
+      made.sources.push_back(s);
+      made.total += std::min(s.size, file.file().size());
+      made.has_compressed = made.has_compressed || is_compressed(made.parts.back());
+      if (auto stored = file.file().check_is_stored(s.offset, s.size); !stored) return fail(std::move(stored).error());
+    } else if (keeps_numbers) {
+      made.parts.push_back({});
+      made.sources.push_back({});
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance) {
+  auto made = plan_copy(file);
+  if (!made) return fail(std::move(made).error());
+  const bool is_mappable = !made->has_compressed && file.header().type != ET_REL;
+  if (is_mappable && made->total > most_copied) return std::nullopt;
+  if (!allowance.take(made->total)) {
+    return too_expensive(file.file().name(), fmt::format("its sections have {} bytes", made->total));
+  }
+  elf::memory_elf copy{file.abi(), file.header().type, std::move(made->parts)};
+  for (std::size_t i = 0; i < made->sources.size(); ++i) {
+    const elf::section& from = made->sources[i];
+    if (from.type == SHT_NULL) continue;
+    if (auto read = file.file().read_whole(from.offset, copy.contents(i)); !read) return fail(std::move(read).error());
+  }
+  if (auto checked = check_claims(file, copy, allowance); !checked) return fail(std::move(checked).error());
+  return copy;
+}
+
+result<std::vector<std::byte>> read_debug_section(elf::image& file, const elf::section& s, dwarf_allowance& allowance) {
+  if (s.size > elf::input_file::largest_read || !allowance.take(s.size)) {
+    return too_expensive(file.file().name(), fmt::format("its section {} has {} bytes", file.name_of(s), s.size));
+  }
+  if ((s.flags & SHF_COMPRESSED) == 0) return file.contents(s);
+  elf::memory_elf alone{file.abi(), ET_REL, {{}, {std::string{file.name_of(s)}, s}}};
+  if (auto read = file.file().read_whole(s.offset, alone.contents(1)); !read) return fail(std::move(read).error());
+  if (auto checked = check_claims(file, alone, allowance); !checked) return fail(std::move(checked).error());
+  elf_version(EV_CURRENT);
+  const std::unique_ptr<Elf, int (*)(Elf*)> handle{
+      elf_memory(reinterpret_cast<char*>(alone.bytes().data()), alone.bytes().size()), &elf_end};
+  Elf_Scn* section = handle ? elf_getscn(handle.get(), 1) : nullptr;
+  const bool is_inflated = section != nullptr && elf_compress(section, 0, 0) >= 0;
+  const Elf_Data* data = is_inflated ? elf_rawdata(section, nullptr) : nullptr;
+  if (data == nullptr) {
+    return fail(error{error_code::bad_format,
+                      fmt::format("the section {} of {} cannot be inflated", file.name_of(s), file.file().name())}
+                    .on(file.file().name()));
+  }
+  const auto* bytes = static_cast<const std::byte*>(data->d_buf);
+  return std::vector<std::byte>{bytes, bytes + data->d_size};
+}
+
+}  // namespace mpiacq::debug_info

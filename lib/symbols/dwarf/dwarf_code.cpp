@@ -1,0 +1,295 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "dwarf/dwarf_code.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <dwarf.h>
+#include <fmt/format.h>
+
+namespace mpiacq::debug_info {
+
+namespace {
+
+/// As deep as code is nested in entries: namespaces, classes, functions, blocks, inlined calls.
+constexpr std::size_t deepest = 512;
+/// Calls `visit` with the ranges of an entry's code until it gives true. Entries can share long lists, and a file can
+/// have many of both. Errors: limit.
+result<void> visit_ranges(const dwarf_data& data, const Dwarf_Die& entry,
+                          const std::function<bool(std::uint64_t begin, std::uint64_t end)>& visit) {
+  Dwarf_Die at = entry;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&at, next, &base, &begin, &end)) > 0;) {
+    if (auto taken = data.take_steps(1); !taken) return taken;
+    if (begin < end && visit(begin, end)) return {};
+  }
+  return {};
+}
+
+bool is_scope(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_module;
+}
+
+/// Methods of a class that stands in no function have their code elsewhere.
+bool is_class(int tag) {
+  return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+bool is_block(int tag) {
+  return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
+         tag == DW_TAG_with_stmt || tag == DW_TAG_GNU_call_site || tag == DW_TAG_common_block;
+}
+
+bool has_code(const Dwarf_Die& entry) {
+  Dwarf_Die at = entry;
+  return dwarf_hasattr(&at, DW_AT_low_pc) != 0 || dwarf_hasattr(&at, DW_AT_ranges) != 0 ||
+         dwarf_hasattr(&at, DW_AT_entry_pc) != 0;
+}
+
+/// Where a walk goes on after an entry.
+enum class step : std::uint8_t { into, over, stop };
+
+/// Goes through the entries below one, in the order in which they are written, without recursion.
+class entry_walk {
+ public:
+  explicit entry_walk(const dwarf_data& data) : data_(data) {}
+
+  result<void> below(const Dwarf_Die& top, const std::function<result<step>(Dwarf_Die&)>& visit) {
+    Dwarf_Die parent = top;
+    Dwarf_Die entry;
+    std::vector<Dwarf_Die> open;
+    if (auto taken = data_.take_unit_of(top); !taken) return taken;
+    const int more = dwarf_child(&parent, &entry);
+    if (more < 0) return data_.broken("going through an entry's children");
+    bool here = more == 0;
+    while (here || !open.empty()) {
+      if (here) {
+        auto next = visit(entry);
+        if (!next) return fail(std::move(next).error());
+        if (*next == step::stop) return {};
+        Dwarf_Die child;
+        if (*next == step::into && open.size() < deepest && dwarf_child(&entry, &child) == 0) {
+          open.push_back(entry);
+          entry = child;
+          continue;
+        }
+      } else {
+        entry = open.back();
+        open.pop_back();
+      }
+      auto next = next_sibling(data_, entry);
+      if (!next) return fail(std::move(next).error());
+      here = *next;
+    }
+    return {};
+  }
+
+ private:
+  const dwarf_data& data_;
+};
+
+/// Where a function is entered: compilers write the range first in which that is.
+std::optional<std::uint64_t> beginning_of(const dwarf_data& data, const Dwarf_Die& function) {
+  std::optional<std::uint64_t> first;
+  const auto visited = visit_ranges(data, function, [&](std::uint64_t begin, std::uint64_t) {
+    first = begin;
+    return true;
+  });
+  return visited ? first : std::nullopt;
+}
+
+void sort_by_address(std::vector<function_range>& ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const function_range& a, const function_range& b) { return a.begin < b.begin; });
+}
+
+/// The smallest range around an address: of functions that were left out of the program ranges from 0 on stay behind.
+const function_range* around(const std::vector<function_range>& ranges, std::uint64_t address) {
+  constexpr std::ptrdiff_t furthest_back = 4096;
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                      [](std::uint64_t a, const function_range& r) { return a < r.begin; });
+  const function_range* best = nullptr;
+  const auto stop = after - std::min(after - ranges.begin(), furthest_back);
+  for (auto at = after; at != stop;) {
+    --at;
+    if (address < at->end && (best == nullptr || at->end - at->begin < best->end - best->begin)) best = &*at;
+  }
+  return best;
+}
+
+}  // namespace
+
+/// Whether an entry's code holds an address; false for an entry without code, and where too much has been looked at.
+bool code_reader::holds(const Dwarf_Die& entry, std::uint64_t address) {
+  if (!has_code(entry)) return false;
+  bool found = false;
+  const auto visited = visit_ranges(
+      data_, entry, [&](std::uint64_t begin, std::uint64_t end) { return found = address >= begin && address < end; });
+  return visited && found;
+}
+
+/// By the units' own ranges: not every compiler writes .debug_aranges.
+result<void> code_reader::read_unit_ranges() {
+  if (unit_ranges_read_) return {};
+  unit_ranges_read_ = true;
+  auto read = data_.visit_units([&](Dwarf_Die& unit) -> result<bool> {
+    const int tag = dwarf_tag(&unit);
+    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) return false;
+    const Dwarf_Off entry = dwarf_dieoffset(&unit);
+    const std::size_t before = unit_ranges_.size();
+    auto ranges = visit_ranges(data_, unit, [&](std::uint64_t begin, std::uint64_t end) {
+      unit_ranges_.push_back({begin, end, entry});
+      return false;
+    });
+    if (ranges) ranges = data_.take_memory((unit_ranges_.size() - before) * sizeof(unit_range));
+    if (!ranges) return fail(std::move(ranges).error());
+    return false;
+  });
+  std::sort(unit_ranges_.begin(), unit_ranges_.end(),
+            [](const unit_range& a, const unit_range& b) { return a.begin < b.begin; });
+  return read;
+}
+
+result<std::optional<Dwarf_Die>> code_reader::unit_of(std::uint64_t address) {
+  Dwarf_Aranges* table = nullptr;
+  std::size_t count = 0;
+  Dwarf_Die unit;
+  if (dwarf_getaranges(data_.get(), &table, &count) == 0 && table != nullptr) {
+    Dwarf_Arange* hit = dwarf_getarange_addr(table, address);
+    Dwarf_Off entry = 0;
+    if (hit != nullptr && dwarf_getarangeinfo(hit, nullptr, nullptr, &entry) == 0 &&
+        dwarf_offdie(data_.get(), entry, &unit) != nullptr) {
+      return unit;
+    }
+  }
+  // What could be read before an error is of use; the error itself is told once.
+  auto read = read_unit_ranges();
+  auto after = std::upper_bound(unit_ranges_.begin(), unit_ranges_.end(), address,
+                                [](std::uint64_t a, const unit_range& r) { return a < r.begin; });
+  constexpr int furthest_back = 64;
+  for (int steps = 0; after != unit_ranges_.begin() && steps < furthest_back; ++steps) {
+    --after;
+    if (address < after->end && dwarf_offdie(data_.get(), after->entry, &unit) != nullptr) return unit;
+  }
+  if (!read) return fail(std::move(read).error());
+  return std::nullopt;
+}
+
+result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::uint64_t address) {
+  const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit));
+  unit_functions& known = place->second;
+  const auto read = [&](std::vector<function_range>& into, bool within_functions) {
+    entry_walk walk{data_};
+    auto walked = walk.below(unit, [&](Dwarf_Die& entry) -> result<step> {
+      const int tag = dwarf_tag(&entry);
+      const step inside = within_functions ? step::into : step::over;
+      if (is_scope(tag)) return step::into;
+      if (tag != DW_TAG_subprogram) return is_block(tag) || is_class(tag) ? inside : step::over;
+      if (!has_code(entry)) return inside;
+      const std::size_t before = into.size();
+      auto ranges = visit_ranges(data_, entry, [&](std::uint64_t begin, std::uint64_t end) {
+        into.push_back({begin, end, dwarf_dieoffset(&entry)});
+        return false;
+      });
+      if (ranges) ranges = data_.take_memory((into.size() - before) * sizeof(function_range));
+      if (!ranges) return fail(std::move(ranges).error());
+      return inside;
+    });
+    sort_by_address(into);
+    return walked;
+  };
+  const auto find = [&](const std::vector<function_range>& in) -> std::optional<Dwarf_Die> {
+    const function_range* found = around(in, address);
+    Dwarf_Die function;
+    if (found == nullptr || dwarf_offdie(data_.get(), found->entry, &function) == nullptr) return std::nullopt;
+    return function;
+  };
+  result<void> walked;
+  if (is_new) walked = read(known.top, false);
+  if (auto function = find(known.top)) return function;
+  // Methods of classes within a function have code of their own, which is written where they are declared.
+  if (walked && !known.nested_read) {
+    known.nested_read = true;
+    walked = read(known.nested, true);
+  }
+  if (auto function = find(known.nested)) return function;
+  if (!walked) return fail(std::move(walked).error());
+  return std::nullopt;
+}
+
+/// The function and the inlined calls in it that hold the address, outermost first.
+result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, std::uint64_t address) {
+  std::vector<Dwarf_Die> chain = {function};
+  Dwarf_Die parent = function;
+  for (std::size_t depth = 0; depth < deepest; ++depth) {
+    std::optional<Dwarf_Die> inner;
+    entry_walk walk{data_};
+    auto walked = walk.below(parent, [&](Dwarf_Die& entry) -> result<step> {
+      const int tag = dwarf_tag(&entry);
+      // A block without addresses is where its parent is.
+      if (is_block(tag)) return !has_code(entry) || holds(entry, address) ? step::into : step::over;
+      if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) || !holds(entry, address)) return step::over;
+      inner = entry;
+      return step::stop;
+    });
+    if (!walked) return fail(std::move(walked).error());
+    if (!inner) return chain;
+    // A function within another is no part of a call of that.
+    if (dwarf_tag(&*inner) == DW_TAG_subprogram) chain.clear();
+    chain.push_back(*inner);
+    parent = *inner;
+  }
+  return chain;
+}
+
+code_reader& code_reader::reader_of(const dwarf_data& part) {
+  auto& reader = parts_[&part];
+  if (!reader) reader = std::make_unique<code_reader>(part);
+  return *reader;
+}
+
+result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {
+  auto unit = unit_of(address);
+  if (!unit) return fail(std::move(unit).error());
+  if (!*unit) return std::nullopt;
+  code_description found;
+  source_place here;
+  // Without its lines a function still has a name, and lines without a function are something.
+  auto line = line_at(data_, **unit, address);
+  if (line) {
+    here = std::move(*line);
+  } else if (line.error().code == error_code::limit) {
+    data_.note_problem(std::move(line).error());
+  }
+  // Of a split unit the skeleton has the lines, and the other part the functions.
+  const dwarf_data* part = data_.split_part(**unit);
+  code_reader& reader = part == nullptr ? *this : reader_of(*part);
+  Dwarf_Die whole = data_.whole_unit(**unit);
+  auto function = reader.function_at(whole, address);
+  if (!function || !*function) {
+    if (here.line == 0) {
+      if (!function) return fail(std::move(function).error());
+      return std::nullopt;
+    }
+    found.places.push_back(std::move(here));
+    return found;
+  }
+  auto chain = reader.chain_in(**function, address);
+  if (!chain) chain = std::vector<Dwarf_Die>{**function};
+  for (std::size_t i = chain->size(); i-- > 0;) {
+    function_name name = name_of_function(reader.data_, (*chain)[i]);
+    here.function = std::move(name.text);
+    found.places.push_back(std::move(here));
+    here = {};
+    if (i != 0) {
+      if (auto call = call_of(data_, **unit, (*chain)[i])) here = std::move(*call);
+    } else if (!name.is_whole) {
+      found.symbol_wanted = beginning_of(reader.data_, (*chain)[i]);
+    }
+  }
+  return found;
+}
+
+}  // namespace mpiacq::debug_info

@@ -1,0 +1,88 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dwarf/dwarf_data.hpp"
+
+namespace mpiacq::debug_info {
+
+/// One function at an address, as DWARF tells it.
+struct source_place {
+  std::string function;  ///< empty where DWARF has none
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// What DWARF knows of one address.
+struct code_description {
+  std::vector<source_place> places;  ///< innermost first; only the last is a function of its own
+  /// Where the last place's function begins, if its name is not all that C++ would call it: the compiler gave it no
+  /// linkage name, but the symbol table may have one.
+  std::optional<std::uint64_t> symbol_wanted;
+};
+
+/// A function of a unit, and some of its code.
+struct function_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  Dwarf_Off entry = 0;
+};
+
+/// Asks the DWARF of one file about addresses. Of a unit that holds one, a first question reads the ranges of its
+/// functions and its line table; other units are not read. Thread: one at a time.
+class code_reader {
+ public:
+  /// `data` must outlive this.
+  explicit code_reader(const dwarf_data& data) : data_(data) {}
+
+  /// Empty where no unit knows the link-time address. Errors: bad_format, limit.
+  [[nodiscard]] result<std::optional<code_description>> look_up(std::uint64_t address);
+
+ private:
+  struct unit_functions {
+    std::vector<function_range> top;     ///< outside of other functions, by address
+    std::vector<function_range> nested;  ///< within others; filled only when an address is in none of `top`
+    bool nested_read = false;
+  };
+  struct unit_range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    Dwarf_Off entry = 0;
+  };
+
+  [[nodiscard]] result<std::optional<Dwarf_Die>> unit_of(std::uint64_t address);
+  [[nodiscard]] result<void> read_unit_ranges();
+  [[nodiscard]] result<std::optional<Dwarf_Die>> function_at(Dwarf_Die& unit, std::uint64_t address);
+  [[nodiscard]] result<std::vector<Dwarf_Die>> chain_in(const Dwarf_Die& function, std::uint64_t address);
+  [[nodiscard]] bool holds(const Dwarf_Die& entry, std::uint64_t address);
+
+  /// The reader of a unit's split part.
+  [[nodiscard]] code_reader& reader_of(const dwarf_data& part);
+
+  const dwarf_data& data_;
+  std::unordered_map<const dwarf_data*, std::unique_ptr<code_reader>> parts_;
+  bool unit_ranges_read_ = false;
+  std::vector<unit_range> unit_ranges_;
+  std::unordered_map<Dwarf_Off, unit_functions> functions_;
+};
+
+/// What a function is called. `is_whole` says whether that is all there is to its name.
+struct function_name {
+  std::string text;
+  bool is_whole = true;
+};
+[[nodiscard]] function_name name_of_function(const dwarf_data& data, const Dwarf_Die& function);
+
+/// The source line of an instruction by the line table of its unit: its file and line, `function` stays empty.
+/// Errors: bad_format, limit.
+[[nodiscard]] result<source_place> line_at(const dwarf_data& data, Dwarf_Die& unit, std::uint64_t address);
+/// Where a function was inlined, by its entry's DW_AT_call_file and DW_AT_call_line. Errors: as above.
+[[nodiscard]] result<source_place> call_of(const dwarf_data& data, Dwarf_Die& unit, Dwarf_Die& inlined);
+
+}  // namespace mpiacq::debug_info

@@ -1,0 +1,58 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dwarf/dwarf_data.hpp"
+#include "dwarf/dwarf_structure.hpp"
+#include "mpiacq/process/type_source.hpp"
+
+namespace mpiacq::debug_info {
+
+/// The types of one file by name. Units are gone through in their order and only as far as questions lead; what is met
+/// on the way is kept: of each name the first definition of each kind.
+class type_index {
+ public:
+  /// `data` must outlive this.
+  explicit type_index(const dwarf_data& data);
+  type_index(const type_index&) = delete;
+  type_index& operator=(const type_index&) = delete;
+
+  /// As `type_source::type_named`; `source` and the paths are the caller's to fill in. Errors: bad_format; what was
+  /// seen before the place that is broken can still be asked for.
+  [[nodiscard]] result<std::optional<structure_layout>> find(std::string_view name, source_language language);
+
+ private:
+  struct kept_entry {
+    int tag = 0;
+    Dwarf_Die entry{};
+  };
+  using entries = std::unordered_map<std::string_view, std::vector<kept_entry>>;
+  enum class naming : unsigned char { c, qualified, fortran };
+
+  [[nodiscard]] result<std::optional<structure_layout>> find_exactly(std::string_view name,
+                                                                     std::optional<int> wanted_tag);
+  [[nodiscard]] result<std::optional<structure_layout>> describe(const kept_entry& type);
+  [[nodiscard]] result<std::optional<Dwarf_Die>> definition_of(int tag, std::string_view name);
+  [[nodiscard]] const kept_entry* known(std::string_view name, int tag) const;
+  [[nodiscard]] result<bool> take_next_unit();
+  result<void> take_children(Dwarf_Die& parent, naming how, const std::string& scope, int depth);
+  result<void> take(Dwarf_Die& entry, naming how, const std::string& scope, int depth);
+  void keep_scoped(std::string name, int tag, const Dwarf_Die& entry);
+  void keep(std::string_view name, int tag, const Dwarf_Die& entry);
+
+  const dwarf_data& data_;
+  structure_reader reader_;
+  const dwarf_data* file_;    ///< whose units come next: `data_`, then what it shares
+  Dwarf_CU* unit_ = nullptr;  ///< the last one taken
+  bool complete_ = false;     ///< there are no more
+  entries entries_;           ///< names stand in the sections, or in `made_names_`
+  std::deque<std::string> made_names_;
+};
+
+}  // namespace mpiacq::debug_info

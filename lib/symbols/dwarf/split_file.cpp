@@ -1,0 +1,214 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "dwarf/split_file.hpp"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include "debug_files/debug_copy.hpp"
+
+namespace mpiacq::debug_info {
+
+namespace {
+
+constexpr std::array<std::string_view, split_sections> section_names = {
+    ".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo"};
+
+/// The numbers of the sections in an index (DWARF 5, 7.3.5.3; GNU's index has the same for all but the last). Strings
+/// belong to all units.
+constexpr std::array<std::uint64_t, split_sections> index_columns = {1, 3, 0, 6, 8};
+constexpr std::uint64_t largest_index = std::uint64_t{16} << 20;
+
+constexpr std::size_t number_of(split_section which) {
+  return static_cast<std::size_t>(which);
+}
+
+}  // namespace
+
+std::optional<std::size_t> place_in_first_entry(const unit_header& header, std::span<const std::byte> unit,
+                                                std::span<const std::byte> table, byte_order order, std::uint64_t name,
+                                                std::uint64_t form) {
+  byte_cursor entry{unit.subspan(header.header_size), order};
+  const std::uint64_t code = entry.uleb();
+  byte_cursor abbreviations{table, order};
+  abbreviation a;
+  while (next_abbreviation(abbreviations, a)) {
+    if (a.code != code) continue;
+    for (const auto& attribute : a.attributes) {
+      const std::size_t at = unit.size() - entry.rest().size();
+      const bool is_it = attribute.name == name && attribute.form == form;
+      if (!skip_form(entry, attribute.form, header)) return std::nullopt;
+      if (is_it) return at;
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> number_of_split_unit(const unit_header& header, std::span<const std::byte> unit,
+                                                  std::span<const std::byte> table, byte_order order) {
+  if (header.version >= 5) return header.type == DW_UT_split_compile ? header.dwo_id : std::nullopt;
+  const auto at = place_in_first_entry(header, unit, table, order, DW_AT_GNU_dwo_id, DW_FORM_data8);
+  if (!at) return std::nullopt;
+  return decode_unsigned(unit.subspan(*at, 8), order);
+}
+
+tl::unexpected<error> split_file::broken(const std::string& what) const {
+  return fail(
+      error{error_code::bad_format, fmt::format("the split debug information in {} is broken: {}", name(), what)}.on(
+          name()));
+}
+
+result<std::unique_ptr<split_file>> split_file::open(elf::image file, std::shared_ptr<dwarf_allowance> allowance) {
+  std::unique_ptr<split_file> opened{new split_file{std::move(file), std::move(allowance)}};
+  if (auto found = opened->find_sections(); !found) return fail(std::move(found).error());
+  return opened;
+}
+
+result<void> split_file::find_sections() {
+  for (std::size_t i = 0; i < split_sections; ++i) {
+    auto found = file_.find_section(section_names[i]);
+    if (!found) return fail(std::move(found).error());
+    if (*found && (*found)->type != SHT_NOBITS) sections_[i] = **found;
+  }
+  if (!sections_[number_of(split_section::info)] || !sections_[number_of(split_section::abbreviations)]) {
+    return broken("it has no units");
+  }
+  auto index = file_.find_section(".debug_cu_index");
+  if (!index) return fail(std::move(index).error());
+  if (!*index) return {};
+  if ((*index)->size > largest_index) return too_expensive(name(), "its index is too large");
+  auto bytes = read_debug_section(file_, **index, *allowance_);
+  if (!bytes) return fail(std::move(bytes).error());
+  index_ = std::move(*bytes);
+  return {};
+}
+
+result<std::span<const std::byte>> split_file::whole(split_section which) {
+  auto& known = read_[number_of(which)];
+  if (!known) {
+    const auto& section = sections_[number_of(which)];
+    if (!section) return std::span<const std::byte>{};
+    auto bytes = read_debug_section(file_, *section, *allowance_);
+    if (!bytes) return fail(std::move(bytes).error());
+    known = std::move(*bytes);
+  }
+  return std::span<const std::byte>{*known};
+}
+
+result<std::vector<std::byte>> split_file::part(split_section which, extent of) {
+  const auto& section = sections_[number_of(which)];
+  if (!section || of.size == 0) return std::vector<std::byte>{};
+  if (!allowance_->take(of.size)) return too_expensive(name(), "its units are too large");
+  const bool is_compressed = (section->flags & SHF_COMPRESSED) != 0;
+  if (!is_compressed && !read_[number_of(which)]) {
+    if (of.offset > section->size || of.size > section->size - of.offset) return broken("a unit has no such part");
+    return file_.file().read(section->offset + of.offset, of.size);
+  }
+  const auto bytes = whole(which);
+  if (!bytes) return fail(bytes.error());
+  if (of.offset > bytes->size() || of.size > bytes->size() - of.offset) return broken("a unit has no such part");
+  const auto found = bytes->subspan(static_cast<std::size_t>(of.offset), static_cast<std::size_t>(of.size));
+  return std::vector<std::byte>{found.begin(), found.end()};
+}
+
+/// DWARF 5, 7.3.5.3: a hash table of units' numbers, then a table of offsets, then one of sizes.
+result<std::optional<split_file::extents>> split_file::find_in_index(std::uint64_t id) {
+  byte_cursor header{*index_, order()};
+  // Four bytes in GNU's version 2; in version 5 two, and two of padding.
+  const auto version = decode_unsigned(std::span{*index_}.first(std::min<std::size_t>(index_->size(), 2)), order());
+  header.take(4);
+  const std::uint64_t columns = header.number(4);
+  const std::uint64_t units = header.number(4);
+  const std::uint64_t slots = header.number(4);
+  if (!header.good() || columns == 0 || columns > 64 || units > largest_index || slots > largest_index) {
+    return broken("its index makes no sense");
+  }
+  byte_cursor numbers{header.take(slots * 8), order()};
+  byte_cursor rows{header.take(slots * 4), order()};
+  const auto kinds = header.take(columns * 4);
+  const auto offsets = header.take(units * columns * 4);
+  const auto sizes = header.take(units * columns * 4);
+  if (!header.good()) return broken("its index is cut short");
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    const std::uint64_t number = numbers.number(8);
+    const std::uint64_t row = rows.number(4);
+    if (row == 0 || row > units || number != id) continue;
+    extents found{};
+    for (std::uint64_t column = 0; column < columns; ++column) {
+      const auto word = [&](std::span<const std::byte> table, std::uint64_t at) {
+        return decode_unsigned(table.subspan(static_cast<std::size_t>(at) * 4, 4), order());
+      };
+      const std::uint64_t kind = word(kinds, column);
+      for (std::size_t i = 0; i < split_sections; ++i) {
+        const bool is_newer = i == number_of(split_section::ranges);
+        if (kind == 0 || kind != index_columns[i] || (is_newer && version < 5)) continue;
+        const std::uint64_t at = (row - 1) * columns + column;
+        found[i] = {word(offsets, at), word(sizes, at)};
+      }
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// Without an index all units share the sections.
+result<std::optional<split_file::extents>> split_file::find_in_units(std::uint64_t id) {
+  const auto units = whole(split_section::info);
+  if (!units) return fail(units.error());
+  const auto tables = whole(split_section::abbreviations);
+  if (!tables) return fail(tables.error());
+  for (auto rest = *units; !rest.empty();) {
+    const auto header = decode_unit_header(rest, order(), false);
+    if (!header) return std::nullopt;
+    if (!allowance_->step()) return too_expensive(name(), "it has too many units");
+    const auto unit = rest.first(static_cast<std::size_t>(header->size));
+    if (header->abbreviations < tables->size()) {
+      const auto table = tables->subspan(static_cast<std::size_t>(header->abbreviations));
+      if (number_of_split_unit(*header, unit, table, order()) == id) {
+        extents found{};
+        found[number_of(split_section::info)] = {units->size() - rest.size(), unit.size()};
+        found[number_of(split_section::abbreviations)] = {header->abbreviations, table.size()};
+        for (const split_section shared : {split_section::string_offsets, split_section::ranges}) {
+          const auto bytes = whole(shared);
+          if (!bytes) return fail(bytes.error());
+          found[number_of(shared)] = {0, bytes->size()};
+        }
+        return found;
+      }
+    }
+    rest = rest.subspan(unit.size());
+  }
+  return std::nullopt;
+}
+
+result<std::optional<split_unit>> split_file::find(std::uint64_t id) {
+  auto found = index_ ? find_in_index(id) : find_in_units(id);
+  if (!found) return fail(std::move(found).error());
+  if (!*found) return std::nullopt;
+  split_unit unit;
+  const auto take = [&](split_section which, std::vector<std::byte>& into) -> result<void> {
+    auto bytes = part(which, (**found)[number_of(which)]);
+    if (!bytes) return fail(std::move(bytes).error());
+    into = std::move(*bytes);
+    return {};
+  };
+  if (auto t = take(split_section::info, unit.info); !t) return fail(std::move(t).error());
+  if (auto t = take(split_section::abbreviations, unit.abbreviations); !t) return fail(std::move(t).error());
+  if (auto t = take(split_section::string_offsets, unit.string_offsets); !t) return fail(std::move(t).error());
+  if (auto t = take(split_section::ranges, unit.ranges); !t) return fail(std::move(t).error());
+  const auto strings = whole(split_section::strings);
+  if (!strings) return fail(strings.error());
+  unit.strings = *strings;
+  const auto header = decode_unit_header(unit.info, order(), false);
+  if (!header) return broken("a unit has no header");
+  unit.header = *header;
+  // In a package the table is the unit's own.
+  unit.info.resize(static_cast<std::size_t>(header->size));
+  if (number_of_split_unit(*header, unit.info, unit.abbreviations, order()) != id) {
+    return broken("its index leads to another unit");
+  }
+  return unit;
+}
+
+}  // namespace mpiacq::debug_info

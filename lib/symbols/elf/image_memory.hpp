@@ -1,0 +1,27 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "elf/elf_image.hpp"
+#include "mpiacq/base/memory.hpp"
+
+namespace mpiacq::elf {
+
+/// What a program or library would find in its memory when it is loaded at its link-time addresses: its PT_LOAD
+/// segments out of the file, and zeros after a segment's file part. Nothing is relocated.
+class image_memory final : public memory_reader {
+ public:
+  explicit image_memory(std::shared_ptr<image> of);
+  [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
+
+ private:
+  /// As much as one segment gives; 0 where none holds the address.
+  [[nodiscard]] result<std::size_t> read_from_segment(target_address address, std::span<std::byte> into) const;
+
+  std::shared_ptr<image> of_;
+  std::vector<segment> loaded_;
+};
+
+}  // namespace mpiacq::elf

@@ -1,0 +1,59 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tables/process_code.hpp"
+#include "walk/frame_stepper.hpp"
+#include "walk/rule_stepper.hpp"
+#include "walk/stack_memory.hpp"
+
+namespace mpiacq::unwinding {
+
+/// One process as its walks see it, and as libunwind does.
+class process_view final : public stepper_view {
+ public:
+  process_view(const architecture& machine, shared_tables& tables, std::vector<unwind_module> modules,
+               memory_reader& memory)
+      : machine_(machine),
+        code_(machine, tables, std::move(modules), memory),
+        memory_(memory, machine.word_size),
+        rules_(machine, *this) {}
+
+  /// Gets libunwind ready, which nearly no walk needs; what it works in is large. Errors: system (no memory).
+  [[nodiscard]] result<void> prepare();
+
+  [[nodiscard]] const architecture& machine() const { return machine_; }
+  /// After `prepare`.
+  [[nodiscard]] frame_stepper& stepper() { return *stepper_; }
+  [[nodiscard]] rule_stepper& rules() { return rules_; }
+  [[nodiscard]] stack_memory& memory() { return memory_; }
+  /// The code at `pc`; its tables are those that `table_word` gives from then on.
+  [[nodiscard]] process_code::place enter(target_address pc);
+  /// All rules for the code at `pc`, whose place has a frame.
+  [[nodiscard]] std::optional<module_table::whole_row> row_at(const process_code::place& place, target_address pc) {
+    return code_.row_at(place, pc);
+  }
+  /// Code where no tables say what it is; empty where nothing can be read.
+  [[nodiscard]] std::vector<std::byte> code_at(target_address pc);
+  /// What has gone wrong for the whole target, once.
+  [[nodiscard]] std::optional<error> failure();
+
+  [[nodiscard]] std::optional<std::uint64_t> word(target_address address) override { return memory_.word(address); }
+  [[nodiscard]] std::optional<std::uint64_t> table_word(target_address address) override;
+
+ private:
+  const architecture& machine_;
+  process_code code_;
+  stack_memory memory_;
+  rule_stepper rules_;
+  std::unique_ptr<frame_stepper> stepper_;
+  process_code::loaded_module* current_ = nullptr;
+};
+
+/// Walks one stack of which `top` has been read. Errors: those that concern the whole target.
+[[nodiscard]] result<raw_stack> walk_stack(process_view& process, const thread_registers& thread,
+                                           std::span<const std::byte> top, const walk_options& options);
+
+}  // namespace mpiacq::unwinding

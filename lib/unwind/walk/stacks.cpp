@@ -1,0 +1,22 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/ranks/stacks.hpp"
+
+namespace mpiacq {
+
+std::string_view name(stack_end end) {
+  switch (end) {
+    case stack_end::outermost:
+      return "outermost";
+    case stack_end::no_unwind_info:
+      return "no-unwind-info";
+    case stack_end::unreadable_memory:
+      return "unreadable-memory";
+    case stack_end::no_progress:
+      return "no-progress";
+    case stack_end::frame_limit:
+      return "frame-limit";
+  }
+  return "?";
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/ranks/rank_selection.hpp"
+
+#include "catch.hpp"
+
+using namespace mpiacq;
+
+TEST_CASE("ranks are selected as people write them") {
+  const auto some = rank_selection::parse("8,0-3,2-5,10-10");
+  REQUIRE(some.has_value());
+  CHECK(some->text() == "0-5,8,10");
+  CHECK(some->among(10) == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 8});
+  CHECK(some->highest() == 10);
+  CHECK_FALSE(some->contains(6));
+  CHECK_FALSE(some->contains(11));
+  CHECK_FALSE(some->is_all());
+  CHECK(rank_selection::parse("1,2,0")->text() == "0-2");
+  CHECK(rank_selection::parse("4294967294")->contains(4294967294U));
+}
+
+TEST_CASE("all ranks are one selection too") {
+  CHECK(rank_selection{}.is_all());
+  CHECK(rank_selection::parse("all")->contains(77));
+  CHECK(rank_selection::parse("all")->text() == "all");
+  CHECK(rank_selection{}.among(3) == std::vector<std::uint32_t>{0, 1, 2});
+}
+
+TEST_CASE("what is no selection is refused with the part that is none") {
+  for (const char* wrong : {"", ",", "1,", "3-1", "-1", "1-", "x", "1 2", "0x1", "4294967295", "99999999999", "1--2"}) {
+    INFO(wrong);
+    const auto parsed = rank_selection::parse(wrong);
+    REQUIRE_FALSE(parsed.has_value());
+    CHECK(parsed.error().code == error_code::invalid_argument);
+  }
+  CHECK_THAT(rank_selection::parse("0-3,x").error().message, ContainsSubstring("'x' in the selection '0-3,x'"));
+}
+
+TEST_CASE("ranks of one world are selected behind its number, others in each world") {
+  const auto some = rank_selection::parse("1:4-5,0-1,1:all,2:3");
+  REQUIRE(some.has_value());
+  CHECK(some->text() == "0-1,1:all,2:3");
+  CHECK(some->contains(0, 1));
+  CHECK(some->contains(7, 0));
+  CHECK_FALSE(some->contains(0, 3));
+  CHECK(some->contains(1, 99));
+  CHECK(some->contains(2, 3));
+  CHECK_FALSE(some->contains(2, 4));
+  CHECK(rank_selection::parse("0:2")->contains(2));
+  for (const char* wrong : {":1", "1:", "a:1", "1:2:3", "-1:0", "1:x", "1:all-3", "all,1:1"}) {
+    INFO(wrong);
+    CHECK_FALSE(rank_selection::parse(wrong).has_value());
+  }
+}

@@ -1,0 +1,193 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Carriers of types: made from an MPI's headers, held against its library, kept, found again.
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "fake_openmpi.hpp"
+#include "mpiacq/process/process_types.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// What readelf says.
+std::string build_id_of(const std::string& file) {
+  const std::string notes = run_command({"readelf", "-n", file}).out;
+  const auto at = notes.find("Build ID: ");
+  return at == std::string::npos ? "" : notes.substr(at + 10, notes.find('\n', at) - at - 10);
+}
+
+void check_fails(const fake_openmpi& mpi, const carrier_request& request, error_code code,
+                 const std::vector<std::string>& says) {
+  const auto made = make_type_carrier(request);
+  REQUIRE_FALSE(made.has_value());
+  CHECK(name(made.error().code) == name(code));
+  for (const std::string& text : says) CHECK_THAT(made.error().message, ContainsSubstring(text));
+  CHECK(mpi.in_cache().empty());
+}
+
+}  // namespace
+
+TEST_CASE("a carrier stands in the cache under the build id of the library that it was held against") {
+  const fake_openmpi mpi;
+  const auto made = make_type_carrier(mpi.request());
+  if (!made) FAIL(made.error().message);
+  const std::string id = build_id_of(mpi.library());
+  REQUIRE(id.size() == 40);
+  CHECK(made->path == mpi.path("cache/types/") + id + ".so");
+  CHECK(made->version == "9.8.7rc1");
+  CHECK(carrier_made_for(made->path) == id);
+  for (const char* type : {"ompi_request_t", "ompi_group_t", "ompi_communicator_t", "opal_free_list_t", "opal_class_t",
+                           "mca_pml_base_component_t"}) {
+    INFO(type);
+    CHECK(std::count(made->compared.begin(), made->compared.end(), type) == 1);
+  }
+  struct stat folder {};
+  REQUIRE(::stat(mpi.path("cache/types").c_str(), &folder) == 0);
+  CHECK((folder.st_mode & 0777) == 0700);
+  CHECK(mpi.in_cache().size() == 1);
+
+  const auto types = type_file::open(made->path, {{}, false});
+  REQUIRE(types.has_value());
+  const auto request = (*types)->type_named("ompi_request_t", source_language::c);
+  REQUIRE((request && *request));
+  CHECK((*request)->size == 20);
+
+  const auto found = find_type_carrier(made->build_id, mpi.path("cache/types"));
+  REQUIRE((found && *found));
+  CHECK(**found == made->path);
+  auto other = made->build_id;
+  other.front() ^= std::byte{1};
+  const auto none = find_type_carrier(other, mpi.path("cache/types"));
+  CHECK((none && !*none));
+
+  // A second time it takes the first one's place.
+  CHECK(make_type_carrier(mpi.request()).has_value());
+  CHECK(mpi.in_cache().size() == 1);
+}
+
+TEST_CASE("a carrier goes where it is told to, for the library that is named") {
+  const fake_openmpi mpi;
+  auto request = mpi.request();
+  request.output = mpi.path("own.so");
+  std::filesystem::copy_file(mpi.library(), mpi.path("libother.so"));
+  request.library = mpi.path("libother.so");
+  const auto made = make_type_carrier(request);
+  if (!made) FAIL(made.error().message);
+  CHECK(made->path == mpi.path("own.so"));
+  CHECK(made->library == mpi.path("libother.so"));
+  CHECK(std::filesystem::exists(mpi.path("own.so")));
+  CHECK(mpi.in_cache().empty());
+}
+
+TEST_CASE("headers that are not the library's give no carrier") {
+  const fake_openmpi mpi;
+  SECTION("another size") {
+    mpi.set_compiler("gcc -DREQUEST_SIZE=24");
+    check_fails(mpi, mpi.request(), error_code::bad_format, {"ompi_request_t has 24 bytes", "20 in"});
+  }
+  SECTION("another version") {
+    mpi.set_compiler("gcc -DOMPI_RELEASE_VERSION=6");
+    check_fails(mpi, mpi.request(), error_code::bad_format, {"9.8.6", "9.8.7rc1"});
+  }
+  SECTION("another machine") {
+    if (run_command({"sh", "-c", "echo 'int x;' | gcc -m32 -shared -nostdlib -xc - -o /dev/null"}).exit_code != 0) {
+      MPIACQ_SKIP("gcc makes nothing of 32 bits here");
+    }
+    mpi.set_compiler("gcc -m32");
+    check_fails(mpi, mpi.request(), error_code::bad_format, {"not for the machine"});
+  }
+}
+
+TEST_CASE("what is missing for a carrier is said") {
+  const fake_openmpi mpi;
+  auto request = mpi.request();
+  SECTION("internal headers") {
+    std::filesystem::remove(mpi.header("opal/class/opal_list.h"));
+    check_fails(mpi, request, error_code::not_found,
+                {"opal/class/opal_list.h", "libopenmpi-dev", "--with-devel-headers"});
+  }
+  SECTION("a header that does not compile") {
+    std::ofstream{mpi.header("ompi/group/group.h")} << "#error this one is broken\n";
+    check_fails(mpi, request, error_code::exec_failed, {"this one is broken"});
+  }
+  SECTION("the compiler") {
+    mpi.set_compiler("no-such-compiler");
+    check_fails(mpi, request, error_code::not_found, {"no-such-compiler"});
+  }
+  SECTION("the wrapper") {
+    request.wrapper = "true";
+    check_fails(mpi, request, error_code::not_found, {"true is no compiler wrapper of Open MPI"});
+  }
+  SECTION("the library") {
+    request.library = mpi.path("none.so");
+    check_fails(mpi, request, error_code::not_found, {"none.so"});
+  }
+  SECTION("a build id to keep it by") {
+    REQUIRE(run_command({"objcopy", "--remove-section", ".note.gnu.build-id", mpi.library()}).exit_code == 0);
+    check_fails(mpi, request, error_code::invalid_argument, {"no build id", "-o"});
+  }
+}
+
+TEST_CASE("of an MPI whose headers nobody installs it is said what helps instead") {
+  const auto mpich = make_type_carrier({"mpich", {}, {}, {}, {}});
+  REQUIRE_FALSE(mpich.has_value());
+  CHECK(mpich.error().code == error_code::unsupported);
+  CHECK_THAT(mpich.error().message, ContainsSubstring("--enable-debuginfo"));
+  const auto unknown = make_type_carrier({"nompi", {}, {}, {}, {}});
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().code == error_code::invalid_argument);
+  CHECK_THAT(unknown.error().message, ContainsSubstring("openmpi, mpich"));
+}
+
+TEST_CASE("a cache that others can write is not used") {
+  const fake_openmpi mpi;
+  const auto made = make_type_carrier(mpi.request());
+  REQUIRE(made.has_value());
+  const std::string folder = mpi.path("cache/types");
+  const auto check_refused = [&](const std::string& why) {
+    const auto found = find_type_carrier(made->build_id, folder);
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == error_code::permission);
+    CHECK_THAT(found.error().message, ContainsSubstring(why));
+  };
+  SECTION("the folder") {
+    REQUIRE(::chmod(folder.c_str(), 0777) == 0);
+    check_refused("can be written by others");
+    CHECK_FALSE(make_type_carrier(mpi.request()).has_value());
+  }
+  SECTION("the file") {
+    REQUIRE(::chmod(made->path.c_str(), 0664) == 0);
+    check_refused("can be written by others");
+  }
+  SECTION("a link") {
+    std::filesystem::rename(made->path, mpi.path("elsewhere.so"));
+    std::filesystem::create_symlink(mpi.path("elsewhere.so"), made->path);
+    check_refused("is a link");
+  }
+  SECTION("another's") {
+    if (::geteuid() != 0) MPIACQ_SKIP("only root can give files away");
+    REQUIRE(::chown(made->path.c_str(), 12345, 12345) == 0);
+    check_refused("belongs to the user 12345");
+  }
+}
+
+TEST_CASE("where the cache is") {
+  ::setenv("XDG_CACHE_HOME", "/somewhere/cache", 1);
+  CHECK(default_carrier_folder() == "/somewhere/cache/mpiacq/types");
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  ::setenv("HOME", "/home/somebody", 1);
+  CHECK(default_carrier_folder() == "/home/somebody/.cache/mpiacq/types");
+  ::unsetenv("XDG_CACHE_HOME");
+  ::unsetenv("HOME");
+  CHECK(default_carrier_folder().empty());
+}
+
+TEST_CASE("what is missing leads to what to install") {
+  CHECK_THAT(about_missing_types("opal_list_t", 19),
+             ContainsSubstring("opal_list_t and 18 more") && ContainsSubstring("mpiacq types openmpi"));
+  CHECK_THAT(about_missing_types("MPIR_Comm", 1), ContainsSubstring("--enable-debuginfo"));
+  CHECK_THAT(about_missing_types("other_t", 1), ContainsSubstring("name a file that has its types"));
+}

@@ -1,0 +1,41 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/advice.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "mpiacq/base/remedies.hpp"
+#include "report/printable.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+struct advice {
+  std::string_view remedy;  ///< as the library's sentences have it
+  std::string_view option;
+};
+
+constexpr std::array<advice, 8> all_advice = {{
+    {remedies::name_debug_folder, "--debug-dir DIR"},
+    {remedies::choose_mpir, "--interface mpir"},
+    {remedies::name_queue_library, "--library FILE"},
+    {remedies::trust_queue_library, "--trust-library"},
+    {remedies::name_types_file, "--types FILE"},
+    {remedies::name_core_files, "--executable FILE, --sysroot DIR"},
+    {remedies::name_mpi_library, "--library FILE"},
+    {remedies::name_wrapper, "--wrapper PROGRAM"},
+}};
+
+}  // namespace
+
+std::string advised(std::string_view sentence) {
+  std::string text = printable(sentence);
+  for (const advice& one : all_advice) {
+    if (sentence.find(one.remedy) != std::string_view::npos) text += fmt::format(" ({})", one.option);
+  }
+  return text;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,101 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What --each runs, and on which ranks.
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "commands/rank_commands.hpp"
+#include "report/call_chains.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// As one word of a shell, whatever is in it.
+std::string quoted_for_shell(std::string_view value) {
+  std::string word = "'";
+  for (const char c : value) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else if (c != '\0') {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+/// A path that is no option of the command that gets it.
+std::string as_file(const std::string& path) {
+  return path.starts_with('-') ? "./" + path : path;
+}
+
+/// A name that a starter or a rank gives itself, and that would be an option of the command that gets it.
+bool is_option(const command_subject& subject) {
+  return subject.world.starts_with('-') || subject.host.starts_with('-');
+}
+
+}  // namespace
+
+std::string command_for(std::string_view text, const command_subject& subject) {
+  const std::array<std::pair<std::string_view, std::string>, 5> values = {
+      {{"{rank}", subject.rank},
+       {"{world}", quoted_for_shell(subject.world)},
+       {"{pid}", std::to_string(subject.pid.value())},
+       {"{host}", quoted_for_shell(subject.host)},
+       {"{exe}", quoted_for_shell(as_file(subject.executable))}}};
+  std::string command;
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    std::string_view put = text.substr(0, 1);
+    for (const auto& [name, value] : values) {
+      if (text.substr(0, name.size()) != name) continue;
+      taken = name.size();
+      put = value;
+    }
+    command += put;
+    text.remove_prefix(taken);
+  }
+  return command;
+}
+
+command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
+                             const rank_selection& selected) {
+  command_subjects found;
+  rank_set remote, gone, others, unknown, options;
+  for (const std::uint32_t rank : table.names().selected(selected, table.size())) {
+    if (states[rank] == rank_state::remote) {
+      remote.add(rank);
+    } else if (states[rank] == rank_state::gone) {
+      gone.add(rank);
+    } else if (states[rank] == rank_state::other_user) {
+      others.add(rank);
+    } else if (states[rank] == rank_state::unknown) {
+      unknown.add(rank);
+    } else {
+      const std::uint32_t world = table.names().world(rank);
+      command_subject subject{table.names().of(rank), world < table.worlds().size() ? table.worlds()[world].id : "",
+                              table.pid(rank), std::string(table.host_name(rank).value_or("")),
+                              std::string(table.executable_name(rank).value_or(""))};
+      if (is_option(subject)) {
+        options.add(rank);
+      } else {
+        found.subjects.push_back(std::move(subject));
+      }
+    }
+  }
+  const auto add = [&](const rank_set& ranks, const char* why) {
+    if (ranks.empty()) return;
+    if (!found.left_out.empty()) found.left_out += "; ";
+    found.left_out += fmt::format("the command is not run for {} {}, {}", ranks.count() == 1 ? "rank" : "ranks",
+                                  ranks_text(ranks, table.names()), why);
+  };
+  add(remote, "on other nodes");
+  add(gone, "gone");
+  add(others, "whose processes do not belong to the starter's user");
+  add(unknown, "whose processes cannot be looked at");
+  add(options, "whose host or world has a name that begins with '-'");
+  return found;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,51 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/handover.hpp"
+
+#include <fmt/format.h>
+
+namespace mpiacq::tool {
+
+std::string gdb_line(std::span<const process_id> ranks) {
+  // Without it only the inferior that is chosen runs at a `continue`, and a job whose ranks wait for each other hangs.
+  std::string line = "gdb -ex 'set schedule-multiple on'";
+  std::size_t inferior = 0;
+  for (const process_id rank : ranks) {
+    if (++inferior > 1) line += fmt::format(" -ex add-inferior -ex 'inferior {}'", inferior);
+    line += fmt::format(" -ex 'attach {}'", rank.value());
+  }
+  return line;
+}
+
+std::string lldb_line(std::span<const process_id> ranks) {
+  std::string line = "lldb";
+  for (const process_id rank : ranks) {
+    line += fmt::format(" -o 'target create /proc/{0}/exe' -o 'process attach --pid {0}'", rank.value());
+  }
+  return line;
+}
+
+std::vector<process_id> ranks_handed_over(const job& subject, const rank_selection& selected) {
+  std::vector<process_id> ranks;
+  const auto table = subject.processes();
+  if (!table) return ranks;
+  const auto states = subject.rank_states();
+  for (const std::uint32_t rank : table->names().selected(selected, table->size())) {
+    if (is_on_this_node(states[rank])) ranks.push_back(table->pid(rank));
+  }
+  return ranks;
+}
+
+std::string left_stopped(const job& subject, const std::vector<process_id>& ranks) {
+  std::string text = fmt::format(
+      "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
+      "'kill -CONT {0}' and the same for each rank lets the job go on{1}",
+      subject.starter().pid.value(),
+      subject.facts().partial_attach_ok               ? ""
+      : subject.interface() == interface_kind::mpi2dd ? "; ranks that wait at their gates need the attach first"
+                                                      : "; ranks that wait at MPIR_debug_gate need the attach first");
+  if (ranks.empty()) return text;
+  return text +
+         fmt::format("\n  all ranks in one gdb:   {}\n  all ranks in one lldb:  {}", gdb_line(ranks), lldb_line(ranks));
+}
+
+}  // namespace mpiacq::tool

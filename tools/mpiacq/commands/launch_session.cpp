@@ -1,0 +1,173 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/launch_session.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "commands/commands.hpp"
+#include "commands/each_rank.hpp"
+#include "commands/exit_status.hpp"
+#include "commands/gates_elsewhere.hpp"
+#include "commands/handover.hpp"
+#include "commands/session_wait.hpp"
+
+namespace mpiacq::tool {
+
+launch_session::launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
+                               signal_catcher& signals)
+    : job_(subject),
+      options_(options),
+      agents_(agents),
+      reporter_(subject, options.report, report),
+      signals_(signals),
+      spawn_by_(deadline_after(options.timeout)),
+      hint_at_(clock::now() + patience_of_a_person) {}
+
+int launch_session::run() {
+  for (;;) {
+    auto event = job_.next(clock::now());
+    if (!event) {
+      complain(event.error());
+      return status_tool_failed;
+    }
+    if (*event) {
+      handle(**event);
+      continue;
+    }
+    if (commands_) {
+      run_for_newcomers(*commands_, job_, options_, commanded_);
+      commands_->serve();
+    }
+    reporter_.serve_spawns();
+    if (ended_ && (!commands_ || commands_->finished())) return final_status(*ended_);
+    const bool waits = !spawned_ && !ended_;
+    if (waits && clock::now() >= spawn_by_) return give_up();
+    if (waits && clock::now() >= hint_at_) say_what_is_missing();
+    wait_for_either(job_, signals_, commands_.get(), reporter_.spawn_descriptor(),
+                    waits ? std::min(spawn_by_, hint_at_) : no_deadline);
+    take_signals();
+  }
+}
+
+void launch_session::take_signals() {
+  while (const auto signal = signals_.take()) {
+    const bool ends =
+        signal->number == SIGINT || signal->number == SIGTERM || signal->number == SIGHUP || signal->number == SIGQUIT;
+    if (ends && commands_) commands_->stop();
+    const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
+    if (!signal->from_terminal) {
+      job_.signal(signal->number);
+    } else if (stops) {
+      terminal_stop_ = true;
+      stop_with_the_starter();
+    }
+  }
+}
+
+void launch_session::stop_with_the_starter() {
+  // The shell takes a job for stopped when all of its group is. We stop after the starter: a tracer that stops first
+  // would leave it waiting for us. A starter that does not care for Ctrl-Z does not stop, and so do we not.
+  if (!terminal_stop_ || !starter_stopped_ || left_) return;
+  terminal_stop_ = starter_stopped_ = false;
+  std::raise(SIGSTOP);
+}
+
+void launch_session::handle(const job_event& event) {
+  if (const auto* spawn = std::get_if<job_spawned>(&event)) {
+    if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
+    if (options_.queues) reporter_.take_queues(job_, options_, agents_);
+    gates_elsewhere gates(job_, agents_, reporter_);
+    // What is to be left stopped is held before it is reported.
+    if (options_.after == then::stop) reporter_.hold_ranks(job_);
+    reporter_.report(job_snapshot::event::spawned, spawn->change);
+    spawned_ = true;
+    const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
+    if (options_.daemons && refused) reporter_.note_failure();  // it has been said why
+    after_report();
+    if (options_.after != then::kill) gates.open();
+  } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
+    reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
+    reporter_.note_failure(job_.resume());
+  } else if (const auto* changed = std::get_if<job_changed>(&event)) {
+    reporter_.report(job_snapshot::event::changed, changed->change);
+    reporter_.note_failure(job_.resume());
+  } else if (const auto* notice = std::get_if<job_notice>(&event)) {
+    reporter_.problem(notice->what);
+  } else if (options_.daemons && std::holds_alternative<daemons_launched>(event)) {
+    complain("the starter has launched the daemons");
+  } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
+    starter_stopped_ = stop->signal != 0;
+    stop_with_the_starter();
+  } else if (std::holds_alternative<starter_continued>(event)) {
+    // A second Ctrl-Z may have been taken before this event of the first one: it still waits for its stop.
+    starter_stopped_ = false;
+  } else if (const auto* lost = std::get_if<job_lost>(&event)) {
+    reporter_.problem(lost->why);
+    reporter_.note_failure();
+    left_ = spawned_ = true;  // no report comes any more, and none is waited for
+  } else if (const auto* end = std::get_if<starter_ended>(&event)) {
+    ended_ = *end;
+  }
+}
+
+void launch_session::after_report() {
+  left_ = options_.after != then::go_on;
+  switch (options_.after) {
+    case then::go_on:
+      reporter_.note_failure(job_.resume());
+      break;
+    case then::detach:
+      reporter_.note_failure(job_.detach(leave::running));
+      break;
+    case then::kill:
+      reporter_.note_failure(job_.end());
+      break;
+    case then::stop:
+      reporter_.note_failure(job_.detach(leave::stopped));
+      complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+      break;
+  }
+  if (!commands_) commands_ = run_for_each(job_, options_, true);
+}
+
+void launch_session::say_what_is_missing() {
+  hint_at_ = no_deadline;
+  const auto missing_symbols = job_.missing_symbols();
+  complain(fmt::format("still waiting for {} (pid {}) to report its processes{}", job_.starter().executable,
+                       job_.starter().pid.value(), missing_symbols ? ": " + *missing_symbols : ""));
+}
+
+int launch_session::give_up() {
+  const auto missing_symbols = job_.missing_symbols();
+  complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it goes on without us",
+                       job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
+                       missing_symbols ? ": " + *missing_symbols : ""));
+  reporter_.note_failure(job_.detach(leave::running));
+  return status_tool_failed;
+}
+
+int launch_session::final_status(const starter_ended& end) {
+  const exit_status& starter = end.status;
+  if (!spawned_) {
+    const auto missing_symbols = job_.missing_symbols();
+    complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
+                         starter.signaled ? "signal" : "exit status", starter.value,
+                         missing_symbols ? ": " + *missing_symbols
+                         : job_.interface() == interface_kind::mpi2dd
+                             ? "; it never raised MPI2DD_DEBUG_START"
+                             : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 "
+                               "(what it ran may be no MPI program, or link-time optimisation "
+                               "has inlined the call)"));
+    reporter_.note_failure();
+  }
+  // A starter that failed has more to say than we have.
+  const int status = starter.as_shell();
+  if (status != 0) return status;
+  if (reporter_.failed()) return status_tool_failed;
+  return reporter_.rank_failed() || (commands_ && commands_->failures() != 0) ? status_rank_failed : status_ok;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,74 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/queues_worlds.hpp"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// The entry of each rank of each world.
+using entry_map = std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t>;
+/// The group in entries for each list of ranks of each world: ranks share lists, and go on sharing them.
+using group_map = std::map<std::pair<std::uint32_t, const void*>, group_members>;
+
+struct translator {
+  const entry_map& entries;
+  group_map& groups;
+  std::uint32_t world;
+
+  [[nodiscard]] std::int64_t entry_of(std::int64_t rank) const {
+    const auto found = entries.find({world, rank});
+    return found == entries.end() ? -1 : std::int64_t{found->second};
+  }
+  [[nodiscard]] group_members entries_of(const group_members& group) const {
+    const auto [known, is_new] = groups.try_emplace({world, group.list()});
+    if (is_new) {
+      std::vector<std::int64_t> members;
+      members.reserve(group.size());
+      for (const std::int64_t member : group) members.push_back(entry_of(member));
+      known->second = std::move(members);
+    }
+    return known->second;
+  }
+  void translate(peer& who) const {
+    if (!who.global) return;
+    const std::int64_t entry = entry_of(*who.global);
+    who.global = entry < 0 ? std::nullopt : std::optional{static_cast<std::uint32_t>(entry)};
+  }
+  void translate(queue_communicator& one) const {
+    constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;  // no two worlds' ids meet by a small difference
+    if (one.group) {
+      one.group = entries_of(*one.group);
+    } else {
+      one.id += world * apart;
+    }
+    for (queue_listing& queue : one.queues) {
+      for (queue_operation& operation : queue.operations) {
+        translate(operation.desired);
+        if (operation.actual) translate(operation.actual->from_or_to);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<rank_queues> by_entries(std::span<const rank_queues> ranks, const rank_names& names, std::size_t entries) {
+  entry_map places;
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    places.emplace(std::pair{names.world(entry), names.rank(entry)}, static_cast<std::uint32_t>(entry));
+  }
+  std::vector<rank_queues> all(ranks.begin(), ranks.end());
+  group_map groups;
+  for (rank_queues& rank : all) {
+    if (!rank.report) continue;
+    const translator of_world{places, groups, names.world(rank.rank)};
+    for (queue_communicator& one : rank.report->communicators) of_world.translate(one);
+  }
+  return all;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,100 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+#include "mpiacq/base/ids.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/rank_selection.hpp"
+
+namespace mpiacq::tool {
+
+/// What {rank}, {world}, {pid}, {host} and {exe} stand for.
+struct command_subject {
+  std::string rank;   ///< its name: "3", "1:3"
+  std::string world;  ///< comm_world_id; empty with MPIR
+  process_id pid;
+  std::string host;
+  std::string executable;
+};
+
+/// `text` with each of the five replaced by its value, quoted for a shell. Other braces stay as they are.
+[[nodiscard]] std::string command_for(std::string_view text, const command_subject& subject);
+
+/// The selected ranks of this node that have not gone, and a sentence for those that no command can be run on.
+struct command_subjects {
+  std::vector<command_subject> subjects;
+  std::string left_out;
+};
+[[nodiscard]] command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
+                                           const rank_selection& selected);
+
+/// A command may want to trace its rank, which then nobody else may.
+struct command_hooks {
+  std::function<bool(process_id)> may_begin;  ///< false: not yet, it is asked again
+  std::function<void(process_id)> has_ended;
+};
+
+/// Runs a shell command for each of some ranks, a few at a time, and passes on what they print, line by line, each
+/// line behind its rank: "3: #0  poll () from libc.so.6". It never waits: who owns it polls its descriptors.
+///
+/// Standard input of a command is empty, and each is a process group of its own, so that Ctrl-C is the job's and ours.
+/// When this object goes, what still runs is told to end (SIGTERM), and made to after a second (SIGKILL).
+class rank_commands {
+ public:
+  /// `jobs` at a time, at least one. Lines go to `output`, a descriptor that outlives this.
+  rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
+                command_hooks hooks);
+  ~rank_commands();
+  rank_commands(const rank_commands&) = delete;
+  rank_commands& operator=(const rank_commands&) = delete;
+
+  /// Puts what to poll behind what is there.
+  void add_to(std::vector<pollfd>& polled) const;
+  /// More of them; those that are known already are not run again.
+  void add(std::vector<command_subject> subjects);
+  /// Starts no more of them, and tells those that run to end (SIGTERM). What was not started counts as failed.
+  void stop();
+  /// Takes what there is: output, ends; starts what can be started.
+  void serve();
+  [[nodiscard]] bool finished() const { return running_.empty() && waiting_.empty(); }
+  /// How many ended otherwise than with 0, or could not be started.
+  [[nodiscard]] std::size_t failures() const { return failures_; }
+
+ private:
+  struct running {
+    std::string rank;
+    process_id subject;
+    pid_t pid = -1;
+    int process = -1;  ///< a pidfd: readable when it has ended
+    int output = -1;   ///< a pipe's end; -1 when it has come to its end
+    std::string line;  ///< what has come of a line
+  };
+
+  void start(const command_subject& subject);
+  void read_output(running& command);
+  void print(const running& command, std::string_view line);
+  [[nodiscard]] bool has_ended(running& command);
+  void close_all(running& command);
+
+  std::string text_;
+  std::deque<command_subject> waiting_;
+  std::set<process_id> known_;
+  std::vector<running> running_;
+  std::size_t jobs_;
+  int output_;
+  bool reader_keeps_up_ = true;
+  command_hooks hooks_;
+  std::size_t failures_ = 0;
+};
+
+}  // namespace mpiacq::tool

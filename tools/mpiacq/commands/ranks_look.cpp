@@ -1,0 +1,48 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/ranks_look.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "commands/agents_choice.hpp"
+#include "commands/commands.hpp"
+#include "commands/exit_status.hpp"
+#include "commands/queues_session.hpp"
+#include "commands/session_wait.hpp"
+#include "mpiacq/job/job_view_agents.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq::tool {
+
+result<ranks_look> look_for_ranks(const report_options& report, process_id named, const rank_choice& choice,
+                                  const queue_request& queue, std::optional<interface_kind> interface,
+                                  agent_start agents, double timeout, const signal_catcher& signals) {
+  ranks_look look;
+  look.search = search_in(report);
+  look.search.debuginfod = false;  // a download would hold the job
+  const deadline until = deadline_after(timeout);
+  const look_options how{{}, look.search, interface};
+  auto job = agents == agent_start::none
+                 ? look_at_job(named, how, until)
+                 : look_at_job(named, how, until, agents_for_tables(named, agents, signals.descriptor()));
+  if (!job) return fail(std::move(job).error());
+  look.job = std::move(*job);
+  auto ranks = ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor());
+  if (!ranks) return fail(std::move(ranks).error());
+  look.ranks = std::move(*ranks);
+  return look;
+}
+
+int status_without_ranks(signal_catcher& signals) {
+  const auto signal = signals.take();
+  return signal ? status_by_signal(signal->number) : status_tool_failed;
+}
+
+rank_selection selection_of(std::vector<std::uint32_t> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  rank_set all;
+  for (const std::uint32_t rank : ranks) all.add(rank);
+  return rank_selection::parse(all.text()).value_or(rank_selection{});
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,136 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/spawned_processes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "mpiacq/job/job.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// What a rank's memory names is foreign: these bound what a look at it costs.
+constexpr std::uint32_t most_processes = 4096;
+constexpr int most_generations = 8;
+
+/// Makes a communicator that of its process alone. A library that knows the processes by other numbers than the
+/// identities that they were given would else be taken to speak of the job's ranks.
+void keep_apart(queue_communicator& one, std::uint32_t identity) {
+  constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;  // no two processes' ids meet by a small difference
+  one.id += identity * apart;
+  one.group.reset();
+  for (queue_listing& queue : one.queues) {
+    for (queue_operation& operation : queue.operations) {
+      operation.desired.global.reset();
+      if (operation.actual) operation.actual->from_or_to.global.reset();
+    }
+  }
+}
+
+bool is_numbered_by_identities(const queue_communicator& one, std::uint32_t identity) {
+  return one.group && one.local_rank >= 0 && static_cast<std::uint64_t>(one.local_rank) < one.group->size() &&
+         (*one.group)[static_cast<std::size_t>(one.local_rank)] == std::int64_t{identity};
+}
+
+bool has_gone(const rank_queues& rank) {
+  return !rank.report && rank.report.error().code == error_code::process_gone;
+}
+
+}  // namespace
+
+spawned_processes::spawned_processes(const process_table& table, const rank_selection& ranks,
+                                     node_ranks_options options)
+    : ranks_(ranks),
+      options_(std::move(options)),
+      user_(table.user()),
+      first_identity_(static_cast<std::uint32_t>(table.size())),
+      next_identity_(first_identity_),
+      none_(!table.worlds().empty()) {
+  const std::vector<bool> is_local = hosts_on_this_node(table);
+  const auto hosts = table.host_numbers();
+  for (std::size_t entry = 0; entry < table.size(); ++entry) {
+    if (hosts[entry] != process_table::no_string && is_local[hosts[entry]]) known_.insert(table.pid(entry));
+  }
+  known_.insert(process_id(::getpid()));
+}
+
+void spawned_processes::hold() {
+  for (const auto& group : groups_) (void)group->hold();
+}
+
+std::vector<rank_process> spawned_processes::newcomers(std::span<const rank_queues> ranks, node_queues& seen) {
+  std::vector<table_row> rows;
+  std::vector<std::uint32_t> parents;
+  for (const rank_queues& rank : ranks) {
+    if (!rank.report) continue;
+    for (const new_process& one : rank.report->new_processes) {
+      if (known_.contains(one.pid) || rows.size() == most_processes) continue;
+      rows.push_back({one.host, one.executable, one.pid, rank_names::no_world, 0});
+      parents.push_back(rank.rank);
+    }
+  }
+  const process_table table = make_process_table(rows, {}, {});
+  const std::vector<bool> is_local = hosts_on_this_node(table);
+  const auto hosts = table.host_numbers();
+  std::vector<rank_process> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (hosts[i] == process_table::no_string || !is_local[hosts[i]] || !known_.insert(rows[i].pid).second) continue;
+    if (next_identity_ - first_identity_ == most_processes) {
+      seen.problems.emplace_back(error_code::limit,
+                                 fmt::format("the ranks have spawned more than {} processes of this node: the rest is "
+                                             "not looked at",
+                                             most_processes));
+      break;
+    }
+    const std::uint32_t identity = next_identity_++;
+    if (!ranks_.contains(identity)) continue;
+    seen.notes.push_back(fmt::format("rank {} has spawned process {} ({}): here it is rank {}", parents[i],
+                                     rows[i].pid.value(), *rows[i].executable, identity));
+    found.push_back({identity, rows[i].pid, std::string(*rows[i].executable), std::nullopt, {}, user_});
+  }
+  return found;
+}
+
+void spawned_processes::read_group(node_ranks& group, node_queues& seen, const rank_queue_options& how) {
+  node_queues read = group.queues(how);
+  (void)group.release();
+  for (std::size_t i = 0; i < read.ranks.size(); ++i) {
+    // A library may name for ever what has ended long ago.
+    if (has_gone(read.ranks[i])) continue;
+    if (read.ranks[i].report) {
+      for (queue_communicator& one : read.ranks[i].report->communicators) {
+        if (!is_numbered_by_identities(one, read.ranks[i].rank)) keep_apart(one, read.ranks[i].rank);
+      }
+    }
+    seen.ranks.push_back(std::move(read.ranks[i]));
+    seen.doing.push_back(std::move(read.doing[i]));
+    seen.pml.push_back(std::move(read.pml[i]));
+  }
+  seen.held_for += read.held_for;
+  seen.stopped = seen.stopped || read.stopped;
+  std::move(read.notes.begin(), read.notes.end(), std::back_inserter(seen.notes));
+  std::move(read.problems.begin(), read.problems.end(), std::back_inserter(seen.problems));
+}
+
+void spawned_processes::read_into(node_queues& seen, const rank_queue_options& how) {
+  if (none_) return;
+  for (const auto& group : groups_) read_group(*group, seen, how);
+  for (int generation = 0; generation < most_generations && !seen.stopped; ++generation) {
+    auto found = newcomers(seen.ranks, seen);
+    if (found.empty()) return;
+    auto group = node_ranks::create(std::move(found), options_);
+    if (!group) {
+      seen.problems.push_back(std::move(group).error());
+      return;
+    }
+    groups_.push_back(std::move(*group));
+    read_group(*groups_.back(), seen, how);
+  }
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,49 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/spawn_watch.hpp"
+#include "report/queues_report.hpp"
+#include "report/stacks_report.hpp"
+
+namespace mpiacq::tool {
+
+class json_writer;
+
+/// What there is to say of a job at one event. A value that needs the job no more: the job goes on while it is written.
+struct job_snapshot {
+  enum class event : unsigned char { spawned, attached, aborting, changed, new_processes };
+  event what = event::spawned;
+  std::optional<std::string> abort_reason;
+  std::optional<job_change> change;  ///< what an event of MPI2DD was; always there for `changed`
+  std::optional<rank_spawn> spawn;   ///< always there for `new_processes`
+
+  starter_facts starter;
+  mpir::job_facts facts;
+  interface_kind interface = interface_kind::mpir;
+  std::vector<symbol> symbols;
+  std::optional<std::string> queue_library;
+  std::shared_ptr<const process_table> processes;  ///< null before there is one; the rest is of its entries
+  std::vector<rank_state> states;
+  std::vector<bool> is_local;
+  std::vector<rank_facts> facts_of_ranks;
+
+  std::vector<error> problems;            ///< of the job as a whole, so far
+  std::optional<stacks_snapshot> stacks;  ///< --stacks
+  std::optional<queues_snapshot> queues;  ///< --queues
+};
+/// As the job is now; what the event was is left to the caller.
+[[nodiscard]] job_snapshot snapshot_of(const job& subject);
+
+/// For people: a headline, the table, what to know about it.
+void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour);
+
+/// A `mpiacq.job/1` document.
+void write_job(json_writer& out, const job_snapshot& snapshot);
+
+}  // namespace mpiacq::tool

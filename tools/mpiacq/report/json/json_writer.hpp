@@ -1,0 +1,66 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// JSON that is written as it is made, so that a document of a million rows needs the memory of one.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "report/json/json_parts.hpp"
+#include "report/report_stream.hpp"
+
+namespace mpiacq::tool {
+
+/// Writes one document. The caller nests begin_ and end_ calls correctly and gives each member of an object a key.
+///
+/// A document is ASCII where a terminal could misread it: characters that `is_safe` refuses are written as \uXXXX,
+/// which is the same string to a reader of JSON. Bytes that are no UTF-8 become U+FFFD, because JSON cannot hold them.
+class json_writer {
+ public:
+  explicit json_writer(report_stream& out) : out_(out) {}
+
+  json_writer& begin_object() { return open('{'); }
+  json_writer& end_object() { return close('}'); }
+  json_writer& begin_array() { return open('['); }
+  json_writer& end_array() { return close(']'); }
+  json_writer& key(std::string_view name);
+
+  json_writer& value(std::string_view text);
+  json_writer& value(const std::string& text) { return value(std::string_view(text)); }
+  json_writer& value(const char* text) { return value(std::string_view(text)); }
+  json_writer& value(std::optional<std::string_view> text) { return text ? value(*text) : null(); }
+  json_writer& value(bool truth) { return word(truth ? "true" : "false"); }
+  json_writer& value(std::integral auto number) {
+    const fmt::format_int digits(number);
+    return word({digits.data(), digits.size()});
+  }
+  json_writer& null() { return word("null"); }
+  /// A part that was made as a tree of values: for parts whose size does not grow with the job.
+  json_writer& value(const json& part);
+
+  /// A key and its value.
+  template <class Value>
+  json_writer& member(std::string_view name, const Value& what) {
+    return key(name).value(what);
+  }
+  /// All members of an object that was made as a tree.
+  json_writer& members(const json& object);
+
+ private:
+  json_writer& open(char bracket);
+  json_writer& close(char bracket);
+  json_writer& word(std::string_view text);
+  void separate();
+  void quoted(std::string_view text);
+
+  report_stream& out_;
+  bool needs_comma_ = false;
+};
+
+/// A whole document that was made as a tree, and a line feed.
+void write_document(report_stream& out, const json& document);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,33 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpiacq/job/job.hpp"
+#include "report/json/json_parts.hpp"
+#include "report/json/json_writer.hpp"
+
+namespace mpiacq::tool {
+
+/// A table, and what its entries are on this node now.
+struct seen_table {
+  const process_table& table;
+  const std::vector<rank_state>& states;
+  const std::vector<bool>& is_local;
+  std::span<const rank_facts> facts = {};  ///< none: they are not known of single ranks
+};
+
+/// The comm_world_id of an entry; null with MPIR, and where no known world has it.
+[[nodiscard]] json world_id(const process_table& table, std::size_t entry);
+/// The `worlds` of a `mpiacq.job/1` document, by number.
+[[nodiscard]] json json_of_worlds(std::span<const job_world> worlds);
+/// The entry of a process of this node; empty where none lists it.
+[[nodiscard]] std::optional<std::size_t> entry_of(const process_table* table, process_id process);
+
+/// The `processes` of a `mpiacq.job/1` document.
+void write_processes(json_writer& out, const seen_table& seen);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,33 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job/rank_names.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
+#include "mpiacq/ranks/node_queues.hpp"
+#include "report/queues_report.hpp"
+#include "report/rank_hosts.hpp"
+
+namespace mpiacq::tool {
+
+/// Deadlocks first, then who waits for whom: ranks that wait alike as one.
+[[nodiscard]] std::string waits_text(const queue_waits& waits, const rank_names& names, const rank_hosts& hosts,
+                                     bool colour);
+using text_row = std::vector<std::string>;
+/// Of a table that ranks share: more than these nobody reads.
+inline constexpr std::size_t rows_shown = 48;
+
+/// The pending operations as a table. Each rank's are in the library's order; ranks share a row where they agree.
+[[nodiscard]] std::string operations_text(const queues_snapshot& snapshot);
+/// All that the queue library says of each rank's communicators and operations, in the library's order.
+void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
+
+/// For ranks whose queues are not known: the call that each is in, and who is missing from a collective call.
+[[nodiscard]] std::string calls_text(const node_queues& seen, const rank_names& names);
+/// What was not known.
+[[nodiscard]] std::string doubts_text(const queue_waits& waits);
+
+}  // namespace mpiacq::tool

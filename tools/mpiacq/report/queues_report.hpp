@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/process_table.hpp"
+#include "mpiacq/job/rank_names.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
+#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+#include "report/rank_hosts.hpp"
+#include "report/report_stream.hpp"
+
+namespace mpiacq::tool {
+
+/// The message queues of a job, for one of the reports below.
+struct queues_snapshot {
+  starter_facts starter;
+  std::vector<job_world> worlds;  ///< by number; none with MPIR
+  rank_names names;               ///< of what everything below has for ranks
+  rank_hosts hosts;               ///< that the selected ones are on
+  node_queues seen;
+  queue_waits waits;
+  rank_set remote;  ///< selected, and on other nodes
+  /// How long ranks were stopped for, in all looks together.
+  std::chrono::duration<double> held{0};
+  /// How often they were looked at: again where there was a deadlock, for what passes is none.
+  std::size_t looks = 0;
+  /// A signal came: some ranks may not have been read, and a deadlock was not looked at twice.
+  bool interrupted = false;
+  bool in_process = false;       ///< the libraries were run in this program
+  bool library_chosen = false;   ///< --library
+  bool library_trusted = false;  ///< --trust-library
+  std::string types_file;        ///< --types
+  bool verbose = false;          ///< --verbose: all that the library says of each operation
+  std::vector<error> problems;   ///< of the table
+};
+
+/// "complete", or what it is instead: "incomplete" (there is a report that lacks something), "gone", "not-permitted",
+/// "busy", "failed".
+[[nodiscard]] std::string_view outcome_of(const rank_queues& rank);
+
+/// Tables for people: who waits for whom, deadlocks first; the pending operations; what is not known. `colour` for a
+/// terminal.
+void write_queues_text(report_stream& out, const queues_snapshot& snapshot, bool colour);
+/// The same without its first line, for the report of a job that has one.
+void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour);
+
+}  // namespace mpiacq::tool

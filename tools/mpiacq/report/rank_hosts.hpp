@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// On which nodes ranks are, for the reports on them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/job/process_table.hpp"
+#include "mpiacq/job/rank_names.hpp"
+#include "mpiacq/ranks/rank_selection.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq::tool {
+
+class rank_hosts {
+ public:
+  rank_hosts() = default;
+  /// As the table names the hosts of these ranks.
+  rank_hosts(const process_table& table, const rank_selection& ranks);
+
+  [[nodiscard]] std::size_t size() const { return hosts_.size(); }
+  /// "" where the table does not say.
+  [[nodiscard]] std::string_view of(std::uint32_t rank) const;
+  /// " on h2" where all of these are there, and others elsewhere; else nothing.
+  [[nodiscard]] std::string behind(const rank_set& ranks) const;
+  /// " on 4 nodes"; nothing where there is one.
+  [[nodiscard]] std::string count_text() const;
+  /// A line that says which ranks are on which; nothing where there is one.
+  [[nodiscard]] std::string line(const rank_names& names) const;
+
+ private:
+  struct host {
+    std::string name;
+    rank_set ranks;
+  };
+  [[nodiscard]] const host* find(std::uint32_t rank) const;
+  static constexpr std::uint32_t none = UINT32_MAX;
+  std::vector<host> hosts_;             ///< by their lowest ranks
+  std::vector<std::uint32_t> host_of_;  ///< of each rank: its place there
+};
+
+}  // namespace mpiacq::tool

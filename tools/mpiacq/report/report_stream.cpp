@@ -1,0 +1,43 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "report/report_stream.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "report/printable.hpp"
+
+namespace mpiacq::tool {
+
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (written >= 0 || errno == EINTR) continue;
+    // The other end of a terminal or pipe may have made it non-blocking for everybody who has it open.
+    if (errno != EAGAIN) return errno;
+    pollfd room{descriptor, POLLOUT, 0};
+    (void)::poll(&room, 1, -1);
+  }
+  return 0;
+}
+
+void report_stream::write(std::string_view text) {
+  // In pieces, so that the buffer stays small. Each ends with a line, where no character is cut in two.
+  while (!text.empty()) {
+    std::size_t end = text.find('\n', std::min(most_kept, text.size() - 1));
+    end = end == std::string_view::npos ? text.size() : end + 1;
+    append_guarded(buffer_, text.substr(0, end), colour_);
+    text.remove_prefix(end);
+    if (buffer_.size() >= most_kept) flush();
+  }
+}
+
+void report_stream::flush() {
+  if (failure_ == 0) failure_ = write_all(descriptor_, buffer_);
+  buffer_.clear();
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,29 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpiacq/job/job.hpp"
+
+namespace mpiacq::tool {
+
+/// "4 processes on 2 hosts, job 17 step 0"
+[[nodiscard]] std::string extent_text(const process_table& table, const mpir::job_facts& facts);
+
+/// The table process by process, or a large one host by host, and where its layout was learnt.
+[[nodiscard]] std::string table_text(const process_table& table, const std::vector<rank_state>& states);
+
+/// What the numbers before the colons are: a line for each world.
+[[nodiscard]] std::string world_lines(std::span<const job_world> worlds);
+/// What the starter says of itself and of all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14): a line for each flag that it
+/// has; nothing where it has none.
+[[nodiscard]] std::string facts_text(const mpir::job_facts& facts);
+/// Ranks that have not entered main, or are to be shown there; nothing where none is.
+[[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
+
+/// A line for each problem of the job, and for the first ones of the table, where there is one.
+[[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table);
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,25 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The parts that more than one report for people has.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/process/symbols.hpp"
+#include "report/printable.hpp"
+
+namespace mpiacq::tool {
+
+/// Rows in columns as wide as their widest cell; the last column is not padded. Each line is indented by two.
+[[nodiscard]] std::string columns(const std::vector<std::vector<std::string>>& rows);
+
+/// "24 bytes: host_name at 0 (8 bytes), ..."
+[[nodiscard]] std::string layout_text(const structure_layout& layout);
+/// Where the layout was learnt. `checked`: an inferred one has been held against a table.
+[[nodiscard]] std::string layout_source_text(const structure_layout& layout, bool checked);
+
+/// "1 process", "4 processes".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view one, std::string_view many);
+
+}  // namespace mpiacq::tool
