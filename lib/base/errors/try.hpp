@@ -5,6 +5,16 @@
 
 #include "mpiacq/base/error.hpp"
 
+namespace mpiacq::base {
+
+template <class Value>
+[[nodiscard]] Value value_of(result<Value>&& known_good) {
+  return *std::move(known_good);
+}
+inline void value_of(result<void>&&) {}
+
+}  // namespace mpiacq::base
+
 /// The value of a `result<T>`, or an early return of its error from the function, which returns a `result` too:
 ///
 ///   const auto table = TRY(read_table(target));
@@ -16,5 +26,5 @@
   __extension__({                                                          \
     auto try_result = (__VA_ARGS__);                                       \
     if (!try_result) return ::mpiacq::fail(std::move(try_result).error()); \
-    *std::move(try_result);                                                \
+    ::mpiacq::base::value_of(std::move(try_result));                       \
   })
