@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the separate process takes from itself before foreign code runs in it. docs/ARCHITECTURE.md says what is left,
+// What the separate process takes from itself before foreign code runs in it. lib/mqd_host/README.md says what is left,
 // and why.
 #pragma once
 
