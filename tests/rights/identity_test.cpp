@@ -183,6 +183,7 @@ TEST_CASE("a rank that cannot be looked at for lack of descriptors is not said t
   CHECK(written.error().code == error_code::system);
   CHECK(written.error().system_errno == EMFILE);
   REQUIRE(user);
+  CHECK(user->code == error_code::limit);
   CHECK(user->system_errno == EMFILE);
   CHECK(identify(rank, true).state == hold_state::held);
 }

@@ -9,46 +9,52 @@
 
 #include "descriptors/unique_fd.hpp"
 #include "mpiacq/base/ids.hpp"
+#include "proc/process_facts.hpp"
 
 namespace mpiacq {
 
-/// What /proc says of a process of this node, without touching it.
-enum class run_state : unsigned char { running, stopped, traced, gone, unknown };
+/// Questions about one fact of a process of this node, which is read anew at each call. A caller that needs several
+/// facts reads `process_facts` once and passes it on.
 
-/// A zombie is gone: nothing is left of it but its status. Unknown: /proc cannot be read (no descriptor is left).
+/// Errors: process_gone; limit (this program has no file descriptor left); permission; system.
+[[nodiscard]] result<process_stat> stat_of(process_id pid);
+/// `unknown` if /proc cannot be read, for example because this program has no file descriptor left.
 [[nodiscard]] run_state state_of(process_id pid);
 
-/// The file it executes, by /proc/PID/exe; " (deleted)" is taken off. Empty where that may not be read.
+/// The file that the process executes (/proc/PID/exe), without " (deleted)"; empty if it cannot be read.
 [[nodiscard]] std::string executable_of(process_id pid);
 
-/// Whether two paths end in the same name: starters publish what they were given, with links and without a folder.
+/// Whether two paths end in the same name: starters publish the path that they were given, which may be a link or a
+/// name without a folder.
 [[nodiscard]] bool is_same_program(std::string_view a, std::string_view b);
-/// Whether a number still is the process that a table means: it may have gone to another since. As far as the name of
-/// what it runs tells; false where no name is given, or what it runs may not be known.
+/// Whether a process that executes `running` runs the program that a table names; false if either is not known.
+[[nodiscard]] bool runs_program(std::string_view running, std::string_view executable);
+/// Whether the process that has this number now runs the program that a table names.
 [[nodiscard]] bool runs_program(process_id pid, std::string_view executable);
 
-/// Its parent; empty where it has gone.
+/// Empty if there is no such process.
 [[nodiscard]] std::optional<process_id> parent_of(process_id pid);
 
-/// Its children, of all its threads; what the kernel does not say (CONFIG_PROC_CHILDREN) is not among them.
+/// The children of all its threads; empty on a kernel without CONFIG_PROC_CHILDREN.
 [[nodiscard]] std::vector<process_id> children_of(process_id pid);
 
-/// The page faults of all children that have ended and been waited for: no program runs without one, so the number
-/// grows with each that was there, however short a time.
+/// The page faults of all children that have ended and been waited for. No program runs without a page fault, so this
+/// number grows with each child, however short its life.
 [[nodiscard]] std::uint64_t faults_of_ended_children(process_id pid);
 
-/// Whether `child` was forked by `parent`, or both by the same, and has not exec'ed since: the kernel put the arguments
-/// and the environment of both to the same place, and they are the same. False where that may not be read.
-[[nodiscard]] bool is_copy_of(process_id child, process_id parent);
+/// Whether `child` was forked by `parent`, or both by the same process, and has executed no other program since: the
+/// arguments and the environment of both are at the same addresses and are the same. False if that cannot be read.
+[[nodiscard]] bool is_copy_of(const process_facts& child, const process_facts& parent);
 
-/// One variable of the environment that it was started with; empty where it is not there or may not be read.
+/// One variable of the environment that the process was started with; empty if it is not there or cannot be read.
 [[nodiscard]] std::optional<std::string> environment_of(process_id pid, std::string_view variable);
 
-/// A pidfd: it stays this process even when its number has gone to another. Closed where there is no such process.
+/// A pidfd: it refers to the same process even after the number has gone to another process. Closed if there is no such
+/// process.
 [[nodiscard]] base::unique_fd open_process(process_id pid);
-/// Whether the process of a pidfd has not ended. True of a descriptor that is closed: nobody knows then.
+/// Whether the process of a pidfd has not ended; true also for a closed descriptor.
 [[nodiscard]] bool is_alive(const base::unique_fd& process);
-/// Sends a signal to the process of a pidfd; nothing where that has ended, or the descriptor is closed.
+/// Sends a signal to the process of a pidfd; does nothing if the process has ended or the descriptor is closed.
 void signal_process(const base::unique_fd& process, int signal);
 
 }  // namespace mpiacq

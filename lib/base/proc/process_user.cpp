@@ -1,57 +1,35 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/process/process_user.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include "errors/try.hpp"
+#include "proc/proc_text.hpp"
+#include "proc/process_folder.hpp"
 
 namespace mpiacq {
 
 namespace {
 
-/// The beginning of a small file; an error has errno set.
-std::optional<std::string> beginning_of(const char* path) {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  std::array<char, 4096> text{};
-  ssize_t got = 0;
-  do {
-    got = ::read(file, text.data(), text.size());
-  } while (got < 0 && errno == EINTR);
-  const int why = errno;
-  ::close(file);
-  errno = why;
-  if (got < 0) return std::nullopt;
-  return std::string(text.data(), static_cast<std::size_t>(got));
+/// The beginning of a small file; empty if it cannot be read.
+std::string beginning_of(const char* path) {
+  constexpr std::size_t most = 4096;
+  return read_bounded(base::unique_fd{::open(path, O_RDONLY | O_CLOEXEC)}, most).value_or("");
 }
 
-/// The number at the beginning of a text, behind blanks, which is taken off.
-std::optional<std::int64_t> take_number(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  std::int64_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-/// The number that stands for all users without one in this program's user namespace; -1 where every user has one.
+/// The number that stands for all users without a number in this program's user namespace; -1 if every user has one.
 std::int64_t number_of_unmapped_users() {
-  const auto map = beginning_of("/proc/self/uid_map");
-  std::string_view rest = map ? std::string_view(*map) : std::string_view();
+  const std::string map = beginning_of("/proc/self/uid_map");
+  std::string_view rest = map;
   const auto inside = take_number(rest), outside = take_number(rest), count = take_number(rest);
   constexpr std::int64_t all_users = UINT32_MAX;
   if (inside == 0 && outside == 0 && count == all_users) return -1;
-  const auto overflow = beginning_of("/proc/sys/kernel/overflowuid");
-  rest = overflow ? std::string_view(*overflow) : std::string_view();
+  const std::string overflow = beginning_of("/proc/sys/kernel/overflowuid");
+  rest = overflow;
   constexpr std::int64_t kernels_default = 65534;
   return take_number(rest).value_or(kernels_default);
 }
@@ -72,14 +50,11 @@ std::string process_users::text() const {
 }
 
 std::optional<process_users> parse_process_users(std::string_view status) {
-  // The first line is the program's name, in which the kernel escapes newlines: no program can forge this line.
-  constexpr std::string_view line = "\nUid:";
-  const auto at = status.find(line);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = status.substr(at + line.size());
+  auto rest = status_line(status, "Uid");
+  if (!rest) return std::nullopt;
   process_users users;
   for (user_id* user : {&users.real, &users.effective, &users.saved, &users.file_system}) {
-    const auto number = take_number(rest);
+    const auto number = take_number(*rest);
     if (!number || *number < 0 || *number > UINT32_MAX) return std::nullopt;
     *user = user_id{*number};
   }
@@ -87,16 +62,11 @@ std::optional<process_users> parse_process_users(std::string_view status) {
 }
 
 result<process_users> users_of(process_id pid) {
-  const std::string path = fmt::format("/proc/{}/status", pid.value());
-  const auto text = beginning_of(path.c_str());
-  if (const auto users = text ? parse_process_users(*text) : std::nullopt) return *users;
-  const int why = text ? ESRCH : errno;
-  if (why == ENOENT || why == ESRCH) {
-    return fail(error_code::process_gone, fmt::format("there is no process {}", pid.value()));
-  }
-  return fail(error{error_code::system, fmt::format("looking for the user of process {} in {}", pid.value(), path)}
-                  .with_errno(why)
-                  .on(path));
+  // The users are among the first lines.
+  constexpr std::size_t most = 4096;
+  const std::string text = TRY(read_process_file(pid, "status", most));
+  if (const auto users = parse_process_users(text)) return *users;
+  return fail(error_code::process_gone, fmt::format("there is no process {}", pid.value()));
 }
 
 user_id user_of(process_id pid) {

@@ -144,9 +144,11 @@ std::optional<found_starter> starter_listing(process_id rank, const debug_file_s
 /// ever tell it of the job: a rank of a fork server, srun's second process.
 std::optional<found_starter> starter_copied_to(process_id copy, const debug_file_search& search) {
   std::optional<found_starter> original;
-  process_id last = copy;
+  auto last = process_facts::open(copy);
   for (const process_id above : ancestors_of(copy)) {
-    if (!is_copy_of(std::exchange(last, above), above) || why_no_rank(copy, user_of(above))) break;
+    auto next = process_facts::open(above);
+    if (!last || !next || !is_copy_of(*last, *next) || why_no_rank(copy, next->user())) break;
+    last = std::move(next);
     const auto seen = look_at(above, search);
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, copy);
