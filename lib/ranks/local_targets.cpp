@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "proc/process_state.hpp"

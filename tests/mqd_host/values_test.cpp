@@ -7,9 +7,9 @@
 #include "library/filled_area.hpp"
 #include "library/mqs_abi.hpp"
 #include "library/mqs_decoding.hpp"
+#include "library/printable_text.hpp"
 #include "library/report_sink.hpp"
 #include "library/target_answers.hpp"
-#include "report/printable.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "catch.hpp"
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 #include "start/starter_command.hpp"
 #include "victim.hpp"
 

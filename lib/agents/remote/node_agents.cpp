@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "helper/programs.hpp"
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 
 namespace mpiacq::agents {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 
 namespace mpiacq::agents {
 

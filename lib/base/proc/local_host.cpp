@@ -13,7 +13,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "proc/process_state.hpp"

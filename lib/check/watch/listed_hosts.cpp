@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 
 namespace mpiacq::check {
 

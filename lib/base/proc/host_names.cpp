@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "mpiacq/job/host_names.hpp"
+#include "mpiacq/base/host_names.hpp"
 
 #include <algorithm>
 #include <array>
