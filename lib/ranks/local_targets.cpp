@@ -5,47 +5,33 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/host_names.hpp"
 #include "mpiacq/process/process_user.hpp"
-#include "mpiacq/process/tracer.hpp"
 #include "proc/process_state.hpp"
+#include "running_target.hpp"
 
 namespace mpiacq {
-
-namespace {
-
-/// Memory is read anew each time, as tables may change under our hands. What the symbols are read from is remembered:
-/// the dynamic linker has laid it down.
-class running_target final : public mpi2dd::opened_process {
- public:
-  explicit running_target(process_id pid) : memory_(pid), cache_(memory_) {}
-
-  [[nodiscard]] result<void> open(const debug_file_search& search) {
-    auto symbols = process_symbols::open(memory_.pid(), cache_, search);
-    if (!symbols) return fail(std::move(symbols).error());
-    symbols_ = std::move(*symbols);
-    return {};
-  }
-  target as_target() override { return {memory_, nullptr, symbols_->abi(), *symbols_}; }
-
- private:
-  process_memory memory_;
-  page_cache cache_;
-  std::unique_ptr<process_symbols> symbols_;
-};
-
-}  // namespace
 
 local_targets::local_targets(debug_file_search search, local_host here)
     : search_(std::move(search)), here_(std::move(here)), name_(here_.name()) {
   search_.debuginfod = false;
 }
 
-local_targets local_targets::around(process_id named, debug_file_search search, std::optional<user_id> user) {
+local_targets local_targets::around(const process_facts& named, debug_file_search search, std::optional<user_id> user) {
   local_targets made(std::move(search));
-  made.user_ = user ? user : std::optional{user_of(named)};
+  made.user_ = user ? *user : named.user();
   // Another user's process can say anything.
-  if (!why_no_rank(named, *made.user_)) made.also_called_ = environment_of(named, "SLURMD_NODENAME").value_or("");
+  const bool is_own = named.users() && !why_no_rank(named.pid(), *named.users(), *made.user_);
+  if (is_own) made.also_called_ = named.variable("SLURMD_NODENAME").value_or("");
+  return made;
+}
+
+local_targets local_targets::around(process_id named, debug_file_search search, std::optional<user_id> user) {
+  const auto facts = process_facts::open(named);
+  if (facts) return around(*facts, std::move(search), user);
+  local_targets made(std::move(search));
+  made.user_ = user.value_or(no_user);
   return made;
 }
 
@@ -66,11 +52,16 @@ result<std::unique_ptr<mpi2dd::opened_process>> local_targets::open(std::string_
                 fmt::format("process {} is on {}, and only processes of this node ({}) can be looked at from here",
                             pid.value(), host, name_));
   }
-  if (auto why = user_ ? why_no_rank(pid, *user_) : std::nullopt) return fail(std::move(*why));
-  auto opened = std::make_unique<running_target>(pid);
-  if (auto done = opened->open(search_); !done) return fail(std::move(done).error());
-  // Its number may have become another's while it was opened.
-  if (auto why = user_ ? why_no_rank(pid, *user_) : std::nullopt) return fail(std::move(*why));
+  // The target remembers what it reads: the dynamic linker has laid down all that a walk looks for.
+  if (!user_) return running_target::open(pid, search_);
+  const process_facts facts = TRY(process_facts::open(pid));
+  const process_users users = TRY(result<process_users>(facts.users()));
+  if (auto why = why_no_rank(pid, users, *user_)) return fail(std::move(*why));
+  auto opened = TRY(running_target::open(pid, search_));
+  if (!facts.is_unchanged()) {
+    return fail(error_code::process_gone,
+                fmt::format("process {} has ended, or has changed its user, while it was opened", pid.value()));
+  }
   return opened;
 }
 
@@ -78,6 +69,10 @@ mpi2dd::opener local_targets::opener() const {
   return [this](std::string_view host, process_id pid, std::string_view executable) {
     return open(host, pid, executable);
   };
+}
+
+mpi2dd::walk_start local_targets::start(const process_facts& process) const {
+  return {name_, process.pid(), process.executable().value_or("")};
 }
 
 mpi2dd::walk_start local_targets::start(process_id pid) const {

@@ -12,6 +12,7 @@
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "proc/local_host.hpp"
+#include "proc/process_facts.hpp"
 
 namespace mpiacq {
 
@@ -25,9 +26,10 @@ namespace mpiacq {
 class local_targets {
  public:
   explicit local_targets(debug_file_search search = {}, local_host here = local_host::of_this_system());
-  /// The same, for the job of a process of this node: its resource manager may call this host by a name of its own, and
-  /// processes of another user are not opened (process_user.hpp).
-  /// `user`: whose; empty: the user of that process.
+  /// For the job of a process of this node: the resource manager may have its own name for this host, and processes of
+  /// another user are not opened (process_user.hpp). `user`: whose processes; empty: those of the user of `named`.
+  [[nodiscard]] static local_targets around(const process_facts& named, debug_file_search search = {},
+                                            std::optional<user_id> user = {});
   [[nodiscard]] static local_targets around(process_id named, debug_file_search search = {},
                                             std::optional<user_id> user = {});
 
@@ -48,6 +50,7 @@ class local_targets {
 
   // For mpi2dd::walk and mpi2dd::refresh.
   [[nodiscard]] mpi2dd::opener opener() const;
+  [[nodiscard]] mpi2dd::walk_start start(const process_facts& process) const;
   [[nodiscard]] mpi2dd::walk_start start(process_id pid) const;
   /// `base` with this host's names made one, and all others elsewhere.
   [[nodiscard]] mpi2dd::walk_options options(mpi2dd::walk_options base = {}) const;

@@ -242,7 +242,7 @@ TEST_CASE("a program without a free descriptor is told so, and not that a proces
   const auto traced = tracer::create();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE_FALSE(looked.has_value());
-  CHECK(looked.error().code == error_code::system);
+  CHECK(looked.error().code == error_code::limit);
   CHECK(looked.error().system_errno == EMFILE);
   REQUIRE_FALSE(traced.has_value());
   CHECK(traced.error().code == error_code::system);

@@ -135,6 +135,12 @@ result<process_users> process_facts::users_now() const {
   return read_status().map([](const status_facts& status) { return status.users; });
 }
 
+bool process_facts::is_unchanged() const {
+  const auto& known = users();
+  const auto from = folder();
+  return known && from && (*from)->effective_user() == known->effective;
+}
+
 result<base::unique_fd> process_facts::open_pidfd() const {
   const process_folder* from = TRY(folder());
   // By number: the C library's wrapper is newer than some systems that mpiacq runs on.

@@ -62,6 +62,9 @@ class process_facts {
   /// Read anew, of the same process.
   [[nodiscard]] result<process_stat> stat_now() const;
   [[nodiscard]] result<process_users> users_now() const;
+  /// Whether the number still belongs to this process, and its effective user is still that of `users`. Opens no file.
+  /// A process that acts for one user alone can gain no other user's rights without a change of its effective user.
+  [[nodiscard]] bool is_unchanged() const;
   /// A pidfd of this process. Errors: process_gone (it was waited for); limit; system.
   [[nodiscard]] result<base::unique_fd> open_pidfd() const;
 

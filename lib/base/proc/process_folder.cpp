@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mpiacq {
@@ -59,6 +60,12 @@ result<process_folder> process_folder::open(process_id pid, const std::string& p
 
 bool process_folder::has_its_number() const {
   return ::faccessat(folder_.get(), "stat", F_OK, 0) == 0;
+}
+
+user_id process_folder::effective_user() const {
+  struct stat about {};
+  const bool is_known = ::fstat(folder_.get(), &about) == 0;
+  return is_known && has_its_number() ? user_id{about.st_uid} : no_user;
 }
 
 error process_folder::failure(const char* name, int why) const {

@@ -29,6 +29,10 @@ class process_folder {
   /// Whether the number still belongs to this process. A zombie still has its number.
   [[nodiscard]] bool has_its_number() const;
 
+  /// `no_user` after the process has been waited for. The kernel gives the folder /proc/PID itself, other than the
+  /// files in it, always to the effective user (task_dump_owner in fs/proc/base.c).
+  [[nodiscard]] user_id effective_user() const;
+
  private:
   process_folder(process_id pid, base::unique_fd folder, std::string path)
       : pid_(pid), folder_(std::move(folder)), path_(std::move(path)) {}

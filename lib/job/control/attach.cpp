@@ -37,11 +37,11 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
     s->starter_descriptor = open_process(found->pid);
     s->root_descriptor = open_process(found->pid);
     if (auto attached = s->control->attach(found->pid); !attached) return fail(std::move(attached).error());
-    if (auto same = still_has_user(*found, user_of(found->pid)); !same) {
+    if (auto same = still_the_starter(*found); !same) {
       (void)s->control->detach(found->pid);
       return fail(std::move(same).error());
     }
-    s->facts.executable = executable_of(found->pid);
+    s->facts.executable = found->process ? found->process->executable().value_or("") : "";
     s->ranks = std::make_unique<mpir_rank_control>(*s->control, s->options.debug_files);
     s->starter = &s->add_candidate(found->pid);
     s->starter->executable = s->facts.executable;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "local_targets.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 #include "mpiacq/process/tracer.hpp"
@@ -15,7 +16,7 @@ namespace mpiacq {
 
 namespace {
 
-/// The flags of a process that speaks the interface.
+/// The flags of a process with the interface; empty for any other.
 std::optional<mpi2dd::info_block> block_of(const local_targets& targets, process_id pid) {
   const auto opened = targets.open(targets.host(), pid, {});
   if (!opened) return std::nullopt;
@@ -26,13 +27,14 @@ std::optional<mpi2dd::info_block> block_of(const local_targets& targets, process
   return block ? std::optional{*block} : std::nullopt;
 }
 
-/// Worlds that were connected bring their own starters. The one with our metadirectory is ours; else the nearest.
+/// Worlds that were connected bring their own starters. The job's starter is the one with the same metadirectory; if
+/// there is none, the nearest one.
 const mpi2dd::visit* starter_in(const mpi2dd::graph& job, const std::string& here) {
   const auto meta = job.visits().front().meta;
   const mpi2dd::visit* best = nullptr;
   for (const mpi2dd::visit& seen : job.visits()) {
     if (seen.state != mpi2dd::visit_state::read || !seen.is_starter() || job.host(seen.process) != here) continue;
-    // Who begins at a metadirectory has it as its own.
+    // A walk that begins at a metadirectory belongs to that one.
     const bool is_ours = seen.meta == meta.value_or(job.start()) || seen.process == meta;
     if (is_ours) return &seen;
     if (best == nullptr) best = &seen;
@@ -52,49 +54,51 @@ std::string part_of(const mpi2dd::graph& job) {
 
 }  // namespace
 
-result<std::optional<found_starter>> find_mpi2dd_starter(process_id named, const debug_file_search& search) {
-  const auto targets = local_targets::around(named, search);
-  const auto block = block_of(targets, named);
+result<std::optional<found_starter>> find_mpi2dd_starter(known_processes& all, const process_pointer& named,
+                                                         const debug_file_search& search) {
+  const auto targets = local_targets::around(*named, search);
+  const auto block = block_of(targets, named->pid());
   if (!block) return std::nullopt;
   const auto itself = [&](std::string how) {
-    return std::optional{found_starter{named, std::move(how), interface_kind::mpi2dd}};
+    return std::optional{found_starter{named->pid(), named, std::move(how), interface_kind::mpi2dd}};
   };
   if (block->mpi_flags.has(mpi2dd::mpi_flag::i_am_starter)) return itself({});
-  const auto job = mpi2dd::walk(targets.start(named), targets.opener(), targets.options());
-  if (!job) return fail(job.error());
-  const mpi2dd::visit* starter = starter_in(*job, targets.host());
-  if (starter == nullptr) {
+  const auto job = TRY(mpi2dd::walk(targets.start(*named), targets.opener(), targets.options()));
+  const mpi2dd::visit* starter = starter_in(job, targets.host());
+  const auto process = starter == nullptr ? nullptr : all.find(job.pid(starter->process));
+  if (!process) {
     return itself(
         fmt::format("{} is {}, and no table of its job on this node names the starter: the job is seen from "
                     "there, and its starter is left alone",
-                    with_executable(named), part_of(*job)));
+                    with_executable(*named), part_of(job)));
   }
-  const process_id pid = job->pid(starter->process);
-  return std::optional{found_starter{pid,
+  return std::optional{found_starter{process->pid(), process,
                                      fmt::format("{} is {}: attached to the starter {}, which its job's tables lead to",
-                                                 with_executable(named), part_of(*job), with_executable(pid)),
-                                     interface_kind::mpi2dd, targets.user()}};
+                                                 with_executable(*named), part_of(job), with_executable(*process)),
+                                     interface_kind::mpi2dd}};
 }
 
-std::optional<found_starter> mpi2dd_starter_below(process_id wrapper, const debug_file_search& search) {
+std::optional<found_starter> mpi2dd_starter_below(known_processes& all, const process_facts& wrapper,
+                                                  const debug_file_search& search) {
   const auto targets = local_targets::around(wrapper, search);
-  for (const process_id pid : processes_of_this_node()) {
-    const auto above = ancestors_of(pid);
-    if (std::find(above.begin(), above.end(), wrapper) == above.end()) continue;
+  for (const process_id pid : all.all()) {
+    const auto above = all.ancestors_of(pid);
+    if (std::find(above.begin(), above.end(), wrapper.pid()) == above.end()) continue;
     const auto block = block_of(targets, pid);
     if (!block || !block->mpi_flags.has(mpi2dd::mpi_flag::i_am_starter)) continue;
-    return found_starter{pid,
+    const auto below = all.find(pid);
+    return found_starter{pid, below,
                          fmt::format("{} is no starter: attached to {}, which it has started", with_executable(wrapper),
-                                     with_executable(pid)),
-                         interface_kind::mpi2dd, targets.user()};
+                                     with_executable(*below)),
+                         interface_kind::mpi2dd};
   }
   return std::nullopt;
 }
 
-error no_mpi2dd(process_id named, const debug_file_search& search) {
-  process_memory memory(named);
+error no_mpi2dd(const process_facts& named, const debug_file_search& search) {
+  process_memory memory(named.pid());
   page_cache cache(memory);
-  auto symbols = process_symbols::open(named, cache, search);
+  auto symbols = process_symbols::open(named.pid(), cache, search);
   if (!symbols) return std::move(symbols).error();
   const target seen{cache, nullptr, (*symbols)->abi(), **symbols};
   const auto info = mpi2dd::find_info(seen);

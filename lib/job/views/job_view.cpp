@@ -1,18 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/job/job_view.hpp"
 
-#include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "descriptors/unique_fd.hpp"
 #include "errors/no_exceptions.hpp"
-#include "mpiacq/process/process_symbols.hpp"
-#include "mpiacq/process/process_user.hpp"
-#include "proc/process_state.hpp"
+#include "errors/try.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
@@ -31,7 +25,6 @@ struct view_of_job {
   std::vector<error> problems;
   std::int64_t state = mpir::state_null;
   std::string missing_symbols;
-  user_id user;
 
   [[nodiscard]] bool has_table() const { return eye.table() && !eye.table()->empty(); }
   [[nodiscard]] bool is_complete() const {
@@ -40,56 +33,51 @@ struct view_of_job {
   }
 };
 
-result<view_of_job> look_once(process_id starter, const look_options& options) {
-  const user_id user = user_of(starter);
-  process_memory memory(starter);
-  page_cache cache(memory);
-  auto symbols = process_symbols::open(starter, cache, options.debug_files);
-  if (!symbols) return fail(std::move(symbols).error());
+result<view_of_job> look_once(const process_facts& starter, running_target& opened, const table_limits& limits) {
+  opened.forget();
+  const target of_starter = opened.as_target();
   mpir::acquisition_options how;
-  how.limits = options.limits;
-  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}, user};
-  auto actions = seen.eye.at_attach(target{cache, nullptr, (*symbols)->abi(), **symbols, user});
-  if (!actions) return fail(std::move(actions).error());
-  // Its number may have become another user's while its memory was read.
-  if (user_of(starter) != user) {
-    return fail(
-        error_code::process_gone,
-        fmt::format("the starter {} has ended, or has changed its user, while its table was read", starter.value()));
+  how.limits = limits;
+  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}};
+  auto actions = TRY(seen.eye.at_attach(of_starter));
+  // The number may have become another user's while the memory was read.
+  if (!starter.is_unchanged()) {
+    return fail(error_code::process_gone,
+                fmt::format("the starter {} has ended, or has changed its user, while its table was read",
+                            starter.pid().value()));
   }
-  for (mpir::action& action : *actions) {
+  for (mpir::action& action : actions) {
     if (auto* problem = std::get_if<mpir::report_problem>(&action)) seen.problems.push_back(std::move(problem->what));
   }
   const mpir::symbol_set* known = seen.eye.symbols();
   if (known == nullptr) return seen;
   if (!known->complete()) {
     seen.missing_symbols =
-        missing_symbols_sentence(*known, (*symbols)->modules(), (*symbols)->executable_is_stripped()).value_or("");
+        missing_symbols_sentence(*known, opened.symbols().modules(), opened.symbols().executable_is_stripped())
+            .value_or("");
   }
   if (const auto& variable = (*known)[mpir::known::debug_state]) {
     // An integer variable has its symbol's size, a C int where that says nothing.
     const auto state =
-        read_signed(cache, (*symbols)->abi(), variable->address(), variable->size == 0 ? 4 : variable->size);
+        read_signed(of_starter.memory, of_starter.abi, variable->address(), variable->size == 0 ? 4 : variable->size);
     if (state) seen.state = *state;
   }
   return seen;
 }
 
 error not_there(process_id named) {
-  const std::string folder = fmt::format("/proc/{}", named.value());
-  const base::unique_fd status{::open((folder + "/stat").c_str(), O_RDONLY | O_CLOEXEC)};
-  if (!status.is_open() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-    return error{error_code::system, fmt::format("process {} cannot be looked at", named.value())}.with_errno(errno);
-  }
-  if (::access(folder.c_str(), F_OK) == 0) {
+  const auto facts = process_facts::open(named);
+  if (facts) {
     return {error_code::process_gone,
             fmt::format("process {} has ended, and its parent has not taken its end yet", named.value())};
   }
-  return error{error_code::not_found, fmt::format("there is no process {} on this node", named.value())}.on(folder);
+  if (facts.error().code != error_code::process_gone) return facts.error();
+  return error{error_code::not_found, fmt::format("there is no process {} on this node", named.value())}.on(
+      fmt::format("/proc/{}", named.value()));
 }
 
-error no_table_yet(process_id starter, const view_of_job& seen) {
-  const std::string who = fmt::format("{} ({})", starter.value(), executable_of(starter));
+error no_table_yet(const process_facts& starter, const view_of_job& seen) {
+  const std::string who = with_executable(starter);
   if (!seen.missing_symbols.empty())
     return {error_code::not_found, fmt::format("{} has no table: {}", who, seen.missing_symbols)};
   std::string message = fmt::format("the process table of {} is not complete", who);
@@ -103,23 +91,22 @@ error no_table_yet(process_id starter, const view_of_job& seen) {
 }
 
 result<job_view> look_until_complete(process_id named, const look_options& options, deadline until) {
-  if (state_of(named) == run_state::gone) return fail(not_there(named));
-  auto found = find_starter(named, options.debug_files, options.interface);
-  if (!found) return fail(std::move(found).error());
-  if (found->interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(*found), options, until);
+  found_starter found = TRY(find_starter(named, options.debug_files, options.interface));
+  if (!found.process) return fail(not_there(named));
+  if (found.interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(found), options, until);
+  const process_facts& starter = *found.process;
   std::shared_ptr<const process_table> before;
   int confirmations = 0;
   for (;;) {
-    auto seen = look_once(found->pid, options);
-    if (!seen) return fail(std::move(seen).error());
-    if (auto same = still_has_user(*found, seen->user); !same) return fail(std::move(same).error());
-    if (seen->is_complete() && before && before->same_processes(*seen->eye.table())) {
+    if (!found.target) found.target = TRY(running_target::open(found.pid, options.debug_files, starter.user()));
+    auto seen = TRY(look_once(starter, *found.target, options.limits));
+    if (seen.is_complete() && before && before->same_processes(*seen.eye.table())) {
       job_view view;
-      view.starter = {found->pid, executable_of(found->pid), false, std::move(found->how),
-                      seen->eye.facts().starter_is_rank};
-      view.facts = seen->eye.facts();
-      view.processes = seen->eye.table();
-      view.problems = std::move(seen->problems);
+      view.starter = {found.pid, starter.executable().value_or(""), false, std::move(found.how),
+                      seen.eye.facts().starter_is_rank};
+      view.facts = seen.eye.facts();
+      view.processes = seen.eye.table();
+      view.problems = std::move(seen.problems);
       const auto hosts = hosts_on_this_node(*view.processes);
       for (const std::uint32_t host : view.processes->host_numbers()) {
         view.is_local.push_back(host < hosts.size() && hosts[host]);
@@ -127,10 +114,12 @@ result<job_view> look_until_complete(process_id named, const look_options& optio
       return view;
     }
     // A complete table is looked at a second time at once.
-    const bool confirms = seen->is_complete() && confirmations++ < most_confirmations;
-    before = confirms ? seen->eye.table() : nullptr;
+    const bool confirms = seen.is_complete() && confirmations++ < most_confirmations;
+    before = confirms ? seen.eye.table() : nullptr;
     if (confirms) continue;
-    if (clock::now() >= until) return fail(no_table_yet(found->pid, *seen));
+    if (clock::now() >= until) return fail(no_table_yet(starter, seen));
+    // The process may execute another program, or load libraries, meanwhile.
+    found.target.reset();
     wait_before_the_next_look(until);
   }
 }

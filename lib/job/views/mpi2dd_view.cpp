@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "mpiacq/process/process_user.hpp"
-#include "proc/process_state.hpp"
+#include "errors/try.hpp"
 #include "starter/look_again.hpp"
 #include "starter/slurm_step.hpp"
 #include "views/tracked_graph.hpp"
@@ -39,7 +38,7 @@ mpir::job_facts facts_of(const tracked_graph& job, process_id starter) {
 result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& options, deadline until) {
   std::shared_ptr<const process_table> before;
   for (;;) {
-    if (auto same = still_has_user(starter, user_of(starter.pid)); !same) return fail(std::move(same).error());
+    TRY(still_the_starter(starter));
     tracked_graph job(starter.pid, options.limits, options.debug_files, options.read_elsewhere);
     if (auto walked = job.walk_from(starter.pid); !walked) return fail(std::move(walked).error());
     const bool complete = is_complete(job, starter.pid);
@@ -47,7 +46,8 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
     // A job that grows at every look is never held still: what was there at the last one stands.
     if (complete && before && (before->same_processes(*job.table()) || past_patience)) {
       job_view view;
-      view.starter = {starter.pid, executable_of(starter.pid), false, std::move(starter.how), job.is_rank(starter.pid)};
+      view.starter = {starter.pid, starter.process->executable().value_or(""), false, std::move(starter.how),
+                      job.is_rank(starter.pid)};
       view.facts = facts_of(job, starter.pid);
       view.processes = job.table();
       view.interface = interface_kind::mpi2dd;
@@ -68,7 +68,7 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
       return fail(error_code::timed_out,
                   fmt::format("the tables of the job of {} are not complete: the job may still be starting; wait for "
                               "it, or attach to its starter",
-                              with_executable(starter.pid)));
+                              with_executable(*starter.process)));
     }
     wait_before_the_next_look(until);
   }
