@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr auto far_notice = "rank 1 is on another node (far.invalid), where nobody opens gates";
+constexpr auto far_notice = "rank 1 is on another node (far.invalid), where this tool opens no gates";
 
 /// Rank 1 is elsewhere, and so is a directory that nobody can ask.
 struct far_job : reference_job {
@@ -63,7 +63,7 @@ TEST_CASE("mpi2dd: agents open the gates of ranks elsewhere, and the job waits f
   for (const std::string number : {"0", "1"}) {
     CHECK(job.said(job.said("rank.w0." + number + ".pid") + ".left_init") == "1");
   }
-  CHECK_THAT(job.command.out, !ContainsSubstring("nobody opens gates"));
+  CHECK_THAT(job.command.out, !ContainsSubstring("this tool opens no gates"));
 }
 
 TEST_CASE("mpi2dd: left stopped or detached, a job with ranks elsewhere goes on") {

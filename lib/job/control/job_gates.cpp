@@ -1,102 +1,82 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What is done to the ranks of this node: held, let go, released from their gates.
-#include <algorithm>
-#include <set>
-#include <utility>
-
-#include <fmt/format.h>
+// The gates of a job's ranks: which are opened here, which elsewhere, and which ranks do not wait at all.
+#include <vector>
 
 #include "control/job_state.hpp"
-#include "proc/process_state.hpp"
 
 namespace mpiacq {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-/// A rank may not have exec'ed its program yet, or that may load its MPI library late: one without a gate is looked at
-/// again after twice the time, so that many of them cost little and none waits for much longer than it took to load.
-constexpr auto first_gate_interval = 20ms;
-constexpr auto last_gate_interval = 60s;
-
-}  // namespace
-
-std::vector<rank_outcome> job::hold_ranks() {
-  std::vector<rank_outcome> outcomes;
-  std::vector<process_id> local;
-  std::vector<std::size_t> places;
-  const auto table = processes();
-  if (!table) return outcomes;
-  for (const std::uint32_t rank : table->names().selected(state_->options.ranks, table->size())) {
-    const process_id pid = table->pid(rank);
-    rank_outcome outcome{rank, pid, {}};
-    if (!state_->is_local(*table, rank)) {
-      outcome.held =
-          fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", table->names().of(rank),
-                                                    table->host_name(rank).value_or("of no known name")));
-    } else if (pid != state_->facts.pid) {  // the keeper of the ranks looks at their users
-      local.push_back(pid);
-      places.push_back(outcomes.size());
-    }
-    outcomes.push_back(std::move(outcome));
+void job::state::open_gates(bool held_ones_too) {
+  if (!table.processes() || gates.are_opened()) return;
+  std::vector<process_id> waiting;
+  for (const std::uint32_t entry : ranks->gates(*table.processes(), starter().interface->facts())) {
+    const process_id rank = table.processes()->pid(entry);
+    if (table.is_local(entry) && (held_ones_too || !ranks->holds(rank))) waiting.push_back(rank);
   }
-  auto held = state_->ranks->hold(local);
-  for (std::size_t i = 0; i < places.size(); ++i) outcomes[places[i]].held = std::move(held[i]);
-  return outcomes;
+  gates.open(
+      waiting, [this](process_id rank) { return !table.is_other_users(rank); }, *ranks);
+  if (gates.take_refusal()) decisions.refuse();
+}
+
+void job::state::retry_gates() {
+  gates.retry(*ranks);
+  if (gates.take_refusal()) decisions.refuse();
+}
+
+void job::state::decide_on_gates(followed_process& parent) {
+  auto decided = decisions.decide(
+      *table.processes(), [this](std::size_t entry) { return table.is_local(entry); }, parent.pid, facts.pid, *graph);
+  (void)carry_out(parent, parent.interface->being_debugged(parent.program.view(), decided.ranks_wait),
+                  write_duration::while_controlled);
+  if (decided.notice) events.notice(std::move(*decided.notice));
+}
+
+void job::state::clear_refused_gates() {
+  const auto parent = decisions.take_refused_parent();
+  followed_process* const process = parent ? find(*parent) : nullptr;
+  if (process == nullptr || !process->stopped || process->program.symbols() == nullptr) return;
+  (void)carry_out(*process, process->interface->being_debugged(process->program.view(), false),
+                  write_duration::while_controlled);
 }
 
 rank_set job::gates_elsewhere() const {
-  rank_set far;
-  const auto table = processes();
-  if (!table || !state_->starter->interface) return far;
+  rank_set elsewhere;
+  const auto& table = state_->table.processes();
+  if (!table) return elsewhere;
   for (const std::uint32_t entry : state_->ranks->gates(*table, facts())) {
-    if (!state_->is_local(*table, entry)) far.add(entry);
+    if (!state_->table.is_local(entry)) elsewhere.add(entry);
   }
-  return far;
+  return elsewhere;
 }
 
-void job::state::open_gates(bool held_ones_too) {
-  if (!processes || gates_opened) return;
-  gates_opened = true;
-  closed_gates.clear();
-  std::set<process_id> known;  // a table may name one process many times
-  for (const std::uint32_t rank : ranks->gates(*processes, starter->interface->facts())) {
-    const process_id pid = processes->pid(rank);
-    if (!is_local(*processes, rank) || (ranks->holds(pid) && !held_ones_too)) continue;
-    if (!known.insert(pid).second) continue;
-    closed_gate gate{pid, open_process(pid), {}};
-    // After its pidfd was opened: from then on it is this process or none.
-    if (!is_other_users(pid)) closed_gates.push_back(std::move(gate));
-  }
-  gate_interval = first_gate_interval;
-  try_gates();
+void job::nobody_opens_gates_elsewhere() {
+  const bool opened_them = state_->decisions.open_no_remote_gates();
+  if (opened_them && interface() == interface_kind::mpi2dd) state_->decisions.refuse();
 }
 
-void job::state::try_gates() {
-  gates_at = no_deadline;
-  std::erase_if(closed_gates, [&](closed_gate& gate) { return open_one(gate); });
-  if (closed_gates.empty()) return;
-  if (gate_interval <= last_gate_interval) {
-    gates_at = clock::now() + std::exchange(gate_interval, gate_interval * 2);
-    return;
+std::vector<rank_facts> job::facts_of_ranks() const {
+  const auto& table = state_->table.processes();
+  if (!table) return {};
+  if (interface() != interface_kind::mpi2dd || !state_->graph) {
+    const mpir::job_facts& all = facts();
+    return std::vector<rank_facts>(
+        table->size(), {all.acquired_pre_main, all.force_to_main, all.partial_attach_ok, all.ignore_queues});
   }
-  for (const closed_gate& gate : std::exchange(closed_gates, {})) notice_failure(gate.last);
-}
-
-bool job::state::open_one(closed_gate& gate) {
-  // One that has gone waits for nothing, and its number may have gone to another.
-  if (!is_alive(gate.process)) return true;
-  const auto opened = ranks->open_gate(gate.pid);
-  if (opened) {
-    gate.last = {};
-    return *opened;
+  using mpi2dd::mpi_flag;
+  tracked_graph& graph = *state_->graph;
+  const process_id starter = state_->facts.pid;
+  std::vector<rank_facts> all;
+  all.reserve(table->size());
+  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+    const auto host = table->host_name(entry).value_or("");
+    const process_id rank = table->pid(entry);
+    const auto flags = flags_about(graph, starter, host, rank, state_->table.is_local(entry));
+    // The starter's PARTIAL_ATTACH_OK is about its own ranks, and not about the ranks that these spawn.
+    const bool goes_on_alone = !waits_at_gate(graph, starter, host, rank);
+    all.push_back({flags.has(mpi_flag::acquired_pre_main), flags.has(mpi_flag::force_to_main), goes_on_alone,
+                   flags.has(mpi_flag::ignore_queue)});
   }
-  gate.last = fail(opened.error());
-  if (opened.error().code != error_code::permission) return false;
-  notice_failure(gate.last);
-  gate_refused = true;
-  return true;
+  return all;
 }
 
 }  // namespace mpiacq

@@ -6,18 +6,19 @@
 #include <span>
 #include <vector>
 
-#include "control/job_state.hpp"
+#include "parts/process_loop.hpp"
 #include "rank_stopper.hpp"
 
 namespace mpiacq {
 
-/// Processes that the job traces (the starter, ranks that it follows, ranks that it holds) are reached through the
-/// job's tracer: those that run are stopped and run on afterwards, those that are held stay so. A second tracer takes
-/// all other ranks.
-class job::state::job_rank_stopper final : public rank_stopper {
+/// Stops ranks for a look into them. Processes that the job traces (the starter, ranks that it follows, ranks that it
+/// holds) are reached through the job's tracer: those that run are stopped and run on afterwards, those that are held
+/// stay so. A second tracer attaches to all other ranks.
+class job_rank_stopper final : public rank_stopper {
  public:
-  job_rank_stopper(state& job, tracer_options options) : job_(job), options_(std::move(options)) {}
-  /// Whoever is held still runs on.
+  job_rank_stopper(process_loop& loop, tracer& control, tracer_options options)
+      : loop_(loop), control_(control), options_(std::move(options)) {}
+  /// Ranks that this object has stopped run on.
   ~job_rank_stopper() override;
   job_rank_stopper(const job_rank_stopper&) = delete;
   job_rank_stopper& operator=(const job_rank_stopper&) = delete;
@@ -30,12 +31,13 @@ class job::state::job_rank_stopper final : public rank_stopper {
   std::optional<process_event> next_event() override;
 
  private:
-  [[nodiscard]] bool is_the_jobs(process_id rank) const;
-  [[nodiscard]] std::vector<result<void>> take_others(std::span<const attach_target> ranks);
+  [[nodiscard]] std::vector<result<void>> stop_traced(std::span<const attach_target> ranks);
+  [[nodiscard]] std::vector<result<void>> attach_others(std::span<const attach_target> ranks);
 
-  state& job_;
+  process_loop& loop_;
+  tracer& control_;  ///< the job's
   tracer_options options_;
-  std::unique_ptr<tracer> beside_;    ///< from the first rank on that the job does not follow
+  std::unique_ptr<tracer> second_;    ///< from the first rank on that the job does not trace
   std::set<process_id> interrupted_;  ///< they ran before
 };
 

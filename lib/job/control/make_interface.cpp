@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which interface: the one that was asked for, or MPI2DD where it is there, else MPIR.
+// The interface of a process: the one that was asked for, or MPI2DD where the program has it, else MPIR.
 #include <utility>
 
 #include "control/process_interface.hpp"
@@ -8,8 +8,8 @@ namespace mpiacq {
 
 namespace {
 
-/// Looks for both until a program has one of them, and is that one from then on. A program with both has MPI2DD; the
-/// other's variables are then left alone, or everything would be told twice.
+/// Looks for both interfaces until the program has one of them, and is that one from then on. In a program with both it
+/// is MPI2DD: with MPIR's variables written as well, the program would report everything twice.
 class either_interface final : public process_interface {
  public:
   explicit either_interface(interface_request request) : request_(std::move(request)) { begin(); }
@@ -49,7 +49,7 @@ class either_interface final : public process_interface {
     mpi2dd_ = make_mpi2dd_interface(request_.mpi2dd, request_.mpir.daemons);
     mpir_ = make_mpir_interface(request_.mpir);
   }
-  /// One of the two is gone when the other has been found. Until then MPIR speaks: its sentences name more.
+  /// Until one of the two is found, MPIR answers: its sentences name more symbols.
   [[nodiscard]] process_interface& current() const { return mpir_ ? *mpir_ : *mpi2dd_; }
 
   steps first_look(look at, const target& process) {
@@ -63,7 +63,7 @@ class either_interface final : public process_interface {
     auto older = (*mpir_.*at)(process);
     if (!older) return older;
     if (mpir_->is_there()) {
-      // Symbols of MPI2DD without a usable info block: what is wrong with that is worth a word.
+      // The program has symbols of MPI2DD without a usable info block: the report says what is wrong with it.
       for (step& what : *newer) {
         if (std::holds_alternative<mpir::report_problem>(what)) older->push_back(std::move(what));
       }
@@ -71,7 +71,7 @@ class either_interface final : public process_interface {
       return older;
     }
     if (mpi2dd_->breakpoint()) {
-      // Its block may be filled by the time it is needed.
+      // The program may fill its info block later.
       mpir_.reset();
       return newer;
     }

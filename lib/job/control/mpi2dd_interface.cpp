@@ -22,7 +22,7 @@ class mpi2dd_interface final : public process_interface {
   mpi2dd_interface(mpi2dd::acquisition_options options, const std::optional<mpir::daemon_request>& daemons)
       : is_rank_(options.of == mpi2dd::part::rank),
         daemons_wanted_(daemons.has_value()),
-        says_so_(daemons && !daemons->only_if_possible),
+        reports_no_daemons_(daemons && !daemons->only_if_possible),
         acquisition_(gates_are_ours(options)) {}
 
   interface_kind kind() const override { return interface_kind::mpi2dd; }
@@ -64,7 +64,8 @@ class mpi2dd_interface final : public process_interface {
   }
 
  private:
-  /// Who leaves a rank stopped for another tool leaves its gate closed for that: `job` says when one is opened.
+  /// The acquisition would open a rank's gate at the detach. A rank that is left stopped for another tool keeps its
+  /// gate closed for that tool, so `job` decides.
   static mpi2dd::acquisition_options gates_are_ours(mpi2dd::acquisition_options options) {
     options.of = mpi2dd::part::starter;
     return options;
@@ -75,18 +76,17 @@ class mpi2dd_interface final : public process_interface {
     learn_facts();
     std::vector<step> all;
     for (mpi2dd::action& action : *actions) {
-      // An info block that cannot be used is one at each event.
+      // An unusable info block gives the same problem at each event.
       const auto* problem = std::get_if<mpi2dd::report_problem>(&action);
-      if (problem != nullptr && !told_.insert(problem->what.message).second) continue;
+      if (problem != nullptr && !noticed_.insert(problem->what.message).second) continue;
       all.push_back(std::visit([&](auto& one) { return translated(process, one); }, action));
     }
     if (daemons_wanted_ && is_there() && facts_.daemons == mpir::daemon_launch::not_asked) {
       facts_.daemons = mpir::daemon_launch::refused;
-      if (!says_so_) return all;
+      if (!reports_no_daemons_) return all;
       all.emplace_back(mpir::report_problem{
           error{error_code::unsupported,
-                fmt::format("the starter cannot be asked for daemons by MPI2DD, which has nothing for that: if it has "
-                            "MPIR too, {}",
+                fmt::format("MPI2DD cannot ask the starter for daemons; if the starter has MPIR too, {}",
                             remedies::choose_mpir)}});
     }
     return all;
@@ -100,7 +100,7 @@ class mpi2dd_interface final : public process_interface {
   static step translated(const target&, mpi2dd::report_problem& problem) {
     return mpir::report_problem{std::move(problem.what)};
   }
-  /// If this program dies, nobody will be there for what its flags ask for, nor to open a gate.
+  /// If this program dies, nothing handles the events that its flags ask for, and nothing opens the gate.
   [[nodiscard]] step translated(const target& process, mpi2dd::write_flags& write) const {
     auto left = write.flags.without(debugger_flag::being_debugged).without(debugger_flag::request_directory_events);
     if (is_rank_) left = left.with(debugger_flag::gate);
@@ -120,11 +120,11 @@ class mpi2dd_interface final : public process_interface {
 
   bool is_rank_;
   bool daemons_wanted_;
-  bool says_so_;  ///< where it cannot have them
+  bool reports_no_daemons_;
   bool runs_already_ = false;
   mpi2dd::acquisition acquisition_;
   mpir::job_facts facts_;
-  std::set<std::string> told_;
+  std::set<std::string> noticed_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "errors/try.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "rank_gate.hpp"
 
@@ -27,7 +28,7 @@ std::vector<result<void>> mpir_rank_control::hold(std::span<const process_id> ra
   for (std::size_t i = 0; i < places.size(); ++i) {
     const process_id rank = ranks[places[i]];
     if (attached[i]) held_.insert(rank);
-    outcomes[places[i]] = attached[i] ? tell(rank) : std::move(attached[i]);
+    outcomes[places[i]] = attached[i] ? announce_debugger(rank) : std::move(attached[i]);
   }
   for (std::size_t i = 0; i < ranks.size(); ++i) outcomes[i] = outcomes[first_place.at(ranks[i])];
   return outcomes;
@@ -38,7 +39,7 @@ std::vector<std::uint32_t> mpir_rank_control::gates(const process_table& table, 
   return plan ? std::move(plan->gates) : std::vector<std::uint32_t>{};
 }
 
-result<void> mpir_rank_control::tell(process_id rank) {
+result<void> mpir_rank_control::announce_debugger(process_id rank) {
   rank_view view(rank, user());
   // A rank whose symbols cannot be read is held all the same.
   if (!look(view, rank, search_)) return {};
@@ -47,7 +48,7 @@ result<void> mpir_rank_control::tell(process_id rank) {
     const auto* write = std::get_if<mpir::write_memory>(&action);
     if (write == nullptr) continue;
     const std::vector<std::byte> zero(write->bytes.size());
-    if (auto promised = control_.restore_on_exit(rank, write->address, zero); !promised) return promised;
+    TRY(control_.restore_on_exit(rank, write->address, zero));
   }
   return write_all(view, actions);
 }

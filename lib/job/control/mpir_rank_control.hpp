@@ -22,7 +22,7 @@ class mpir_rank_control final : public rank_control {
   /// All of them, or none (MPIR 1.1, 9.13).
   [[nodiscard]] std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) override;
   [[nodiscard]] bool holds(process_id rank) const override { return held_.contains(rank); }
-  /// They are nobody's then: nothing that they do is of interest.
+  /// Nothing that a running rank does is of interest: it is let go.
   [[nodiscard]] result<void> run_on() override { return let_go(leave::running); }
   /// MPIR_being_debugged = 0.
   [[nodiscard]] result<void> let_go(leave how) override;
@@ -31,7 +31,7 @@ class mpir_rank_control final : public rank_control {
   [[nodiscard]] result<bool> open_gate(process_id rank) override;
 
  private:
-  [[nodiscard]] result<void> tell(process_id rank);
+  [[nodiscard]] result<void> announce_debugger(process_id rank);
   [[nodiscard]] result<void> let_go(process_id rank, leave how);
   tracer& control_;
   debug_file_search search_;

@@ -20,16 +20,15 @@ namespace mpiacq {
 struct write_bytes {
   target_address address;
   std::vector<std::byte> bytes;
-  /// What is to stand there if this program ends before it lets go; empty: what stands there now.
-  std::optional<std::vector<std::byte>> at_our_end = {};
-  /// A launched starter must go on to find it until its table is there, whatever becomes of us.
+  /// What is to stand there if this program ends before it lets go of the process; empty: what stands there now.
+  std::optional<std::vector<std::byte>> restored_on_exit = {};
+  /// A launched starter needs to find these bytes until its table is reported, even if this program ends.
   bool until_the_table = false;
 };
-/// The job may be there already: walk it.
+/// The job may be running already: walk it.
 struct look_for_job {};
 
-/// What an interface asks to be done to the process, in the order given. Steps that both interfaces have are written
-/// once; the others are one interface's own.
+/// What an interface asks the job to do, in the order given. Both interfaces share the first five.
 using step =
     std::variant<mpir::plant_breakpoint, mpir::lift_breakpoint, write_bytes, mpir::watch_modules, mpir::report_problem,
                  // MPIR
@@ -38,7 +37,7 @@ using step =
                  // MPI2DD
                  look_for_job, mpi2dd::report_event>;
 
-/// The debugger's half of an interface in one process. `job` tells it what happened and does what it answers; it knows
+/// The debugger's half of an interface in one process. `job` tells it what happened, and does what it answers. It knows
 /// neither the tracer nor the other interface. The calls are those of `mpir::acquisition`, and answer in the same way.
 class process_interface {
  public:
@@ -46,7 +45,7 @@ class process_interface {
   virtual ~process_interface() = default;
 
   [[nodiscard]] virtual interface_kind kind() const = 0;
-  /// All of its symbols have been found.
+  /// All symbols of the interface have been found.
   [[nodiscard]] virtual bool is_there() const = 0;
   [[nodiscard]] virtual std::optional<target_address> breakpoint() const = 0;
   [[nodiscard]] virtual const mpir::job_facts& facts() const = 0;
@@ -60,13 +59,13 @@ class process_interface {
   [[nodiscard]] virtual steps modules_changed(const target& process) = 0;
   [[nodiscard]] virtual steps at_breakpoint(const target& process) = 0;
   [[nodiscard]] virtual steps before_detach(const target& process) = 0;
-  /// Lets a rank go on that waits for us in MPI_Init. MPIR's gates are opened from outside (mpir_rank_control.hpp).
+  /// Opens the gate at which a rank waits in MPI_Init. mpir_rank_control opens MPIR's gates.
   [[nodiscard]] virtual steps open_gate(const target&) { return steps{}; }
-  /// Whether the process may have those that it starts wait for us; said at its entry point, and by MPI2DD again.
+  /// MPI2DD: tells the process whether it is debugged, and with that whether the ranks that it starts wait at gates.
   [[nodiscard]] virtual steps being_debugged(const target&, bool) { return steps{}; }
-  /// Who runs the job, for `facts`. MPIR's starters say it themselves; MPI2DD has nothing for it.
+  /// The Slurm step of the job, for `facts`. MPIR's starters say it themselves; MPI2DD has no variable for it.
   virtual void belongs_to(const slurm_step&) {}
-  // MPIR's alone: its table may be filled, and its breakpoint be inlined, without a call that we could see.
+  // MPIR alone: a starter may fill its table without a call of MPIR_Breakpoint, and that call may be inlined.
   [[nodiscard]] virtual steps look_again(const target&) { return steps{}; }
   [[nodiscard]] virtual steps at_state_written(const target&) { return steps{}; }
 };

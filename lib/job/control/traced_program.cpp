@@ -3,21 +3,21 @@
 
 #include <utility>
 
+#include "errors/try.hpp"
 #include "mpiacq/process/process_user.hpp"
 
 namespace mpiacq {
 
-traced_program::traced_program(tracer& control, process_id pid, debug_file_search search, std::optional<user_id> user)
-    : control_(control), pid_(pid), search_(std::move(search)), memory_(pid, user), cache_(memory_) {}
+traced_program::traced_program(trap_control& traps, process_id pid, debug_file_search search,
+                               std::optional<user_id> user)
+    : traps_(traps), pid_(pid), search_(std::move(search)), memory_(pid, user), cache_(memory_) {}
 
 result<void> traced_program::open() {
   // An exec took breakpoints and memory with it.
   watch_.reset();
   symbols_.reset();
   cache_.forget();
-  auto opened = process_symbols::open(pid_, cache_, search_);
-  if (!opened) return fail(std::move(opened).error());
-  symbols_ = std::move(*opened);
+  symbols_ = TRY(process_symbols::open(pid_, cache_, search_));
   return {};
 }
 
@@ -33,8 +33,8 @@ result<void> traced_program::write(target_address address, std::span<const std::
 
 result<void> traced_program::write_while_here(target_address address, std::span<const std::byte> bytes) {
   std::vector<std::byte> before(bytes.size());
-  if (auto read = read_exact(memory_, address, before); !read) return read;
-  if (auto promised = control_.restore_on_exit(pid_, address, before); !promised) return promised;
+  TRY(read_exact(memory_, address, before));
+  TRY(traps_.restore_on_exit(pid_, address, before));
   return write(address, bytes);
 }
 
@@ -42,14 +42,14 @@ result<void> traced_program::watch_link_map() {
   if (watch_ || !symbols_) return {};
   const auto where = symbols_->link_map_breakpoint();
   if (!where) return {};
-  if (auto planted = control_.insert_breakpoint(pid_, *where); !planted) return fail(std::move(planted).error());
+  (void)TRY(traps_.insert_breakpoint(pid_, *where, breakpoint_kind::automatic));
   watch_ = where;
   return {};
 }
 
 result<void> traced_program::stop_watching_link_map() {
   const auto where = std::exchange(watch_, std::nullopt);
-  return where ? control_.remove_breakpoint(pid_, *where) : result<void>{};
+  return where ? traps_.remove_breakpoint(pid_, *where) : result<void>{};
 }
 
 void traced_program::about_to_run() {

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,27 +12,29 @@
 
 namespace mpiacq {
 
-/// A process with the debugger's half of an interface in it. It may turn out to be the starter: what was launched, and
-/// what that has started in turn as long as none of them has spawned the job. Or it is a rank or directory of an
-/// MPI2DD job, which raise events as the starter does.
+/// A process that the job follows, with the debugger's half of an interface in it. It is one that may be the starter:
+/// what was launched, and its descendants as long as none of them has spawned the job. Or it is a rank or directory of
+/// an MPI2DD job: those raise events as the starter does.
 struct followed_process {
-  followed_process(tracer& control, process_id process, debug_file_search search,
+  followed_process(trap_control& traps, process_id process, debug_file_search search,
                    std::unique_ptr<process_interface> half, std::optional<user_id> user = {})
-      : pid(process), program(control, process, std::move(search), user), interface(std::move(half)) {}
+      : pid(process), program(traps, process, std::move(search), user), interface(std::move(half)) {}
 
   process_id pid;
   std::string executable;
   traced_program program;
   std::unique_ptr<process_interface> interface;  ///< never null
-  bool is_member = false;                        ///< it is in the job, and not its starter
-  bool stopped = false;                          ///< all its threads are held by the tracer
-  bool stays = false;                            ///< somebody wants it held: whatever stops it leaves it stopped
-  bool waits = false;                            ///< at an event, for the caller's answer
+  bool is_member = false;                        ///< a rank or directory of the job, and not its starter
+  bool stopped = false;                          ///< the tracer holds all its threads
+  bool stays = false;                            ///< it is wanted held: whatever stops it leaves it stopped
+  bool waits = false;                            ///< it stands at an event that the caller has to answer
   bool ended = false;
   /// Launched: MPIR_being_debugged as it was written, until the table has been reported.
   std::optional<write_bytes> announced;
 
   [[nodiscard]] bool has_interface() const { return interface->is_there(); }
 };
+
+using followed_processes = std::map<process_id, followed_process>;
 
 }  // namespace mpiacq

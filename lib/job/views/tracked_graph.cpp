@@ -26,8 +26,8 @@ std::set<std::pair<std::string_view, std::int64_t>> processes_of(const process_t
   return all;
 }
 
-tracked_graph::table_change change_between(const process_table* before, const process_table& now) {
-  tracked_graph::table_change change;
+table_change change_between(const process_table* before, const process_table& now) {
+  table_change change;
   const auto known = before == nullptr ? decltype(processes_of(now)){} : processes_of(*before);
   for (std::uint32_t i = 0; i < now.size(); ++i) {
     if (!known.contains({now.host_name(i).value_or(""), now.pid(i).value()})) change.came.push_back(i);
@@ -57,7 +57,7 @@ mpi2dd::walk_options tracked_graph::options() const {
   return targets_.options(std::move(options));
 }
 
-result<tracked_graph::table_change> tracked_graph::walk_from(process_id process) {
+result<table_change> tracked_graph::walk_from(process_id process) {
   auto walked = mpi2dd::walk(targets_.start(process), targets_.opener(), options());
   if (!walked) return fail(std::move(walked).error());
   graph_ = std::move(*walked);
@@ -66,7 +66,7 @@ result<tracked_graph::table_change> tracked_graph::walk_from(process_id process)
   return make_table();
 }
 
-result<tracked_graph::table_change> tracked_graph::reread(process_id raised_by, const table_selection& tables) {
+result<table_change> tracked_graph::reread(process_id raised_by, const table_selection& tables) {
   if (!graph_) return walk_from(raised_by);
   const auto number = number_of(raised_by);
   if (number && any(tables)) {
@@ -75,8 +75,7 @@ result<tracked_graph::table_change> tracked_graph::reread(process_id raised_by, 
   return make_table();
 }
 
-result<tracked_graph::table_change> tracked_graph::reread_what_changed(process_id raised_by,
-                                                                       const table_selection& tables) {
+result<table_change> tracked_graph::reread_what_changed(process_id raised_by, const table_selection& tables) {
   if (!graph_) return walk_from(raised_by);
   // What a reading leads to is opened then and there: only what was known before can have changed.
   const std::size_t known = graph_->visits().size();
@@ -113,7 +112,7 @@ result<void> tracked_graph::refresh(mpi2dd::process_number process, const table_
   return mpi2dd::refresh(*graph_, process, tables, targets_.opener(), options());
 }
 
-tracked_graph::table_change tracked_graph::make_table() {
+table_change tracked_graph::make_table() {
   const mpi2dd::visit& first = graph_->visits().front();
   process_table read =
       tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or("")));
@@ -154,7 +153,7 @@ std::vector<tracked_graph::member> tracked_graph::members_here() const {
   return all;
 }
 
-tracked_graph::origin tracked_graph::origin_of(std::string_view host, process_id rank) const {
+rank_origin tracked_graph::origin_of(std::string_view host, process_id rank) const {
   const auto process = graph_ ? graph_->find(targets_.canonical_host(host), rank) : std::nullopt;
   const auto world = process ? graph_->world_of(*process) : std::nullopt;
   const auto made_by = world ? graph_->worlds()[index(*world)].spawn : std::nullopt;
@@ -175,8 +174,13 @@ mpi2dd::flag_set<mpi2dd::mpi_flag> tracked_graph::flags_of(process_id process) {
   return flags_.emplace(process, block->mpi_flags).first->second;
 }
 
-std::vector<tracked_graph::abort> tracked_graph::aborts_here() {
-  std::vector<abort> all;
+bool tracked_graph::is_starter_before_start(process_id process) const {
+  const mpi2dd::visit* seen = visit_of(process);
+  return seen != nullptr && seen->is_starter() && seen->info->block.state == mpi2dd::debug_state::none;
+}
+
+std::vector<process_abort> tracked_graph::aborts_here() {
+  std::vector<process_abort> all;
   for (const member& one : members_here()) {
     const auto opened = targets_.open(targets_.host(), one.pid, one.executable);
     if (!opened) continue;

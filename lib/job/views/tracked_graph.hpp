@@ -13,35 +13,28 @@
 #include "local_targets.hpp"
 #include "mpiacq/job/process_table.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
+#include "parts/gate_decisions.hpp"
+#include "parts/mpi2dd_events.hpp"
 #include "views/graph_table.hpp"
 
 namespace mpiacq {
 
 /// An MPI2DD job as it is known at this moment: its graph, kept up to date from event to event, and the table of its
 /// ranks. It reads processes, of this node where nobody else reads those of others, and does nothing to them.
-class tracked_graph {
+class tracked_graph final : public event_graph, public rank_origins {
  public:
   /// `elsewhere`: as look_options::read_elsewhere.
   tracked_graph(process_id named, const table_limits& limits, const debug_file_search& search,
                 mpi2dd::elsewhere_reader elsewhere = {});
 
-  /// What has become of the ranks between two looks.
-  struct table_change {
-    std::vector<std::uint32_t> came;  ///< entries of the table as it is now
-    std::size_t left = 0;
-  };
-
-  /// Walks the whole job, beginning at a process of this node.
-  [[nodiscard]] result<table_change> walk_from(process_id process);
-  /// After an event: reads these tables of the process that raised it again.
-  [[nodiscard]] result<table_change> reread(process_id raised_by, const mpi2dd::table_selection& tables);
-  /// The same for every table of the job that stands elsewhere now, or has another size: an event may be about the
-  /// tables of other processes.
-  [[nodiscard]] result<table_change> reread_what_changed(process_id raised_by, const mpi2dd::table_selection& tables);
+  [[nodiscard]] result<table_change> walk_from(process_id process) override;
+  [[nodiscard]] result<table_change> reread(process_id raised_by, const mpi2dd::table_selection& tables) override;
+  [[nodiscard]] result<table_change> reread_what_changed(process_id raised_by,
+                                                         const mpi2dd::table_selection& tables) override;
 
   /// Null before the first walk.
   [[nodiscard]] const mpi2dd::graph* graph() const { return graph_ ? &*graph_ : nullptr; }
-  [[nodiscard]] const std::shared_ptr<const process_table>& table() const { return table_; }
+  [[nodiscard]] const std::shared_ptr<const process_table>& table() const override { return table_; }
   /// A process of this node, by its number; null where the job does not know it.
   [[nodiscard]] const mpi2dd::visit* visit_of(process_id process) const;
   /// Whether some process table lists this process of this node.
@@ -57,23 +50,11 @@ class tracked_graph {
   /// Ranks, directories, metadirectories and starters, once each.
   [[nodiscard]] std::vector<member> members_here() const;
 
-  /// Who has started a rank's world.
-  struct origin {
-    bool spawned = false;          ///< by a rank; else by a starter
-    std::optional<process_id> by;  ///< that rank, where it is known and of this node
-  };
-  [[nodiscard]] origin origin_of(std::string_view host, process_id rank) const;
-  /// What a process of this node says of itself. It is asked once: an MPI is done with its flags before the first
-  /// event. None where it cannot be asked, or has no MPI2DD.
-  [[nodiscard]] mpi2dd::flag_set<mpi2dd::mpi_flag> flags_of(process_id process);
-
-  /// A process whose debug_state is ABORT at this moment.
-  struct abort {
-    process_id process;
-    std::optional<std::string> reason;  ///< its abort_string; empty where it gives none
-  };
-  /// Those of `members_here`. Reads the info block of each of them.
-  [[nodiscard]] std::vector<abort> aborts_here();
+  [[nodiscard]] rank_origin origin_of(std::string_view host, process_id rank) const override;
+  /// A process is asked once: an MPI is done with its flags before the first event.
+  [[nodiscard]] mpi2dd::flag_set<mpi2dd::mpi_flag> flags_of(process_id process) override;
+  [[nodiscard]] bool is_starter_before_start(process_id process) const override;
+  [[nodiscard]] std::vector<process_abort> aborts_here() override;
 
   /// What is wrong with processes and tables, that has not been told before.
   [[nodiscard]] std::vector<error> take_problems();

@@ -1,0 +1,122 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the caller can ask of a job. Nothing here stops or changes a process.
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "control/job_state.hpp"
+#include "proc/process_state.hpp"
+#include "queue_library.hpp"
+
+namespace mpiacq {
+
+std::string_view name(interface_kind kind) {
+  return kind == interface_kind::mpi2dd ? "mpi2dd" : "mpir";
+}
+
+std::string_view name(rank_state state) {
+  constexpr std::array<std::string_view, 7> names = {"held",   "running",    "stopped", "gone",
+                                                     "remote", "other-user", "unknown"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+bool is_on_this_node(rank_state state) {
+  return state == rank_state::held || state == rank_state::running || state == rank_state::stopped;
+}
+
+const starter_facts& job::starter() const {
+  return state_->facts;
+}
+const mpir::job_facts& job::facts() const {
+  return state_->starter().interface->facts();
+}
+std::shared_ptr<const process_table> job::processes() const {
+  return state_->table.processes();
+}
+interface_kind job::interface() const {
+  return state_->starter().interface->kind();
+}
+const mpir::symbol_set* job::symbols() const {
+  return state_->starter().interface->symbols();
+}
+
+std::vector<symbol> job::interface_symbols() const {
+  std::vector<symbol> all;
+  const auto add = [&](const std::optional<symbol>& one) {
+    if (one) all.push_back(*one);
+  };
+  if (const mpir::symbol_set* found = symbols()) {
+    for (const mpir::known_symbol& known : mpir::known_symbols()) {
+      add((*found)[known.id]);
+      // Some starters spell the name differently.
+      if (found->has(known.id)) all.back().name = known.name;
+    }
+  } else if (process_symbols* searched = state_->starter().program.symbols()) {
+    constexpr std::array<std::string_view, 2> names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
+    const auto of_mpi2dd = searched->find_symbols(names);
+    if (of_mpi2dd) std::for_each(of_mpi2dd->begin(), of_mpi2dd->end(), add);
+  }
+  return all;
+}
+
+std::optional<std::string> job::missing_symbols() const {
+  const followed_process& starter = state_->starter();
+  const process_symbols* searched = starter.program.symbols();
+  return searched == nullptr ? std::nullopt : starter.interface->missing_symbols(*searched);
+}
+
+rank_state job::state::state_of_rank(std::size_t entry) const {
+  if (!table.is_local(entry)) return rank_state::remote;
+  const process_id pid = table.processes()->pid(entry);
+  if ((starter().stopped && pid == facts.pid) || ranks->holds(pid)) return rank_state::held;
+  if (pid != facts.pid && table.is_other_users(pid)) return rank_state::other_user;
+  switch (state_of(pid)) {
+    case run_state::running:
+      return rank_state::running;
+    case run_state::stopped:
+    case run_state::traced:
+      return rank_state::stopped;
+    case run_state::unknown:
+      return rank_state::unknown;
+    case run_state::gone:
+      break;
+  }
+  return rank_state::gone;
+}
+
+std::vector<rank_state> job::rank_states() const {
+  std::vector<rank_state> states;
+  const auto& table = state_->table.processes();
+  if (!table) return states;
+  states.reserve(table->size());
+  // A table may name one process many times.
+  std::unordered_map<process_id, rank_state> known;
+  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+    if (!state_->table.is_local(entry)) {
+      states.push_back(rank_state::remote);
+      continue;
+    }
+    const auto [at, is_new] = known.try_emplace(table->pid(entry), rank_state::gone);
+    if (is_new) at->second = state_->state_of_rank(entry);
+    states.push_back(at->second);
+  }
+  return states;
+}
+
+bool job::is_local(std::size_t entry) const {
+  return state_->table.is_local(entry);
+}
+
+/// All ranks run the same MPI library: the first one that lives on this node is asked.
+std::optional<std::string> job::queue_library() const {
+  const auto& table = state_->table.processes();
+  if (!table || facts().ignore_queues) return std::nullopt;
+  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+    if (is_on_this_node(state_->state_of_rank(entry))) {
+      return queue_library_of(table->pid(entry), state_->facts.pid);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mpiacq
