@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Numbers of processes, threads and users.
 #pragma once
 
 #include <compare>
@@ -8,7 +10,7 @@
 namespace mpiacq {
 
 namespace detail {
-/// A number that is an identity: it compares and hashes, and converts to nothing by itself.
+/// A number that identifies something. It can be compared and hashed, and does not convert to other numbers.
 template <class Tag>
 class identity {
  public:
@@ -22,16 +24,16 @@ class identity {
 };
 }  // namespace detail
 
-/// A process, by its number on the node where it runs (Linux: the thread group id). 64 bits because a starter may
-/// publish pids of other nodes in a wider field than this host's pid_t (MPIR 1.1, 9.2). -1 names no process.
+/// The pid of a process on the node where it runs (Linux: the thread group id). It has 64 bits, because a starter may
+/// publish pids of other nodes in a wider field than the pid_t of this host (MPIR 1.1, 9.2). -1: no process.
 using process_id = detail::identity<struct process_id_tag>;
 
-/// One thread of a process on this node (Linux: the task id). -1 names no thread.
+/// One thread of a process on this node (Linux: the task id). -1: no thread.
 using thread_id = detail::identity<struct thread_id_tag>;
 
 /// A user, by number (credentials(7)).
 using user_id = detail::identity<struct user_id_tag>;
-/// -1: no user. A process that acts for more than one user has none of its own.
+/// -1: no user. A process that acts for several users has no user of its own.
 inline constexpr user_id no_user{};
 
 }  // namespace mpiacq

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Names and source lines for addresses of running code.
+/// @file
+/// Names and source lines for addresses of running code.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +16,24 @@
 
 namespace mpiacq {
 
-/// Where one process has code: which bytes of which file are executed at which addresses.
+/// The code of one process: which bytes of which file it executes at which addresses.
 ///
-/// It is what /proc/PID/maps said when it was read, and costs that one file: the kernel knows of what the dynamic
-/// linker's list does not have (the linker itself before it has run, other namespaces of dlmopen, a replaced file).
-/// A copy is the same map. Thread: any.
+/// A map is made from one reading of /proc/PID/maps. The kernel's list has mappings that the dynamic linker's list lacks:
+/// the dynamic linker before it has run, other namespaces of dlmopen, replaced files. Copies share one map. Thread: any.
 class code_map {
  public:
-  /// Reads the map of `pid`, which must be held, or at least alive, also while a catalogue is asked about this map:
-  /// its files are opened through /proc/PID. `memory` must outlive this map and its copies; it is read only where
-  /// the vdso's names are asked for, or where the kernel does not let us see which file it is that is mapped.
-  /// Errors: process_gone, permission, system.
+  /// Reads the map of process `pid`. The process must be held, or at least alive, for as long as a catalogue is asked
+  /// about this map, because files are opened through /proc/PID. `memory` must outlive this map and its copies; it is
+  /// read only for names of the vDSO, and if the kernel does not show which file is mapped. Errors: process_gone,
+  /// permission, system.
   [[nodiscard]] static result<code_map> read(process_id pid, memory_reader& memory);
-  /// The same, where what is mapped has been read already (`read_process_maps`).
+  /// The map in a text that was read before (`read_process_maps`).
   [[nodiscard]] static code_map in(std::string_view maps, process_id pid, memory_reader& memory);
 
+  /// The process of the map.
   [[nodiscard]] process_id process() const;
-  /// The path of the module whose code is at an address, as the kernel has it, without its " (deleted)"; "[vdso]" for
-  /// the kernel's own; empty for code of no file, and where there is no code.
+  /// The path of the module whose code is at an address, as the kernel gives it, without " (deleted)". "[vdso]" for the
+  /// vDSO; empty for code of no file, and if there is no code at the address.
   [[nodiscard]] std::string module_path(target_address address) const;
 
   struct state;
@@ -43,77 +44,78 @@ class code_map {
   std::shared_ptr<state> state_;
 };
 
-/// The places at one address, innermost first: the functions that the compiler inlined there, then the function that
-/// the code belongs to, which is always there. So all but the last are `stack_frame::inlined`.
+/// The places at one address, innermost first: the inlined functions, then the function that contains the code. All but
+/// the last are `stack_frame::inlined`; there is always a last one.
 using code_places = std::vector<std::shared_ptr<const code_place>>;
 
-/// What a catalogue has done so far.
+/// Counts of what a catalogue has done.
 struct catalogue_counts {
-  std::size_t files = 0;      ///< modules' files that were opened, the vdso included; debug files are not counted
-  std::size_t questions = 0;  ///< addresses asked for
-  std::size_t looked_up = 0;  ///< of these, those that no earlier one had answered
+  std::size_t files = 0;      ///< files of modules that were opened, including the vDSO, without debug files
+  std::size_t questions = 0;  ///< addresses that callers have asked for
+  std::size_t looked_up = 0;  ///< addresses among them that needed a new look-up
 };
 
 /// Names the code of all processes of a job.
 ///
-/// Each module file is opened and read once, however many processes map it: files are known by device, inode, size
-/// and time of change of the very file that a process maps, then by build id. Nothing is read before a question needs
-/// it, and an answer is kept for each instruction of a file, so that 64 ranks at one place cost one look. Equal
-/// places are one object for as long as the catalogue lives: whoever merges stacks compares pointers.
+/// Each file is opened and read once, however many processes map it. The catalogue recognises files by the device, inode,
+/// size and time of change of the mapped file, then by build id. It reads nothing before a question needs it, and keeps an
+/// answer for each instruction, so 64 ranks at one place cost one look-up. Equal places are one object for as long as the
+/// catalogue lives: to merge stacks, compare pointers.
 ///
-/// Where a name comes from, the first that has one:
-/// 1. DWARF: of the file itself, of its debug file (build id, .gnu_debuglink), of what that shares with others (dwz),
-/// of
-///    debuginfod's servers where `debug_file_search` lets them be asked (for each module that stands in a stack). C++
-///    by its linkage name, demangled; where the compiler wrote none, by the qualified name. Fortran as in the source:
-///    `module::procedure`, and without the underscore at the end. Lines come from the line table, a caller's of
-///    inlined code from where it was inlined. The rest of a split unit is read from its .dwo file, or from the package
-///    (.dwp) next to the module.
-/// 2. `.symtab` of the file or of its debug file, else `.dynsym` with what `.gnu_debugdata` adds (MiniDebugInfo): the
-///    function whose size covers the address; one
-///    without a size only if no other stands between. Of several names for one address an exported one goes before a
-///    local one, then one with fewer underscores in front (`write`, not `__write`), then a shorter one (`MPI_Recv`, not
-///    `PMPI_Recv`). Versions (`@@GLIBC_2.2.5`) and what compilers add to a function's parts and copies are taken off:
-///    `.cold`, `.part.N`, `.constprop.N`, `.isra.N`, `.lto_priv.N`, `.llvm.N`, each also repeated, so that they are
-///    called as the function in the source.
-/// 3. The relocation that a stub of the procedure linkage table jumps by (x86-64): `name@plt`.
-/// 4. Nothing: the place is its module and the offset there, or the bare address.
+/// A name comes from the first of these sources that has one:
+/// 1. DWARF of the file, of its debug file (build id, .gnu_debuglink), of the file that these share with others (dwz), and
+///    of debuginfod's servers if `debug_file_search` allows them. A C++ function has its demangled linkage name, or its
+///    qualified name if the compiler wrote no linkage name. A Fortran procedure is named as in the source
+///    (`module::procedure`), without the underscore at the end. Lines come from the line table; the line of a caller of
+///    inlined code is the line of the inlined call. The rest of a split unit is read from its .dwo file, or from the
+///    package (.dwp) next to the module.
+/// 2. `.symtab` of the file or of its debug file, else `.dynsym` together with `.gnu_debugdata` (MiniDebugInfo): the
+///    function whose size covers the address. A function without a size counts only if no other function is in between.
+///    Of several names for one address, the catalogue prefers exported names, then names with fewer underscores in front
+///    (`write`, not `__write`), then shorter names (`MPI_Recv`, not `PMPI_Recv`). It removes versions (`@@GLIBC_2.2.5`)
+///    and the suffixes by which compilers name parts and copies of a function: `.cold`, `.part.N`, `.constprop.N`,
+///    `.isra.N`, `.lto_priv.N`, `.llvm.N`, also repeated.
+/// 3. The relocation of a stub of the procedure linkage table (x86-64): `name@plt`.
+/// 4. No source: the place is its module and the offset there, or the bare address.
 ///
-/// What is wrong with a file spoils at most that file's names, goes to `problems` once, and the next source is asked.
-/// Memory: of each file that is named in a stack, its symbol table, or its debug sections with what libdw keeps of the
-/// units that hold an address asked for; and the answers, at most about a million of them before those are forgotten
-/// that nobody holds. The debug information of one file takes at most 256 MB, of all files 1 GB; what would take more
-/// is not used, and a problem says so. A file's descriptor stays open, so that its inode is no other's meanwhile.
+/// A fault of a file affects only the names of that file. It is in `problems` once, and the next source is asked.
+///
+/// Memory: for each file in a stack, its symbol table or its debug sections, with what libdw keeps of the units that were
+/// needed; and the answers. Beyond about a million answers, the unused ones are dropped. The debug information of one file
+/// takes at most 256 MB, and of all files 1 GB; what would take more is not used, and a problem says so. The descriptor of
+/// each file stays open, so that its inode is not reused meanwhile.
 ///
 /// Thread: any, several at a time; questions about one module wait for each other.
 class code_catalogue {
  public:
+  /// A catalogue that looks for debug files as `search` says.
   explicit code_catalogue(debug_file_search search = {});
   ~code_catalogue();
   code_catalogue(code_catalogue&&) noexcept;
   code_catalogue& operator=(code_catalogue&&) noexcept;
 
-  /// One question: what is at `pc` of that process? The instruction before a return address is the call, so that is
-  /// the one which is looked up for it: the next may belong to another line, or another function.
+  /// One question: which code is at `pc` in the process of `map`? For a return address the catalogue looks up the
+  /// instruction before it, which is the call: the next instruction may belong to another line or function.
   struct query {
     const code_map* map = nullptr;
     target_address pc;
     bool is_return_address = false;
   };
 
-  /// Never null, never empty. There is no failure: what has no name is its module's offset, or an address.
+  /// The places at an address: never null, never empty. Code without a name has its module and offset, or its address.
   [[nodiscard]] std::shared_ptr<const code_places> places(const code_map& map, target_address pc,
                                                           bool is_return_address);
-  /// Many at once, in their order; those of one module are looked up together.
+  /// The places of many addresses, in the order of `queries`. Addresses of one module are looked up together.
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
 
-  /// Looks these up on a thread of the catalogue's own, in which every signal is blocked, and keeps the answers: by
-  /// the stack of the first rank that was unwound, files are opened while others still are. Maps are copied. A question
-  /// that comes meanwhile waits only for modules that are being read.
+  /// Looks addresses up on a thread of the catalogue, in which every signal is blocked, and keeps the answers. So files
+  /// are opened for the first stack while other stacks are still unwound. Maps are copied. Questions that come meanwhile
+  /// wait only for the modules that are being read.
   void expect(std::span<const query> queries);
 
-  /// What was wrong with files so far, each once, with the module's path.
+  /// The faults of files so far, each once, with the path of the module.
   [[nodiscard]] std::vector<error> problems() const;
+  /// What the catalogue has done so far.
   [[nodiscard]] catalogue_counts counts() const;
 
  private:

@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The memory, symbols and types of a process, from its core file.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +15,49 @@
 
 namespace mpiacq {
 
-/// Where the files are that the process of a core file had mapped, if not where it had them.
+/// Where to look for the files that the process had mapped, if they are not at their paths on this machine.
 struct core_file_options {
-  /// The program's file: no other place is looked at for it then.
+  /// The file of the program. If it is set, the program is not looked for elsewhere.
   std::string executable;
   /// A folder that stands for the root of the machine where the core was made. A file is looked for in it by its whole
-  /// path, then by its name alone, and after that where this machine has it.
+  /// path, then by its name alone, and after that at its path on this machine.
   std::string sysroot;
 };
 
-/// The memory of a process that has ended, out of its core file: ELF (ET_CORE), of Linux, of either width and byte
-/// order, as the kernel, gcore or QEMU write it.
+/// The memory of a process in a core file: ELF (ET_CORE) of Linux, of either width and byte order, as written by the
+/// kernel, gcore or QEMU.
 ///
-/// What was not dumped (code and constants mostly) is read from the file that was mapped there (NT_FILE), if that is
-/// still the same file: by its build id, or where there is none, by its program headers, held against the first page
-/// that is in the core. Data that the process could have written is never taken from a file. Everything else is
-/// unreadable; nothing is made up.
+/// Memory that was not dumped (mostly code and constants) is read from the mapped file (NT_FILE) if it is still the same
+/// file. The build id decides, or, without a build id, the program headers compared with the first page in the core. Data
+/// that the process could have written is never taken from a file. All other memory is unreadable.
 ///
-/// Thread: one at a time. Every size and offset out of the core is checked before use; a hostile core costs no more
-/// than some tens of megabytes. A file that is mapped is opened when the first read needs it.
+/// Every size and offset from the core is checked before use; a hostile core costs at most some tens of megabytes. A
+/// mapped file is opened when the first read needs it. Thread: one at a time.
 class core_file final : public memory_reader {
  public:
-  /// Errors: not_found, permission, bad_format (what it is instead, or which part of a core it lacks), limit.
+  /// Opens a core file. Errors: not_found, permission, bad_format (with what the file is instead, or which part of a core
+  /// it lacks), limit.
   [[nodiscard]] static result<std::unique_ptr<core_file>> open(std::string path, core_file_options options = {});
   ~core_file() override;
 
+  /// The path of the core file.
   [[nodiscard]] const std::string& path() const;
+  /// The ABI of the process.
   [[nodiscard]] const target_abi& abi() const;
-  /// The process's number on its own node (NT_PRPSINFO, else the first NT_PRSTATUS); -1 where the core does not say.
+  /// The pid on the node of the process (NT_PRPSINFO, else the first NT_PRSTATUS); -1 if the core does not say it.
   [[nodiscard]] process_id pid() const;
-  /// The path of its program as the kernel had it mapped (NT_FILE), else as it was started (AT_EXECFN), else its short
-  /// name (NT_PRPSINFO, at most 15 bytes); empty where none of them is there.
+  /// The path of the program as the kernel had it mapped (NT_FILE), else as it was started (AT_EXECFN), else its short
+  /// name (NT_PRPSINFO, at most 15 bytes); empty if the core has none of them.
   [[nodiscard]] const std::string& executable() const;
-  /// The signal that ended it, in the first NT_PRSTATUS; 0 where none did. gcore writes what its debugger saw last.
+  /// The signal that ended the process, from the first NT_PRSTATUS; 0 if none did. gcore writes the last signal that its
+  /// debugger saw.
   [[nodiscard]] int signal() const;
 
-  /// Errors: system (the core itself cannot be read).
+  /// Reads memory as `memory_reader::read_ranges`. Errors: system (the core file cannot be read).
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
 
-  /// What is wrong with the core as a whole (it is cut short), and which files were wanted and not used, with the
-  /// reason. Nothing there stops the rest from being used.
+  /// Faults of the core as a whole (such as missing parts at its end), and files that were needed and not used, with the
+  /// reason. The rest of the core can be used nevertheless.
   [[nodiscard]] std::span<const error> problems() const;
 
  private:
@@ -62,26 +67,27 @@ class core_file final : public memory_reader {
   std::unique_ptr<state> state_;
 };
 
-/// The symbols and types of the process of a core file: its modules by the dynamic linker's link map in the core's
-/// memory, each then as a live process's. Dynamic symbols take no file where the core has their tables; a core of the
-/// kernel mostly has not, and then it takes the library's own file. The same rules hold as for memory: a file that is
-/// not the one that was mapped is not used, and a problem says so.
+/// The symbols and types of the process in a core file. The modules come from the dynamic linker's link map in the core.
+/// If the core has the tables of the dynamic symbols, no file is needed for them; a core of the kernel mostly lacks them,
+/// and then the file of the library is read. A file that is not the mapped one is not used, and a problem says so.
 ///
 /// Thread: one at a time.
 class core_symbols final : public symbol_source {
  public:
-  /// `core` must outlive this. Errors: bad_format (no auxiliary vector; its program cannot be recognised), system.
+  /// Opens the symbols of a core. `core` must outlive this object. Errors: bad_format (there is no auxiliary vector, or the
+  /// program cannot be recognised), system.
   [[nodiscard]] static result<std::unique_ptr<core_symbols>> open(core_file& core, debug_file_search search = {});
   ~core_symbols() override;
 
+  /// The ABI of the process.
   [[nodiscard]] const target_abi& abi() const;
-  /// AT_ENTRY.
+  /// The entry point of the program (AT_ENTRY).
   [[nodiscard]] target_address entry_point() const;
-  /// In the dynamic linker's order, the executable first.
+  /// The modules in the order of the dynamic linker, the executable first.
   [[nodiscard]] std::span<const std::shared_ptr<const module>> modules() const;
-  /// As `process_symbols::executable_is_stripped`; true also where the executable's file is not at hand.
+  /// As `process_symbols::executable_is_stripped`; also true if the file of the executable is not available.
   [[nodiscard]] bool executable_is_stripped() const;
-  /// What was wrong with the link map or with single modules.
+  /// Faults of the link map and of single modules.
   [[nodiscard]] std::span<const error> problems() const;
 
   [[nodiscard]] result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,

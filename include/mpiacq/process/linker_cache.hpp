@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Libraries in the dynamic linker's cache.
 #pragma once
 
 #include <string>
@@ -7,10 +9,9 @@
 
 namespace mpiacq {
 
-/// The files that this machine's dynamic linker has for a library's name ("libmpi.so.40"), by its cache
-/// /etc/ld.so.cache. In the cache's order, which is the linker's preference; of all architectures. None where the cache
-/// cannot be read, or does not know the name. The cache is read at each call: an administrator may make it again.
-/// Thread: any.
+/// The files that the dynamic linker of this machine has for a library ("libmpi.so.40") in its cache /etc/ld.so.cache, for
+/// all architectures, in the order of the linker's preference. Empty if the cache cannot be read or lacks the name. The cache
+/// is read at each call, because an administrator may renew it. Thread: any.
 [[nodiscard]] std::vector<std::string> files_in_linker_cache(std::string_view library);
 
 }  // namespace mpiacq

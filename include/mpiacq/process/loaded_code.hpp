@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a process has loaded, learnt once for all processes of a job that map the same files.
+/// @file
+/// What a process has loaded, learnt once for all processes of a job that map the same files.
 #pragma once
 
 #include <cstddef>
@@ -16,28 +17,27 @@
 
 namespace mpiacq {
 
-/// What one process has mapped as code, what is known of the modules, and where their names come from.
+/// The code of one process: its mappings, its modules for the unwinder, and its map for names.
 struct loaded_code {
-  std::vector<code_range> ranges;  ///< by address
+  std::vector<code_range> ranges;  ///< in the order of addresses
   unwind_map modules;
   code_map names;
 };
 
-/// How many processes a `module_catalogue` has learnt in which way.
+/// How many processes a `module_catalogue` has learnt in each way.
 struct module_catalogue_counts {
-  std::size_t whole = 0;   ///< from all of /proc/PID/maps and the headers in the process's own memory
-  std::size_t shared = 0;  ///< from their executable mappings and what other processes have shown of the same files
+  std::size_t whole = 0;   ///< from all of /proc/PID/maps and the headers in the memory of the process
+  std::size_t shared = 0;  ///< from the executable mappings, and from what other processes have shown of the same files
 };
 
 /// Learns what processes have loaded.
 ///
-/// The first process that maps a file shows what the file's headers say. Another process that maps the same bytes of
-/// the same file (device, inode, offset, size) as code has the same module, moved to its own address: of that process
-/// only the executable mappings are asked for (`read_code_ranges`), and its memory is not read. A process with any
-/// executable mapping that is not known in this way, or that has no file, is learnt whole. The number of an inode goes
-/// to another file only when the first file is gone and no process maps it any more; so that such a number cannot
-/// mislead, what a process has shown holds for one second.
-/// Thread: any, also several at a time.
+/// The headers of a file are read from the first process that maps the file. Another process that maps the same bytes of
+/// the same file (device, inode, offset, size) as code has the same module at its own address: the catalogue then asks only
+/// for the executable mappings (`read_code_ranges`) and does not read memory. A process with an unknown executable mapping,
+/// or with one that has no file, is learnt as a whole. An inode number is reused only after the file is gone and no process
+/// maps it; so that a reused number cannot mislead, what a process has shown counts for one second.
+/// Thread: any, several at a time.
 class module_catalogue {
  public:
   module_catalogue();
@@ -45,9 +45,10 @@ class module_catalogue {
   module_catalogue(const module_catalogue&) = delete;
   module_catalogue& operator=(const module_catalogue&) = delete;
 
-  /// `memory` must outlive the `names` that are given. The process should be stopped, or its mappings should be
-  /// compared afterwards (`read_code_ranges`). Errors: those of `read_process_maps` and `unwind_modules_in`.
+  /// Learns what a process has loaded. `memory` must outlive `loaded_code::names`. The process should be stopped; otherwise
+  /// compare its mappings afterwards (`read_code_ranges`). Errors: those of `read_process_maps` and `unwind_modules_in`.
   [[nodiscard]] result<loaded_code> learn(process_id process, memory_reader& memory);
+  /// How many processes the catalogue has learnt.
   [[nodiscard]] module_catalogue_counts counts() const;
 
  private:

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types by name: of a process, a core file, or a file that is there for its types.
+/// @file
+/// Types by name: of a process, a core file, or a file that was made for its types.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +18,24 @@
 
 namespace mpiacq {
 
-/// The debug information of files, for all processes of a job. A file that many of them map is read once: it is known
-/// by its build id, or where it has none, by device, inode, size and time of change.
+/// The debug information of files, for all processes of a job. A file that many processes map is read once. The catalogue
+/// recognises a file by its build id, or without one by device, inode, size and time of change.
 ///
-/// Of a file nothing is read but where its debug information is, until a type is asked for whose name stands in it;
-/// then units are gone through until one defines it, and what was seen on the way is remembered.
+/// Only the places of the debug information are read, until a caller asks for a type whose name is in the file. Then the
+/// catalogue goes through the units until one defines the type, and remembers what it has seen.
 ///
 /// Thread: any, several at a time; questions about one file wait for each other.
 class type_catalogue {
  public:
+  /// A catalogue that looks for debug files as `search` says.
   explicit type_catalogue(debug_file_search search = {});
   ~type_catalogue();
   type_catalogue(type_catalogue&&) noexcept;
   type_catalogue& operator=(type_catalogue&&) noexcept;
 
-  /// What was wrong with files so far, each once.
+  /// The faults of files so far, each once.
   [[nodiscard]] std::vector<error> problems() const;
-  /// Files whose debug information was opened.
+  /// The number of files whose debug information was opened.
   [[nodiscard]] std::size_t files_read() const;
 
   struct state;
@@ -43,26 +45,28 @@ class type_catalogue {
   std::unique_ptr<state> state_;
 };
 
-/// The types of all modules of a process, as `type_source` has them: by the DWARF of each module itself, else of its
-/// debug file (build id, .gnu_debuglink), with what that shares with others (dwz). One module can be put before the
-/// others: the MPI library, whose names an application may have used again. That one alone is asked from debuginfod's
-/// servers.
+/// The types of all modules of a process, from the DWARF of each module or of its debug file (build id, .gnu_debuglink),
+/// with what that file shares with others (dwz). One module can be asked before the others: the MPI library, whose names an
+/// application may use again. Only for that module are debuginfod's servers asked.
 ///
-/// A name is a typedef's, a tag, or "struct x" ("union", "enum", "class" likewise), in C++ with its namespaces
-/// ("ns::x"); a type of a Fortran module also without the module ("m::t" or "t"), in capitals or not. Members of
-/// anonymous structures and of base classes are members of their parent; bit fields have no offset and are left out.
-/// A file that cannot be read is as one that knows nothing, and stands in `type_catalogue::problems`.
+/// A name is the name of a typedef, a tag, or "struct x" ("union", "enum", "class" likewise), in C++ with its namespaces
+/// ("ns::x"). A type of a Fortran module is also found without the module ("m::t" or "t"), in capitals or not. Members of
+/// anonymous structures and of base classes are members of their parent. Bit fields have no offset and are left out.
+/// A file that cannot be read contributes no types, and is in `type_catalogue::problems`.
 ///
-/// Thread: one at a time; several process_types can share one catalogue, also on several threads.
+/// Thread: one at a time; several process_types on several threads can share one catalogue.
 class process_types final : public type_source {
  public:
-  /// `symbols` and `catalogue` must outlive this. `first` is one of the modules of `symbols`, or null.
+  /// The types of a live process. `symbols` and `catalogue` must outlive this object. `first` is the module to ask first: one
+  /// of the modules of `symbols`, or null.
   process_types(process_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
+  /// The types of the process in a core file.
   process_types(core_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
+  /// The types of a program's file.
   process_types(file_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
   ~process_types() override;
 
-  /// There is no failure: what cannot be read is not known.
+  /// The type of this name; empty if no module defines it or its file cannot be read. Never an error.
   [[nodiscard]] result<std::optional<structure_layout>> type_named(std::string_view type_name,
                                                                    source_language language) override;
 
@@ -71,20 +75,21 @@ class process_types final : public type_source {
   std::unique_ptr<state> state_;
 };
 
-/// The types in one file, of any machine: a program, a library, or an object as a compiler leaves it (ET_REL; its debug
-/// sections are relocated in memory). Type units in groups of their own (-fdebug-types-section) are found in linked
-/// files only.
+/// The types in one file of any machine: a program, a library, or a compiler's object (ET_REL; its debug sections are
+/// relocated in memory). Type units in separate groups (-fdebug-types-section) are found only in linked files.
 ///
 /// Thread: one at a time.
 class type_file final : public type_source {
  public:
-  /// Errors: not_found, permission, bad_format (not ELF; without debug information; what is broken), limit.
+  /// Opens a file. Errors: not_found, permission, bad_format (no ELF file, no debug information, or what is broken), limit.
   [[nodiscard]] static result<std::unique_ptr<type_file>> open(const std::string& path, debug_file_search search = {});
   ~type_file() override;
 
+  /// The path of the file.
   [[nodiscard]] const std::string& path() const;
-  /// Types of another ABI than the process's are of no use for it.
+  /// The ABI of the file. Its types are of use only for processes of the same ABI.
   [[nodiscard]] const target_abi& abi() const;
+  /// The faults of the file that did not prevent its use.
   [[nodiscard]] std::span<const error> problems() const;
 
   [[nodiscard]] result<std::optional<structure_layout>> type_named(std::string_view type_name,
@@ -96,11 +101,12 @@ class type_file final : public type_source {
   std::unique_ptr<state> state_;
 };
 
-/// Several sources, asked one after the other; each null one is passed over.
+/// Several sources, which are asked one after the other until one knows the type.
 ///
 /// Thread: as its parts.
 class type_chain final : public type_source {
  public:
+  /// The parts in the order in which they are asked. A null part is skipped.
   explicit type_chain(std::vector<std::unique_ptr<type_source>> parts) : parts_(std::move(parts)) {}
   [[nodiscard]] result<std::optional<structure_layout>> type_named(std::string_view type_name,
                                                                    source_language language) override;

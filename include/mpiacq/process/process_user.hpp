@@ -1,4 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The users of a process. A process belongs to a job only if its user is the starter's user: a tool that runs as root
+/// would otherwise stop, read and write any process that a hostile starter lists.
 #pragma once
 
 #include <optional>
@@ -8,8 +11,6 @@
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 
-/// The users of a process. A process belongs to a job only if its user is the starter's user: a tool that runs as root
-/// would otherwise stop, read and write any process that a hostile starter lists.
 namespace mpiacq {
 
 /// The users that a process acts for (credentials(7)), as /proc/PID/status shows them. In a program without special

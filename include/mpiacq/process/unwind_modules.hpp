@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What an unwinder must know of the modules of a process: where their code is, and where their unwind tables are.
+/// @file
+/// What an unwinder must know of the modules of a process: where their code and their unwind tables are.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +17,39 @@
 
 namespace mpiacq {
 
-/// One ELF object that a process has mapped with code in it. All addresses are run-time addresses.
+/// One ELF file with code that a process has mapped. All addresses are run-time addresses.
 struct unwind_module {
-  std::string path;                 ///< as the kernel names the file, without " (deleted)"; "[vdso]"
+  std::string path;                 ///< as the kernel gives it, without " (deleted)"; "[vdso]" for the vDSO
   target_address bias;              ///< run-time address = link-time address + bias
-  target_address begin;             ///< of its first segment
-  target_address end;               ///< behind its last one
-  std::vector<std::byte> build_id;  ///< empty where its first page holds none
-  /// Equal for two modules, of whatever processes, whose unwind tables are the same bytes. Empty: never taken for the
-  /// same as another.
+  target_address begin;             ///< the first address of its first segment
+  target_address end;               ///< the address behind its last segment
+  std::vector<std::byte> build_id;  ///< empty if the first page has none
+  /// Two modules with equal identities, of any processes, have the same bytes as unwind tables. Empty: never equal.
   std::string identity;
-  /// The segment that the unwind tables are in. Both null: it has none.
+  /// The segment with the unwind tables. Both null: there are none.
   target_address tables_begin;
   target_address tables_end;
-  target_address eh_frame_hdr;          ///< the header with the search table (PT_GNU_EH_FRAME); null: there is none
+  target_address eh_frame_hdr;          ///< the header with the search table (PT_GNU_EH_FRAME); null if there is none
   std::uint64_t eh_frame_hdr_size = 0;  ///< bytes
-  target_address eh_frame;              ///< only where there is no header: the records themselves
+  target_address eh_frame;              ///< only if there is no header: the records themselves
   std::uint64_t eh_frame_size = 0;      ///< bytes
 };
 
-/// The modules of a process, by address.
+/// The modules of a process in the order of addresses.
 struct unwind_map {
   target_abi abi;  ///< of the modules
   std::vector<unwind_module> modules;
 };
 
-/// What is mapped in a live process at this moment. /proc/PID/maps says where, so that it is right also in the middle
-/// of a dlopen and before the dynamic linker has run; the modules' program headers in memory say the rest, all read
-/// with one call. A file is opened only for a module with code and no PT_GNU_EH_FRAME: only its section headers know
-/// where its `.eh_frame` is. Nothing is read of the tables themselves.
+/// The modules of a live process at this moment. The mappings come from /proc/PID/maps, so they are right even during a dlopen
+/// and before the dynamic linker has run. The rest comes from the program headers in memory, which are read with one call. A
+/// file is opened only for a module with code and without PT_GNU_EH_FRAME, because only its section headers say where its
+/// `.eh_frame` is. The tables themselves are not read.
 ///
-/// The process should be stopped. Errors: process_gone, permission, unsupported (no module in it is an ELF file that we
-/// know). What cannot be made out of a single module leaves that one without tables.
+/// The process should be stopped. A fault of one module leaves that module without tables. Errors: process_gone, permission,
+/// unsupported (no module is an ELF file of a known kind).
 [[nodiscard]] result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory);
-/// The same, where what is mapped has been read already (`read_process_maps`).
+/// The same, with a text that was read before (`read_process_maps`).
 [[nodiscard]] result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, memory_reader& memory);
 
 }  // namespace mpiacq

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Walks the stacks of stopped threads by the unwind tables that their code was loaded with (.eh_frame).
+/// @file
+/// Stacks of stopped threads, computed with the unwind tables of their code (.eh_frame).
 #pragma once
 
 #include <cstddef>
@@ -17,10 +18,9 @@
 
 namespace mpiacq {
 
-/// The unwind tables of modules, shared by all processes that have the same modules loaded: what one unwinder has read
-/// is not read again for another. They are read from the first process that needs them, in pieces of 64 KiB, and only
-/// the pieces that are needed.
-/// Thread: any, also several at a time. It keeps what it has read for as long as it lives.
+/// The unwind tables of modules, shared by all processes that have the same modules loaded. The tables are read from the first
+/// process that needs them, in pieces of 64 KiB and only as needed, and kept for as long as this object lives. Thread: any,
+/// several at a time.
 class unwind_tables {
  public:
   unwind_tables();
@@ -34,48 +34,47 @@ class unwind_tables {
   std::unique_ptr<state> state_;
 };
 
+/// How stacks are walked.
 struct walk_options {
-  std::size_t max_frames = 4096;  ///< of one stack; at least 1
+  std::size_t max_frames = 4096;  ///< for one stack; at least 1
 };
 
-/// One frame before anybody has named its place.
+/// One frame without the names of its place.
 struct raw_frame {
-  target_address pc;  ///< the instruction that runs next; in a caller, the one after its call
-  /// `pc` was left by a call. What it belongs to is found at `pc - 1`: a call that never returns may be the last
-  /// instruction of its function.
+  target_address pc;  ///< the next instruction; in a caller, the instruction after its call
+  /// `pc` is a return address. Look up the code at `pc - 1`: a call that never returns may be the last instruction of its
+  /// function.
   bool is_return_address = false;
-  bool signal_frame = false;  ///< the code that a signal handler returns to; the next frame is what was interrupted
+  bool signal_frame = false;  ///< the code to which a signal handler returns; the next frame is the interrupted code
   friend bool operator==(const raw_frame&, const raw_frame&) = default;
 };
 
-/// The stack of one thread, innermost frame first; there is at least one.
+/// The stack of one thread, innermost frame first. It has at least one frame.
 struct raw_stack {
   thread_id thread;
   std::vector<raw_frame> frames;
   stack_end end = stack_end::outermost;
-  std::string why;  ///< empty for `outermost`; else one clause with the address
+  std::string why;  ///< empty for `outermost`; else one clause that names the address
 };
 
 /// Walks stacks of one process.
 ///
-/// The caller is found by the rules of DWARF's call frame information alone, never by guessing along frame pointers: a
-/// walk that comes to code without tables ends there and says so. Known without tables are the kernel's way back from
-/// a signal handler, stubs that only jump on, and calls through a bad pointer (the return address is then where the
-/// call has put it).
+/// Callers are found only by the rules of DWARF's call frame information, never by guessing along frame pointers. A walk that
+/// reaches code without tables ends there and says so. Three cases need no tables: the return from a signal handler, stubs that
+/// only jump, and calls through a bad pointer.
 ///
-/// Everything that comes out of the process is checked before libunwind or our own evaluator sees it: the bounds of a
-/// record, its encodings, its program. What DWARF allows in it and compilers do not make is refused: jumps and
-/// divisions in expressions, records of more than 64 KiB, tables that lie apart from their header's segment.
+/// Everything from the process is checked before it is evaluated: the bounds of a record, its encodings, its program. The
+/// unwinder refuses what DWARF allows and compilers do not produce: jumps and divisions in expressions, records of more than
+/// 64 KiB, tables outside the segment of their header.
 ///
-/// On x86-64 the stacks of 32-bit programs (i386) are walked as well. libunwind walks no such code from there, so that
-/// our own evaluator follows all of their rules.
+/// On x86-64 the stacks of 32-bit programs (i386) are walked as well.
 ///
-/// Thread: one at a time; several unwinders of several threads may share their tables.
+/// Thread: one at a time; several unwinders of several threads may share tables.
 class unwinder {
  public:
-  /// `modules` are those of `unwind_modules_of`. When the process has mapped or unmapped a module, make another
-  /// unwinder. `memory` must outlive this. Errors: unsupported (the ABI is none that this library walks on this
-  /// machine: x86-64 and i386 on x86-64, aarch64 on aarch64), invalid_argument (no tables).
+  /// An unwinder for one process. `modules` are those of `unwind_modules_of`; create another unwinder when the process has
+  /// mapped or unmapped a module. `memory` must outlive this object. Errors: unsupported (the library walks x86-64 and i386 on
+  /// x86-64, and aarch64 on aarch64), invalid_argument (no tables).
   [[nodiscard]] static result<std::unique_ptr<unwinder>> create(const target_abi& abi,
                                                                 std::shared_ptr<unwind_tables> tables,
                                                                 std::vector<unwind_module> modules,
@@ -84,11 +83,11 @@ class unwinder {
   unwinder(const unwinder&) = delete;
   unwinder& operator=(const unwinder&) = delete;
 
-  /// The stacks of threads that are stopped, in the order of `threads`. Memory is read anew with each call: the tops of
-  /// all stacks at once, what lies deeper as it is needed. Errors: only those that concern the whole target.
+  /// The stacks of stopped threads, in the order of `threads`. Each call reads memory anew: the tops of all stacks at once, the
+  /// deeper parts as needed. Errors: those of `memory_reader::read_ranges`.
   [[nodiscard]] result<std::vector<raw_stack>> walk(std::span<const thread_registers> threads,
                                                     const walk_options& options = {});
-  /// One thread's.
+  /// The stack of one stopped thread.
   [[nodiscard]] result<raw_stack> walk(const thread_registers& thread, const walk_options& options = {});
 
  private:
