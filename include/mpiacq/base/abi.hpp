@@ -28,8 +28,8 @@ struct target_abi {
   friend bool operator==(const target_abi&, const target_abi&) = default;
 };
 
-/// The Linux C ABI of an ELF class (1: 32-bit, 2: 64-bit), data encoding (1: little, 2: big) and machine. x32
-/// (32-bit class on EM_X86_64) has 4-byte pointers and longs.
+/// The Linux C ABI of an ELF class (1: 32-bit, 2: 64-bit), data encoding (1: little, 2: big) and machine. x32 (32-bit
+/// class on EM_X86_64) has 4-byte pointers and longs.
 [[nodiscard]] target_abi abi_of_elf(std::uint8_t elf_class, std::uint8_t elf_data, std::uint16_t machine);
 
 /// Decodes an integer of `bytes.size()` (1 to 8) bytes and extends it with zeros. Any other size gives 0: callers check

@@ -28,8 +28,8 @@ struct memory_range {
 
 /// Reads the memory of a process: of a live process, a core file, or a fake in a test.
 ///
-/// It has one virtual function. Typed reads, strings and the page cache are functions and classes above it.
-/// Thread: any thread, but only one at a time unless the class says otherwise.
+/// It has one virtual function. Typed reads, strings and the page cache are functions and classes above it. Thread: any
+/// thread, but only one at a time unless the class says otherwise.
 class memory_reader {
  public:
   virtual ~memory_reader() = default;

@@ -35,10 +35,10 @@ struct page_sets {
   std::function<void(std::vector<placed_string>&)> take;
 };
 
-/// `visit_c_strings` (memory.hpp) for a caller that uses the texts later. A text in `sets.memory` goes to `sets.take` and
-/// is valid until its set is filled again. `visit` gets all other strings: the unreadable ones, and those that extend
-/// into further pages, whose texts are valid during the call. The function reads memory and calls both functions on the
-/// caller's thread.
+/// `visit_c_strings` (memory.hpp) for a caller that uses the texts later. A text in `sets.memory` goes to `sets.take`
+/// and is valid until its set is filled again. `visit` gets all other strings: the unreadable ones, and those that
+/// extend into further pages, whose texts are valid during the call. The function reads memory and calls both functions
+/// on the caller's thread.
 [[nodiscard]] result<void> visit_c_strings(memory_reader& memory, std::span<const target_address> addresses,
                                            const string_limits& limits,
                                            const std::function<void(const visited_string&)>& visit,

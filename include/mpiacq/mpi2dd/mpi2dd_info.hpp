@@ -1,4 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// MPI2DD, "an interface between a debugger and an MPI implementation", draft of January 2007: the info block of one
+/// process. docs/mpi2dd.md says how the draft is read.
 #pragma once
 
 #include <array>
@@ -15,11 +18,9 @@
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/process/symbols.hpp"
 
-/// MPI2DD, "an interface between a debugger and an MPI implementation", the draft of January 2007: the info block of
-/// one process. docs/mpi2dd.md says how what the draft leaves open is read here.
 namespace mpiacq::mpi2dd {
 
-/// The symbols of the interface: the info block, and the function that is called at points of interest.
+/// The symbols of the interface: the info block, and the function that a process calls to raise an event.
 inline constexpr std::string_view info_symbol = "MPI2DD_info";
 inline constexpr std::string_view breakpoint_symbol = "MPI2DD_breakpoint";
 
@@ -27,9 +28,10 @@ inline constexpr std::array<std::uint8_t, 5> magic = {'M', 'P', 'I', '2', 0x7f};
 inline constexpr std::uint8_t known_version = 1;
 inline constexpr std::uint8_t known_variant = 1;
 
-/// Why MPI2DD_breakpoint was called (MPI2DD_DEBUG_...). A byte of the target: it may be none of these.
+/// Why a process has called MPI2DD_breakpoint (MPI2DD_DEBUG_...). It is a byte of the target, so it may have other
+/// values.
 enum class debug_state : std::uint8_t {
-  none = 0,  ///< not the draft's: the byte before the first call
+  none = 0,  ///< not defined by the draft: the value before the first call
   start = 1,
   spawn = 2,
   connect = 3,
@@ -42,7 +44,7 @@ enum class debug_state : std::uint8_t {
 
 /// Bits that the debugger writes, in `debugger_flags` (MPI2DD_FLAG_...).
 enum class debugger_flag : std::uint32_t {
-  gate = 0x01,                      ///< the process has been acquired: it may leave MPI_Init
+  gate = 0x01,                      ///< the debugger has acquired the process: it may leave MPI_Init
   being_debugged = 0x02,            ///< a debugger is attached to the starter
   request_directory_events = 0x04,  ///< call the breakpoint for changes of directories and metadirectories
 };
@@ -52,36 +54,46 @@ enum class mpi_flag : std::uint32_t {
   i_am_metadir = 0x01,
   i_am_dir = 0x02,
   i_am_starter = 0x04,
-  force_to_main = 0x08,      ///< acquired before main: show main
+  force_to_main = 0x08,      ///< acquired before main: the tool should show main
   ignore_queue = 0x10,       ///< no message queue debugging
   acquired_pre_main = 0x20,  ///< the ranks are attached before main
   partial_attach_ok = 0x40,  ///< continuing the initial process starts the job
 };
 
-/// One row of the tables that names are made from: the draft's own spelling.
+/// A value and its name in the draft.
 template <class Value>
 struct named {
   Value value;
   std::string_view name;
 };
+/// All states with their names.
 [[nodiscard]] std::span<const named<debug_state>> debug_states();
+/// All flags of the debugger with their names.
 [[nodiscard]] std::span<const named<debugger_flag>> debugger_flags();
+/// All flags of the MPI with their names.
 [[nodiscard]] std::span<const named<mpi_flag>> mpi_flags();
 
 /// "MPI2DD_DEBUG_SPAWN"; empty for a byte that the draft does not define.
 [[nodiscard]] std::string_view name(debug_state state);
+/// "MPI2DD_FLAG_GATE"; empty for a bit that the draft does not define.
 [[nodiscard]] std::string_view name(debugger_flag flag);
+/// "MPI2DD_MPIFLAG_I_AM_DIR"; empty for a bit that the draft does not define.
 [[nodiscard]] std::string_view name(mpi_flag flag);
 
-/// A word of flags: known ones by name, and whatever other bits stand beside them, which are kept.
+/// A word of flags. It keeps bits that the draft does not define.
 template <class Flag>
 class flag_set {
  public:
   constexpr flag_set() = default;
+  /// The flags of a word.
   constexpr explicit flag_set(std::uint32_t bits) : bits_(bits) {}
+  /// The word.
   [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
+  /// Whether a flag is set.
   [[nodiscard]] constexpr bool has(Flag flag) const { return (bits_ & static_cast<std::uint32_t>(flag)) != 0; }
+  /// The same word with a flag set.
   [[nodiscard]] constexpr flag_set with(Flag flag) const { return flag_set{bits_ | static_cast<std::uint32_t>(flag)}; }
+  /// The same word with a flag cleared.
   [[nodiscard]] constexpr flag_set without(Flag flag) const {
     return flag_set{bits_ & ~static_cast<std::uint32_t>(flag)};
   }
@@ -92,29 +104,31 @@ class flag_set {
 };
 /// The bits that the draft does not define.
 [[nodiscard]] std::uint32_t unknown_bits(flag_set<debugger_flag> flags);
+/// The bits that the draft does not define.
 [[nodiscard]] std::uint32_t unknown_bits(flag_set<mpi_flag> flags);
-/// The draft's names, with " | " between them; other bits as one hexadecimal number; "0" for none.
+/// The names of the flags joined by " | ", with other bits as one hexadecimal number; "0" for none.
 [[nodiscard]] std::string text(flag_set<debugger_flag> flags);
+/// The same for the flags of the MPI.
 [[nodiscard]] std::string text(flag_set<mpi_flag> flags);
 
-/// Where the fields of MPI2DD_INFO stand, in bytes from its beginning: laid down by the draft, the same for both byte
-/// orders; an address has the target's width.
+/// The offsets of the fields of MPI2DD_INFO in bytes. The draft defines them for both byte orders; an address has the
+/// width of the target.
 struct info_layout {
   std::size_t size = 128;
   std::size_t debug_state = 7;
   std::size_t debugger_flags = 8;
   std::size_t mpi_flags = 12;
-  std::size_t addresses = 16;  ///< the eight of them
+  std::size_t addresses = 16;  ///< the first of eight
   std::size_t counts = 80;     ///< proctable_size and the three integers behind it
   std::size_t padding = 96;
 };
-/// `pointer_size` is 4 or 8: 96 bytes or 128.
+/// The layout for a `pointer_size` of 4 or 8: 96 or 128 bytes.
 [[nodiscard]] constexpr info_layout layout_of_info(std::size_t pointer_size) {
   const std::size_t counts = 16 + 8 * pointer_size;
   return {counts + 16 + 32, 7, 8, 12, 16, counts, counts + 16};
 }
 
-/// MPI2DD_INFO, decoded. Nothing in it has been judged but magic and version.
+/// MPI2DD_INFO, decoded. Only the magic and the version have been checked.
 struct info_block {
   std::uint8_t version = 0;
   std::uint8_t variant = 0;
@@ -133,42 +147,42 @@ struct info_block {
   std::int32_t directory_size = 0;
   std::int32_t metadirectory_size = 0;
   std::int32_t meta_pid = 0;
-  std::array<std::byte, 32> padding{};  ///< reserved, and the vendor's
+  std::array<std::byte, 32> padding{};  ///< reserved, and for the vendor
 
   friend bool operator==(const info_block&, const info_block&) = default;
 };
 
-/// Bytes of one string of the info block (a path, a host name, an abort message).
+/// The largest size in bytes of a string of the info block (a path, a host name, an abort message).
 inline constexpr std::size_t max_info_string = 32768;
 
 /// The info block of a process, with its strings.
 struct process_info {
-  target_address address;  ///< of MPI2DD_info
+  target_address address;  ///< the address of MPI2DD_info
   info_block block;
-  // Empty where the pointer is null, or could not be followed (a warning says so).
+  // A string is empty if its pointer is null or cannot be followed (a warning says so).
   std::optional<std::string> queue_library_32;  ///< the message queue DLL for debuggers of 32 bits
   std::optional<std::string> queue_library_64;
   std::optional<std::string> meta_host;
   std::optional<std::string> meta_executable;
   std::optional<std::string> abort_reason;
-  /// What is not as the draft has it, and did not keep the block from being read: another variant, a string that cannot
-  /// be read, a symbol of another size.
+  /// Faults that did not prevent the reading: another variant, an unreadable string, a symbol of another size.
   std::vector<error> warnings;
 
+  /// Whether it names a metadirectory.
   [[nodiscard]] bool has_metadirectory() const { return meta_host.has_value() && block.meta_pid > 0; }
 };
 
-/// Where MPI2DD_info is; empty where the target has no such symbol: it does not speak this interface.
+/// The symbol MPI2DD_info; empty if the target does not have this interface. Errors as `symbol_source::look_up`.
 [[nodiscard]] result<std::optional<symbol>> find_info(const target& process);
 
-/// Only the block, in one read. Errors: unreadable_memory; bad_format (the magic is another); unsupported (a version
-/// that is not known here, whose fields may stand elsewhere); process_gone, permission.
+/// Reads only the block, with one read. Errors: unreadable_memory; bad_format (another magic); unsupported (an unknown
+/// version, whose fields may be elsewhere); process_gone, permission.
 [[nodiscard]] result<info_block> read_info_block(const target& process, target_address address);
 
-/// The block and its strings, in a handful of reads. Errors as `read_info_block`.
+/// Reads the block and its strings, with a few reads. Errors as `read_info_block`.
 [[nodiscard]] result<process_info> read_info(const target& process, const symbol& info);
 
-/// `find_info` and `read_info`.
+/// Finds and reads the block; empty if the target does not have this interface.
 [[nodiscard]] result<std::optional<process_info>> read_info(const target& process);
 
 }  // namespace mpiacq::mpi2dd

@@ -18,8 +18,9 @@ namespace mpiacq {
 
 /// The code of one process: which bytes of which file it executes at which addresses.
 ///
-/// A map is made from one reading of /proc/PID/maps. The kernel's list has mappings that the dynamic linker's list lacks:
-/// the dynamic linker before it has run, other namespaces of dlmopen, replaced files. Copies share one map. Thread: any.
+/// A map is made from one reading of /proc/PID/maps. The kernel's list has mappings that the dynamic linker's list
+/// lacks: the dynamic linker before it has run, other namespaces of dlmopen, replaced files. Copies share one map.
+/// Thread: any.
 class code_map {
  public:
   /// Reads the map of process `pid`. The process must be held, or at least alive, for as long as a catalogue is asked
@@ -57,13 +58,14 @@ struct catalogue_counts {
 
 /// Names the code of all processes of a job.
 ///
-/// Each file is opened and read once, however many processes map it. The catalogue recognises files by the device, inode,
-/// size and time of change of the mapped file, then by build id. It reads nothing before a question needs it, and keeps an
-/// answer for each instruction, so 64 ranks at one place cost one look-up. Equal places are one object for as long as the
-/// catalogue lives: to merge stacks, compare pointers.
+/// Each file is opened and read once, however many processes map it. The catalogue recognises files by the device,
+/// inode, size and time of change of the mapped file, then by build id. It reads nothing before a question needs it,
+/// and keeps an answer for each instruction, so 64 ranks at one place cost one look-up. Equal places are one object for
+/// as long as the catalogue lives: to merge stacks, compare pointers.
 ///
 /// A name comes from the first of these sources that has one:
-/// 1. DWARF of the file, of its debug file (build id, .gnu_debuglink), of the file that these share with others (dwz), and
+/// 1. DWARF of the file, of its debug file (build id, .gnu_debuglink), of the file that these share with others (dwz),
+/// and
 ///    of debuginfod's servers if `debug_file_search` allows them. A C++ function has its demangled linkage name, or its
 ///    qualified name if the compiler wrote no linkage name. A Fortran procedure is named as in the source
 ///    (`module::procedure`), without the underscore at the end. Lines come from the line table; the line of a caller of
@@ -71,7 +73,8 @@ struct catalogue_counts {
 ///    package (.dwp) next to the module.
 /// 2. `.symtab` of the file or of its debug file, else `.dynsym` together with `.gnu_debugdata` (MiniDebugInfo): the
 ///    function whose size covers the address. A function without a size counts only if no other function is in between.
-///    Of several names for one address, the catalogue prefers exported names, then names with fewer underscores in front
+///    Of several names for one address, the catalogue prefers exported names, then names with fewer underscores in
+///    front
 ///    (`write`, not `__write`), then shorter names (`MPI_Recv`, not `PMPI_Recv`). It removes versions (`@@GLIBC_2.2.5`)
 ///    and the suffixes by which compilers name parts and copies of a function: `.cold`, `.part.N`, `.constprop.N`,
 ///    `.isra.N`, `.lto_priv.N`, `.llvm.N`, also repeated.
@@ -80,10 +83,10 @@ struct catalogue_counts {
 ///
 /// A fault of a file affects only the names of that file. It is in `problems` once, and the next source is asked.
 ///
-/// Memory: for each file in a stack, its symbol table or its debug sections, with what libdw keeps of the units that were
-/// needed; and the answers. Beyond about a million answers, the unused ones are dropped. The debug information of one file
-/// takes at most 256 MB, and of all files 1 GB; what would take more is not used, and a problem says so. The descriptor of
-/// each file stays open, so that its inode is not reused meanwhile.
+/// Memory: for each file in a stack, its symbol table or its debug sections, with what libdw keeps of the units that
+/// were needed; and the answers. Beyond about a million answers, the unused ones are dropped. The debug information of
+/// one file takes at most 256 MB, and of all files 1 GB; what would take more is not used, and a problem says so. The
+/// descriptor of each file stays open, so that its inode is not reused meanwhile.
 ///
 /// Thread: any, several at a time; questions about one module wait for each other.
 class code_catalogue {
@@ -109,8 +112,8 @@ class code_catalogue {
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
 
   /// Looks addresses up on a thread of the catalogue, in which every signal is blocked, and keeps the answers. So files
-  /// are opened for the first stack while other stacks are still unwound. Maps are copied. Questions that come meanwhile
-  /// wait only for the modules that are being read.
+  /// are opened for the first stack while other stacks are still unwound. Maps are copied. Questions that come
+  /// meanwhile wait only for the modules that are being read.
   void expect(std::span<const query> queries);
 
   /// The faults of files so far, each once, with the path of the module.

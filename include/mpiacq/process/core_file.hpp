@@ -27,16 +27,16 @@ struct core_file_options {
 /// The memory of a process in a core file: ELF (ET_CORE) of Linux, of either width and byte order, as written by the
 /// kernel, gcore or QEMU.
 ///
-/// Memory that was not dumped (mostly code and constants) is read from the mapped file (NT_FILE) if it is still the same
-/// file. The build id decides, or, without a build id, the program headers compared with the first page in the core. Data
-/// that the process could have written is never taken from a file. All other memory is unreadable.
+/// Memory that was not dumped (mostly code and constants) is read from the mapped file (NT_FILE) if it is still the
+/// same file. The build id decides, or, without a build id, the program headers compared with the first page in the
+/// core. Data that the process could have written is never taken from a file. All other memory is unreadable.
 ///
 /// Every size and offset from the core is checked before use; a hostile core costs at most some tens of megabytes. A
 /// mapped file is opened when the first read needs it. Thread: one at a time.
 class core_file final : public memory_reader {
  public:
-  /// Opens a core file. Errors: not_found, permission, bad_format (with what the file is instead, or which part of a core
-  /// it lacks), limit.
+  /// Opens a core file. Errors: not_found, permission, bad_format (with what the file is instead, or which part of a
+  /// core it lacks), limit.
   [[nodiscard]] static result<std::unique_ptr<core_file>> open(std::string path, core_file_options options = {});
   ~core_file() override;
 
@@ -49,15 +49,15 @@ class core_file final : public memory_reader {
   /// The path of the program as the kernel had it mapped (NT_FILE), else as it was started (AT_EXECFN), else its short
   /// name (NT_PRPSINFO, at most 15 bytes); empty if the core has none of them.
   [[nodiscard]] const std::string& executable() const;
-  /// The signal that ended the process, from the first NT_PRSTATUS; 0 if none did. gcore writes the last signal that its
-  /// debugger saw.
+  /// The signal that ended the process, from the first NT_PRSTATUS; 0 if none did. gcore writes the last signal that
+  /// its debugger saw.
   [[nodiscard]] int signal() const;
 
   /// Reads memory as `memory_reader::read_ranges`. Errors: system (the core file cannot be read).
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
 
-  /// Faults of the core as a whole (such as missing parts at its end), and files that were needed and not used, with the
-  /// reason. The rest of the core can be used nevertheless.
+  /// Faults of the core as a whole (such as missing parts at its end), and files that were needed and not used, with
+  /// the reason. The rest of the core can be used nevertheless.
   [[nodiscard]] std::span<const error> problems() const;
 
  private:
@@ -67,15 +67,16 @@ class core_file final : public memory_reader {
   std::unique_ptr<state> state_;
 };
 
-/// The symbols and types of the process in a core file. The modules come from the dynamic linker's link map in the core.
-/// If the core has the tables of the dynamic symbols, no file is needed for them; a core of the kernel mostly lacks them,
-/// and then the file of the library is read. A file that is not the mapped one is not used, and a problem says so.
+/// The symbols and types of the process in a core file. The modules come from the dynamic linker's link map in the
+/// core. If the core has the tables of the dynamic symbols, no file is needed for them; a core of the kernel mostly
+/// lacks them, and then the file of the library is read. A file that is not the mapped one is not used, and a problem
+/// says so.
 ///
 /// Thread: one at a time.
 class core_symbols final : public symbol_source {
  public:
-  /// Opens the symbols of a core. `core` must outlive this object. Errors: bad_format (there is no auxiliary vector, or the
-  /// program cannot be recognised), system.
+  /// Opens the symbols of a core. `core` must outlive this object. Errors: bad_format (there is no auxiliary vector, or
+  /// the program cannot be recognised), system.
   [[nodiscard]] static result<std::unique_ptr<core_symbols>> open(core_file& core, debug_file_search search = {});
   ~core_symbols() override;
 

@@ -9,9 +9,9 @@
 
 namespace mpiacq {
 
-/// The files that the dynamic linker of this machine has for a library ("libmpi.so.40") in its cache /etc/ld.so.cache, for
-/// all architectures, in the order of the linker's preference. Empty if the cache cannot be read or lacks the name. The cache
-/// is read at each call, because an administrator may renew it. Thread: any.
+/// The files that the dynamic linker of this machine has for a library ("libmpi.so.40") in its cache /etc/ld.so.cache,
+/// for all architectures, in the order of the linker's preference. Empty if the cache cannot be read or lacks the name.
+/// The cache is read at each call, because an administrator may renew it. Thread: any.
 [[nodiscard]] std::vector<std::string> files_in_linker_cache(std::string_view library);
 
 }  // namespace mpiacq

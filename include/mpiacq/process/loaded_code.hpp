@@ -32,12 +32,12 @@ struct module_catalogue_counts {
 
 /// Learns what processes have loaded.
 ///
-/// The headers of a file are read from the first process that maps the file. Another process that maps the same bytes of
-/// the same file (device, inode, offset, size) as code has the same module at its own address: the catalogue then asks only
-/// for the executable mappings (`read_code_ranges`) and does not read memory. A process with an unknown executable mapping,
-/// or with one that has no file, is learnt as a whole. An inode number is reused only after the file is gone and no process
-/// maps it; so that a reused number cannot mislead, what a process has shown counts for one second.
-/// Thread: any, several at a time.
+/// The headers of a file are read from the first process that maps the file. Another process that maps the same bytes
+/// of the same file (device, inode, offset, size) as code has the same module at its own address: the catalogue then
+/// asks only for the executable mappings (`read_code_ranges`) and does not read memory. A process with an unknown
+/// executable mapping, or with one that has no file, is learnt as a whole. An inode number is reused only after the
+/// file is gone and no process maps it; so that a reused number cannot mislead, what a process has shown counts for one
+/// second. Thread: any, several at a time.
 class module_catalogue {
  public:
   module_catalogue();
@@ -45,8 +45,9 @@ class module_catalogue {
   module_catalogue(const module_catalogue&) = delete;
   module_catalogue& operator=(const module_catalogue&) = delete;
 
-  /// Learns what a process has loaded. `memory` must outlive `loaded_code::names`. The process should be stopped; otherwise
-  /// compare its mappings afterwards (`read_code_ranges`). Errors: those of `read_process_maps` and `unwind_modules_in`.
+  /// Learns what a process has loaded. `memory` must outlive `loaded_code::names`. The process should be stopped;
+  /// otherwise compare its mappings afterwards (`read_code_ranges`). Errors: those of `read_process_maps` and
+  /// `unwind_modules_in`.
   [[nodiscard]] result<loaded_code> learn(process_id process, memory_reader& memory);
   /// How many processes the catalogue has learnt.
   [[nodiscard]] module_catalogue_counts counts() const;

@@ -13,12 +13,12 @@
 
 namespace mpiacq {
 
-/// The text of /proc/PID/maps. The kernel writes it anew for each reading, which takes longer than all uses of it; read it
-/// once for `unwind_modules_in` and `code_map::in`. Errors: process_gone (also for a zombie), permission, system.
+/// The text of /proc/PID/maps. The kernel writes it anew for each reading, which takes longer than all uses of it; read
+/// it once for `unwind_modules_in` and `code_map::in`. Errors: process_gone (also for a zombie), permission, system.
 [[nodiscard]] result<std::string> read_process_maps(process_id process);
 
-/// One executable mapping of a process. Device and inode are those of /proc/PID/maps; on some file systems stat(2) gives
-/// others.
+/// One executable mapping of a process. Device and inode are those of /proc/PID/maps; on some file systems stat(2)
+/// gives others.
 struct code_range {
   target_address begin;
   target_address end;
@@ -29,9 +29,9 @@ struct code_range {
   friend bool operator==(const code_range&, const code_range&) = default;
 };
 
-/// The executable mappings of a process in the order of addresses, without "[vsyscall]". With PROCMAP_QUERY (Linux 6.11)
-/// this costs one call for each mapping, which takes much less time than the text of all mappings. Errors: those of
-/// `read_process_maps`.
+/// The executable mappings of a process in the order of addresses, without "[vsyscall]". With PROCMAP_QUERY (Linux
+/// 6.11) this costs one call for each mapping, which takes much less time than the text of all mappings. Errors: those
+/// of `read_process_maps`.
 [[nodiscard]] result<std::vector<code_range>> read_code_ranges(process_id process);
 
 }  // namespace mpiacq

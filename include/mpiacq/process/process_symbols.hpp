@@ -15,49 +15,50 @@
 
 namespace mpiacq {
 
-/// Where separate debug files are looked for, in addition to the places that `.gnu_debuglink` names relative to the module.
+/// Where separate debug files are looked for, in addition to the places that `.gnu_debuglink` names relative to the
+/// module.
 struct debug_file_search {
-  /// Folders as in gdb's debug-file-directory. In each of them, `.build-id/xx/yyyy.debug` and the path of the module are
-  /// tried.
+  /// Folders as in gdb's debug-file-directory. In each of them, `.build-id/xx/yyyy.debug` and the path of the module
+  /// are tried.
   std::vector<std::string> folders = {"/usr/lib/debug"};
-  /// Whether the servers in DEBUGINFOD_URLS may be asked, as the last resort: for the module whose layout is needed, and for
-  /// the executable if none of the symbols is found. A download can take seconds.
+  /// Whether the servers in DEBUGINFOD_URLS may be asked, as the last resort: for the module whose layout is needed,
+  /// and for the executable if none of the symbols is found. A download can take seconds.
   bool debuginfod = true;
 };
 
 /// The modules of a live process, from the link map of the dynamic linker, with their symbols and types.
 ///
-/// Names in /proc/PID/maps are not used, because files may have been deleted, replaced or renamed. Loaded symbol tables are
-/// read from the memory of the process through `.gnu.hash` or `.hash`, a few bytes for each name. Files are opened only for
-/// what memory does not hold (.symtab, DWARF), through /proc/PID/exe and /proc/PID/root.
+/// Names in /proc/PID/maps are not used, because files may have been deleted, replaced or renamed. Loaded symbol tables
+/// are read from the memory of the process through `.gnu.hash` or `.hash`, a few bytes for each name. Files are opened
+/// only for what memory does not hold (.symtab, DWARF), through /proc/PID/exe and /proc/PID/root.
 ///
 /// Every address and size from the process or from a file is checked before use. Thread: one at a time.
 class process_symbols final : public symbol_source {
  public:
-  /// Opens the symbols of process `pid`. `memory` must outlive this object. The process need not be stopped, but its link
-  /// map may change while it runs. Errors: process_gone, permission, bad_format (the executable is no ELF file of a known
-  /// kind).
+  /// Opens the symbols of process `pid`. `memory` must outlive this object. The process need not be stopped, but its
+  /// link map may change while it runs. Errors: process_gone, permission, bad_format (the executable is no ELF file of
+  /// a known kind).
   [[nodiscard]] static result<std::unique_ptr<process_symbols>> open(process_id pid, memory_reader& memory,
                                                                      debug_file_search search = {});
   ~process_symbols() override;
 
   /// The ABI of the process.
   [[nodiscard]] const target_abi& abi() const;
-  /// The entry point of the program (AT_ENTRY). When it is reached, the libraries that the program is linked with are mapped
-  /// and relocated.
+  /// The entry point of the program (AT_ENTRY). When it is reached, the libraries that the program is linked with are
+  /// mapped and relocated.
   [[nodiscard]] target_address entry_point() const;
-  /// The function that the dynamic linker calls whenever the link map has changed (r_brk); empty in a static program, and
-  /// before the dynamic linker has run.
+  /// The function that the dynamic linker calls whenever the link map has changed (r_brk); empty in a static program,
+  /// and before the dynamic linker has run.
   [[nodiscard]] std::optional<target_address> link_map_breakpoint() const;
 
-  /// Reads the link map again. True if a module came or went since the last reading. In the middle of a change (r_state) the
-  /// old list stays, and the answer is false. Errors: process_gone, permission.
+  /// Reads the link map again. True if a module came or went since the last reading. In the middle of a change
+  /// (r_state) the old list stays, and the answer is false. Errors: process_gone, permission.
   [[nodiscard]] result<bool> refresh();
-  /// The modules in the order of the dynamic linker, the executable first. A shared_ptr stays valid after its module has
-  /// been unloaded.
+  /// The modules in the order of the dynamic linker, the executable first. A shared_ptr stays valid after its module
+  /// has been unloaded.
   [[nodiscard]] std::span<const std::shared_ptr<const module>> modules() const;
-  /// Whether the executable has no `.symtab`, neither in its file nor in a debug file. Then only its exported symbols can be
-  /// found. Opens the file.
+  /// Whether the executable has no `.symtab`, neither in its file nor in a debug file. Then only its exported symbols
+  /// can be found. Opens the file.
   [[nodiscard]] bool executable_is_stripped() const;
   /// Whether the file of a module has a `.symtab`; true for a former module of this process. Opens the file.
   [[nodiscard]] bool has_symbol_table(const module& home) const;
@@ -79,9 +80,9 @@ class process_symbols final : public symbol_source {
   std::unique_ptr<state> state_;
 };
 
-/// The symbols and types of a program's file and of the libraries that the program would load: DT_NEEDED, searched through
-/// DT_RPATH, DT_RUNPATH with $ORIGIN, LD_LIBRARY_PATH, /etc/ld.so.cache and the folders of the system. Load biases are 0, so
-/// addresses are link-time addresses. Nothing of the program is executed. Thread: one at a time.
+/// The symbols and types of a program's file and of the libraries that the program would load: DT_NEEDED, searched
+/// through DT_RPATH, DT_RUNPATH with $ORIGIN, LD_LIBRARY_PATH, /etc/ld.so.cache and the folders of the system. Load
+/// biases are 0, so addresses are link-time addresses. Nothing of the program is executed. Thread: one at a time.
 class file_symbols final : public symbol_source {
  public:
   /// Opens a program's file. Errors: not_found, permission, bad_format. The sentence says what the file is instead: a

@@ -18,11 +18,11 @@
 
 namespace mpiacq {
 
-/// The debug information of files, for all processes of a job. A file that many processes map is read once. The catalogue
-/// recognises a file by its build id, or without one by device, inode, size and time of change.
+/// The debug information of files, for all processes of a job. A file that many processes map is read once. The
+/// catalogue recognises a file by its build id, or without one by device, inode, size and time of change.
 ///
-/// Only the places of the debug information are read, until a caller asks for a type whose name is in the file. Then the
-/// catalogue goes through the units until one defines the type, and remembers what it has seen.
+/// Only the places of the debug information are read, until a caller asks for a type whose name is in the file. Then
+/// the catalogue goes through the units until one defines the type, and remembers what it has seen.
 ///
 /// Thread: any, several at a time; questions about one file wait for each other.
 class type_catalogue {
@@ -45,20 +45,20 @@ class type_catalogue {
   std::unique_ptr<state> state_;
 };
 
-/// The types of all modules of a process, from the DWARF of each module or of its debug file (build id, .gnu_debuglink),
-/// with what that file shares with others (dwz). One module can be asked before the others: the MPI library, whose names an
-/// application may use again. Only for that module are debuginfod's servers asked.
+/// The types of all modules of a process, from the DWARF of each module or of its debug file (build id,
+/// .gnu_debuglink), with what that file shares with others (dwz). One module can be asked before the others: the MPI
+/// library, whose names an application may use again. Only for that module are debuginfod's servers asked.
 ///
-/// A name is the name of a typedef, a tag, or "struct x" ("union", "enum", "class" likewise), in C++ with its namespaces
-/// ("ns::x"). A type of a Fortran module is also found without the module ("m::t" or "t"), in capitals or not. Members of
-/// anonymous structures and of base classes are members of their parent. Bit fields have no offset and are left out.
-/// A file that cannot be read contributes no types, and is in `type_catalogue::problems`.
+/// A name is the name of a typedef, a tag, or "struct x" ("union", "enum", "class" likewise), in C++ with its
+/// namespaces ("ns::x"). A type of a Fortran module is also found without the module ("m::t" or "t"), in capitals or
+/// not. Members of anonymous structures and of base classes are members of their parent. Bit fields have no offset and
+/// are left out. A file that cannot be read contributes no types, and is in `type_catalogue::problems`.
 ///
 /// Thread: one at a time; several process_types on several threads can share one catalogue.
 class process_types final : public type_source {
  public:
-  /// The types of a live process. `symbols` and `catalogue` must outlive this object. `first` is the module to ask first: one
-  /// of the modules of `symbols`, or null.
+  /// The types of a live process. `symbols` and `catalogue` must outlive this object. `first` is the module to ask
+  /// first: one of the modules of `symbols`, or null.
   process_types(process_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
   /// The types of the process in a core file.
   process_types(core_symbols& symbols, type_catalogue& catalogue, const module* first = nullptr);
@@ -81,7 +81,8 @@ class process_types final : public type_source {
 /// Thread: one at a time.
 class type_file final : public type_source {
  public:
-  /// Opens a file. Errors: not_found, permission, bad_format (no ELF file, no debug information, or what is broken), limit.
+  /// Opens a file. Errors: not_found, permission, bad_format (no ELF file, no debug information, or what is broken),
+  /// limit.
   [[nodiscard]] static result<std::unique_ptr<type_file>> open(const std::string& path, debug_file_search search = {});
   ~type_file() override;
 

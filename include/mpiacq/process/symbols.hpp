@@ -21,8 +21,8 @@ namespace mpiacq {
 
 /// One ELF file of a target: its executable, or a mapped library.
 struct module {
-  std::string path;                 ///< as the dynamic linker has it; of the executable, as /proc has it; the file may be deleted
-  target_address bias;              ///< run-time address = module_offset + bias; 0 for a file that does not run
+  std::string path;     ///< as the dynamic linker has it; of the executable, as /proc has it; the file may be deleted
+  target_address bias;  ///< run-time address = module_offset + bias; 0 for a file that does not run
   bool is_executable = false;       ///< the program, not a library
   std::vector<std::byte> build_id;  ///< NT_GNU_BUILD_ID, empty if there is none
 };
@@ -87,9 +87,9 @@ enum class type_kind : std::uint8_t { integer, pointer, array, structure, functi
 /// The type of a variable by debug information, with the type that it points to or is an array of.
 struct variable_type {
   type_kind kind = type_kind::other;
-  std::string name;          ///< the name of the typedef or of the type; empty if there is none
-  std::uint64_t size = 0;    ///< bytes; 0 if it is not known
-  bool is_volatile = false;  ///< of the variable, not of what it points to
+  std::string name;                         ///< the name of the typedef or of the type; empty if there is none
+  std::uint64_t size = 0;                   ///< bytes; 0 if it is not known
+  bool is_volatile = false;                 ///< of the variable, not of what it points to
   type_kind inner_kind = type_kind::other;  ///< pointers and arrays: one element; `other` for void
   std::string inner_name;
   std::uint64_t inner_size = 0;
@@ -103,30 +103,31 @@ struct symbol_scope {
   const module* only_in = nullptr;  ///< only in this module
 };
 
-/// Answers where a name is in a target, and which type it has. A live process, a core file, a program's file and a fake in
-/// a test implement it.
+/// Answers where a name is in a target, and which type it has. A live process, a core file, a program's file and a fake
+/// in a test implement it.
 ///
 /// Thread: one at a time.
 class symbol_source {
  public:
   virtual ~symbol_source() = default;
 
-  /// The definition of each name, in the order of `names`; empty if no module defines the name. Modules are searched in the
-  /// order of the dynamic linker, so the answer is the definition that the program itself uses. Tables that are not loaded
-  /// (`.symtab`, those of debug files) are read only for names that the loaded tables lack, and only within `scope`. One
-  /// pass over a table finds all names, so ask for them together. An error means that a necessary module cannot be read.
+  /// The definition of each name, in the order of `names`; empty if no module defines the name. Modules are searched in
+  /// the order of the dynamic linker, so the answer is the definition that the program itself uses. Tables that are not
+  /// loaded (`.symtab`, those of debug files) are read only for names that the loaded tables lack, and only within
+  /// `scope`. One pass over a table finds all names, so ask for them together. An error means that a necessary module
+  /// cannot be read.
   [[nodiscard]] virtual result<std::vector<std::optional<symbol>>> look_up(std::span<const std::string_view> names,
                                                                            const symbol_scope& scope) = 0;
 
   /// The structure that the pointer `variable` points to, by the type of the variable in the debug information of its
-  /// module, through typedefs, const and volatile, whatever the structure is called (MPIR 1.1, chapter 8, step 11). Empty
-  /// if there is no debug information for it. `near` may be a function of the same source file: it leads to the right unit
-  /// without a search.
+  /// module, through typedefs, const and volatile, whatever the structure is called (MPIR 1.1, chapter 8, step 11).
+  /// Empty if there is no debug information for it. `near` may be a function of the same source file: it leads to the
+  /// right unit without a search.
   [[nodiscard]] virtual result<std::optional<structure_layout>> layout_pointed_to_by(const symbol& variable,
                                                                                      const symbol* near = nullptr) = 0;
 
-  /// The declared type of a variable, by the debug information of its module; `near` as above. Empty if there is none. The
-  /// checker needs it, acquiring a job does not. A source without types need not override it.
+  /// The declared type of a variable, by the debug information of its module; `near` as above. Empty if there is none.
+  /// The checker needs it, acquiring a job does not. A source without types need not override it.
   [[nodiscard]] virtual result<std::optional<variable_type>> type_of(const symbol& variable,
                                                                      const symbol* near = nullptr);
 
@@ -141,8 +142,8 @@ class symbol_source {
   [[nodiscard]] result<std::optional<symbol>> find_symbol(std::string_view name);
 };
 
-/// A process as the interfaces see it. It owns nothing: the caller keeps the parts alive. `writer` is null if the target
-/// cannot be written (a core file).
+/// A process as the interfaces see it. It owns nothing: the caller keeps the parts alive. `writer` is null if the
+/// target cannot be written (a core file).
 struct target {
   memory_reader& memory;
   memory_writer* writer = nullptr;

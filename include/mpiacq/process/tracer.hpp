@@ -36,13 +36,14 @@ struct exit_status {
   friend bool operator==(const exit_status&, const exit_status&) = default;
 };
 
-/// What to launch. The child inherits the terminal, process group, working directory, descriptors without FD_CLOEXEC and
-/// file mode mask of this process, and the signal mask of the thread that calls `tracer::launch`.
+/// What to launch. The child inherits the terminal, process group, working directory, descriptors without FD_CLOEXEC
+/// and file mode mask of this process, and the signal mask of the thread that calls `tracer::launch`.
 struct launch_request {
   std::vector<std::string> arguments;  ///< argv; [0] is looked up in PATH if it has no slash
   /// The whole environment, "NAME=value" each; empty: that of this process.
   std::optional<std::vector<std::string>> environment;
-  /// Ends the child and its followed children with SIGKILL when this process dies. Set it only if the user asked for it.
+  /// Ends the child and its followed children with SIGKILL when this process dies. Set it only if the user asked for
+  /// it.
   bool kill_with_tool = false;
   bool follow_children = false;  ///< see tracer::follow_children
 };
@@ -55,8 +56,8 @@ struct attach_options {
 /// One of many processes to attach to, and how the caller recognises it.
 struct attach_target {
   process_id process;
-  /// The start time of the process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). Another process that has
-  /// the pid by now is not touched. Empty: any process with this pid.
+  /// The start time of the process in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). Another process
+  /// that has the pid by now is not touched. Empty: any process with this pid.
   std::optional<std::uint64_t> start_time;
   /// The effective user that the process must have. It is checked before the process is touched, and again when all its
   /// threads are stopped, because an exec of a set-user-ID program changes it. Empty: any user.
@@ -76,15 +77,15 @@ enum class breakpoint_kind : std::uint8_t {
   software,   ///< a trap instruction written into the program's code
 };
 
-/// The process is at the entry point of its program (AT_ENTRY): its libraries are mapped and relocated, and none of its own
-/// code has run. It comes once after a launch, and after every exec of the process.
+/// The process is at the entry point of its program (AT_ENTRY): its libraries are mapped and relocated, and none of its
+/// own code has run. It comes once after a launch, and after every exec of the process.
 struct entry_reached {};
-/// A followed process has created this one by fork, vfork (posix_spawn) or clone. The new process is traced and has not run
-/// yet. It is the first event of this process.
+/// A followed process has created this one by fork, vfork (posix_spawn) or clone. The new process is traced and has not
+/// run yet. It is the first event of this process.
 struct process_born {
   process_id parent;  ///< the process that created it; another process may wait for it, and it may have ended
-  /// The process runs in the memory of its parent until it execs (vfork). Until then, only hardware breakpoints are possible,
-  /// and the thread that created it cannot stop.
+  /// The process runs in the memory of its parent until it execs (vfork). Until then, only hardware breakpoints are
+  /// possible, and the thread that created it cannot stop.
   bool shares_memory = false;
 };
 /// A thread has reached a breakpoint. Its program counter is `address`; the instruction there has not run yet.
@@ -92,14 +93,14 @@ struct breakpoint_hit {
   thread_id thread;
   target_address address;
 };
-/// A thread has written to a place that `insert_watchpoint` named. The write is complete; another thread may have written
-/// there since.
+/// A thread has written to a place that `insert_watchpoint` named. The write is complete; another thread may have
+/// written there since.
 struct watch_hit {
   thread_id thread;
   target_address address;  ///< as given to `insert_watchpoint`
 };
-/// A stop signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU) has stopped the whole process, as without a tracer. The process stays
-/// stopped until SIGCONT, even after `resume`. It is reported once for each such stop and needs no resume.
+/// A stop signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU) has stopped the whole process, as without a tracer. The process
+/// stays stopped until SIGCONT, even after `resume`. It is reported once for each such stop and needs no resume.
 struct group_stopped {
   int signal = 0;
 };
@@ -107,8 +108,8 @@ struct group_stopped {
 struct group_continued {};
 /// The answer to `interrupt`: every thread is stopped.
 struct interrupted {};
-/// The process has ended. For a launched process this comes even after `detach`, because the tracer server stays its parent;
-/// for an attached process it does not. Nothing more comes for this process.
+/// The process has ended. For a launched process this comes even after `detach`, because the tracer server stays its
+/// parent; for an attached process it does not. Nothing more comes for this process.
 struct process_ended {
   exit_status status;
 };
@@ -119,9 +120,9 @@ struct tracing_problem {
 };
 
 /// The tracer server has released this process by itself: this program made no call for longer than
-/// `tracer_options::hold_limit` while a process of this tracer was stopped, or the tracer server was killed. The process runs
-/// on as after `detach`, without breakpoints. Commands that need it answer error_code::limit until it is attached to again.
-/// For a launched process, process_ended still follows.
+/// `tracer_options::hold_limit` while a process of this tracer was stopped, or the tracer server was killed. The
+/// process runs on as after `detach`, without breakpoints. Commands that need it answer error_code::limit until it is
+/// attached to again. For a launched process, process_ended still follows.
 struct control_lost {
   error why;
 };
@@ -148,143 +149,150 @@ inline constexpr std::chrono::milliseconds default_hold_limit{60'000};
 struct tracer_options {
   /// How long a stop of all threads of a process may take before it is a tracing_problem.
   std::chrono::milliseconds stop_limit{5000};
-  /// The path of the tracer server's program. Empty: it is looked for in the folder MPIACQ_LIBEXEC (not in a program that runs
-  /// with more rights than its user), beside this library, and where the library was installed.
+  /// The path of the tracer server's program. Empty: it is looked for in the folder MPIACQ_LIBEXEC (not in a program
+  /// that runs with more rights than its user), beside this library, and where the library was installed.
   std::string tracing_program;
-  /// The hold limit: how long a process stays stopped without a call of this program. Every call of the tracer, including
-  /// `wait` and `keep_held`, starts the time again. When the time is over (this program is stopped, or waits for a full pipe or
-  /// for memory that does not answer), the tracer server removes all breakpoints, releases all processes of this tracer, and
-  /// reports `control_lost` for each. Empty: processes stay stopped for as long as this program lives. An interactive debugger
-  /// needs that, because its user may think for hours.
+  /// The hold limit: how long a process stays stopped without a call of this program. Every call of the tracer,
+  /// including `wait` and `keep_held`, starts the time again. When the time is over (this program is stopped, or waits
+  /// for a full pipe or for memory that does not answer), the tracer server removes all breakpoints, releases all
+  /// processes of this tracer, and reports `control_lost` for each. Empty: processes stay stopped for as long as this
+  /// program lives. An interactive debugger needs that, because its user may think for hours.
   std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
 };
 
 /// Controls processes with ptrace.
 ///
-/// Each tracer has a separate process, the tracer server (`tracer` in the libexec folder of the package), a child of this
-/// process. The tracer server alone traces: it is the parent of what is launched and the tracer of what is attached. The
-/// host program keeps its signal dispositions and its children. While a tracer lives it has one more child, and
-/// `waitpid(-1, ...)` may report the end of this child.
+/// Each tracer has a separate process, the tracer server (`tracer` in the libexec folder of the package), a child of
+/// this process. The tracer server alone traces: it is the parent of what is launched and the tracer of what is
+/// attached. The host program keeps its signal dispositions and its children. While a tracer lives it has one more
+/// child, and `waitpid(-1, ...)` may report the end of this child.
 ///
-/// Signals of the traced processes are passed on unchanged and are not reported. Threads are followed. Forked children are
-/// followed while a software breakpoint is inserted; children that are not to be followed (`follow_children`) are released
-/// at once, without a trap in their code.
+/// Signals of the traced processes are passed on unchanged and are not reported. Threads are followed. Forked children
+/// are followed while a software breakpoint is inserted; children that are not to be followed (`follow_children`) are
+/// released at once, without a trap in their code.
 ///
-/// If this process dies, by whatever means, everything that was traced goes on: the tracer server removes the breakpoints,
-/// releases all processes, and ends.
+/// If this process dies, by whatever means, everything that was traced goes on: the tracer server removes the
+/// breakpoints, releases all processes, and ends.
 ///
 /// Thread: one at a time, any thread.
 class tracer {
  public:
-  /// Starts a tracer server. Create it early: what is launched has the limits, priority, processor affinity and namespaces
-  /// that this process has now. Errors: not_found (the program of the tracer server; the message says where it was looked for),
-  /// system.
+  /// Starts a tracer server. Create it early: what is launched has the limits, priority, processor affinity and
+  /// namespaces that this process has now. Errors: not_found (the program of the tracer server; the message says where
+  /// it was looked for), system.
   [[nodiscard]] static result<std::unique_ptr<tracer>> create(tracer_options options = {});
   /// Detaches from all processes and leaves them running. It does not wait for launched processes to end.
   ~tracer();
   tracer(const tracer&) = delete;
   tracer& operator=(const tracer&) = delete;
 
-  /// Starts a program under control; its first event is entry_reached. Errors: not_found (no such file; `env` would exit with
-  /// 127); exec_failed or permission (the file cannot be run; 126), with the path and errno; system.
+  /// Starts a program under control; its first event is entry_reached. Errors: not_found (no such file; `env` would
+  /// exit with 127); exec_failed or permission (the file cannot be run; 126), with the path and errno; system.
   [[nodiscard]] result<process_id> launch(const launch_request& request);
 
-  /// Attaches to a running process with all its threads. The call returns when all threads are held, as after `interrupted`;
-  /// no event repeats this. A failed attach has undone itself: every thread is released, and no event of the process comes.
+  /// Attaches to a running process with all its threads. The call returns when all threads are held, as after
+  /// `interrupted`; no event repeats this. A failed attach has undone itself: every thread is released, and no event of
+  /// the process comes.
   ///
-  /// The process keeps its state. If a stop signal had stopped it, group_stopped comes first; the process stays stopped after
-  /// `resume`, and detach(leave::running) leaves it stopped, unless SIGCONT arrives meanwhile. An exec or a fork during the
-  /// attach happens. After an exec, the process is held before the first instruction of the new program, and entry_reached
-  /// follows the resume. If a thread does not leave the kernel within `tracer_options::stop_limit`, a tracing_problem names it,
-  /// and it is held when it does. Until then nothing can be written into the code of the process.
+  /// The process keeps its state. If a stop signal had stopped it, group_stopped comes first; the process stays stopped
+  /// after `resume`, and detach(leave::running) leaves it stopped, unless SIGCONT arrives meanwhile. An exec or a fork
+  /// during the attach happens. After an exec, the process is held before the first instruction of the new program, and
+  /// entry_reached follows the resume. If a thread does not leave the kernel within `tracer_options::stop_limit`, a
+  /// tracing_problem names it, and it is held when it does. Until then nothing can be written into the code of the
+  /// process.
   ///
-  /// No signal is sent to the process (PTRACE_SEIZE, PTRACE_INTERRUPT). A system call in which a thread sleeps is interrupted,
-  /// and the kernel restarts it: read, write, accept, connect, wait4, futex, flock, poll, ppoll, select, pselect, nanosleep,
-  /// clock_nanosleep and pause continue with the rest of their time. The kernel does not restart some calls, as after a stop
-  /// signal (Ctrl-Z); these return EINTR to the program (signal(7)): epoll_wait and epoll_pwait, semop and semtimedop,
-  /// sigtimedwait and sigwaitinfo, io_getevents, and socket calls with a timeout (SO_RCVTIMEO, SO_SNDTIMEO).
+  /// No signal is sent to the process (PTRACE_SEIZE, PTRACE_INTERRUPT). A system call in which a thread sleeps is
+  /// interrupted, and the kernel restarts it: read, write, accept, connect, wait4, futex, flock, poll, ppoll, select,
+  /// pselect, nanosleep, clock_nanosleep and pause continue with the rest of their time. The kernel does not restart
+  /// some calls, as after a stop signal (Ctrl-Z); these return EINTR to the program (signal(7)): epoll_wait and
+  /// epoll_pwait, semop and semtimedop, sigtimedwait and sigwaitinfo, io_getevents, and socket calls with a timeout
+  /// (SO_RCVTIMEO, SO_SNDTIMEO).
   ///
-  /// Errors: not_found (there is no such process, or the number is that of a thread, and the message names its process);
-  /// process_gone (a zombie, or the process has ended meanwhile); busy (another tool traces it; the message has its pid and
-  /// name); permission (the message says which reason of the kernel it is and what to do: another user, set-user-ID, not
-  /// dumpable, capabilities, Yama, seccomp, a kernel thread, another policy); timed_out (the process creates threads faster
-  /// than they can be stopped); invalid_argument (this program itself).
+  /// Errors: not_found (there is no such process, or the number is that of a thread, and the message names its
+  /// process); process_gone (a zombie, or the process has ended meanwhile); busy (another tool traces it; the message
+  /// has its pid and name); permission (the message says which reason of the kernel it is and what to do: another user,
+  /// set-user-ID, not dumpable, capabilities, Yama, seccomp, a kernel thread, another policy); timed_out (the process
+  /// creates threads faster than they can be stopped); invalid_argument (this program itself).
   [[nodiscard]] result<void> attach(process_id process, const attach_options& options = {});
-  /// Attaches to many processes, which stop as close together in time as the kernel allows: all questions are asked first, then
-  /// all threads of all processes are seized, then all are interrupted, and then the stops are collected. The call returns when
-  /// every process is held or has failed, with one outcome for each in the order of `targets`. A failure of one does not affect
-  /// the others. A thread that does not leave the kernel delays the call by `tracer_options::stop_limit`. The tracer server
-  /// keeps a folder of /proc open for each process, up to a limit, and recognises the process by it the next time. Errors as
-  /// `attach`; process_gone also if the pid belongs to another process now (attach_target::start_time).
+  /// Attaches to many processes, which stop as close together in time as the kernel allows: all questions are asked
+  /// first, then all threads of all processes are seized, then all are interrupted, and then the stops are collected.
+  /// The call returns when every process is held or has failed, with one outcome for each in the order of `targets`. A
+  /// failure of one does not affect the others. A thread that does not leave the kernel delays the call by
+  /// `tracer_options::stop_limit`. The tracer server keeps a folder of /proc open for each process, up to a limit, and
+  /// recognises the process by it the next time. Errors as `attach`; process_gone also if the pid belongs to another
+  /// process now (attach_target::start_time).
   [[nodiscard]] std::vector<result<void>> attach_all(std::span<const attach_target> targets,
                                                      const attach_options& options = {});
 
   /// The next event; empty if `until` passed first. Events of one process come in order. Errors: system.
   [[nodiscard]] result<std::optional<process_event>> wait(deadline until = no_deadline);
-  /// Whether no further event can come, except those that `wait` returns at once: nothing is traced, no child of a traced
-  /// process is about to appear, and no launched process is left.
+  /// Whether no further event can come, except those that `wait` returns at once: nothing is traced, no child of a
+  /// traced process is about to appear, and no launched process is left.
   [[nodiscard]] result<bool> is_idle() const;
-  /// A descriptor to poll for reading: it is readable while `wait` would return an event at once. It belongs to the tracer.
+  /// A descriptor to poll for reading: it is readable while `wait` would return an event at once. It belongs to the
+  /// tracer.
   [[nodiscard]] int event_descriptor() const;
 
-  /// Starts the time of `tracer_options::hold_limit` again. Call it after each step of long work on stopped processes. It sends
-  /// a message only if a quarter of the time is over. Errors: system.
+  /// Starts the time of `tracer_options::hold_limit` again. Call it after each step of long work on stopped processes.
+  /// It sends a message only if a quarter of the time is over. Errors: system.
   result<void> keep_held();
 
   /// Lets a stopped process run on. No error if the tracer server has released it already (`control_lost`).
   [[nodiscard]] result<void> resume(process_id process);
   /// Stops all threads of a running process. `interrupted` follows, or another stop that came first.
   [[nodiscard]] result<void> interrupt(process_id process);
-  /// Removes breakpoints and releases every thread; code and debug registers are as before. A running process is stopped for
-  /// that first. For a launched process, process_ended still follows. The process may be attached to again. Errors: timed_out
-  /// (a thread does not stop; it is released when it does), limit (the tracer server has released the process before: what was
-  /// read since it was stopped may be inconsistent), process_gone.
+  /// Removes breakpoints and releases every thread; code and debug registers are as before. A running process is
+  /// stopped for that first. For a launched process, process_ended still follows. The process may be attached to again.
+  /// Errors: timed_out (a thread does not stop; it is released when it does), limit (the tracer server has released the
+  /// process before: what was read since it was stopped may be inconsistent), process_gone.
   [[nodiscard]] result<void> detach(process_id process, leave how = leave::running);
   /// Detaches from many processes, with one outcome for each in their order. The running ones are all stopped first.
   [[nodiscard]] std::vector<result<void>> detach_all(std::span<const process_id> processes, leave how = leave::running);
   /// Sends SIGKILL. process_ended follows.
   [[nodiscard]] result<void> kill(process_id process);
 
-  /// Inserts a breakpoint into a stopped process, and returns the kind that was used. A second breakpoint at one address is no
-  /// error. A software breakpoint is read back after it was written. Errors: invalid_argument, unreadable_memory, unsupported
-  /// (hardware was requested and no register is free), process_gone.
+  /// Inserts a breakpoint into a stopped process, and returns the kind that was used. A second breakpoint at one
+  /// address is no error. A software breakpoint is read back after it was written. Errors: invalid_argument,
+  /// unreadable_memory, unsupported (hardware was requested and no register is free), process_gone.
   [[nodiscard]] result<breakpoint_kind> insert_breakpoint(process_id process, target_address address,
                                                           breakpoint_kind kind = breakpoint_kind::automatic);
   /// Removes a breakpoint from a stopped process. Errors as `insert_breakpoint`.
   [[nodiscard]] result<void> remove_breakpoint(process_id process, target_address address);
 
-  /// Reports every write by the threads of a stopped process to `length` bytes at `address` as watch_hit, even if the value stays
-  /// the same. `length` is 1, 2, 4 or 8 and divides the address. A watchpoint takes a debug register; a process has four for
-  /// breakpoints and watchpoints together. Writes by the kernel (read(2) into the place) and writes by other processes to shared
-  /// memory are not seen. A second watchpoint of the same length at one address is no error. Errors: invalid_argument,
-  /// unsupported (no register is free, or the processor is not supported: aarch64 stops before the write), process_gone.
+  /// Reports every write by the threads of a stopped process to `length` bytes at `address` as watch_hit, even if the
+  /// value stays the same. `length` is 1, 2, 4 or 8 and divides the address. A watchpoint takes a debug register; a
+  /// process has four for breakpoints and watchpoints together. Writes by the kernel (read(2) into the place) and
+  /// writes by other processes to shared memory are not seen. A second watchpoint of the same length at one address is
+  /// no error. Errors: invalid_argument, unsupported (no register is free, or the processor is not supported: aarch64
+  /// stops before the write), process_gone.
   [[nodiscard]] result<void> insert_watchpoint(process_id process, target_address address, std::size_t length);
   /// Removes a watchpoint from a stopped process. Errors as `insert_watchpoint`.
   [[nodiscard]] result<void> remove_watchpoint(process_id process, target_address address);
 
-  /// What the tracer server writes at `address` if this program or this tracer ends, by whatever means, while the process is
-  /// traced: a variable that says that a tool is present goes back to its old value. It replaces an earlier request for the same
-  /// address; empty `bytes` cancel the request. An exec of the process and `detach` cancel all requests of the process. At most
-  /// 64 KiB. Errors: invalid_argument, not_found.
+  /// What the tracer server writes at `address` if this program or this tracer ends, by whatever means, while the
+  /// process is traced: a variable that says that a tool is present goes back to its old value. It replaces an earlier
+  /// request for the same address; empty `bytes` cancel the request. An exec of the process and `detach` cancel all
+  /// requests of the process. At most 64 KiB. Errors: invalid_argument, not_found.
   [[nodiscard]] result<void> restore_on_exit(process_id process, target_address address,
                                              std::span<const std::byte> bytes);
 
-  /// Whether children that a process creates from now on are traced too. A followed child gives process_born, entry_reached for
-  /// each of its execs, and process_ended; its children are followed too. It inherits no breakpoint. `detach` releases each of
-  /// them like any process; its later children are not followed. For the process that waits for it, it is a child like any
-  /// other. Children that a process creates during an attach or detach are not followed.
+  /// Whether children that a process creates from now on are traced too. A followed child gives process_born,
+  /// entry_reached for each of its execs, and process_ended; its children are followed too. It inherits no breakpoint.
+  /// `detach` releases each of them like any process; its later children are not followed. For the process that waits
+  /// for it, it is a child like any other. Children that a process creates during an attach or detach are not followed.
   ///
-  /// The process must be stopped for `follow` to become true. It may become false at any time; children that were created
-  /// before may still give process_born. Note: a set-user-ID program gets no rights from the kernel while a tracer without
-  /// CAP_SYS_PTRACE traces it, so do not follow further than needed. A clone with CLONE_UNTRACED is not seen.
+  /// The process must be stopped for `follow` to become true. It may become false at any time; children that were
+  /// created before may still give process_born. Note: a set-user-ID program gets no rights from the kernel while a
+  /// tracer without CAP_SYS_PTRACE traces it, so do not follow further than needed. A clone with CLONE_UNTRACED is not
+  /// seen.
   [[nodiscard]] result<void> follow_children(process_id process, bool follow);
 
   /// The threads of a process that are known at this moment.
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id process) const;
 
-  /// The general registers of the threads of many stopped processes, in one exchange with the tracer server, with one outcome
-  /// for each process in the order of `processes`. A thread that has not stopped (tracing_problem) or is being killed is left
-  /// out. Errors: invalid_argument (the process runs), process_gone.
+  /// The general registers of the threads of many stopped processes, in one exchange with the tracer server, with one
+  /// outcome for each process in the order of `processes`. A thread that has not stopped (tracing_problem) or is being
+  /// killed is left out. Errors: invalid_argument (the process runs), process_gone.
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
       std::span<const process_id> processes, which_threads which = which_threads::all) const;
 
@@ -295,12 +303,12 @@ class tracer {
 };
 
 /// The memory of a live process on this node. It is read by process_vm_readv, up to 1,024 ranges in a call, and through
-/// /proc/PID/mem if the kernel refuses that. It is written through /proc/PID/mem, so code can be written too. This needs the
-/// permission to trace the process, but no attach. Thread: any, several at a time.
+/// /proc/PID/mem if the kernel refuses that. It is written through /proc/PID/mem, so code can be written too. This
+/// needs the permission to trace the process, but no attach. Thread: any, several at a time.
 class process_memory final : public memory_reader, public memory_writer {
  public:
-  /// The memory of process `pid`. It is written to only while the process belongs to `user` alone (process_user.hpp); empty:
-  /// any user.
+  /// The memory of process `pid`. It is written to only while the process belongs to `user` alone (process_user.hpp);
+  /// empty: any user.
   explicit process_memory(process_id pid, std::optional<user_id> user = {}) : pid_(pid), user_(user) {}
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
   [[nodiscard]] result<void> write(target_address address, std::span<const std::byte> bytes) override;

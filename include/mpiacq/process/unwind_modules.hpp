@@ -41,13 +41,13 @@ struct unwind_map {
   std::vector<unwind_module> modules;
 };
 
-/// The modules of a live process at this moment. The mappings come from /proc/PID/maps, so they are right even during a dlopen
-/// and before the dynamic linker has run. The rest comes from the program headers in memory, which are read with one call. A
-/// file is opened only for a module with code and without PT_GNU_EH_FRAME, because only its section headers say where its
-/// `.eh_frame` is. The tables themselves are not read.
+/// The modules of a live process at this moment. The mappings come from /proc/PID/maps, so they are right even during a
+/// dlopen and before the dynamic linker has run. The rest comes from the program headers in memory, which are read with
+/// one call. A file is opened only for a module with code and without PT_GNU_EH_FRAME, because only its section headers
+/// say where its `.eh_frame` is. The tables themselves are not read.
 ///
-/// The process should be stopped. A fault of one module leaves that module without tables. Errors: process_gone, permission,
-/// unsupported (no module is an ELF file of a known kind).
+/// The process should be stopped. A fault of one module leaves that module without tables. Errors: process_gone,
+/// permission, unsupported (no module is an ELF file of a known kind).
 [[nodiscard]] result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory);
 /// The same, with a text that was read before (`read_process_maps`).
 [[nodiscard]] result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, memory_reader& memory);

@@ -18,9 +18,9 @@
 
 namespace mpiacq {
 
-/// The unwind tables of modules, shared by all processes that have the same modules loaded. The tables are read from the first
-/// process that needs them, in pieces of 64 KiB and only as needed, and kept for as long as this object lives. Thread: any,
-/// several at a time.
+/// The unwind tables of modules, shared by all processes that have the same modules loaded. The tables are read from
+/// the first process that needs them, in pieces of 64 KiB and only as needed, and kept for as long as this object
+/// lives. Thread: any, several at a time.
 class unwind_tables {
  public:
   unwind_tables();
@@ -42,8 +42,8 @@ struct walk_options {
 /// One frame without the names of its place.
 struct raw_frame {
   target_address pc;  ///< the next instruction; in a caller, the instruction after its call
-  /// `pc` is a return address. Look up the code at `pc - 1`: a call that never returns may be the last instruction of its
-  /// function.
+  /// `pc` is a return address. Look up the code at `pc - 1`: a call that never returns may be the last instruction of
+  /// its function.
   bool is_return_address = false;
   bool signal_frame = false;  ///< the code to which a signal handler returns; the next frame is the interrupted code
   friend bool operator==(const raw_frame&, const raw_frame&) = default;
@@ -59,22 +59,22 @@ struct raw_stack {
 
 /// Walks stacks of one process.
 ///
-/// Callers are found only by the rules of DWARF's call frame information, never by guessing along frame pointers. A walk that
-/// reaches code without tables ends there and says so. Three cases need no tables: the return from a signal handler, stubs that
-/// only jump, and calls through a bad pointer.
+/// Callers are found only by the rules of DWARF's call frame information, never by guessing along frame pointers. A
+/// walk that reaches code without tables ends there and says so. Three cases need no tables: the return from a signal
+/// handler, stubs that only jump, and calls through a bad pointer.
 ///
-/// Everything from the process is checked before it is evaluated: the bounds of a record, its encodings, its program. The
-/// unwinder refuses what DWARF allows and compilers do not produce: jumps and divisions in expressions, records of more than
-/// 64 KiB, tables outside the segment of their header.
+/// Everything from the process is checked before it is evaluated: the bounds of a record, its encodings, its program.
+/// The unwinder refuses what DWARF allows and compilers do not produce: jumps and divisions in expressions, records of
+/// more than 64 KiB, tables outside the segment of their header.
 ///
 /// On x86-64 the stacks of 32-bit programs (i386) are walked as well.
 ///
 /// Thread: one at a time; several unwinders of several threads may share tables.
 class unwinder {
  public:
-  /// An unwinder for one process. `modules` are those of `unwind_modules_of`; create another unwinder when the process has
-  /// mapped or unmapped a module. `memory` must outlive this object. Errors: unsupported (the library walks x86-64 and i386 on
-  /// x86-64, and aarch64 on aarch64), invalid_argument (no tables).
+  /// An unwinder for one process. `modules` are those of `unwind_modules_of`; create another unwinder when the process
+  /// has mapped or unmapped a module. `memory` must outlive this object. Errors: unsupported (the library walks x86-64
+  /// and i386 on x86-64, and aarch64 on aarch64), invalid_argument (no tables).
   [[nodiscard]] static result<std::unique_ptr<unwinder>> create(const target_abi& abi,
                                                                 std::shared_ptr<unwind_tables> tables,
                                                                 std::vector<unwind_module> modules,
@@ -83,8 +83,8 @@ class unwinder {
   unwinder(const unwinder&) = delete;
   unwinder& operator=(const unwinder&) = delete;
 
-  /// The stacks of stopped threads, in the order of `threads`. Each call reads memory anew: the tops of all stacks at once, the
-  /// deeper parts as needed. Errors: those of `memory_reader::read_ranges`.
+  /// The stacks of stopped threads, in the order of `threads`. Each call reads memory anew: the tops of all stacks at
+  /// once, the deeper parts as needed. Errors: those of `memory_reader::read_ranges`.
   [[nodiscard]] result<std::vector<raw_stack>> walk(std::span<const thread_registers> threads,
                                                     const walk_options& options = {});
   /// The stack of one stopped thread.

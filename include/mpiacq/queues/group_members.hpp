@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The members of a communicator's group.
 #pragma once
 
 #include <cstddef>
@@ -10,31 +12,38 @@
 
 namespace mpiacq {
 
-/// The members of a communicator's group: for each rank in it, the number of that process in the job. Copies share one
-/// list, and the list never changes: each rank of a job reports the group of its world, which may be long. Any thread
-/// may read a value, and its copies are independent.
+/// The members of a communicator's group: for each rank of the communicator, the number of its process in the job.
+/// Copies share one list, which never changes: each rank of a job reports the group of its world, which may be long.
+/// Thread: any, several at a time.
 class group_members {
  public:
   group_members() = default;
-  group_members(std::vector<std::int64_t> numbers)  // implicit: it is the same list
+  /// The group with these members. Implicit, because it is the same list.
+  group_members(std::vector<std::int64_t> numbers)
       : list_(std::make_shared<const std::vector<std::int64_t>>(std::move(numbers))) {}
+  /// The group with these members.
   group_members(std::initializer_list<std::int64_t> numbers) : group_members(std::vector<std::int64_t>(numbers)) {}
 
+  /// The members by rank. The reference is valid as long as a copy of this object.
   [[nodiscard]] const std::vector<std::int64_t>& numbers() const {
     static const std::vector<std::int64_t> none;
     return list_ ? *list_ : none;
   }
+  /// The number of members.
   [[nodiscard]] std::size_t size() const { return numbers().size(); }
+  /// The member with this rank, which is less than `size`.
   [[nodiscard]] std::int64_t operator[](std::size_t rank) const { return numbers()[rank]; }
+  /// The first member.
   [[nodiscard]] auto begin() const { return numbers().begin(); }
+  /// The end of the members.
   [[nodiscard]] auto end() const { return numbers().end(); }
 
-  /// Identifies the list, for as long as a value shares it.
+  /// Identifies the list as long as an object shares it.
   [[nodiscard]] const void* list() const { return list_.get(); }
-  /// Whether another value has the same list.
+  /// Whether another object shares the list.
   [[nodiscard]] bool is_shared() const { return list_.use_count() > 1; }
 
-  /// Equal lists have equal hashes. Linear.
+  /// A hash: equal lists have equal hashes. Takes linear time.
   [[nodiscard]] std::size_t hash() const {
     std::size_t hash = size();
     for (const std::int64_t member : *this) hash = (hash ^ static_cast<std::size_t>(member)) * 1099511628211U;

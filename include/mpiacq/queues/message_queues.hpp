@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The message queues of a process, as values.
 #pragma once
 
 #include <array>
@@ -27,125 +29,133 @@ enum class operation_status : std::uint8_t { pending, matched, complete };
 /// "pending", "matched", "complete"
 [[nodiscard]] std::string_view name(operation_status status);
 
-/// The other side of an operation. What the library says is put right by the communicator's group where that is known:
-/// `global` is then the group's word.
+/// The other side of an operation. If the group of the communicator is known, `global` comes from the group and not
+/// from the queue library.
 struct peer {
-  bool any = false;                     ///< MPI_ANY_SOURCE: the numbers below are empty
-  std::optional<std::int64_t> local;    ///< its rank in the communicator (of an intercommunicator: in the remote group)
-  std::optional<std::uint32_t> global;  ///< its number in the job: its rank in the world, or an identity past those
+  bool any = false;                   ///< MPI_ANY_SOURCE: the numbers are empty
+  std::optional<std::int64_t> local;  ///< its rank in the communicator (for an intercommunicator, in the remote group)
+  std::optional<std::uint32_t>
+      global;  ///< its number in the job: its rank in the world, or a number beyond the ranks of the world
 };
 
-/// A message that is there.
+/// A message.
 struct queue_message {
   peer from_or_to;
   std::int64_t tag = 0;
   std::int64_t length = 0;
 };
 
-/// One pending operation (mqs_pending_operation), as a value: what was not valid in the library's answer is empty here.
+/// One operation (mqs_pending_operation). Members that are not valid in the answer of the library are empty.
 struct queue_operation {
   operation_status status = operation_status::pending;
-  peer desired;                     ///< of a send its target, of a receive the source that it wants
+  peer desired;                     ///< the target of a send, or the requested source of a receive
   std::optional<std::int64_t> tag;  ///< empty: MPI_ANY_TAG
-  std::int64_t length = 0;          ///< of the buffer, in `queue_report::length_unit`
+  std::int64_t length = 0;          ///< of the buffer, in `queue_report::unit`
   bool system_buffer = false;
   target_address buffer;
+  /// The type of `actual`.
   using message = queue_message;
-  std::optional<message> actual;   ///< the message itself, where there is one: sends, and what is matched or complete
-  std::vector<std::string> extra;  ///< the library's own lines, five at most, made printable
+  std::optional<message> actual;   ///< the message, for sends and for operations that are matched or complete
+  std::vector<std::string> extra;  ///< lines of the library for people, at most five, made printable
 };
 
-/// What is known of one queue of one communicator.
+/// How much is known of one queue of one communicator.
 enum class queue_knowledge : std::uint8_t {
-  complete,   ///< all its operations are listed, also where there are none
-  cut_short,  ///< listed up to a bound of ours, or up to where the library failed; a problem says which
-  none,       ///< the library says that it has no information (mqs_no_information): an empty list means nothing
-  failed,     ///< the library gave an error: a problem says which
+  complete,   ///< all operations are listed; there may be none
+  cut_short,  ///< listed up to a limit, or up to a failure of the library; a problem says which
+  none,       ///< the library has no information (mqs_no_information): an empty list means nothing
+  failed,     ///< the library returned an error; a problem says which
 };
-[[nodiscard]] std::string_view name(queue_knowledge k);  ///< "complete", "cut-short", "none", "failed"
+/// "complete", "cut-short", "none", "failed"
+[[nodiscard]] std::string_view name(queue_knowledge k);
 
+/// One queue of one communicator.
 struct queue_listing {
   queue_knowledge known = queue_knowledge::none;
-  std::vector<queue_operation> operations;  ///< in the library's order: as MPI would match them
+  std::vector<queue_operation> operations;  ///< in the order of the library, in which MPI would match them
 };
 
 /// One communicator of one process (mqs_communicator).
 struct queue_communicator {
-  std::uint64_t id = 0;  ///< unique_id. Whether it is the same number in another process is the library's affair
-  std::string name;      ///< empty where it has none; 63 bytes at most, made printable
+  std::uint64_t id = 0;  ///< unique_id. Whether other processes use the same number depends on the library
+  std::string name;      ///< at most 63 bytes, made printable; empty if it has none
   std::int64_t local_rank = 0;
   std::int64_t size = 0;
-  /// For each rank of it, its number in the job (mqs_get_comm_group); -1 for one that the library cannot place. Empty
-  /// where the library cannot say. Of an intercommunicator: the local group.
+  /// For each rank of the communicator, its number in the job (mqs_get_comm_group); -1 for a rank that the library does
+  /// not know. For an intercommunicator, the local group. Empty if the library does not know the group.
   std::optional<group_members> group;
-  /// Whether it is an intercommunicator: its operations name ranks of the other side. No queue library says it. It is
-  /// known where the MPI's own structures are (Open MPI with its types), or an operation names a rank past the group;
-  /// empty: nobody knows, and operations are taken for the group's own.
+  /// Whether it is an intercommunicator, whose operations name ranks of the other side. No queue library says it. It is
+  /// known from the structures of the MPI (Open MPI with its types), or if an operation names a rank beyond the group.
+  /// Empty if it is not known; operations are then taken for operations within the group.
   std::optional<bool> is_inter;
-  /// Of an intercommunicator, where that is known: for each rank of the other side its number in the job, as in
-  /// `group`.
+  /// For each rank of the other side of an intercommunicator, its number in the job, as in `group`. Empty if it is not
+  /// known.
   std::optional<group_members> remote_group;
-  std::array<queue_listing, 3> queues;  ///< by queue_class
+  std::array<queue_listing, 3> queues;  ///< indexed by queue_class
 
+  /// The queue of a class.
   [[nodiscard]] const queue_listing& of(queue_class c) const { return queues[static_cast<std::size_t>(c)]; }
+  /// The queue of a class.
   [[nodiscard]] queue_listing& of(queue_class c) { return queues[static_cast<std::size_t>(c)]; }
 };
 
-/// That it is an intercommunicator, and who is on its other side as far as that is known: its operations' peers get
-/// their numbers in the job from that, and have none where nobody knows. The local group's would be wrong ones.
+/// Marks a communicator as an intercommunicator with this remote group. The peers of its operations get their numbers
+/// in the job from the remote group, or none if the group is not known; numbers from the local group would be wrong.
 void make_inter(queue_communicator& one, std::optional<group_members> remote_group);
-/// Whether an operation names a rank past the group's, as only an intercommunicator's can.
+/// Whether an operation names a rank beyond the group, as only operations of intercommunicators can.
 [[nodiscard]] bool names_a_rank_beyond(const queue_communicator& one);
 
-/// A process that the library names as new (mqs_process_location, MPI-2 extension).
+/// A new process that the library names (mqs_process_location, MPI-2 extension).
 struct new_process {
   process_id pid;
   std::string executable;
   std::string host;
 };
 
-/// What length_unit lengths are counted in: libraries differ.
+/// The unit of lengths; libraries differ.
 enum class length_unit : std::uint8_t { bytes, elements, unknown };
-[[nodiscard]] std::string_view name(length_unit unit);  ///< "bytes", "elements", "unknown"
+/// "bytes", "elements", "unknown"
+[[nodiscard]] std::string_view name(length_unit unit);
 
-/// A type or a field that the library asked for and nobody could give. A library that lacks one is not believed.
+/// A type or a field that the library needed and that was not known. The report of such a library is not believed.
 struct missing_type {
   std::string type;
   std::string field;  ///< empty: the type itself
 };
 
-/// What a queue library said of one process at one moment.
+/// The report of a queue library about one process at one moment.
 struct queue_report {
   std::string library_path;
   std::string library_version;  ///< mqs_version_string, made printable
   int compatibility = 0;        ///< mqs_version_compatibility: 2, or 3 with the MPI-2 extension
   length_unit unit = length_unit::unknown;
-  std::vector<queue_communicator> communicators;  ///< in the library's order
+  std::vector<queue_communicator> communicators;  ///< in the order of the library
   std::vector<new_process> new_processes;
-  std::string spawn_breakpoint;  ///< where new processes are announced (MPI-2 extension); empty: the library has none
+  std::string spawn_breakpoint;  ///< the function at which new processes are announced (MPI-2 extension); empty if
+                                 ///< there is none
   std::vector<missing_type> missing;
-  std::vector<std::string> notes;  ///< the library's own messages, and what it wrote to its output: for people
-  std::vector<error> problems;     ///< whatever makes the lists above less than whole
+  std::vector<std::string> notes;  ///< messages and output of the library, for people
+  std::vector<error> problems;     ///< why lists above are incomplete
 };
 
 /// One rank's report, or why there is none.
 struct rank_queues {
   std::uint32_t rank = 0;  ///< its number in the job
   process_id pid;
-  result<queue_report> report;
+  result<queue_report> report;  ///< or why there is none
 };
 
-/// Bounds on what one process's library may cost. What passes one is that process's problem.
+/// Limits for the library of one process. Exceeding one is a problem of that process only.
 struct queue_limits {
   std::uint32_t communicators = 100'000;
-  std::uint64_t operations = 1'000'000;                     ///< of one process
-  std::uint64_t fetch_bytes = 1U << 20U;                    ///< of one fetch_data
-  std::uint64_t fetched_bytes = std::uint64_t{1} << 32U;    ///< of one process in all
-  std::uint64_t allocated_bytes = std::uint64_t{1} << 30U;  ///< by the library, through our callbacks
+  std::uint64_t operations = 1'000'000;                     ///< for one process
+  std::uint64_t fetch_bytes = 1U << 20U;                    ///< for one call of fetch_data
+  std::uint64_t fetched_bytes = std::uint64_t{1} << 32U;    ///< for one process in total
+  std::uint64_t allocated_bytes = std::uint64_t{1} << 30U;  ///< allocated by the library through callbacks
   std::uint32_t group_size = 1U << 24U;
-  std::chrono::milliseconds call_time{5000};      ///< of one call into the library
-  std::chrono::milliseconds process_time{60000};  ///< of all calls for one process
-  std::uint32_t output_bytes = 65536;             ///< that the library may write; the rest is dropped and counted
+  std::chrono::milliseconds call_time{5000};      ///< for one call into the library
+  std::chrono::milliseconds process_time{60000};  ///< for all calls for one process
+  std::uint32_t output_bytes = 65536;             ///< written by the library; the rest is dropped and counted
 };
 
 }  // namespace mpiacq

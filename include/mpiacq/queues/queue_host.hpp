@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Runs the queue library of an MPI for a stopped process, in an isolated process.
 #pragma once
 
 #include <cstdint>
@@ -13,53 +15,56 @@
 
 namespace mpiacq {
 
-/// A process whose queues are wanted. Stopped, or a core: a library that reads lists while they change sees nonsense.
-/// Owns nothing.
+/// A process whose queues are to be read. It must be stopped, or a core file: lists that change while they are read
+/// make no sense. It owns nothing.
 struct queue_subject {
-  target& process;  ///< only memory, abi and symbols are used: a queue library reads
+  target& process;  ///< only memory, abi and symbols are used
   type_source& types;
   std::uint32_t identity = 0;  ///< its number in the job: its rank in the world
-  std::string image;           ///< its program, for the library's messages
+  std::string image;           ///< its program, for messages of the library
 };
 
+/// Where the library runs.
 enum class queue_isolation : std::uint8_t {
-  separate,   ///< a process of its own that can do nothing but ask us
-  in_process  ///< in this program: a library that crashes takes it along. For measurements, and for who insists
+  separate,   ///< in a separate process that can only ask questions
+  in_process  ///< in this program, which a crash of the library ends too; for measurements
 };
 
+/// How a queue library is run.
 struct queue_host_options {
   queue_isolation isolation = queue_isolation::separate;
   queue_limits limits;
-  /// Load the library although its file could have been written by somebody else.
+  /// Load the library even if other users could have written its file.
   bool trust_library = false;
-  /// Whose job it is: where this program is root, the separate process becomes that user before it loads anything.
-  /// Empty: the user who runs this program.
+  /// The user of the job: if this program runs as root, the separate process becomes this user before it loads
+  /// anything. Empty: the user that runs this program.
   std::optional<std::uint32_t> owner;
-  std::string helper;  ///< the program of the separate process; empty: the one installed beside the library
-  /// A descriptor of the caller's: once it can be read, a library in a process of its own is ended and `read` gives
-  /// what it had said so far, with timed_out as a problem. -1: none.
+  std::string helper;  ///< the path of the separate process's program; empty: the one installed with the library
+  /// A descriptor of the caller: once it is readable, the separate process is ended, and `read` returns what the
+  /// library has reported so far, with timed_out as a problem. -1: none.
   int stop = -1;
 };
 
-/// Runs a message-queue library (mqs_*; Message Queue Dumping 1.06 with its MPI-2 extension) for one process after the
-/// other. Nothing of one process is left when the next is asked for: it is set up afresh each time.
+/// Runs a queue library (mqs_*; Message Queue Dumping 1.06 with its MPI-2 extension) for one process after another.
+/// Each process gets a fresh library.
 ///
-/// Thread: one at a time; several hosts may work side by side (not in_process: libraries have variables of their own).
+/// Thread: one at a time; several hosts may work at the same time, except in_process, because a library has global
+/// variables.
 class queue_host {
  public:
-  /// Checks the library's file (queue_library_trust below) and gets ready; the library itself is loaded by the first
-  /// `read`. Errors: not_found, permission (nobody should load that file; says which folder or file and who may write
-  /// it), bad_format (of another machine or width).
+  /// Checks the file of the library (`queue_library_trust`). `read` loads the library. Errors: not_found, permission
+  /// (other users may write the file or a folder above it; the message says which and who), bad_format (another machine
+  /// or width).
   [[nodiscard]] static result<std::unique_ptr<queue_host>> create(std::string library_path,
                                                                   const queue_host_options& options = {});
   ~queue_host();
   queue_host(const queue_host&) = delete;
   queue_host& operator=(const queue_host&) = delete;
 
-  /// What the library says of one process. An error where it gives nothing at all: it cannot be loaded, lacks an entry
-  /// point, is of another version, says that the process has no queues (its own words in the message), or crashed,
-  /// hung or ended before its first answer. A library that fails later leaves what it had said, and a problem; one that
-  /// asked for types that nobody could give leaves a report without communicators that names them (`missing`).
+  /// Has the library read one process. It is an error if the library reports nothing: it cannot be loaded, lacks an
+  /// entry point, has another version, says that the process has no queues (in its own words in the message), or
+  /// crashes, hangs or exits before its first answer. If it fails later, the report has what came before, and a
+  /// problem. If it needs types that are not known, the report has no communicators and names the types (`missing`).
   [[nodiscard]] result<queue_report> read(const queue_subject& subject);
 
  private:
@@ -68,8 +73,9 @@ class queue_host {
   std::unique_ptr<state> state_;
 };
 
-/// Whether a library whose path comes out of another process may be loaded: its file and all folders above it, links
-/// followed, are owned by root or by `user`, and nobody else can write them. permission: which one, whose, and why.
+/// Whether a library may be loaded whose path comes from another process: its file and all folders above it, with links
+/// followed, belong to root or to `user`, and no other user can write them. Errors: permission (which file or folder,
+/// its owner, and why).
 [[nodiscard]] result<void> queue_library_trust(const std::string& path, std::uint32_t user);
 
 }  // namespace mpiacq

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// How much memory the reports of queue libraries may hold. A library is foreign code: it may report without end.
+/// @file
+/// How much memory the reports of queue libraries may take. A library is foreign code and may report without end.
 #pragma once
 
 #include <cstddef>
@@ -12,43 +13,48 @@
 
 namespace mpiacq {
 
-/// Bytes that the report of one process may hold. What a library reports beyond is not kept, and the report says so.
+/// The largest report of one process in bytes. What a library reports beyond is dropped, and the report says so.
 inline constexpr std::uint64_t most_report_bytes = std::uint64_t{24} << 20U;
-/// Bytes that the reports of so many ranks may hold together: 128 MB, and 8 KB for each rank. The usual report of a
-/// rank holds less than 8 KB, and the ranks share its groups: a job with usual reports always fits.
+/// The largest size in bytes of the reports of so many ranks together: 128 MB, and 8 KB for each rank. A usual report
+/// takes less than 8 KB, because ranks share groups, so usual reports always fit.
 [[nodiscard]] constexpr std::uint64_t most_bytes_of(std::size_t ranks) {
   return (std::uint64_t{128} << 20U) + (std::uint64_t{ranks} << 13U);
 }
 
-/// About how many bytes of memory these hold, with the room that a growing list has beyond its elements.
+/// The memory of a value in bytes, approximately, including unused capacity of lists.
 [[nodiscard]] std::uint64_t bytes_held(const std::string& text);
+/// As above.
 [[nodiscard]] std::uint64_t bytes_held(const error& problem);
+/// As above.
 [[nodiscard]] std::uint64_t bytes_held(const missing_type& missing);
+/// As above.
 [[nodiscard]] std::uint64_t bytes_held(const new_process& process);
+/// As above.
 [[nodiscard]] std::uint64_t bytes_held(const queue_operation& operation);
+/// As above.
 [[nodiscard]] std::uint64_t bytes_held(const group_members& members);
-/// Without its operations. Its groups count as if it shared them with no other communicator.
+/// As above, without its operations. Groups count as if no other communicator shared them.
 [[nodiscard]] std::uint64_t bytes_held(const queue_communicator& communicator);
-/// Its groups count as if no communicators shared them.
+/// As above. Groups count as if no communicators shared them.
 [[nodiscard]] std::uint64_t bytes_held(const queue_report& report);
 
-/// Keeps the reports of many ranks within a bound. Equal groups get one list, which counts once. When the reports hold
-/// too much together, this shortens the largest ones: it keeps what comes first in a report (a communicator without its
-/// group, if the group is too long) and adds a problem (error_code::limit). The other reports stay whole. Thread: one
-/// at a time.
+/// Keeps the reports of many ranks within a limit. Equal groups get one list, which counts once. If the reports exceed
+/// the limit together, the largest ones are shortened: the beginning of a report stays (a communicator loses its group
+/// if that is too long), and a problem (error_code::limit) is added. The other reports stay whole. Thread: one at a
+/// time.
 class report_budget {
  public:
-  /// `bytes`: what all reports may hold together, see `most_bytes_of`.
+  /// `bytes` is the limit for all reports together; see `most_bytes_of`.
   explicit report_budget(std::uint64_t bytes) : bytes_(bytes) {}
-  /// Takes a report in. The caller keeps it, does not move it, and does not touch it during calls of `add`. It may be
-  /// shortened by each later call.
+  /// Adds a report. The caller owns it, does not move it, and does not use it during calls of `add`. Later calls may
+  /// shorten it.
   void add(queue_report& report);
-  /// Bytes that all reports hold together.
+  /// The size of all reports in bytes.
   [[nodiscard]] std::uint64_t held() const { return held_; }
 
  private:
-  /// A list that has been seen, and the equal one that all communicators get in its place. Both are kept, so that no
-  /// new list has the address of the first.
+  /// A list that was seen, and the equal list that replaces it in all communicators. Both are kept, so that no new list
+  /// gets the address of the first.
   struct same_lists {
     group_members seen;
     group_members shared;
@@ -60,10 +66,10 @@ class report_budget {
 
   std::uint64_t bytes_;
   std::uint64_t held_ = 0;
-  std::uint64_t level_ = most_report_bytes;  ///< a report that holds more is shortened when there is no room
+  std::uint64_t level_ = most_report_bytes;  ///< reports above this size are shortened when the limit is exceeded
   std::vector<queue_report*> reports_;
-  std::unordered_map<const void*, same_lists> known_;                ///< by `group_members::list`
-  std::unordered_multimap<std::size_t, group_members> by_contents_;  ///< the shared ones, by a hash
+  std::unordered_map<const void*, same_lists> known_;                ///< indexed by `group_members::list`
+  std::unordered_multimap<std::size_t, group_members> by_contents_;  ///< the shared lists, indexed by a hash
 };
 
 }  // namespace mpiacq

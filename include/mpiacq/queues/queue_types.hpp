@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Where the types of a job's ranks come from when their message queues are read, and what their MPI says of itself.
+/// @file
+/// Where the types of a job's ranks come from when their message queues are read, and what their MPI says of itself.
 #pragma once
 
 #include <memory>
@@ -17,45 +18,47 @@
 
 namespace mpiacq {
 
+/// Where types are looked for.
 struct queue_types_options {
-  std::string file;          ///< a type carrier that goes before all else; empty: none
-  std::string cache_folder;  ///< of carriers; empty: default_carrier_folder()
+  std::string file;          ///< a file of types that is used before all other sources; empty: none
+  std::string cache_folder;  ///< the cache of type carriers; empty: default_carrier_folder()
   debug_file_search debug_files;
-  /// Where the cache has no carrier for a rank's MPI, `node_ranks::queues` makes one before it stops the ranks, if the
-  /// compiler wrapper in PATH links with this very library and its internal headers are there (make_type_carrier). That
-  /// runs a compiler once for an MPI, for some seconds, and writes into the cache.
+  /// Make a type carrier if the cache has none for the MPI of a rank, before the ranks are stopped. It is possible if
+  /// the compiler wrapper in PATH links with the same library and the internal headers are installed
+  /// (make_type_carrier). A compiler then runs once for each MPI, for some seconds, and the carrier is written into the
+  /// cache.
   bool make_missing = false;
 };
 
-/// The types for all ranks of a job. Of each rank: `file` where one is given, else the carrier that the cache has for
-/// the build id of its MPI library, else the debug information of its modules, the MPI library first, else the built-in
-/// types of its MPI's release (find_built_in_types). Types of a file or a carrier, and built-in ones, are used for a
-/// process only if the process bears them out: the same ABI, and objects of the library whose sizes the types have
-/// (check_types).
+/// The types for all ranks of a job. For each rank they come from the first of: `queue_types_options::file`; the
+/// carrier in the cache for the build id of its MPI library; the debug information of its modules, the MPI library
+/// first; the built-in types of the release of its MPI (find_built_in_types). Types of a file, of a carrier, and
+/// built-in ones are used only if the process confirms them: it has the same ABI, and objects of its library have the
+/// sizes of the types (check_types).
 ///
-/// Thread: `of` and `notes` any; each source that `of` gives one at a time.
+/// Thread: any for `of` and `notes`; one at a time for each source that `of` returns.
 class queue_types {
  public:
-  /// Errors: those of `type_file::open` for the file.
+  /// Opens `queue_types_options::file`, if there is one. Errors: those of `type_file::open`.
   [[nodiscard]] static result<std::unique_ptr<queue_types>> create(queue_types_options options = {});
   ~queue_types();
   queue_types(const queue_types&) = delete;
   queue_types& operator=(const queue_types&) = delete;
 
-  /// The types of one process. `symbols` and `memory` must outlive what it gives, and so must this. bad_format: the
-  /// file does not fit the process, with the type that shows it. That goes for the file that was asked for; what is
-  /// wrong with a cached one is a note.
+  /// The types of one process. `symbols`, `memory` and this object must outlive the result. Errors: bad_format (the
+  /// requested file does not fit the process; the message names the type). A cached carrier that does not fit is only a
+  /// note.
   [[nodiscard]] result<std::unique_ptr<type_source>> of(process_symbols& symbols, memory_reader& memory);
-  /// The same for a core file, whose memory is `memory`.
+  /// The same for the process in a core file, whose memory is `memory`.
   [[nodiscard]] result<std::unique_ptr<type_source>> of(core_symbols& symbols, memory_reader& memory);
 
-  /// Makes a carrier for this process's MPI where the cache has none and one can be made: see
-  /// queue_types_options::make_missing. Once for each MPI; a note says what was made. Takes seconds: no rank should be
-  /// stopped meanwhile.
+  /// Makes a carrier for the MPI of a process if the cache has none and it is possible; see
+  /// queue_types_options::make_missing. It happens once for each MPI, and a note says what was made. It takes seconds,
+  /// so no rank should be stopped meanwhile.
   void make_missing(process_symbols& symbols);
 
-  /// For people, each once: a carrier that was made, a cached one or built-in types that serve, or that do not fit and
-  /// why; files that could not be read.
+  /// Sentences for people, each once: carriers that were made; cached carriers and built-in types that are used, or why
+  /// they do not fit; files that could not be read.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -64,17 +67,17 @@ class queue_types {
   std::unique_ptr<state> state_;
 };
 
-/// Which of Open MPI's layers for point-to-point messages (PML) a process uses: "ob1", "cm", "ucx". By the types where
-/// they are known, else by whose functions stand in its table of them. Empty where that is another MPI, or not decided
-/// yet (before the end of MPI_Init). Errors: those of reading memory that concern the whole process.
+/// The PML of Open MPI that a process uses: "ob1", "cm", "ucx". It is found by the types if they are known, else by the
+/// module whose functions are in the table of the PML. Empty for another MPI, and before the PML is chosen in MPI_Init.
+/// Errors: those of `memory_reader::read_ranges`.
 [[nodiscard]] result<std::optional<std::string>> pml_in_use(target& process, type_source& types);
 
-/// What to say of a PML whose operations Open MPI's queue library does not see, or sees wrongly; empty for one that it
-/// shows. An empty queue is not an idle one.
+/// A sentence about a PML whose operations the queue library of Open MPI does not see, or sees wrongly; empty for a PML
+/// that it shows. With such a PML an empty queue does not mean that nothing is pending.
 [[nodiscard]] std::optional<std::string> about_pml(std::string_view pml);
 
-/// `about_missing_types` for what a report lacks; empty where it lacks nothing. A field that is missing in a type that
-/// is known says that the types are another version's.
+/// A sentence about the types that a report lacks; empty if it lacks none. A missing field of a known type means that
+/// the types belong to another version.
 [[nodiscard]] std::optional<std::string> about_missing_types(std::span<const missing_type> missing);
 
 }  // namespace mpiacq

@@ -1,5 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The sense of a job's message queues: which operations belong together, who waits for whom, and who waits for ever.
+/// @file
+/// What follows from the message queues of a job: which operations belong together, which rank waits for which, and
+/// which ranks can never go on.
 #pragma once
 
 #include <cstddef>
@@ -15,129 +17,133 @@
 
 namespace mpiacq {
 
-/// MPI calls by what makes them come back.
+/// MPI calls by what makes them return.
 enum class mpi_call_kind : std::uint8_t {
-  unknown,        ///< nobody could tell: there is no stack, or its outer end is cut off
-  none,           ///< in no MPI call
-  send,           ///< MPI_Send and its like
+  unknown,        ///< not known: there is no stack, or its outer end is missing
+  none,           ///< the rank is in no MPI call
+  send,           ///< MPI_Send and similar calls
   receive,        ///< MPI_Recv
   exchange,       ///< a send and a receive: MPI_Sendrecv
   wait_one,       ///< MPI_Wait
   wait_all,       ///< MPI_Waitall
   wait_any,       ///< MPI_Waitany, MPI_Waitsome: one message is enough
-  probe,          ///< MPI_Probe, MPI_Mprobe: it waits, and no queue shows for what
-  test,           ///< MPI_Test*, MPI_Iprobe: it comes back in any case
-  synchronising,  ///< a collective call that nobody leaves before all have come: MPI_Barrier, MPI_Allreduce
+  probe,          ///< MPI_Probe, MPI_Mprobe: it waits, and no queue shows for which message
+  test,           ///< MPI_Test*, MPI_Iprobe: it returns in any case
+  synchronising,  ///< a collective call that no rank leaves before all have come: MPI_Barrier, MPI_Allreduce
   collective,     ///< a collective call that some may leave before others have come: MPI_Bcast, MPI_Reduce
-  other,          ///< any other
-  ended,          ///< in no call any more: the process has ended
+  other,          ///< any other MPI call
+  ended,          ///< the process has ended
 };
 
-/// What a rank does, as its stacks show it.
+/// What a rank does, by its stacks.
 struct rank_activity {
   mpi_call_kind kind = mpi_call_kind::unknown;
-  std::string function;        ///< "MPI_Recv", by whatever language and profiling layer it is called; empty for none
-  bool other_threads = false;  ///< another thread of the program's own may do what this one waits for
+  std::string function;        ///< "MPI_Recv", whatever the language and profiling layer; empty for none
+  bool other_threads = false;  ///< another thread of the program may do what this thread waits for
 };
-/// Of a process's threads, the first one first: the outermost MPI function is what the program called. A thread is the
-/// program's own where one of its frames is in `program` (a module's path; empty: not asked), or in an MPI function.
+/// The activity of a process with these threads, the first thread first. The outermost MPI function of the first thread
+/// is the call of the program. A thread belongs to the program if one of its frames is in `program` (the path of a
+/// module; not checked if empty) or in an MPI function.
 [[nodiscard]] rank_activity activity_of(std::span<const thread_stack> threads, std::string_view program);
-/// Of a function as a stack names it: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt". `none` for one that is not MPI's, as a
-/// program's own mpi_setup().
+/// The activity in a function, as named on a stack: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt". `none` for a function
+/// that does not belong to MPI, such as a program's own mpi_setup().
 [[nodiscard]] rank_activity activity_in(std::string_view function);
 
-/// One operation of the reports that were given.
+/// One operation in the reports.
 struct operation_place {
-  std::uint32_t rank = 0;          ///< its place among the reports
-  std::uint32_t communicator = 0;  ///< of that report
+  std::uint32_t rank = 0;          ///< the index of its report
+  std::uint32_t communicator = 0;  ///< the index in that report
   queue_class queue = queue_class::sends;
-  std::uint32_t operation = 0;  ///< of that queue
+  std::uint32_t operation = 0;  ///< the index in that queue
   friend bool operator==(const operation_place&, const operation_place&) = default;
 };
 
-/// A send and a receive that are both pending and that MPI will bring together: nobody waits because of them.
+/// A send and a receive that are both pending and that MPI will match: no rank waits because of them.
 struct operation_pair {
   operation_place send;
   operation_place receive;
-  bool only_choice = true;  ///< false: the receive is from MPI_ANY_SOURCE, and sends of several ranks would do
+  bool only_choice = true;  ///< false: the receive is from MPI_ANY_SOURCE, and sends of several ranks match it
 };
 
-/// A pending operation without its other half.
+/// A pending operation without its counterpart.
 struct unpaired_operation {
   operation_place where;
-  /// The other side has no such operation. False where that is not known: its queue was not read, or not to its end.
+  /// The other side has no such operation. False if that is not known, because its queue was not read, or not to its
+  /// end.
   bool unmatched = true;
 };
 
-/// One rank waits for others.
+/// One rank that waits for others.
 struct rank_wait {
   std::uint32_t from = 0;
   rank_set to;          ///< never empty; ranks of the job
-  bool any_of = false;  ///< one of them is enough; else it waits for each
-  bool certain = true;  ///< false: it may wait. What it does is not known, or does not say which operation it is in
-  std::string why;      ///< "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it"
+  bool any_of = false;  ///< one of them is enough; otherwise it waits for each
+  bool certain =
+      true;         ///< false: it may wait. Its activity is not known, or does not show which operation the call needs
+  std::string why;  ///< "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it"
   friend bool operator==(const rank_wait&, const rank_wait&) = default;
 };
 
-/// Ranks that can never go on: each of them needs another one of them, or a rank that does nothing for others any more.
+/// Ranks that can never go on: each of them needs another one of them, or a rank that makes no MPI call any more.
 struct deadlock {
-  /// Each waits for the next and the last for the first, where it is a plain ring that begins with the lowest;
-  /// else in order.
+  /// In a ring, each rank waits for the next and the last for the first, beginning with the lowest; otherwise in order.
   std::vector<std::uint32_t> ranks;
   bool is_ring = true;
-  rank_set behind;      ///< that wait for these, and so for ever too
-  bool certain = true;  ///< false: only if all waits that may be are
-  /// Those of `ranks` that neither send nor receive any more, and that the others of `ranks` wait for: they are in
-  /// MPI_Finalize (MPI 4.1, 11.2.2: no MPI call follows it), or their processes have ended. Both empty for ranks that
-  /// wait for each other.
+  rank_set behind;      ///< the ranks that wait for these, and therefore never go on either
+  bool certain = true;  ///< false: it is a deadlock only if all uncertain waits are real
+  /// Those of `ranks` that make no MPI call any more and that the others wait for: they are in MPI_Finalize (MPI 4.1,
+  /// 11.2.2: no MPI call follows it), or their processes have ended. Both are empty for ranks that wait for each other.
   rank_set in_finalize = {};
   rank_set ended = {};
 };
 
-/// All of it, for one moment. It is a picture of that moment: a message that is on its way is in no queue, so only
-/// what is the same at two moments stands still.
+/// Everything that follows from the queues at one moment. A message on its way is in no queue, so only what is the same
+/// at two moments stands still.
 struct queue_waits {
-  std::vector<operation_pair> pairs;         ///< by receiver
-  std::vector<unpaired_operation> unpaired;  ///< by rank, communicator and queue
-  std::vector<rank_wait> waits;              ///< by `from`
-  std::vector<deadlock> deadlocks;           ///< certain ones first, then by lowest rank
-  std::uint64_t internal_operations = 0;     ///< with tags below 0: the library's own, in collective calls. Not paired
-  std::vector<std::string> doubts;           ///< what was not known, a sentence each
+  std::vector<operation_pair> pairs;         ///< in the order of receivers
+  std::vector<unpaired_operation> unpaired;  ///< in the order of ranks, communicators and queues
+  std::vector<rank_wait> waits;              ///< in the order of `from`
+  std::vector<deadlock> deadlocks;           ///< the certain ones first, then in the order of their lowest ranks
+  std::uint64_t internal_operations =
+      0;  ///< operations of the MPI itself in collective calls (tags below 0), which are not paired
+  std::vector<std::string> doubts;  ///< what is not known, one sentence each
 };
 
-/// `doing` is of the same ranks in the same order, or empty: then nobody knows what they do, and all waits may be.
+/// Works out pairs, waits and deadlocks. `doing` has the activities of the same ranks in the same order; if it is
+/// empty, all waits are uncertain.
 ///
-/// Communicators of two ranks are one where their id, their size and their groups are the same; libraries that know no
-/// groups are asked for the same name instead. Ids alone do not do: they may be the same in groups without a common
-/// member. The other side of an intercommunicator is the one that its members tell (`remote_group`), or else the only
-/// other group of its id; where neither is known its operations are not paired, and nobody is waited for through them.
+/// Communicators of two ranks are one if id, size and groups are the same; if a library does not know groups, the names
+/// must be the same. The id alone is not enough: groups without a common member may have the same id. The other side of
+/// an intercommunicator is its `remote_group`, or else the only other group with its id. If neither is known, its
+/// operations are not paired and cause no waits.
 ///
-/// A rank waits where it is in a call that waits. For which of several pending operations that is nobody can see: then
-/// one of them is enough for it to go on, and `certain` deadlocks count no more than that. A rank in MPI_Finalize, and
-/// one whose process has ended, does nothing for others any more: a rank that needs it waits for ever. Time: n log n in
+/// A rank waits if it is in a call that waits. If several operations are pending and it cannot be seen which of them
+/// the call needs, one of them is assumed to be enough; `certain` deadlocks assume no more. A rank in MPI_Finalize, and
+/// one whose process has ended, makes no MPI call any more: a rank that needs it waits for ever. The time is n log n in
 /// operations and members of groups.
 [[nodiscard]] queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_activity> doing = {});
 
-/// Ranks that are in the same call.
+/// The ranks that are in the same call.
 struct rank_call {
-  std::string function;  ///< as rank_activity has it
+  std::string function;  ///< as `rank_activity::function`
   mpi_call_kind kind = mpi_call_kind::unknown;
   rank_set ranks;
 };
-/// By lowest rank. Needs no queues: stacks alone show it.
+/// The calls of all ranks in the order of their lowest ranks. It needs only stacks, no queues.
 [[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_queues> ranks, std::span<const rank_activity> doing);
 
-/// Some ranks are in a collective call, and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
-/// latter; on which communicator it is, stacks do not show.
+/// Some ranks are in a collective call and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
+/// latter. Stacks do not show the communicator.
 struct collective_gap {
   std::string function;
   rank_set in;
-  rank_set missing;  ///< without ranks of which nothing is known
+  rank_set missing;  ///< without ranks whose activity is not known
 };
+/// The collective calls that some ranks have not come to.
 [[nodiscard]] std::vector<collective_gap> collective_gaps(std::span<const rank_call> calls);
 
-/// Every rank that has a communicator of this name, and all members of their groups of it, both of them of an
-/// intercommunicator. Empty where none has one.
+/// All ranks that have a communicator with this name, and all members of its groups, of both groups for an
+/// intercommunicator. Empty if no rank has one.
 [[nodiscard]] rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_view communicator);
 
 }  // namespace mpiacq
