@@ -25,27 +25,28 @@ std::string_view where(check::applies mode) {
 /// docs/check.md as it should be.
 std::string page() {
   std::ostringstream out;
-  out << "# The clauses of `mpiacq check`\n\n"
-         "Each is a sentence of *The MPIR Process Acquisition Interface*, version 1.1, that binds an implementation "
-         "(`dll` is of\nthe note *TV Process Acquisition with MPICH*; those whose id begins with `MPI2DD` are of the "
-         "MPI2DD draft, as\n[mpi2dd.md](mpi2dd.md) reads it: it has headings and no numbers, so that each begins with "
-         "its "
-         "heading). Ids stay what\nthey are: a clause that is added later gets a new one. The test `check` keeps this "
-         "page "
-         "in step with the library's\ntable: run it with `MPIACQ_WRITE_DOCS=1` to write the page anew.\n\n"
-         "One fault of a starter fails one clause. What cannot be judged because another clause has failed is "
-         "not-applicable\nand names that one. A clause that a starter *should* keep fails like any other; the report "
-         "says which is which.\n\n"
-         "What binds the tool, and not the starter, is no clause: chapters 1 to 3 (but 3.2), 4.2, 5, and 8 (but step "
-         "5). Of 7.2\nthree sentences are not judged, because one run does not show them: that the FIFO is reset for "
-         "the next tool, that\nthere is an option to fall back to polling, and that this option disables the FIFO.\n\n"
-         "For MPI2DD nothing is written, so that what needs a debugger's flags is not judged: gates, and the events of "
-         "directories\nthat are asked for. The job is walked at each event of the starter, and a few times in the "
-         "seconds "
-         "behind it; a rank's own\nevents are not seen. A starter that has MPI2DD and nothing of MPIR is judged by the "
-         "draft alone.\n\n"
-         "| id | title | strength | mode | the document says |\n"
-         "|---|---|---|---|---|\n";
+  out << R"(# The clauses of `mpiacq check`
+
+Each clause is a sentence of *The MPIR Process Acquisition Interface*, version 1.1, that binds an implementation. The
+clause `dll` is from the note *TV Process Acquisition with MPICH*. Clauses whose id begins with `MPI2DD` are from the
+MPI2DD draft, as [mpi2dd.md](mpi2dd.md) reads it; the draft has headings instead of numbers, so each of these clauses
+begins with its heading. An id never changes, and a new clause gets a new id. The test `check` compares this page with
+the library's table; run the test with `MPIACQ_WRITE_DOCS=1` to write the page anew.
+
+One fault of a starter fails one clause. A clause that cannot be judged because another one has failed is not-applicable
+and names that one. A clause that a starter *should* keep fails like any other; the report shows the strength of each.
+
+Sentences that bind the tool and not the starter are no clauses: chapters 1 to 3 (but 3.2), 4.2, 5, and 8 (but step 5).
+Three sentences of 7.2 are not judged, because one run does not show them: that the FIFO is reset for the next tool,
+that there is an option to fall back to polling, and that this option disables the FIFO.
+
+For MPI2DD the checker writes nothing. So it does not judge what needs the flags of a debugger: gates, and the requested
+events of directories. It walks the job at each event of the starter, and a few times in the seconds afterwards; it does
+not see the events of ranks. A starter that has MPI2DD and nothing of MPIR is judged by the draft alone.
+
+| id | title | strength | mode | the document says |
+|---|---|---|---|---|
+)";
   for (const check::clause& c : check::clauses()) {
     out << "| " << c.id << " | " << c.title << " | " << check::name(c.strength) << " | " << where(c.where) << " | "
         << c.says << " |\n";

@@ -16,13 +16,15 @@ namespace {
 /// docs/symbols.md as it should be.
 std::string page() {
   std::ostringstream out;
-  out << "# The symbols of the interface\n\n"
-         "Sections are those of *The MPIR Process Acquisition Interface*, version 1.1; other names say who defines "
-         "the\n"
-         "symbol. The test `mpir` keeps this page in step with the library's table: run it with\n"
-         "`MPIACQ_WRITE_DOCS=1` to write the page anew.\n\n"
-         "| symbol | also spelt | section | required | form | found in | written by | meaning |\n"
-         "|---|---|---|---|---|---|---|---|\n";
+  out << R"(# The symbols of the interface
+
+Sections are those of *The MPIR Process Acquisition Interface*, version 1.1. Any other name in this column is the
+software that defines the symbol. The test `mpir` compares this page with the library's table; run the test with
+`MPIACQ_WRITE_DOCS=1` to write the page anew.
+
+| symbol | also spelt | section | required | form | found in | written by | meaning |
+|---|---|---|---|---|---|---|---|
+)";
   for (const mpir::known_symbol& s : mpir::known_symbols()) {
     out << "| `" << s.name << "` | " << (s.other_spelling.empty() ? "" : "`" + std::string(s.other_spelling) + "`")
         << " | " << s.section << " | " << (s.required ? "yes" : "no") << " | " << mpir::name(s.form)

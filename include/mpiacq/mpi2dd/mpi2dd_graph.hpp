@@ -109,6 +109,8 @@ struct disagreement {
   std::string said;    ///< the differing value
 };
 
+struct graph_state;
+
 /// Processes, worlds and spawns of a job. A process takes 33 bytes in columns, 4 bytes for each entry of a table, its
 /// strings, and its place in the index by host and pid.
 ///
@@ -173,12 +175,10 @@ class graph {
   /// The number of all contradictions.
   [[nodiscard]] std::size_t disagreement_count() const;
 
-  struct state;  // the room's own view
-  explicit graph(std::unique_ptr<state> s);
-  [[nodiscard]] state& own() { return *state_; }
-
  private:
-  std::unique_ptr<state> state_;
+  friend class graph_access;
+  explicit graph(std::unique_ptr<graph_state> s);
+  std::unique_ptr<graph_state> state_;
 };
 
 /// How a job is walked.

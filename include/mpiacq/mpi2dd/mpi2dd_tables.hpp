@@ -83,6 +83,9 @@ struct spawn_description {
   std::int32_t sequence = 0;
 };
 
+struct process_columns;
+struct directory_columns;
+
 /// The process table of a directory. An entry takes 24 bytes plus strings. Spans and views are valid as long as the
 /// table.
 class process_entries {
@@ -109,11 +112,10 @@ class process_entries {
   /// The facts of the table.
   [[nodiscard]] const table_facts& facts() const;
 
-  struct columns;  // the room's own view
-  explicit process_entries(std::unique_ptr<columns> c);
-
  private:
-  std::unique_ptr<columns> columns_;
+  friend class table_access;
+  explicit process_entries(std::unique_ptr<process_columns> c);
+  std::unique_ptr<process_columns> columns_;
 };
 
 /// The distance of directory entries. The draft packs them; its C declaration compiled for 64 bits does not.
@@ -146,11 +148,10 @@ class directory_entries {
   /// The distance of the entries.
   [[nodiscard]] const entry_stride& stride() const;
 
-  struct columns;
-  explicit directory_entries(std::unique_ptr<columns> c);
-
  private:
-  std::unique_ptr<columns> columns_;
+  friend class table_access;
+  explicit directory_entries(std::unique_ptr<directory_columns> c);
+  std::unique_ptr<directory_columns> columns_;
 };
 
 /// Reads a process table of `claimed` entries at `base`. With 0 entries the address does not matter. Errors:

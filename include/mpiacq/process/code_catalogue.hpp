@@ -16,6 +16,8 @@
 
 namespace mpiacq {
 
+struct code_map_state;
+
 /// The code of one process: which bytes of which file it executes at which addresses.
 ///
 /// A map is made from one reading of /proc/PID/maps. The kernel's list has mappings that the dynamic linker's list
@@ -37,12 +39,10 @@ class code_map {
   /// vDSO; empty for code of no file, and if there is no code at the address.
   [[nodiscard]] std::string module_path(target_address address) const;
 
-  struct state;
-
  private:
   friend class code_catalogue;
   friend class module_catalogue;
-  std::shared_ptr<state> state_;
+  std::shared_ptr<code_map_state> state_;
 };
 
 /// The places at one address, innermost first: the inlined functions, then the function that contains the code. All but

@@ -18,6 +18,8 @@
 
 namespace mpiacq {
 
+struct type_catalogue_state;
+
 /// The debug information of files, for all processes of a job. A file that many processes map is read once. The
 /// catalogue recognises a file by its build id, or without one by device, inode, size and time of change.
 ///
@@ -38,11 +40,9 @@ class type_catalogue {
   /// The number of files whose debug information was opened.
   [[nodiscard]] std::size_t files_read() const;
 
-  struct state;
-
  private:
   friend class process_types;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<type_catalogue_state> state_;
 };
 
 /// The types of all modules of a process, from the DWARF of each module or of its debug file (build id,

@@ -17,8 +17,8 @@ std::string_view name(visit_state state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-graph::graph() : state_(std::make_unique<state>()) {}
-graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
+graph::graph() : state_(std::make_unique<graph_state>()) {}
+graph::graph(std::unique_ptr<graph_state> s) : state_(std::move(s)) {}
 graph::~graph() = default;
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
@@ -54,10 +54,10 @@ process_id graph::pid(process_number p) const {
   return process_id{state_->pids[index(p)]};
 }
 bool graph::is_identified(process_number p) const {
-  return state_->has(index(p), state::identified);
+  return state_->has(index(p), graph_state::identified);
 }
 bool graph::is_rank(process_number p) const {
-  return state_->has(index(p), state::in_proctable);
+  return state_->has(index(p), graph_state::in_proctable);
 }
 std::optional<std::int32_t> graph::rank(process_number p) const {
   return is_rank(p) ? std::optional{state_->ranks[index(p)]} : std::nullopt;
@@ -72,10 +72,10 @@ std::size_t graph::mentions(process_number p) const {
   return state_->mentions[index(p)];
 }
 bool graph::is_listed_as_directory(process_number p) const {
-  return state_->has(index(p), state::listed_directory);
+  return state_->has(index(p), graph_state::listed_directory);
 }
 bool graph::is_listed_as_metadirectory(process_number p) const {
-  return state_->has(index(p), state::listed_metadirectory);
+  return state_->has(index(p), graph_state::listed_metadirectory);
 }
 
 std::span<const visit> graph::visits() const {

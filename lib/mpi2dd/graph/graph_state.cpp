@@ -5,7 +5,7 @@
 
 namespace mpiacq::mpi2dd {
 
-std::uint32_t graph::state::append(std::uint32_t host, std::int32_t pid) {
+std::uint32_t graph_state::append(std::uint32_t host, std::int32_t pid) {
   hosts.push_back(host);
   for (column<std::uint32_t>* c : {&executables, &worlds, &spawns, &stated_by}) c->push_back(none);
   pids.push_back(pid);
@@ -15,7 +15,7 @@ std::uint32_t graph::state::append(std::uint32_t host, std::int32_t pid) {
   return static_cast<std::uint32_t>(size() - 1);
 }
 
-std::uint32_t graph::state::process(std::uint32_t host, std::int32_t pid) {
+std::uint32_t graph_state::process(std::uint32_t host, std::int32_t pid) {
   if (host == none || pid <= 0) return append(host, pid);
   const auto fresh = static_cast<std::uint32_t>(size());
   const std::uint32_t found = by_name.find_or_add(hosts, pids, host, pid, fresh);
@@ -23,7 +23,7 @@ std::uint32_t graph::state::process(std::uint32_t host, std::int32_t pid) {
   return found;
 }
 
-std::uint32_t graph::state::host_number(std::string_view name, const walk_options& options) {
+std::uint32_t graph_state::host_number(std::string_view name, const walk_options& options) {
   const std::uint32_t published = strings.number(name);
   if (!options.canonical_host) return published;
   const auto [known, is_new] = canonical_hosts.try_emplace(published, published);
@@ -31,14 +31,14 @@ std::uint32_t graph::state::host_number(std::string_view name, const walk_option
   return known->second;
 }
 
-std::uint32_t graph::state::world_of(std::string_view id) {
+std::uint32_t graph_state::world_of(std::string_view id) {
   const std::uint32_t text = strings.number(id);
   const auto [known, is_new] = world_numbers.try_emplace(text, static_cast<std::uint32_t>(world_rows.size()));
   if (is_new) world_rows.push_back({strings[text], 0, {}});
   return known->second;
 }
 
-std::uint32_t graph::state::spawn_of(std::uint32_t parent_world, std::int32_t parent_rank, std::int32_t sequence) {
+std::uint32_t graph_state::spawn_of(std::uint32_t parent_world, std::int32_t parent_rank, std::int32_t sequence) {
   const auto [known, is_new] =
       spawn_numbers.try_emplace({parent_world, parent_rank, sequence}, static_cast<std::uint32_t>(spawn_rows.size()));
   if (is_new) {
@@ -49,7 +49,7 @@ std::uint32_t graph::state::spawn_of(std::uint32_t parent_world, std::int32_t pa
 }
 
 /// One look at all processes for all spawns: there may be a million of either.
-void graph::state::resolve_parents() {
+void graph_state::resolve_parents() {
   const auto key = [](std::uint32_t world, std::int32_t rank) {
     return std::uint64_t{world} << 32 | static_cast<std::uint32_t>(rank);
   };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -17,7 +18,7 @@ namespace mpiacq::mpi2dd {
 
 inline constexpr std::uint32_t none = UINT32_MAX;
 
-struct graph::state {
+struct graph_state {
   // One row a process.
   column<std::uint32_t> hosts;  // numbers in `strings`, or none
   column<std::uint32_t> executables;
@@ -60,11 +61,18 @@ struct graph::state {
   std::uint32_t append(std::uint32_t host, std::int32_t pid);
 };
 
+/// A graph from its state, and the state of a graph.
+class graph_access {
+ public:
+  static graph graph_of(std::unique_ptr<graph_state> state) { return graph(std::move(state)); }
+  static graph_state& state_of(graph& of) { return *of.state_; }
+};
+
 /// Puts what one process says into the graph. What it finds to open is told to `found`, in the tables' order.
 class merging {
  public:
   using found_process = std::function<void(std::uint32_t process)>;
-  merging(graph::state& g, const walk_options& options, const found_process& found)
+  merging(graph_state& g, const walk_options& options, const found_process& found)
       : g_(g), options_(options), found_(found) {}
 
   void merge(std::uint32_t visit_number, const table_selection& tables, process_account&& said);
@@ -87,7 +95,7 @@ class merging {
 
   void follow_meta();
   void merge_processes(table_reading<process_entries>& read);
-  void merge_directories(listing visit::*which, table_reading<directory_entries>& read, graph::state::role role);
+  void merge_directories(listing visit::*which, table_reading<directory_entries>& read, graph_state::role role);
   void drop_processes(const listing& old);
   void drop_notes(table_kind kind);
   void state_process(std::uint32_t p, std::uint32_t entry, std::uint32_t world, std::uint32_t spawn, std::int32_t rank);
@@ -101,7 +109,7 @@ class merging {
   [[nodiscard]] std::string spawn_text(std::uint32_t spawn) const;
   void judge();
 
-  graph::state& g_;
+  graph_state& g_;
   const walk_options& options_;
   const found_process& found_;
   std::uint32_t visit_ = 0;

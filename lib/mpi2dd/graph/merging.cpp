@@ -29,7 +29,7 @@ class translation {
 template <class Entries>
 class table_names {
  public:
-  table_names(const Entries& entries, graph::state& g, const walk_options& options, merging::own_host own)
+  table_names(const Entries& entries, graph_state& g, const walk_options& options, merging::own_host own)
       : entries_(entries),
         g_(g),
         options_(options),
@@ -64,7 +64,7 @@ class table_names {
 
  private:
   const Entries& entries_;
-  graph::state& g_;
+  graph_state& g_;
   const walk_options& options_;
   merging::own_host own_;
   translation hosts_, executables_, worlds_;
@@ -88,10 +88,10 @@ void merging::merge(std::uint32_t visit_number, const table_selection& tables, p
   v.warnings = v.info->warnings;
   if (tables.processes) merge_processes(said.processes);
   if (tables.directories) {
-    merge_directories(&visit::directories, said.directories, graph::state::listed_directory);
+    merge_directories(&visit::directories, said.directories, graph_state::listed_directory);
   }
   if (tables.metadirectories) {
-    merge_directories(&visit::metadirectories, said.metadirectories, graph::state::listed_metadirectory);
+    merge_directories(&visit::metadirectories, said.metadirectories, graph_state::listed_metadirectory);
   }
   follow_meta();
   judge();
@@ -106,7 +106,7 @@ void merging::follow_meta() {
   const std::uint32_t host = own.is_called(*info.meta_host) ? own.number : g_.host_number(*info.meta_host, options_);
   const std::uint32_t p = g_.process(host, info.block.meta_pid);
   if (p == self()) return;  // the same as none
-  g_.give(p, graph::state::listed_metadirectory);
+  g_.give(p, graph_state::listed_metadirectory);
   if (info.meta_executable && !info.meta_executable->empty() && g_.executables[p] == none) {
     g_.executables[p] = g_.strings.number(*info.meta_executable);
   }
@@ -192,7 +192,7 @@ void merging::state_process(std::uint32_t p, std::uint32_t entry, std::uint32_t 
     return;
   }
   g_.stated_by[p] = visit_;
-  g_.give(p, graph::state::in_proctable);
+  g_.give(p, graph_state::in_proctable);
   g_.ranks[p] = rank;
   g_.spawns[p] = spawn;
   if (g_.worlds[p] != world) {
@@ -233,8 +233,7 @@ std::string merging::spawn_text(std::uint32_t number) const {
   return fmt::format("{}:{}:{}", s.parent_world ? world_text(index(*s.parent_world)) : "?", s.parent_rank, s.sequence);
 }
 
-void merging::merge_directories(listing visit::*which, table_reading<directory_entries>& read,
-                                graph::state::role role) {
+void merging::merge_directories(listing visit::*which, table_reading<directory_entries>& read, graph_state::role role) {
   const table_kind kind = (current().*which).kind;
   if (!read.entries) {
     (current().*which).failure = std::move(read.failure);

@@ -15,12 +15,12 @@ namespace {
 /// whichever thread was faster, and only here are they put into the graph.
 class walking {
  public:
-  walking(graph::state& g, const opener& open, const walk_options& options)
+  walking(graph_state& g, const opener& open, const walk_options& options)
       : g_(g), options_(options), pool_(open, options.limits, options.threads), far_(options) {}
 
   /// A process to be read for the first time; those that it leads to come behind it.
   void want(std::uint32_t process, unsigned depth) {
-    if (!g_.has(process, graph::state::identified) || g_.visit_numbers.contains(process)) return;
+    if (!g_.has(process, graph_state::identified) || g_.visit_numbers.contains(process)) return;
     if (g_.visits.size() >= options_.limits.max_opened) {
       ++g_.left_unopened;
       return;
@@ -66,7 +66,7 @@ class walking {
     table_selection tables;
     bool elsewhere = false;
   };
-  graph::state& g_;
+  graph_state& g_;
   const walk_options& options_;
   reading_pool pool_;
   remote_readings far_;
@@ -80,21 +80,21 @@ result<graph> walk(const walk_start& start, const opener& open, const walk_optio
   if (start.pid.value() <= 0 || start.pid.value() > INT32_MAX) {
     return fail(error_code::invalid_argument, fmt::format("{} is no process id to begin a walk at", start.pid.value()));
   }
-  auto g = std::make_unique<graph::state>();
+  auto g = std::make_unique<graph_state>();
   const std::uint32_t host = g->host_number(start.host, options);
   const std::uint32_t first = g->process(host, static_cast<std::int32_t>(start.pid.value()));
   if (!start.executable.empty()) g->executables[first] = g->strings.number(start.executable);
   walking w(*g, open, options);
   w.want(first, 0);
   w.walk();
-  return graph(std::move(g));
+  return graph_access::graph_of(std::move(g));
 }
 
 result<void> refresh(graph& g, process_number process, const table_selection& tables, const opener& open,
                      const walk_options& options) {
   if (!open) return fail(error_code::invalid_argument, "a walk needs somebody who opens processes");
-  graph::state& s = g.own();
-  if (index(process) >= s.size() || !s.has(index(process), graph::state::identified)) {
+  graph_state& s = graph_access::state_of(g);
+  if (index(process) >= s.size() || !s.has(index(process), graph_state::identified)) {
     return fail(error_code::invalid_argument, fmt::format("process {} of the graph cannot be opened", index(process)));
   }
   walking w(s, open, options);

@@ -39,7 +39,7 @@ class entry_reading {
     }
     if (saw_bad_fields_ || columns_->strings.has_failures()) collect_problems();
     columns_->strings.renumber({&columns_->hosts, &columns_->executables});
-    return directory_entries(std::move(columns_));
+    return table_access::table_of(std::move(columns_));
   }
 
  private:
@@ -72,7 +72,7 @@ class entry_reading {
   const target_abi& abi_;
   const table_limits& limits_;
   std::size_t stride_ = 0;
-  std::unique_ptr<directory_entries::columns> columns_ = std::make_unique<directory_entries::columns>();
+  std::unique_ptr<directory_columns> columns_ = std::make_unique<directory_columns>();
   problem_notes notes_{columns_->facts, limits_};
   address_ids ids_;
   pointer_column host_, executable_;
@@ -145,8 +145,8 @@ result<directory_entries> read_by_looks(const target& process, target_address ba
 
 }  // namespace
 
-directory_entries::directory_entries() : columns_(std::make_unique<columns>()) {}
-directory_entries::directory_entries(std::unique_ptr<columns> c) : columns_(std::move(c)) {}
+directory_entries::directory_entries() : columns_(std::make_unique<directory_columns>()) {}
+directory_entries::directory_entries(std::unique_ptr<directory_columns> c) : columns_(std::move(c)) {}
 directory_entries::~directory_entries() = default;
 directory_entries::directory_entries(directory_entries&&) noexcept = default;
 directory_entries& directory_entries::operator=(directory_entries&&) noexcept = default;

@@ -56,7 +56,7 @@ result<process_entries> make_process_entries(process_rows rows) {
   for (const spawn_description& spawn : rows.spawn_descriptions) {
     if (!are_below({spawn.parent_world}, rows.strings.size())) return fail(wrong("a world that is not there"));
   }
-  auto made = std::make_unique<process_entries::columns>();
+  auto made = std::make_unique<process_columns>();
   if (auto taken = take_strings(made->strings, rows.strings); !taken) return fail(std::move(taken).error());
   if (auto taken = take_facts(made->facts, std::move(rows.facts), size); !taken) return fail(std::move(taken).error());
   made->hosts = column_of(rows.hosts);
@@ -66,7 +66,7 @@ result<process_entries> make_process_entries(process_rows rows) {
   made->pids = column_of(rows.pids);
   made->ranks = column_of(rows.ranks);
   made->spawn_descriptions = column_of(rows.spawn_descriptions);
-  return process_entries(std::move(made));
+  return table_access::table_of(std::move(made));
 }
 
 result<directory_entries> make_directory_entries(directory_rows rows) {
@@ -75,14 +75,14 @@ result<directory_entries> make_directory_entries(directory_rows rows) {
     if (numbers->size() != size) return fail(wrong("columns of different lengths"));
     if (!are_below(*numbers, rows.strings.size())) return fail(wrong("a string that is not there"));
   }
-  auto made = std::make_unique<directory_entries::columns>();
+  auto made = std::make_unique<directory_columns>();
   if (auto taken = take_strings(made->strings, rows.strings); !taken) return fail(std::move(taken).error());
   if (auto taken = take_facts(made->facts, std::move(rows.facts), size); !taken) return fail(std::move(taken).error());
   made->hosts = column_of(rows.hosts);
   made->executables = column_of(rows.executables);
   made->pids = column_of(rows.pids);
   made->stride = std::move(rows.stride);
-  return directory_entries(std::move(made));
+  return table_access::table_of(std::move(made));
 }
 
 }  // namespace mpiacq::mpi2dd

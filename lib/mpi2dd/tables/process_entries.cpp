@@ -27,7 +27,7 @@ class process_reading {
     auto spawns = read_spawn_descriptors(memory_, abi_, spawn_ids_.addresses(), ids_);
     if (!spawns) return fail(std::move(spawns).error().while_doing("reading spawn descriptors"));
     if (auto read = read_strings(*spawns); !read) return fail(std::move(read).error());
-    return process_entries(std::move(columns_));
+    return table_access::table_of(std::move(columns_));
   }
 
  private:
@@ -134,7 +134,7 @@ class process_reading {
   const target_abi& abi_;
   const table_limits& limits_;
   process_layout layout_;
-  std::unique_ptr<process_entries::columns> columns_ = std::make_unique<process_entries::columns>();
+  std::unique_ptr<process_columns> columns_ = std::make_unique<process_columns>();
   problem_notes notes_{columns_->facts, limits_};
   address_ids ids_;        // of all strings
   address_ids spawn_ids_;  // of spawn descriptors
@@ -144,8 +144,8 @@ class process_reading {
 
 }  // namespace
 
-process_entries::process_entries() : columns_(std::make_unique<columns>()) {}
-process_entries::process_entries(std::unique_ptr<columns> c) : columns_(std::move(c)) {}
+process_entries::process_entries() : columns_(std::make_unique<process_columns>()) {}
+process_entries::process_entries(std::unique_ptr<process_columns> c) : columns_(std::move(c)) {}
 process_entries::~process_entries() = default;
 process_entries::process_entries(process_entries&&) noexcept = default;
 process_entries& process_entries::operator=(process_entries&&) noexcept = default;

@@ -1,13 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "columns/column.hpp"
 #include "columns/table_strings.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_tables.hpp"
 
 namespace mpiacq::mpi2dd {
 
-struct process_entries::columns {
+struct process_columns {
   column<std::uint32_t> hosts;
   column<std::uint32_t> executables;
   column<std::uint32_t> worlds;
@@ -19,13 +22,24 @@ struct process_entries::columns {
   table_facts facts;
 };
 
-struct directory_entries::columns {
+struct directory_columns {
   column<std::uint32_t> hosts;
   column<std::uint32_t> executables;
   column<std::int32_t> pids;
   table_strings strings;
   table_facts facts;
   entry_stride stride;
+};
+
+/// Makes tables from their columns.
+class table_access {
+ public:
+  static process_entries table_of(std::unique_ptr<process_columns> columns) {
+    return process_entries(std::move(columns));
+  }
+  static directory_entries table_of(std::unique_ptr<directory_columns> columns) {
+    return directory_entries(std::move(columns));
+  }
 };
 
 /// Notes problems up to the limit, and counts all.
@@ -36,7 +50,8 @@ class problem_notes {
     ++facts_.problem_count;
     if (facts_.problems.size() < limits_.max_problems) facts_.problems.push_back(problem);
   }
-  /// A pointer to a string that could not be had: the number becomes `unreadable_string`. True where that was so.
+  /// Notes a pointer to a string that could not be read, and sets the number to `unreadable_string`. Returns whether it
+  /// did.
   bool judge_string(table_strings& strings, std::span<const target_address> addresses, std::uint32_t entry,
                     table_field field, std::uint32_t& id);
 
@@ -45,7 +60,7 @@ class problem_notes {
   const table_limits& limits_;
 };
 
-/// Where fields of MPI2DD_PROCDESC stand: four addresses, pid, rank.
+/// The offsets of the fields of MPI2DD_PROCDESC: four addresses, pid, rank.
 struct process_layout {
   std::size_t size = 0;
   std::size_t host_name = 0;

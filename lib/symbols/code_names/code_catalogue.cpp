@@ -69,9 +69,9 @@ struct code_catalogue::state {
   void note(std::vector<error> found);
   [[nodiscard]] std::shared_ptr<const code_place> shared(code_place place);
   [[nodiscard]] std::shared_ptr<const code_places> unnamed(std::string module_path, std::uint64_t offset);
-  [[nodiscard]] std::shared_ptr<code_names> open(const code_map::state& map, std::size_t file,
+  [[nodiscard]] std::shared_ptr<code_names> open(const code_map_state& map, std::size_t file,
                                                  std::vector<error>& found_wrong);
-  [[nodiscard]] std::shared_ptr<code_names> names_of(code_map::state& map, std::size_t file);
+  [[nodiscard]] std::shared_ptr<code_names> names_of(code_map_state& map, std::size_t file);
   void expect(const query& q);
   void answer(code_names& names, std::span<const located> about, std::span<std::shared_ptr<const code_places>> answers);
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
@@ -99,7 +99,7 @@ std::shared_ptr<const code_places> code_catalogue::state::unnamed(std::string mo
 }
 
 /// Opens the file that is mapped unless it is known already, under this or another name.
-std::shared_ptr<code_names> code_catalogue::state::open(const code_map::state& map, std::size_t number,
+std::shared_ptr<code_names> code_catalogue::state::open(const code_map_state& map, std::size_t number,
                                                         std::vector<error>& found_wrong) {
   const elf::mapped_file& file = map.mappings.files[number];
   const bool is_vdso = file.inode == 0;
@@ -135,13 +135,13 @@ std::shared_ptr<code_names> code_catalogue::state::open(const code_map::state& m
   return names;
 }
 
-std::shared_ptr<code_names> code_catalogue::state::names_of(code_map::state& map, std::size_t file) {
+std::shared_ptr<code_names> code_catalogue::state::names_of(code_map_state& map, std::size_t file) {
   const std::scoped_lock map_guard{map.lock};
   if (map.asker != token) {
     map.asker = token;
     map.files.assign(map.mappings.files.size(), {});
   }
-  code_map::state::resolved& known = map.files[file];
+  code_map_state::resolved& known = map.files[file];
   if (!known.tried) {
     known.tried = true;
     std::vector<error> found_wrong;
@@ -188,7 +188,7 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
     const std::uint64_t pc = q.pc.value();
     const bool returns = q.is_return_address && pc != 0;
     const target_address asked{returns ? pc - 1 : pc};
-    code_map::state* map = q.map == nullptr ? nullptr : q.map->state_.get();
+    code_map_state* map = q.map == nullptr ? nullptr : q.map->state_.get();
     const elf::code_mapping* mapping = map == nullptr ? nullptr : map->find(asked);
     if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) {
       answers[i] = unnamed({}, pc);
@@ -209,7 +209,7 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
 
 /// A reader of memory is made for one thread at a time: what would take it is left to who asks.
 void code_catalogue::state::expect(const query& q) {
-  code_map::state& map = *q.map->state_;
+  code_map_state& map = *q.map->state_;
   const target_address asked{q.pc.value() - (q.is_return_address && !q.pc.is_null() ? 1 : 0)};
   const elf::code_mapping* mapping = map.find(asked);
   if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) return;

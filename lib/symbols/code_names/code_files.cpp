@@ -23,17 +23,17 @@ std::optional<file_identity> look_at(const std::string& path) {
   return file_identity{s.st_dev, s.st_ino, static_cast<std::uint64_t>(s.st_size), s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
 }
 
-std::string proc_path(const code_map::state& map, std::string_view what) {
+std::string proc_path(const code_map_state& map, std::string_view what) {
   return fmt::format("/proc/{}/{}", map.pid.value(), what);
 }
 
-const code_mapping& mapping_of(const code_map::state& map, std::size_t file) {
+const code_mapping& mapping_of(const code_map_state& map, std::size_t file) {
   const auto& code = map.mappings.code;
   return *std::find_if(code.begin(), code.end(), [&](const code_mapping& m) { return m.file == file; });
 }
 
 /// The module's first page in the process's memory; empty where it is not mapped or cannot be read.
-std::vector<std::byte> first_page(const code_map::state& map, std::size_t file) {
+std::vector<std::byte> first_page(const code_map_state& map, std::size_t file) {
   std::vector<std::byte> page;
   const std::uint64_t begin = map.mappings.first_pages[file];
   if (begin == 0) return page;
@@ -55,7 +55,7 @@ error not_the_one(const mapped_file& file, process_id pid) {
 
 /// The file under the module's name as the process sees it, if memory shows that it is the one: some file systems
 /// (overlayfs, btrfs) tell another device or inode here than in maps.
-std::optional<found_file> by_headers(const code_map::state& map, std::size_t number, std::vector<error>& problems) {
+std::optional<found_file> by_headers(const code_map_state& map, std::size_t number, std::vector<error>& problems) {
   const mapped_file& file = map.mappings.files[number];
   auto named = input_file::open_below(proc_path(map, "root"), file.path, file.path);
   if (!named) {
@@ -80,7 +80,7 @@ std::optional<found_file> by_headers(const code_map::state& map, std::size_t num
 
 }  // namespace
 
-std::optional<found_file> find_without_memory(const code_map::state& map, std::size_t number) {
+std::optional<found_file> find_without_memory(const code_map_state& map, std::size_t number) {
   const mapped_file& file = map.mappings.files[number];
   const code_mapping& mapping = mapping_of(map, number);
   // The kernel's link takes root's rights, and cannot be wrong.
@@ -94,13 +94,13 @@ std::optional<found_file> find_without_memory(const code_map::state& map, std::s
   return std::nullopt;
 }
 
-std::optional<found_file> find_mapped_file(const code_map::state& map, std::size_t number,
+std::optional<found_file> find_mapped_file(const code_map_state& map, std::size_t number,
                                            std::vector<error>& problems) {
   if (auto found = find_without_memory(map, number)) return found;
   return by_headers(map, number, problems);
 }
 
-std::shared_ptr<image> copy_of_vdso(const code_map::state& map, std::size_t number, std::vector<error>& problems) {
+std::shared_ptr<image> copy_of_vdso(const code_map_state& map, std::size_t number, std::vector<error>& problems) {
   constexpr std::uint64_t max_bytes = 1U << 20;
   const code_mapping& mapping = mapping_of(map, number);
   const std::string& name = map.mappings.files[number].path;

@@ -37,13 +37,13 @@ struct found_file {
 /// Finds file number `file` of a map: by the kernel's link to the mapping, else by a name that leads to the inode that
 /// is mapped, else by one that leads to a file with the headers that are in memory; only for this memory is read. Empty
 /// where it cannot be had: deleted, replaced, forbidden; why goes to `problems`.
-[[nodiscard]] std::optional<found_file> find_mapped_file(const code_map::state& map, std::size_t file,
+[[nodiscard]] std::optional<found_file> find_mapped_file(const code_map_state& map, std::size_t file,
                                                          std::vector<error>& problems);
 /// The same without memory.
-[[nodiscard]] std::optional<found_file> find_without_memory(const code_map::state& map, std::size_t file);
+[[nodiscard]] std::optional<found_file> find_without_memory(const code_map_state& map, std::size_t file);
 
 /// The vdso as an ELF file in memory of our own: it is a whole one, with its section headers.
-[[nodiscard]] std::shared_ptr<image> copy_of_vdso(const code_map::state& map, std::size_t file,
+[[nodiscard]] std::shared_ptr<image> copy_of_vdso(const code_map_state& map, std::size_t file,
                                                   std::vector<error>& problems);
 
 /// The folders below which a process sees its files, if they are not ours: see debug_file_wanted.

@@ -119,7 +119,7 @@ elf::code_mappings elf::decode_mappings(std::string_view text) {
   return found;
 }
 
-const elf::code_mapping* code_map::state::find(target_address address) const {
+const elf::code_mapping* code_map_state::find(target_address address) const {
   const auto& code = mappings.code;
   const auto after = std::upper_bound(code.begin(), code.end(), address.value(),
                                       [](std::uint64_t a, const elf::code_mapping& m) { return a < m.begin; });
@@ -135,7 +135,7 @@ result<code_map> code_map::read(process_id pid, memory_reader& memory) {
 
 code_map code_map::in(std::string_view maps, process_id pid, memory_reader& memory) {
   code_map map;
-  map.state_ = std::make_shared<state>();
+  map.state_ = std::make_shared<code_map_state>();
   map.state_->pid = pid;
   map.state_->memory = &memory;
   map.state_->mappings = elf::decode_mappings(maps);

@@ -44,7 +44,7 @@ class code_names;
 
 namespace mpiacq {
 
-struct code_map::state {
+struct code_map_state {
   process_id pid;
   memory_reader* memory = nullptr;
   elf::code_mappings mappings;

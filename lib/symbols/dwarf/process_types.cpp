@@ -18,14 +18,14 @@ std::optional<elf::file_identity> identity_of(const elf::image& file) {
 
 }  // namespace
 
-void type_catalogue::state::note(std::vector<error> found) {
+void type_catalogue_state::note(std::vector<error> found) {
   const std::scoped_lock guard{problems_lock};
   for (error& e : found) {
     if (told.insert(e.message).second) problems.push_back(std::move(e));
   }
 }
 
-std::shared_ptr<elf::file_types> type_catalogue::state::of(elf::module_symbols& m) {
+std::shared_ptr<elf::file_types> type_catalogue_state::of(elf::module_symbols& m) {
   std::vector<error> found_wrong;
   std::shared_ptr<elf::file_types> types;
   {
@@ -51,7 +51,7 @@ std::shared_ptr<elf::file_types> type_catalogue::state::of(elf::module_symbols& 
   return types;
 }
 
-type_catalogue::type_catalogue(debug_file_search search) : state_(std::make_unique<state>()) {
+type_catalogue::type_catalogue(debug_file_search search) : state_(std::make_unique<type_catalogue_state>()) {
   state_->search = std::move(search);
 }
 type_catalogue::~type_catalogue() = default;

@@ -18,7 +18,7 @@
 
 namespace mpiacq {
 
-struct type_catalogue::state {
+struct type_catalogue_state {
   debug_file_search search;
 
   std::mutex files_lock;
@@ -39,7 +39,7 @@ struct process_types::state {
   using module_list = std::function<std::span<const std::unique_ptr<elf::module_symbols>>()>;
 
   module_list modules;  ///< as they are when a question comes: libraries are loaded meanwhile
-  type_catalogue::state& catalogue;
+  type_catalogue_state& catalogue;
   const module* first = nullptr;
   std::unordered_map<std::shared_ptr<const module>, std::shared_ptr<elf::file_types>> known;
 

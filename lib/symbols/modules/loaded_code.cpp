@@ -129,7 +129,7 @@ module_catalogue::module_catalogue() : state_(std::make_unique<state>()) {}
 module_catalogue::~module_catalogue() = default;
 
 result<loaded_code> module_catalogue::learn(process_id process, memory_reader& memory) {
-  auto names = std::make_shared<code_map::state>();
+  auto names = std::make_shared<code_map_state>();
   names->pid = process;
   names->memory = &memory;
   loaded_code code;
