@@ -11,6 +11,7 @@
 
 namespace mpiacq {
 
+/// How a core file is read.
 struct core_options {
   core_file_options files;
   debug_file_search debug_files;

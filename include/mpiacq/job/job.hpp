@@ -121,9 +121,11 @@ struct job_lost {
 struct starter_ended {
   exit_status status;
 };
+/// What a job has done.
 using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_changed, job_notice,
                                starter_stopped, starter_continued, job_lost, starter_ended>;
 
+/// How a job is launched or attached to.
 struct job_options {
   table_limits limits;
   debug_file_search debug_files;
@@ -241,7 +243,9 @@ class job {
   /// Sends the starter a signal, as kill(2) would; nothing where it has ended.
   void signal(int number);
 
+  /// The starter of the job.
   [[nodiscard]] const starter_facts& starter() const;
+  /// What is known of the job in addition to its processes.
   [[nodiscard]] const mpir::job_facts& facts() const;
   /// Null before the first spawn.
   [[nodiscard]] std::shared_ptr<const process_table> processes() const;
@@ -249,6 +253,7 @@ class job {
   [[nodiscard]] std::vector<rank_facts> facts_of_ranks() const;
   /// One for each entry of the table, looked at when this is called.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
+  /// Whether an entry is on this node.
   [[nodiscard]] bool is_local(std::size_t entry) const;
   /// The one that the job is acquired by; before its symbols are found, the one that is missed.
   [[nodiscard]] interface_kind interface() const;

@@ -11,9 +11,9 @@
 #include "mpiacq/process/core_file.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 
-/// All of an MPI2DD job as it is from this node: `mpi2dd::walk` over live processes, or from a core file.
 namespace mpiacq {
 
+/// How the graph of a job is read.
 struct graph_options {
   /// Servers are asked for the process of a core file alone: a walk would ask them for each process without MPI2DD.
   debug_file_search debug_files;
@@ -32,6 +32,7 @@ struct graph_host {
   std::optional<error> why;  ///< nobody was reached there, or has said nothing more: why
 };
 
+/// The graph of a job, as seen from this node.
 struct job_graph {
   mpi2dd::graph graph;
   /// What this host is called in the graph, whichever of its names a table has.

@@ -23,6 +23,7 @@ struct job_view {
   std::vector<error> problems;  ///< what is wrong with the table as a whole
 };
 
+/// How a job is looked at.
 struct look_options {
   table_limits limits;
   debug_file_search debug_files;

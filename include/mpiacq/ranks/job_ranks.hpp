@@ -46,6 +46,7 @@ struct agents_progress {
   bool over = false;  ///< nobody is waited for any more
 };
 
+/// How agents are started and used.
 struct agents_options {
   agent_start start = agent_start::automatic;
   /// An agent for every node, this one too. Else this process looks after the ranks that are here.
@@ -107,6 +108,7 @@ class awaited_agents {
   std::unique_ptr<state> state_;
 };
 
+/// How the ranks of all nodes are looked after.
 struct job_ranks_options {
   node_ranks_options node;
   agents_options agents;
@@ -190,6 +192,7 @@ class job_ranks {
   [[nodiscard]] std::vector<rank_hold> hold();
   /// As `node_ranks::release`. A node that cannot be reached any more has let its ranks go by itself.
   std::vector<result<void>> release(leave how = leave::running);
+  /// As `node_ranks::stacks`, on all nodes.
   [[nodiscard]] job_stacks stacks(const stack_options& options = {});
   /// Opens the gates of ranks that agents look after (`job::gates_elsewhere`); `stop` is not used,
   /// `agents_options::stop` is. Those of this node are the job's to open.

@@ -40,7 +40,7 @@ struct rank_process {
 /// "3", "1:3"
 [[nodiscard]] std::string name_of(const rank_process& rank);
 
-/// What became of a rank that was to be held.
+/// The state of a rank that was to be held.
 enum class hold_state : std::uint8_t {
   held,           ///< all its threads are stopped
   gone,           ///< it has ended
@@ -52,6 +52,7 @@ enum class hold_state : std::uint8_t {
 /// "held", "gone", "replaced", "not-permitted", "busy", "failed"
 [[nodiscard]] std::string_view name(hold_state state);
 
+/// What became of one rank that was to be held.
 struct rank_hold {
   std::uint32_t rank = 0;
   process_id pid;
@@ -61,6 +62,7 @@ struct rank_hold {
   std::optional<error> why;
 };
 
+/// How the ranks of a node are looked after.
 struct node_ranks_options {
   tracer_options tracing;
   debug_file_search debug_files;  ///< for the names in stacks; a download would hold nobody, but whoever waits for them
@@ -102,11 +104,13 @@ class node_ranks {
   node_ranks(const node_ranks&) = delete;
   node_ranks& operator=(const node_ranks&) = delete;
 
+  /// The ranks, in order.
   [[nodiscard]] std::span<const rank_process> ranks() const;
 
   /// Stops all threads of all ranks, as nearly together as the kernel allows (tracer::attach_all). One outcome for each
   /// rank, in order. Those that are held already stay so.
   [[nodiscard]] std::vector<rank_hold> hold();
+  /// The number of ranks that are held.
   [[nodiscard]] std::size_t held_count() const;
 
   /// Starts the time of `tracer_options::hold_limit` again (node_ranks_options::tracing). Call it while ranks are held

@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The ranks that a user has asked for.
 #pragma once
 
 #include <compare>
@@ -11,25 +13,28 @@
 
 namespace mpiacq {
 
-/// Some of a job's ranks, as people write them: "0-3,8", or all. In a job of several worlds (MPI2DD) "1:0-3" are ranks
-/// of world 1, "1:all" are all of it, and what names no world means each.
+/// Some of the ranks of a job, as users write them: "0-3,8", or "all". In a job with several worlds (MPI2DD), "1:0-3"
+/// are ranks of world 1, "1:all" is all of world 1, and ranks without a world are selected in each world. Thread: a
+/// value.
 class rank_selection {
  public:
-  /// All of them.
+  /// All ranks.
   rank_selection() = default;
-  /// Ranks and ranges of them (both ends included) with commas between; "all". In any order, also overlapping.
-  /// Errors: invalid_argument with the part that is none.
+  /// Parses ranks and ranges of ranks (both ends included), separated by commas, in any order, also overlapping; or
+  /// "all". Errors: invalid_argument with the invalid part.
   [[nodiscard]] static result<rank_selection> parse(std::string_view text);
 
-  /// The rank of that number in a job of one world.
+  /// Whether a rank is selected in a job with one world.
   [[nodiscard]] bool contains(std::uint32_t rank) const { return contains(0, rank); }
+  /// Whether a rank of a world is selected.
   [[nodiscard]] bool contains(std::uint32_t world, std::uint32_t rank) const;
+  /// Whether all ranks are selected.
   [[nodiscard]] bool is_all() const { return ranges_.empty(); }
-  /// The highest rank that is named; 0 for all.
+  /// The highest selected rank; 0 for all.
   [[nodiscard]] std::uint32_t highest() const;
-  /// Those among 0 .. count-1, in order, in a job of one world.
+  /// The selected ranks among 0 to count-1 in order, in a job with one world.
   [[nodiscard]] std::vector<std::uint32_t> among(std::uint32_t count) const;
-  /// "0-3,8", "0-3,1:8", in order and merged; "all".
+  /// The selection as text, in order and merged: "0-3,8", "0-3,1:8", "all".
   [[nodiscard]] std::string text() const;
 
  private:
@@ -41,7 +46,7 @@ class rank_selection {
     friend auto operator<=>(const range&, const range&) = default;
   };
   [[nodiscard]] bool holds(std::int64_t world, std::uint32_t rank) const;
-  std::vector<range> ranges_;  ///< by world and rank, apart from each other; none: all
+  std::vector<range> ranges_;  ///< in the order of worlds and ranks, not adjacent; none: all
 };
 
 }  // namespace mpiacq

@@ -1,4 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A set of ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +13,45 @@
 
 namespace mpiacq {
 
-/// Ranks that something was seen of: "0-3,7". Kept as ranges, since ranks that do the same are neighbours mostly: a
-/// million of them may be 8 bytes. Unlike a rank_selection, which says what a person wants, it may be empty.
-/// Thread: a value.
+/// A set of ranks: "0-3,7". It consists of ranges, because ranks that do the same are mostly neighbours: a million of
+/// them may take 8 bytes. Unlike a rank_selection, which says what a user wants, it may be empty. Thread: a value.
 class rank_set {
  public:
-  /// Both ends included.
+  /// A range of ranks, with both ends included.
   struct range {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
     friend bool operator==(const range&, const range&) = default;
   };
 
+  /// The empty set.
   rank_set() = default;
+  /// The set of one rank.
   explicit rank_set(std::uint32_t rank) : ranges_{{rank, rank}} {}
 
-  /// Of a rank that is higher than all that are there, in constant time.
+  /// Adds a rank. It takes constant time if the rank is higher than all others.
   void add(std::uint32_t rank);
-  /// The union, and what is in both, and what is here and not there: each in one pass over the ranges of both.
+  /// Adds all ranks of another set, in one pass over the ranges of both.
   void add(const rank_set& others);
+  /// The ranks that are in both sets, in one pass over the ranges of both.
   [[nodiscard]] rank_set both(const rank_set& others) const;
+  /// The ranks of this set that are not in `others`, in one pass over the ranges of both.
   [[nodiscard]] rank_set without(const rank_set& others) const;
 
+  /// Whether a rank is in the set.
   [[nodiscard]] bool contains(std::uint32_t rank) const;
+  /// Whether the set is empty.
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  /// The number of ranks.
   [[nodiscard]] std::uint64_t count() const;
-  /// UINT32_MAX where it is empty, so that the empty one sorts last.
+  /// The lowest rank; UINT32_MAX in the empty set, so that it sorts last.
   [[nodiscard]] std::uint32_t lowest() const { return ranges_.empty() ? UINT32_MAX : ranges_.front().first; }
-  /// In order, neither overlapping nor adjacent.
+  /// The ranges in order, neither overlapping nor adjacent.
   [[nodiscard]] std::span<const range> ranges() const { return ranges_; }
 
-  /// "0-3,7"; "" for none.
+  /// The set as text: "0-3,7"; "" for the empty set.
   [[nodiscard]] std::string text() const;
-  /// What `text` gives. Errors: invalid_argument with the part that is none.
+  /// Parses what `text` returns. Errors: invalid_argument with the invalid part.
   [[nodiscard]] static result<rank_set> parse(std::string_view text);
 
   friend bool operator==(const rank_set&, const rank_set&) = default;

@@ -28,7 +28,7 @@ class string_column {
   std::uint32_t last_ = process_table::no_string;
 };
 
-void note(process_table::columns& table, field_problem problem) {
+void note(process_table_columns& table, field_problem problem) {
   ++table.problem_count;
   if (table.problems.size() < table_limits{}.max_problems) table.problems.push_back(problem);
 }
@@ -37,7 +37,7 @@ void note(process_table::columns& table, field_problem problem) {
 
 process_table make_process_table(std::span<const table_row> rows, std::vector<job_world> worlds,
                                  structure_layout layout) {
-  auto made = std::make_unique<process_table::columns>();
+  auto made = std::make_unique<process_table_columns>();
   std::vector<std::string_view> texts;
   string_column hosts(texts), executables(texts);
   std::vector<std::uint32_t> world_numbers;
@@ -61,7 +61,7 @@ process_table make_process_table(std::span<const table_row> rows, std::vector<jo
   made->worlds = std::move(worlds);
   made->claimed = rows.size();
   made->layout = std::move(layout);
-  return process_table(std::move(made));
+  return process_table_access::table_of(std::move(made));
 }
 
 }  // namespace mpiacq

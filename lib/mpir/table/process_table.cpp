@@ -40,8 +40,8 @@ std::string field_problem::sentence(const rank_names& names) const {
   return what;
 }
 
-process_table::process_table() : columns_(std::make_unique<columns>()) {}
-process_table::process_table(std::unique_ptr<columns> c) : columns_(std::move(c)) {}
+process_table::process_table() : columns_(std::make_unique<process_table_columns>()) {}
+process_table::process_table(std::unique_ptr<process_table_columns> c) : columns_(std::move(c)) {}
 process_table::~process_table() = default;
 process_table::process_table(process_table&&) noexcept = default;
 process_table& process_table::operator=(process_table&&) noexcept = default;

@@ -30,7 +30,7 @@ class table_reading {
     columns_->claimed = claimed;
     if (auto entries = read_entries(claimed); !entries) return fail(std::move(entries).error());
     if (auto strings = read_strings(); !strings) return fail(std::move(strings).error());
-    return process_table(std::move(columns_));
+    return process_table_access::table_of(std::move(columns_));
   }
 
  private:
@@ -168,7 +168,7 @@ class table_reading {
   descriptor d_;
   target_address base_;
   table_limits limits_;
-  std::unique_ptr<process_table::columns> columns_ = std::make_unique<process_table::columns>();
+  std::unique_ptr<process_table_columns> columns_ = std::make_unique<process_table_columns>();
   table_decoder decoder_;
 };
 

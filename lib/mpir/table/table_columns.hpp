@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "columns/column.hpp"
@@ -10,7 +12,7 @@
 
 namespace mpiacq {
 
-struct process_table::columns {
+struct process_table_columns {
   column<std::uint32_t> hosts;        // string numbers
   column<std::uint32_t> executables;  // string numbers
   column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
@@ -24,6 +26,14 @@ struct process_table::columns {
   rank_names names;
   std::vector<job_world> worlds;
   std::optional<user_id> user;
+};
+
+/// Makes a table from its columns.
+class process_table_access {
+ public:
+  static process_table table_of(std::unique_ptr<process_table_columns> columns) {
+    return process_table(std::move(columns));
+  }
 };
 
 }  // namespace mpiacq

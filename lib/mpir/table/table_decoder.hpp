@@ -17,7 +17,7 @@ namespace mpiacq {
 /// and again need not look for them among all those of the other.
 class table_decoder {
  public:
-  table_decoder(const descriptor& layout, process_table::columns& into) : d_(layout), into_(into) {}
+  table_decoder(const descriptor& layout, process_table_columns& into) : d_(layout), into_(into) {}
 
   /// Room in the columns for so many.
   void reserve(std::size_t entries);
@@ -47,7 +47,7 @@ class table_decoder {
   void decode_entries(const std::byte* piece, std::size_t count, column<Pid>& pids, ReadPid read_pid);
 
   descriptor d_;
-  process_table::columns& into_;
+  process_table_columns& into_;
   address_ids host_ids_;
   address_ids executable_ids_;
   column<target_address> addresses_;
