@@ -60,7 +60,7 @@ void decode_entries(benchmark::State& state) {
   const target_abi abi;
   const auto layout = resolve_descriptor(abi, inferred_descriptor_layout(abi));
   for (auto _ : state) {
-    process_table::columns into;
+    process_table_columns into;
     table_decoder decoder(*layout, into);
     decoder.decode(reinterpret_cast<const std::byte*>(entries.data()), entries.size());
     decoder.finish();
