@@ -18,7 +18,7 @@
 #include "bystander.hpp"
 #include "engine/engine.hpp"
 #include "engine/event_queue.hpp"
-#include "engine/ptrace_call.hpp"
+#include "kernel/ptrace_call.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -159,7 +159,7 @@ TEST_CASE("who traces a process is said: this tracer, another one of this progra
   ok(t->detach(program.id()));
 
   // Any other program that traces: here we, ourselves.
-  const tracing::ptrace_calls calls;
+  const tracing::kernel_ptrace_calls calls;
   ok(calls.seize(program.pid(), 0));
   CHECK_THAT(refusal(*t, program.id()).message,
              ContainsSubstring("process " + number(::getpid()) + " (test_ptrace) traces it already"));
@@ -206,7 +206,7 @@ TEST_CASE("where one thread is another's, all the others are let go again") {
   bystander program("blocked");
   program.ready();
   const pid_t theirs = threads_in_proc(program.pid()).at(5);
-  const tracing::ptrace_calls calls;
+  const tracing::kernel_ptrace_calls calls;
   ok(calls.seize(theirs, 0));
   const error e = refusal(*t, program.id());
   CHECK(e.code == error_code::busy);
@@ -226,7 +226,7 @@ TEST_CASE("an attach that another tracer is in the way of is tried again, and th
   bystander program("blocked");
   program.ready();
   const pid_t theirs = threads_in_proc(program.pid()).at(5);
-  const tracing::ptrace_calls calls;
+  const tracing::kernel_ptrace_calls calls;
   ok(calls.seize(theirs, 0));
   std::optional<result<void>> outcome;
   int tries_later = 0;
@@ -234,7 +234,8 @@ TEST_CASE("an attach that another tracer is in the way of is tried again, and th
   std::thread tracer_client([&] {
     tracing::event_queue events{tracing::unique_fd{}};
     const tracer_options options;
-    tracing::engine engine(events, options);
+    tracing::this_kernel kernel;
+    tracing::engine engine(kernel.access(), events, options);
     engine.attach(program.id(), {}, [&](result<void> answer) { outcome = std::move(answer); });
     while (true) {
       while (engine.holds_any()) {

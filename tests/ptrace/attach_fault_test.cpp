@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "bystander.hpp"
-#include "engine/ptrace_call.hpp"
-#include "engine/waiter.hpp"
+#include "kernel/ptrace_call.hpp"
+#include "kernel/waiter.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -78,7 +78,7 @@ TEST_CASE("whoever looks for a task's end leaves the stop that it has to report"
   if (child == 0) {
     while (true) ::pause();
   }
-  const tracing::ptrace_calls calls;
+  const tracing::kernel_ptrace_calls calls;
   ok(calls.seize(child, 0));
   CHECK_FALSE(tracing::waiter::take_end_of(child));
   ok(calls.interrupt(child));

@@ -6,7 +6,7 @@
 #include <sys/user.h>
 
 #include "bystander.hpp"
-#include "engine/ptrace_call.hpp"
+#include "kernel/ptrace_call.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -48,7 +48,7 @@ std::string code_of(pid_t process) {
 }
 
 snapshot_of_process snapshot(pid_t process) {
-  const tracing::ptrace_calls calls;
+  const tracing::kernel_ptrace_calls calls;
   ok(calls.seize(process, 0));
   ok(calls.interrupt(process));
   int status = 0;

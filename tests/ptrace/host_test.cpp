@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 
 #include "bystander.hpp"
-#include "engine/ptrace_call.hpp"
-#include "engine/wait_status.hpp"
-#include "engine/waiter.hpp"
+#include "kernel/ptrace_call.hpp"
+#include "kernel/wait_status.hpp"
+#include "kernel/waiter.hpp"
 #include "run_command.hpp"
 #include "separate_tool.hpp"
 
@@ -162,7 +162,7 @@ TEST_CASE("who waits for ends alone leaves the stops to the tracer") {
   bystander program("restless", {"1"});
   program.ready();
   const auto task = static_cast<pid_t>(program.id().value());
-  const tracing::ptrace_calls ours;
+  const tracing::kernel_ptrace_calls ours;
   ok(ours.seize(task, 0));
   CHECK_FALSE(tracing::waiter::take_end_of(task));
   ok(ours.interrupt(task));
@@ -207,7 +207,7 @@ TEST_CASE("a tracer leaves no descriptor, thread or child behind") {
 }
 
 TEST_CASE("a ptrace call from a thread that does not own the tracee is refused by name") {
-  const tracing::ptrace_calls ours;
+  const tracing::kernel_ptrace_calls ours;
   std::thread other([&] {
     const auto answer = ours.interrupt(1);
     CHECK(answer.error().code == error_code::wrong_thread);
@@ -220,7 +220,7 @@ TEST_CASE("a process that another tracer holds is busy, and by whom is said") {
   const auto t = new_tracer();
   inferior program("echo");
   const process_id id = at_entry(*t, program);
-  const tracing::ptrace_calls ours;
+  const tracing::kernel_ptrace_calls ours;
   const auto answer = ours.seize(static_cast<pid_t>(id.value()), 0);
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == error_code::busy);

@@ -2,8 +2,8 @@
 // Writes to a place in memory are reported, each once, after it was made.
 #include <set>
 
-#include "engine/ptrace_arch.hpp"
 #include "inferior.hpp"
+#include "kernel/ptrace_arch.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -30,7 +30,7 @@ std::vector<request_message> requests() {
           {8, remove_breakpoint_command{process, address}},
           {9, insert_watchpoint_command{process, address, 4}},
           {9, remove_watchpoint_command{process, address}},
-          {9, write_at_our_end_command{process, address, {std::byte{0}, std::byte{7}}}},
+          {9, restore_on_exit_command{process, address, {std::byte{0}, std::byte{7}}}},
           {9, follow_children_command{process, true}},
           {10, threads_command{process}},
           {11, is_idle_command{}},

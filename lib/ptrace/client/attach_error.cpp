@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 #include "mpiacq/process/process_user.hpp"
 
 namespace mpiacq::tracing {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "client/attach_error.hpp"
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 
 namespace mpiacq::tracing {
 

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "mpiacq/process/tracer.hpp"
 

@@ -145,7 +145,7 @@ result<void> tracer::remove_watchpoint(process_id process, target_address addres
 }
 
 result<void> tracer::restore_on_exit(process_id process, target_address address, std::span<const std::byte> bytes) {
-  return state_->process->ask(write_at_our_end_command{process, address, {bytes.begin(), bytes.end()}});
+  return state_->process->ask(restore_on_exit_command{process, address, {bytes.begin(), bytes.end()}});
 }
 
 result<void> tracer::follow_children(process_id process, bool follow) {

@@ -1,123 +1,77 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "engine/breakpoints.hpp"
+
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "engine/engine.hpp"
+#include "engine/fork_reports.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::tracing {
 
-namespace {
-
-bool really_all_stopped(const traced_process& process) {
-  return std::all_of(process.threads.begin(), process.threads.end(), [](const auto& entry) {
-    return entry.second.state == thread_state::stopped || entry.second.zombie;
-  });
-}
-
-constexpr std::size_t most_left_behind = 8;
-
-void remember(std::vector<breakpoint>& past, const breakpoint& b) {
-  if (std::none_of(past.begin(), past.end(), [&](const breakpoint& p) { return p.address == b.address; })) {
-    past.push_back(b);
-  }
-}
-
-/// Writes, reads back and compares: a write that seems to work and does not would be a stop that never comes.
-result<void> write_and_verify(pid_t process, target_address address, std::span<const std::byte> bytes) {
-  if (auto written = write_code(process, address, bytes); !written) return written;
-  std::vector<std::byte> there(bytes.size());
-  if (auto read = read_code(process, address, there); !read) return read;
-  if (std::equal(bytes.begin(), bytes.end(), there.begin())) return {};
-  return fail(
-      error{error_code::unreadable_memory,
-            fmt::format("the code at {:#x} of process {} did not take what was written", address.value(), process)}
-          .at(address));
-}
-
-}  // namespace
-
-result<breakpoint_kind> engine::insert_breakpoint(process_id id, target_address address, breakpoint_kind kind) {
-  auto process = find_held(id, "put a breakpoint in");
-  if (!process) return fail(std::move(process).error());
-  return plant(**process, address, kind, &breakpoint::for_user);
-}
-
-result<void> engine::remove_breakpoint(process_id id, target_address address) {
-  auto process = find_held(id, "take a breakpoint out");
-  if (!process) return fail(std::move(process).error());
-  return take_out(**process, &breakpoint::for_user, address);
-}
-
-result<breakpoint_kind> engine::plant(traced_process& process, target_address address, breakpoint_kind kind,
-                                      role for_whom) {
-  for (breakpoint& b : process.breakpoints) {
-    if (!b.is_at(address)) continue;
-    b.*for_whom = true;
-    return b.kind;
+result<breakpoint_kind> breakpoints::insert(traced_process& process, target_address address, breakpoint_kind kind,
+                                            breakpoint_role for_whom) {
+  breakpoint_set& set = process.breakpoints;
+  if (breakpoint* const known = set.at(address)) {
+    known->*for_whom = true;
+    return known->kind;
   }
   if (address.is_null() || !arch::is_code_address(address)) {
     return fail(
         error{error_code::invalid_argument, fmt::format("no code can stand at {:#x}", address.value())}.at(address));
   }
-  process.had_breakpoints = true;
+  set.had_any = true;
   breakpoint planted;
   planted.address = address;
   planted.*for_whom = true;
   if (kind != breakpoint_kind::software) {
-    auto hardware = plant_hardware(process, planted.trigger());
+    auto hardware = insert_hardware(process, planted.trigger());
     if (!hardware && (kind == breakpoint_kind::hardware || hardware.error().code != error_code::unsupported)) {
       return fail(std::move(hardware).error());
     }
     if (hardware) {
-      process.breakpoints.push_back(std::move(planted));
+      set.all.push_back(std::move(planted));
       return breakpoint_kind::hardware;
     }
   }
-  auto original = plant_software(process, address);
-  if (!original) return fail(std::move(original).error());
   planted.kind = breakpoint_kind::software;
-  planted.original = std::move(*original);
-  process.breakpoints.push_back(std::move(planted));
-  set_options(process);
+  planted.original = TRY(insert_software(process, address));
+  set.all.push_back(std::move(planted));
+  update_fork_reports(kernel_.calls, process);
   return breakpoint_kind::software;
 }
 
-result<void> engine::plant_hardware(traced_process& process, const arch::hardware_trigger& trigger) {
-  const auto free = std::find(process.hardware.begin(), process.hardware.end(), std::nullopt);
-  if (free == process.hardware.end()) {
+result<void> breakpoints::insert_hardware(traced_process& process, const arch::hardware_trigger& trigger) {
+  breakpoint_set& set = process.breakpoints;
+  if (!set.take_register(trigger)) {
     return fail(error{error_code::unsupported, fmt::format("all {} breakpoint registers of process {} are in use",
-                                                           process.hardware.size(), process.id)}
+                                                           set.hardware.size(), process.id)}
                     .at(trigger.address));
   }
-  *free = trigger;
-  // Tried in every thread now, so that a refusal is the answer; set for good when the thread runs.
+  // Every thread tries its registers now, so that the caller gets a refusal as the answer. They stay set only while
+  // the thread runs.
   result<void> outcome;
   for (auto& [task, thread] : process.threads) {
     thread.registers_due = true;
-    if (thread.state != thread_state::stopped || !outcome) continue;
-    auto set = arch::set_hardware(calls_, task, process.hardware);
-    arch::clear_hardware(calls_, task);
-    if (!done_or_gone(set)) outcome = std::move(set);
+    if (!thread.is_stopped() || !outcome) continue;
+    auto tried = arch::set_hardware(kernel_.calls, task, set.hardware);
+    arch::clear_hardware(kernel_.calls, task);
+    if (!done_or_gone(tried)) outcome = std::move(tried);
   }
-  if (!outcome) free->reset();
+  if (!outcome) set.free_register(trigger);
   return outcome;
 }
 
-void engine::apply_hardware(traced_process& process, traced_thread& thread) {
-  thread.registers_due = false;
-  auto set = arch::set_hardware(calls_, thread.id, process.hardware);
-  if (!done_or_gone(set)) report_problem(process, std::move(set).error());
-}
-
-result<std::vector<std::byte>> engine::plant_software(traced_process& process, target_address address) {
-  if (!really_all_stopped(process)) {
+result<std::vector<std::byte>> breakpoints::insert_software(traced_process& process, target_address address) {
+  if (!process.is_stopped()) {
     return fail(error_code::timed_out,
                 fmt::format("a thread of process {} has not stopped, and might be sharing its memory with a child of "
                             "vfork: no trap is written into its code",
                             process.id));
   }
-  if (shares_memory_with_another(process)) {
+  if (tracees_.shares_memory(process)) {
     return fail(error_code::unsupported,
                 fmt::format("process {} shares its memory with another process, which a trap in its code would kill; "
                             "only a hardware breakpoint can be put in",
@@ -125,109 +79,117 @@ result<std::vector<std::byte>> engine::plant_software(traced_process& process, t
   }
   const auto trap = arch::trap_instruction();
   std::vector<std::byte> original(trap.size());
-  if (auto read = read_code(process.id, address, original); !read) return fail(std::move(read).error());
-  if (auto put = write_and_verify(process.id, address, trap); !put) {
-    static_cast<void>(write_code(process.id, address, original));
+  TRY(kernel_.memory.read(process.id, address, original));
+  if (auto put = kernel_.memory.write_and_verify(process.id, address, trap); !put) {
+    static_cast<void>(kernel_.memory.write(process.id, address, original));
     return fail(std::move(put).error());
   }
-  process.lifted = true;
-  if (auto back = write_and_verify(process.id, address, original); !back) return fail(std::move(back).error());
+  process.breakpoints.lifted = true;
+  TRY(kernel_.memory.write_and_verify(process.id, address, original));
   return original;
 }
 
-result<void> engine::take_out(traced_process& process, role for_whom, std::optional<target_address> only) {
+result<void> breakpoints::remove(traced_process& process, breakpoint_role for_whom,
+                                 std::optional<target_address> only) {
   result<void> outcome;
-  for (auto b = process.breakpoints.begin(); b != process.breakpoints.end();) {
-    if (b->written != 0 ? only.has_value() : only && b->address != *only) {
+  auto& all = process.breakpoints.all;
+  for (auto b = all.begin(); b != all.end();) {
+    const bool is_meant = only ? b->is_at(*only) : true;
+    if (is_meant) (*b).*for_whom = false;
+    if (!is_meant || b->for_user || b->for_entry) {
       ++b;
       continue;
     }
-    (*b).*for_whom = false;
-    if (b->for_user || b->for_entry) {
-      ++b;
-      continue;
-    }
-    if (b->kind == breakpoint_kind::hardware) {
-      free_register(process, b->trigger());
-    } else if (!process.lifted) {
-      if (auto put = write_and_verify(process.id, b->address, b->original); !done_or_gone(put)) outcome = put;
-    }
-    if (b->kind == breakpoint_kind::software) remember(process.past_traps, *b);
-    b = process.breakpoints.erase(b);
+    if (auto out = take_out(process, *b); !out) outcome = std::move(out);
+    b = all.erase(b);
   }
-  set_options(process);
+  update_fork_reports(kernel_.calls, process);
   return outcome;
 }
 
-void engine::free_register(traced_process& process, const arch::hardware_trigger& trigger) {
-  std::replace(process.hardware.begin(), process.hardware.end(), std::optional{trigger},
-               std::optional<arch::hardware_trigger>{});
+result<void> breakpoints::take_out(traced_process& process, breakpoint& one) {
+  if (!one.is_software()) {
+    free_register(process, one.trigger());
+    return {};
+  }
+  remember_trap(process.breakpoints.past_traps, one);
+  if (process.breakpoints.lifted) return {};
+  auto put = kernel_.memory.write_and_verify(process.id, one.address, one.original);
+  return done_or_gone(put) ? result<void>{} : put;
+}
+
+result<void> breakpoints::remove_all(traced_process& process) {
+  auto outcome = remove(process, &breakpoint::for_entry);
+  if (auto users = remove(process, &breakpoint::for_user); !users) outcome = users;
+  return outcome;
+}
+
+void breakpoints::remove_software(traced_process& process) {
+  std::vector<target_address> traps;
+  for (const breakpoint& b : process.breakpoints.all) {
+    if (b.is_software()) traps.push_back(b.address);
+  }
+  for (const target_address at : traps) {
+    for (const breakpoint_role whose : {&breakpoint::for_entry, &breakpoint::for_user}) {
+      events_.report_if_failed(process.id, remove(process, whose, at));
+    }
+  }
+}
+
+void breakpoints::free_register(traced_process& process, const arch::hardware_trigger& trigger) {
+  process.breakpoints.free_register(trigger);
   for (auto& [task, thread] : process.threads) thread.registers_due = true;
 }
 
-result<void> engine::take_out_all(traced_process& process) {
-  auto outcome = take_out(process, &breakpoint::for_entry);
-  if (auto users = take_out(process, &breakpoint::for_user); !users) outcome = users;
-  return outcome;
-}
-
-result<void> engine::lift_software(traced_process& process) {
-  if (process.lifted) return {};
-  process.lifted = has_software(process.breakpoints);
-  result<void> outcome;
-  for (const breakpoint& b : process.breakpoints) {
-    if (b.kind != breakpoint_kind::software) continue;
-    if (auto put = write_and_verify(process.id, b.address, b.original); !done_or_gone(put)) outcome = put;
-  }
-  return outcome;
-}
-
-void engine::disarm(traced_process& process) {
-  if (auto lifted = lift_software(process); !lifted) report_problem(process, std::move(lifted).error());
-  if (process.hardware == arch::hardware_table{}) return;
+void breakpoints::disarm(traced_process& process) {
+  events_.report_if_failed(process.id, lift_software(process));
+  if (!process.breakpoints.uses_registers()) return;
   for (auto& [task, thread] : process.threads) {
-    if (thread.state == thread_state::stopped) arch::clear_hardware(calls_, task);
+    if (thread.is_stopped()) arch::clear_hardware(kernel_.calls, task);
     thread.registers_due = true;
   }
 }
 
-void engine::take_out_software(traced_process& process) {
-  std::vector<target_address> traps;
-  for (const breakpoint& b : process.breakpoints) {
-    if (b.kind == breakpoint_kind::software) traps.push_back(b.address);
-  }
-  for (const target_address at : traps) {
-    for (const role whose : {&breakpoint::for_entry, &breakpoint::for_user}) {
-      if (auto out = take_out(process, whose, at); !out) report_problem(process, std::move(out).error());
+result<void> breakpoints::lift_software(traced_process& process) {
+  breakpoint_set& set = process.breakpoints;
+  if (set.lifted) return {};
+  set.lifted = set.has_software();
+  result<void> outcome;
+  for (const breakpoint& b : set.all) {
+    if (!b.is_software()) continue;
+    if (auto put = kernel_.memory.write_and_verify(process.id, b.address, b.original); !done_or_gone(put)) {
+      outcome = put;
     }
   }
+  return outcome;
 }
 
-/// What is to be done with a child that was made already, and has not reported yet.
-void engine::leave_behind_of(traced_process& process) {
-  if (process.past_traps.empty() && process.breakpoints.empty() && !process.follow_children) return;
-  left_behind left{process.id, clock::now(), follows_children(process), process.ends_with_tool,
-                   std::exchange(process.past_traps, {})};
-  for (const breakpoint& b : process.breakpoints) {
-    if (b.kind == breakpoint_kind::software) remember(left.traps, b);
-  }
-  if (left.traps.empty() && !left.follow_children) return;
-  left_behind_.push_back(std::move(left));
-  if (left_behind_.size() > most_left_behind) left_behind_.pop_front();
-}
-
-/// Only for a process that runs, and not while a child of vfork runs in its memory.
-void engine::put_back_software(traced_process& process) {
+void breakpoints::put_back_software(traced_process& process) {
+  breakpoint_set& set = process.breakpoints;
   if (process.now != phase::running && process.now != phase::stopping) return;
   const bool shared = std::any_of(process.threads.begin(), process.threads.end(),
                                   [](const auto& entry) { return entry.second.in_vfork; });
-  if (!process.lifted || shared) return;
-  process.lifted = false;
-  for (const breakpoint& b : process.breakpoints) {
-    if (b.kind != breakpoint_kind::software) continue;
-    auto put = write_and_verify(process.id, b.address, arch::trap_instruction());
-    if (!done_or_gone(put)) report_problem(process, std::move(put).error());
+  if (!set.lifted || shared) return;
+  set.lifted = false;
+  for (const breakpoint& b : set.all) {
+    if (!b.is_software()) continue;
+    auto put = kernel_.memory.write_and_verify(process.id, b.address, arch::trap_instruction());
+    if (!done_or_gone(put)) events_.report_problem(process.id, std::move(put).error());
   }
+}
+
+void breakpoints::arm_registers(traced_process& process, traced_thread& thread) {
+  thread.registers_due = false;
+  auto set = arch::set_hardware(kernel_.calls, thread.id, process.breakpoints.hardware);
+  if (!done_or_gone(set)) events_.report_problem(process.id, std::move(set).error());
+}
+
+void breakpoints::arm_for_step(traced_process& process, traced_thread& thread) {
+  const arch::hardware_table watches = process.breakpoints.watches();
+  if (watches == arch::hardware_table{}) return;
+  thread.registers_due = true;
+  auto set = arch::set_hardware(kernel_.calls, thread.id, watches);
+  if (!done_or_gone(set)) events_.report_problem(process.id, std::move(set).error());
 }
 
 }  // namespace mpiacq::tracing

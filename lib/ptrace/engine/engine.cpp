@@ -1,206 +1,154 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What becomes of a process as a whole: stopping, what follows once all threads are stopped, detaching, limits.
 #include "engine/engine.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
+#include <utility>
 
-#include <fmt/format.h>
+#include "engine/fork_reports.hpp"
 
 namespace mpiacq::tracing {
 
-namespace {
+engine::engine(kernel_access kernel, event_queue& events, const tracer_options& options, int guard)
+    : kernel_(kernel),
+      events_(events),
+      tool_(options),
+      guard_(guard),
+      breakpoints_(kernel, tracees_, events),
+      children_(kernel, tracees_, breakpoints_, events, tool_),
+      detaching_(kernel, tracees_, breakpoints_, children_, guard_),
+      resuming_(kernel.calls, breakpoints_, guard_, options),
+      traps_(kernel.calls),
+      group_stops_(events),
+      stops_(kernel, tracees_, events, options, *this),
+      attaching_(kernel, tracees_, stops_, breakpoints_, children_, detaching_, tool_, options),
+      launching_(kernel, tracees_, breakpoints_, detaching_, guard_, events),
+      taking_over_(kernel, tracees_, attaching_, breakpoints_, detaching_, resuming_, events) {}
 
-error gone(process_id id) {
-  return {error_code::process_gone, fmt::format("process {} has ended, or is not traced", id.value())};
+void engine::begin_stop(traced_process& process) {
+  stops_.begin(process);
+  if (process.is_stopped_but_for_late_threads()) complete_stop(process);
 }
 
-}  // namespace
-
-result<traced_process*> engine::find(process_id id) {
-  if (const error* why = lost(id)) return fail(*why);
-  // A process that has been let go of is nobody's to command.
-  const auto found = processes_.find(static_cast<pid_t>(id.value()));
-  if (found == processes_.end()) return fail(gone(id));
-  traced_process& process = found->second;
-  if (process.now == phase::released || process.now == phase::leaving || process.now == phase::launching) {
-    return fail(gone(id));
+void engine::complete_stop(traced_process& process) {
+  process.give_up = process.look_at_leader = no_deadline;
+  breakpoints_.disarm(process);
+  update_fork_reports(kernel_.calls, process);
+  if (process.attaching) return attaching_.go_on(process);
+  if (process.detaching) return detaching_.finish(process);
+  const auto report = [&](decltype(process_event::what) what) {
+    process.hold(clock::now());
+    process.interrupt_due = false;
+    events_.report(process.id, std::move(what));
+  };
+  if (std::exchange(process.at_entry, false)) {
+    events_.report_if_failed(process.id, breakpoints_.remove(process, &breakpoint::for_entry));
+    return report(entry_reached{});
   }
-  return &process;
+  if (const auto first = traps::take_hit(process)) return std::visit(report, *first);
+  if (process.interrupt_due) return report(interrupted{});
+  resuming_.run(process);
 }
 
-result<traced_process*> engine::find_held(process_id id, const char* to) {
-  auto process = find(id);
-  if (process && (*process)->now != phase::held) {
-    return fail(error_code::invalid_argument, fmt::format("process {} must be stopped to {}", id.value(), to));
+/// A step off a breakpoint is over, or its thread has ended.
+void engine::step_on(traced_process& process) {
+  if (resuming_.step_next(process)) return;
+  if (process.has_something_due()) return complete_stop(process);
+  resuming_.arm_and_run(process);
+}
+
+void engine::begin_detach(traced_process& process, detach_request request) {
+  process.detaching = std::move(request);
+  if (process.now == phase::held) return detaching_.finish(process);
+  if (process.now == phase::running) return begin_stop(process);
+}
+
+void engine::leave_all() {
+  tool_.on_leave();
+  attaching_.give_up_retries();
+  children_.place_unreported();
+  for (const pid_t id : tracees_.ids()) {
+    traced_process* const process = tracees_.find(id);
+    if (process == nullptr) continue;
+    if (process->ends_with_tool && process->now != phase::released) ::kill(id, SIGKILL);
+    if (process->detaching) {
+      process->detaching->without_tool = true;
+      continue;
+    }
+    // A process that is being launched is let go as soon as its exec has worked.
+    if (!process->is_let_go()) begin_detach(*process, {leave::running, [](const result<void>&) {}, true});
   }
-  return process;
-}
-
-traced_thread& engine::add_thread(traced_process& process, pid_t task) {
-  traced_thread& thread = process.threads[task];
-  thread.id = task;
-  thread.registers_due = process.hardware != arch::hardware_table{};
-  process_of_[task] = &process;
-  return thread;
-}
-
-void engine::forget(traced_process& process) {
-  for (const auto& [task, thread] : process.threads) process_of_.erase(task);
-  leave_behind_of(process);
-  process.now = phase::released;
-  tell_guard(process);
-  processes_.erase(process.id);
-  place_unannounced_children();
-}
-
-void engine::report(const traced_process& process, decltype(process_event::what) what) {
-  events_.push({process_id{process.id}, std::move(what)});
-}
-
-void engine::report_problem(const traced_process& process, error what) {
-  report(process, tracing_problem{std::move(what)});
 }
 
 bool engine::holds_any() const {
-  return !newborn_.empty() || std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
-    return entry.second.now != phase::released && entry.second.now != phase::leaving;
-  });
+  return !children_.empty() || tracees_.any_of([](const traced_process& process) { return !process.is_let_go(); });
 }
 
 bool engine::awaits_late_threads() const {
-  return std::any_of(processes_.begin(), processes_.end(),
-                     [](const auto& entry) { return entry.second.now == phase::leaving; });
-}
-
-bool engine::must_step(const traced_process& process, const traced_thread& thread) {
-  if (!thread.standing_on) return false;
-  return std::any_of(process.breakpoints.begin(), process.breakpoints.end(), [&](const breakpoint& b) {
-    return b.is_at(*thread.standing_on) && (b.kind == breakpoint_kind::software || arch::hardware_needs_step());
-  });
-}
-
-void engine::let_run(traced_process& process, traced_thread& thread) {
-  if (thread.state != thread_state::stopped) return;
-  if (thread.registers_due && !thread.stepping) apply_hardware(process, thread);
-  // A call that finds no thread is no failure: it is being killed, and its end will be told to us.
-  if (thread.group_stop != 0) {
-    // It stays stopped as the user wants it; SIGCONT shows in a new stop, also one that has come since.
-    const bool listens = calls_.listen(thread.id).has_value();
-    thread.state = listens ? thread_state::listening : thread_state::running;
-    if (listens) return;
-    // Its last stop was another one (a signal that came with the interrupt). Interrupted and continued, it comes back
-    // with the group stop's.
-    static_cast<void>(calls_.interrupt(thread.id));
-    static_cast<void>(calls_.resume(thread.id, std::exchange(thread.signal, 0)));
-    return;
-  }
-  const int signal = std::exchange(thread.signal, 0);
-  thread.state = thread_state::running;
-  if (thread.stepping) {
-    apply_watches(process, thread);
-    static_cast<void>(calls_.step(thread.id, signal));
-    return;
-  }
-  thread.standing_on.reset();
-  static_cast<void>(calls_.resume(thread.id, signal));
-}
-
-void engine::run_all(traced_process& process) {
-  process.give_up = no_deadline;
-  const bool steps = std::any_of(process.threads.begin(), process.threads.end(), [&](const auto& entry) {
-    return entry.second.group_stop == 0 && must_step(process, entry.second);
-  });
-  if (steps) return begin_stepping(process);
-  arm_and_run(process);
-}
-
-void engine::arm_and_run(traced_process& process) {
-  process.now = phase::running;
-  tell_guard(process);
-  put_back_software(process);
-  for (auto& [task, thread] : process.threads) let_run(process, thread);
-}
-
-result<void> engine::resume(process_id id) {
-  if (lost(id) != nullptr) return {};
-  if (events_.has_any_of(id)) {
-    // The caller cannot mean what it has not been told of yet, unless the process has ended meanwhile.
-    if (!processes_.contains(static_cast<pid_t>(id.value()))) return {};
-  }
-  auto process = find_held(id, "be resumed");
-  if (!process) return fail(std::move(process).error());
-  complete_stop(**process);
-  return {};
-}
-
-result<void> engine::interrupt(process_id id) {
-  const bool told_soon = events_.has_any_of(id);
-  auto found = find(id);
-  if (!found) {
-    if (told_soon) return {};
-    return fail(std::move(found).error());
-  }
-  traced_process& process = **found;
-  if (process.now == phase::held) {
-    if (told_soon) return {};
-    return fail(error_code::invalid_argument, fmt::format("process {} is stopped already", id.value()));
-  }
-  process.interrupt_due = true;
-  if (process.now == phase::running) begin_stop(process);
-  return {};
-}
-
-result<void> engine::kill(process_id id) {
-  const auto found = processes_.find(static_cast<pid_t>(id.value()));
-  if (found == processes_.end()) {
-    if (events_.has_any_of(id)) return {};
-    return fail(gone(id));
-  }
-  // The number cannot have passed to another process: until we have waited for this one's end it is taken.
-  if (::kill(found->first, SIGKILL) != 0 && errno != ESRCH) {
-    return fail(
-        error{error_code::permission, fmt::format("process {} cannot be killed", id.value())}.with_errno(errno));
-  }
-  return {};
-}
-
-result<std::vector<thread_id>> engine::threads(process_id id) {
-  auto process = find(id);
-  if (!process) return fail(std::move(process).error());
-  std::vector<thread_id> all;
-  for (const auto& [task, thread] : (*process)->threads) all.emplace_back(task);
-  return all;
+  return tracees_.any_of([](const traced_process& process) { return process.now == phase::leaving; });
 }
 
 deadline engine::next_deadline() const {
-  deadline next = no_deadline;
-  for (const auto& [id, process] : processes_) {
-    next = std::min({next, process.give_up, process.look_at_leader, hold_end_of(process)});
+  deadline next = attaching_.next_retry();
+  for (const auto& [id, process] : tracees_.all()) {
+    next = std::min({next, process.give_up, process.look_at_leader, tool_.end_for(process)});
   }
-  for (const delayed_attach& one : delayed_attaches_) next = std::min(next, one.when);
   return next;
 }
 
 void engine::on_time(clock::time_point now) {
-  // A process may vanish on the way, so the due ones are named first.
   std::vector<pid_t> due;
-  bool waits_too_long = false;
-  for (const auto& [id, process] : processes_) {
+  bool held_too_long = false;
+  for (const auto& [id, process] : tracees_.all()) {
     if (process.give_up <= now || process.look_at_leader <= now) due.push_back(id);
-    waits_too_long = waits_too_long || hold_end_of(process) <= now;
+    held_too_long = held_too_long || tool_.end_for(process) <= now;
   }
   for (const pid_t id : due) {
-    const auto found = processes_.find(id);
-    if (found == processes_.end()) continue;
-    if (found->second.give_up <= now) {
-      give_up_stop(found->second);
+    // A process may be forgotten on the way.
+    traced_process* const process = tracees_.find(id);
+    if (process == nullptr) continue;
+    if (process->give_up <= now) {
+      on_stop_limit(*process);
     } else {
-      look_at_leader(found->second);
+      look_at_leader(*process);
     }
   }
-  begin_delayed_attaches(now);
-  if (waits_too_long) give_up_waiting_for_tool();
+  attaching_.retry_due(now);
+  if (held_too_long) on_hold_limit();
+}
+
+void engine::on_stop_limit(traced_process& process) {
+  if (process.now == phase::stepping) return resuming_.interrupt_step(process);
+  process.give_up = no_deadline;
+  if (process.now != phase::stopping) return;
+  stops_.give_up(process);
+  complete_stop(process);
+}
+
+void engine::look_at_leader(traced_process& process) {
+  process.look_at_leader = no_deadline;
+  if (process.now == phase::leaving) return detaching_.look_at_leader(process);
+  if (process.now != phase::stopping || attaching_.look_for_new_leader(process)) return;
+  if (stops_.leader_is_dead(process) && process.is_stopped_but_for_late_threads()) complete_stop(process);
+}
+
+/// All processes are let go, also those that run: a breakpoint that one of them meets later would stop it for a tool
+/// that does not answer.
+void engine::on_hold_limit() {
+  tool_.on_silence();
+  for (const pid_t id : tracees_.ids()) {
+    traced_process* const process = tracees_.find(id);
+    if (process == nullptr || process->is_let_go() || process->now == phase::launching) continue;
+    if (process->attaching || process->detaching) continue;
+    const error why = tool_.reason(id);
+    begin_detach(*process, {leave::running,
+                            [this, id, why](const result<void>&) {
+                              tool_.lose(id, why);
+                              events_.report(id, control_lost{why});
+                            },
+                            true});
+  }
 }
 
 }  // namespace mpiacq::tracing

@@ -23,7 +23,7 @@ bool event_queue::has_any_of(process_id process) const {
 }
 
 void event_queue::send() {
-  // Where the tool has gone, nobody is left to tell: the socket for commands says so.
+  // A send that fails for good means that the tool has gone. The socket for commands shows that too.
   while (sent_ < known_.size() && send_packet(socket_.get(), encode(known_[sent_])) == packet_outcome::done) ++sent_;
 }
 

@@ -1,21 +1,23 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// From a launch to the entry point.
+#include "engine/launching.hpp"
+
 #include <algorithm>
 #include <csignal>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "engine/engine.hpp"
-#include "engine/tracing_options.hpp"
+#include "engine/fork_reports.hpp"
+#include "kernel/proc_files.hpp"
+#include "kernel/waiter.hpp"
 #include "server/child_launch.hpp"
 
 namespace mpiacq::tracing {
 
 namespace {
 
-/// The tool's working directory for as long as it lives: a program's name may be relative to it. Otherwise the tracing
-/// process stands in the root, so that it keeps no file system busy.
+/// While it exists, the tracing process is in the tool's working directory: a program's name may be relative to that.
+/// Otherwise the tracing process is in the root directory, so that it keeps no file system busy.
 class in_directory {
  public:
   explicit in_directory(const unique_fd& directory) { static_cast<void>(!::fchdir(directory.get())); }
@@ -24,8 +26,8 @@ class in_directory {
   in_directory& operator=(const in_directory&) = delete;
 };
 
-/// The end of the string as the kernel sees it would be the first null byte: refuse what cannot be passed.
-result<void> check(const launch_order& order) {
+/// For the kernel a string ends at its first null byte, so a string with one in it cannot be passed.
+result<void> check_order(const launch_order& order) {
   const launch_request& request = order.request;
   if (order.descriptors.size() != order.surroundings.descriptors.size() + 1 || !request.environment) {
     return fail(error_code::invalid_argument, "a launch came without what the program is to inherit");
@@ -41,8 +43,8 @@ result<void> check(const launch_order& order) {
 
 }  // namespace
 
-void engine::launch(launch_order order, reply<process_id> answer) {
-  if (auto fine = check(order); !fine) return answer(fail(std::move(fine).error()));
+void launching::launch(launch_order order, reply<process_id> answer) {
+  if (auto fine = check_order(order); !fine) return answer(fail(std::move(fine).error()));
   pending_launch launch;
   launch.candidates = program_candidates(order.request.arguments.front(), order.surroundings.search_path);
   launch.order = std::move(order);
@@ -50,10 +52,10 @@ void engine::launch(launch_order order, reply<process_id> answer) {
   start_child(std::move(launch));
 }
 
-void engine::start_child(pending_launch launch) {
+void launching::start_child(pending_launch launch) {
   const launch_request& request = launch.order.request;
   exec_plan plan{launch.candidates,         request.arguments,        *request.environment,
-                 launch.order.surroundings, launch.order.descriptors, guard_ < 0 ? 0 : ::getppid()};
+                 launch.order.surroundings, launch.order.descriptors, guard_.has_guard() ? ::getppid() : 0};
   if (launch.through_shell) {
     // As execvp: /bin/sh with the path of the text in place of its name.
     plan.arguments.front() = launch.candidates.front();
@@ -62,36 +64,34 @@ void engine::start_child(pending_launch launch) {
   }
   auto child = fork_child(plan);
   if (!child) return launch.answer(fail(std::move(child).error()));
-  unsigned long options = request.kill_with_tool ? base_options | PTRACE_O_EXITKILL : base_options;
-  if (request.follow_children) options |= fork_options;
-  if (auto seized = calls_.seize(child->id, options); !seized) {
-    ::kill(child->id, SIGKILL);
-    waiter::reap(child->id);
-    return launch.answer(fail(std::move(seized).error().while_doing("launching " + plan.arguments.front())));
-  }
-  traced_process& process = processes_[child->id];
-  process.id = child->id;
+  traced_process& process = tracees_.make(child->id);
   process.launched = true;
   process.ends_with_tool = request.kill_with_tool;
   process.follow_children = process.sees_forks = request.follow_children;
   process.now = phase::launching;
-  add_thread(process, child->id);
-  tell_guard(process);
+  if (auto seized = kernel_.calls.seize(child->id, options_of(process)); !seized) {
+    tracees_.erase(process);
+    ::kill(child->id, SIGKILL);
+    waiter::reap(child->id);
+    return launch.answer(fail(std::move(seized).error().while_doing("launching " + plan.arguments.front())));
+  }
+  tracees_.add_thread(process, child->id);
+  guard_.tell(process);
   launch.failure = std::move(child->failure);
   process.launch = std::make_unique<pending_launch>(std::move(launch));
   release_child(*child);
 }
 
-void engine::on_launch_exec(traced_process& process) {
+void launching::on_exec(traced_process& process) {
   const pending_launch launch = std::move(*process.launch);
   process.launch.reset();
   process.now = phase::running;
   launch.answer(process_id{process.id});
 }
 
-void engine::on_launch_end(traced_process& process, const exit_status& status) {
+void launching::on_end(traced_process& process, const exit_status& status) {
   pending_launch launch = std::move(*process.launch);
-  forget(process);
+  detaching_.forget(process);
   const in_directory there(launch.order.descriptors.front());
   const std::string name = launch.order.request.arguments.front();
   const auto failure = read_exec_failure(launch.failure);
@@ -114,18 +114,17 @@ void engine::on_launch_end(traced_process& process, const exit_status& status) {
   launch.answer(fail(exec_error(name, launch.candidates, *failure)));
 }
 
-/// The program stands at the first instruction of its loader, or of its own where it is static.
-void engine::plan_entry_stop(traced_process& process) {
+void launching::plan_entry_stop(traced_process& process) {
   if (process.only_for_end) return;
   const auto entry = program_entry(process.id);
   if (!entry) {
-    if (read_task_status(process.id)) report_problem(process, entry.error());
+    if (kernel_.tasks.status(process.id)) events_.report_problem(process.id, entry.error());
     return;
   }
-  auto planted = plant(process, *entry, breakpoint_kind::automatic, &breakpoint::for_entry);
-  if (!done_or_gone(planted)) report_problem(process, std::move(planted).error());
-  tell_guard(process);
-  put_back_software(process);
+  auto inserted = breakpoints_.insert(process, *entry, breakpoint_kind::automatic, &breakpoint::for_entry);
+  if (!done_or_gone(inserted)) events_.report_problem(process.id, std::move(inserted).error());
+  guard_.tell(process);
+  breakpoints_.put_back_software(process);
 }
 
 }  // namespace mpiacq::tracing

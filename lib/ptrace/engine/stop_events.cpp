@@ -2,28 +2,41 @@
 // What one stop, or the end, of one thread means.
 #include <csignal>
 
-#include <fmt/format.h>
-
 #include "engine/engine.hpp"
+#include "engine/fork_reports.hpp"
 #include "engine/overloaded.hpp"
-#include "engine/pending_trap.hpp"
 
 namespace mpiacq::tracing {
 
 void engine::on_status(pid_t task, const wait_status& status) {
-  const auto known = process_of_.find(task);
-  const auto by_number = known == process_of_.end() ? processes_.find(task) : processes_.end();
-  if (known == process_of_.end() && by_number == processes_.end()) return on_stranger(task, status);
-  traced_process& process = known == process_of_.end() ? by_number->second : *known->second;
-  if (const auto* end = std::get_if<ended>(&status)) return on_end(process, task, end->status);
-  // The leader's number is the process's. Where it is no thread of ours any more, it has been let go; where it never
-  // was, because it had ended before we came, another thread takes its number with an exec.
-  if (std::holds_alternative<exec_stop>(status) && process.now != phase::released) {
-    return on_stop(process, add_thread(process, task), status);
+  traced_process* process = tracees_.with_thread(task);
+  if (process == nullptr) process = tracees_.find(task);
+  if (process == nullptr) return on_unknown(task, status);
+  if (const auto* end = std::get_if<ended>(&status)) return on_end(*process, task, end->status);
+  // The leader's number is the process's. It may be no known thread: the leader has been let go, or had ended before
+  // the attach. Then another thread takes the number with an exec.
+  if (std::holds_alternative<exec_stop>(status) && process->now != phase::released) {
+    return on_stop(*process, tracees_.add_thread(*process, task), status);
   }
-  const auto thread = process.threads.find(task);
-  if (thread == process.threads.end()) return on_stranger(task, status);
-  on_stop(process, thread->second, status);
+  const auto thread = process->threads.find(task);
+  if (thread == process->threads.end()) return on_unknown(task, status);
+  on_stop(*process, thread->second, status);
+}
+
+/// The kernel attaches tasks by itself: threads, which may report before the thread that made them does, and children.
+void engine::on_unknown(pid_t task, const wait_status& status) {
+  if (std::holds_alternative<ended>(status)) return children_.on_end(task);
+  const auto about = kernel_.tasks.status(task);
+  if (!about) return;
+  const auto* const stop = std::get_if<signal_stop>(&status);
+  const int signal = stop == nullptr ? 0 : stop->signal;
+  if (about->process == task) return children_.on_stop(task, about->parent, signal);
+  traced_process* const process = tracees_.find(about->process);
+  if (process == nullptr || process->now == phase::released) {
+    static_cast<void>(kernel_.calls.detach(task, signal));
+    return;
+  }
+  on_stop(*process, tracees_.add_thread(*process, task), status);
 }
 
 namespace {
@@ -34,163 +47,121 @@ bool is_event_stop(const wait_status& status) {
 
 }  // namespace
 
-/// Lets a thread that stopped with the SIGTRAP of a breakpoint in its queue go on into that.
-bool engine::reports_trap_first(const traced_process& process, traced_thread& thread) {
-  if (process.breakpoints.empty() && process.now != phase::leaving) return false;
-  if (!trap_is_pending(calls_, thread.id)) return false;
-  thread.state = thread_state::running;
-  static_cast<void>(calls_.resume(thread.id, 0));
-  return true;
-}
-
 void engine::on_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
   thread.state = thread_state::stopped;
   thread.late = false;
-  if (thread.stepping && process.now == phase::stepping && !std::holds_alternative<exec_stop>(status)) {
-    return on_step_stop(process, thread, status);
-  }
-  if (is_event_stop(status) && reports_trap_first(process, thread)) return;
+  if (std::holds_alternative<exec_stop>(status)) return on_exec(process);
+  if (thread.stepping && process.now == phase::stepping) return on_step_stop(process, thread, status);
+  if (is_event_stop(status) && resuming_.run_into_pending_trap(process, thread)) return;
   std::visit(overloaded{
-                 [&](const ended&) {},
-                 [&](const signal_stop& stop) { on_signal(process, thread, stop.signal); },
-                 [&](const trap_stop&) { on_group_stop_end(process, thread); },
-                 [&](const group_stop& stop) { on_group_stop(process, thread, stop.signal); },
-                 [&](const exec_stop&) { on_exec(process); },
+                 [&](const signal_stop& stop) {
+                   if (stop.signal == SIGTRAP) return traps_.on_trap(process, thread);
+                   thread.signal = stop.signal;
+                 },
+                 [&](const trap_stop&) { group_stops_.on_no_group_stop(process, thread); },
+                 [&](const group_stop& stop) { group_stops_.on_group_stop(process, thread, stop.signal); },
                  [&](const birth_stop& stop) { on_birth(process, thread, stop.by); },
                  [&](const vfork_done_stop&) { on_vfork_done(process, thread); },
-                 [&](const other_stop&) {},
+                 [](const auto&) {},
              },
              status);
-  // An exec leaves another set of threads, of which only the leader is sure to be there.
-  if (const auto still = process.threads.find(process.id); std::holds_alternative<exec_stop>(status)) {
-    if (still != process.threads.end()) settle(process, still->second);
-    return;
-  }
   settle(process, thread);
 }
 
 /// After a stop has been taken in: whether the thread goes on at once.
 void engine::settle(traced_process& process, traced_thread& thread) {
   switch (process.now) {
-    case phase::launching:
     case phase::running:
-      // Stopped on a breakpoint that nobody is told of (again): all must be held for the step.
-      if (thread.group_stop == 0 && must_step(process, thread)) return begin_stop(process);
-      return let_run(process, thread);
+      if (process.at_entry || !process.hits.empty()) return begin_stop(process);
+      [[fallthrough]];
+    case phase::launching:
+      // The thread stands on a breakpoint that is not reported (again): all threads must be held for the step.
+      if (thread.group_stop == 0 && process.must_step(thread)) return begin_stop(process);
+      return resuming_.run_thread(process, thread);
     case phase::stopping:
-      if (all_stopped(process)) complete_stop(process);
-      return;
-    case phase::held:
-    case phase::stepping:
+      if (process.is_stopped_but_for_late_threads()) complete_stop(process);
       return;
     case phase::leaving:
-      detach_thread(process, thread);
-      return leave_if_empty(process);
+      return detaching_.let_go_late(process, thread);
+    case phase::held:
+    case phase::stepping:
     case phase::released:
       return;
   }
 }
 
-void engine::on_signal(traced_process& process, traced_thread& thread, int signal) {
-  if (signal == SIGTRAP) return on_trap(process, thread);
-  thread.signal = signal;
+void engine::end_step(traced_process& process, traced_thread& thread) {
+  thread.stepping = false;
+  thread.standing_on.reset();
+  step_on(process);
 }
 
-/// Which SIGTRAP is it? Ours are swallowed; the program's own goes to the program.
-void engine::on_trap(traced_process& process, traced_thread& thread) {
-  const auto info = calls_.signal_info(thread.id);
-  if (!info) return;
-  if (arch::is_hardware_hit(info->si_code)) {
-    return on_hardware_hits(process, thread, take::all);
+/// The thread that makes a step off a breakpoint has stopped: after the step, or for another reason. Then it is sent on
+/// to make the step.
+void engine::on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
+  if (const auto* stop = std::get_if<signal_stop>(&status)) {
+    if (stop->signal == SIGTRAP) {
+      if (traps_.on_trap_in_step(process, thread)) end_step(process, thread);
+      return;
+    }
+    thread.signal = stop->signal;
   }
-  if (arch::is_trap_instruction(info->si_code)) {
-    for (const breakpoint& b : process.breakpoints) {
-      if (b.kind != breakpoint_kind::software || !arch::step_back_to(calls_, thread.id, b.address)) continue;
-      return on_hit(process, thread, b.address);
+  if (const auto* stop = std::get_if<group_stop>(&status)) {
+    // The thread cannot step before SIGCONT. The others must take part in the group stop; this one steps afterwards.
+    thread.stepping = false;
+    group_stops_.on_group_stop(process, thread, stop->signal);
+    return step_on(process);
+  }
+  if (const auto* birth = std::get_if<birth_stop>(&status)) on_birth(process, thread, birth->by);
+  if (std::holds_alternative<vfork_done_stop>(status)) on_vfork_done(process, thread);
+  if (std::holds_alternative<trap_stop>(status)) {
+    const auto at = arch::program_counter(kernel_.calls, thread.id);
+    if (at && thread.standing_on != *at) {
+      if (resuming_.run_into_pending_trap(process, thread)) return;
+      return end_step(process, thread);
     }
   }
-  thread.signal = SIGTRAP;
-}
-
-void engine::on_hardware_hits(traced_process& process, traced_thread& thread, take which) {
-  const auto hits = arch::hardware_hits(calls_, thread.id, process.hardware);
-  if (!hits) return;
-  for (const arch::hardware_trigger& what : *hits) {
-    if (what.written != 0) {
-      on_write(process, thread, what.address);
-    } else if (which == take::all) {
-      on_hit(process, thread, what.address);
-    }
-  }
-}
-
-void engine::on_hit(traced_process& process, traced_thread& thread, target_address at) {
-  thread.standing_on = at;
-  if (const auto left = std::exchange(thread.left_by_signal, std::nullopt); left && left->address == at) {
-    const auto stack = arch::stack_pointer(calls_, thread.id);
-    if (stack && *stack == left->stack) return;
-  }
-  for (const breakpoint& b : process.breakpoints) {
-    if (!b.is_at(at)) continue;
-    if (b.for_entry) process.at_entry = true;
-    if (b.for_user) process.hits.emplace_back(breakpoint_hit{thread_id{thread.id}, at});
-  }
-  if (process.now == phase::running) begin_stop(process);
-}
-
-void engine::on_group_stop(traced_process& process, traced_thread& thread, int signal) {
-  thread.group_stop = signal;
-  if (std::exchange(process.group_stop, signal) == 0 && process.now != phase::leaving) {
-    report(process, group_stopped{signal});
-  }
-}
-
-/// A trap stop says that no group stop is in effect. Only of a thread that was in one does it mean that one has ended:
-/// others may have trapped before it began.
-void engine::on_group_stop_end(traced_process& process, traced_thread& thread) {
-  if (std::exchange(thread.group_stop, 0) == 0) return;
-  if (std::exchange(process.group_stop, 0) != 0 && process.now != phase::leaving) report(process, group_continued{});
+  resuming_.run_thread(process, thread);
 }
 
 /// The exec may have come from any thread: it has the leader's number now, and every other thread has ended.
 /// Breakpoints went with the old memory, and the kernel has cleared the registers.
 void engine::on_exec(traced_process& process) {
-  for (const auto& [task, thread] : process.threads) process_of_.erase(task);
-  process.threads.clear();
-  leave_behind_of(process);
-  process.breakpoints.clear();
+  tracees_.drop_threads(process);
+  children_.on_parent_gone(process);
+  process.breakpoints.forget_program();
   process.last_writes.clear();
-  process.hardware = {};
-  process.lifted = process.at_entry = false;
+  process.at_entry = false;
   process.hits.clear();
-  traced_thread& leader = add_thread(process, process.id);
+  traced_thread& leader = tracees_.add_thread(process, process.id);
   leader.state = thread_state::stopped;
   process.shares_memory = false;
-  set_options(process);
-  place_unannounced_children();
-  if (process.now == phase::launching) on_launch_exec(process);
-  if (process.detaching && process.now == phase::running) return finish_detach(process);
+  update_fork_reports(kernel_.calls, process);
+  children_.place_unreported();
+  if (process.now == phase::launching) launching::on_exec(process);
+  if (process.detaching && process.now == phase::running) return detaching_.finish(process);
   if (process.now == phase::stepping) process.now = phase::running;
-  if (process.now == phase::leaving) return;
-  plan_entry_stop(process);
+  if (process.now != phase::leaving) launching_.plan_entry_stop(process);
+  settle(process, leader);
 }
 
 void engine::on_birth(traced_process& process, traced_thread& thread, birth_stop::how by) {
-  const auto message = calls_.event_message(thread.id);
+  const auto message = kernel_.calls.event_message(thread.id);
   if (!message) return;
   const auto child = static_cast<pid_t>(*message);
   if (by == birth_stop::how::vfork) thread.in_vfork = true;
-  if (process.threads.contains(child) || processes_.contains(child)) return;  // its own first stop came before this
-  if (by == birth_stop::how::clone && is_thread_of(process.id, child)) {
-    add_thread(process, child);
+  // The child's own first stop came before this.
+  if (process.threads.contains(child) || tracees_.find(child) != nullptr) return;
+  if (by == birth_stop::how::clone && kernel_.tasks.is_thread_of(process.id, child)) {
+    tracees_.add_thread(process, child);
     return;
   }
-  announce_child(process, child, by);
+  children_.on_report(process, child, by);
 }
 
 void engine::on_vfork_done(traced_process& process, traced_thread& thread) {
   thread.in_vfork = false;
-  put_back_software(process);
+  breakpoints_.put_back_software(process);
 }
 
 void engine::on_end(traced_process& process, pid_t task, const exit_status& status) {
@@ -199,30 +170,29 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
   if (thread == process.threads.end()) return;
   const bool was_stepping = thread->second.stepping;
   const bool was_in_vfork = thread->second.in_vfork;
-  process.threads.erase(thread);
-  process_of_.erase(task);
+  tracees_.drop_thread(process, task);
   if (process.threads.empty() && process.now != phase::leaving) {
-    // The leader had ended before we came, and nobody tells us of it. An exit of the last thread that ends it alone
-    // (_exit(2) as a bare system call) would leave the leader's own status; every library ends the process by it.
-    if (process.attaching && !has_ended(process.id)) return go_on_attaching(process);
+    // The leader had ended before the attach, and no wait reports it. An exit of the last thread that ends that thread
+    // alone (_exit(2) as a bare system call) would leave the leader's own status; every library ends the process by it.
+    if (process.attaching && !has_ended(process.id)) return attaching_.go_on(process);
     return on_process_end(process, status);
   }
-  if (was_in_vfork) put_back_software(process);
-  if (was_stepping && process.now == phase::stepping) return begin_stepping(process);
-  if (process.now == phase::stopping && all_stopped(process)) return complete_stop(process);
-  if (process.now == phase::leaving) leave_if_empty(process);
+  if (was_in_vfork) breakpoints_.put_back_software(process);
+  if (was_stepping && process.now == phase::stepping) return step_on(process);
+  if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) return complete_stop(process);
+  if (process.now == phase::leaving) detaching_.end_if_empty(process);
 }
 
 void engine::on_process_end(traced_process& process, const exit_status& status) {
-  if (process.now == phase::launching) return on_launch_end(process, status);
-  // Whoever did not launch it is not told of its end before it was theirs, nor afterwards.
-  const bool tell = process.launched || (!process.attaching && process.now != phase::leaving);
-  end_attach(process);
-  end_detach(process, {});
-  lost_.erase(process_id{process.id});
-  if (tell) report(process, process_ended{status});
-  folders_.drop(process.id);
-  forget(process);
+  if (process.now == phase::launching) return launching_.on_end(process, status);
+  // The exit of an attached process is reported only while it is attached.
+  const bool is_told = process.launched || (!process.attaching && process.now != phase::leaving);
+  attaching::end(process);
+  detaching::answer(process, {});
+  tool_.forget_loss(process.id);
+  if (is_told) events_.report(process.id, process_ended{status});
+  attaching_.forget(process.id);
+  detaching_.forget(process);
 }
 
 }  // namespace mpiacq::tracing

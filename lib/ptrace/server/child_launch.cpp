@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "server/descriptor_limit.hpp"
+#include "kernel/descriptor_limit.hpp"
 
 namespace mpiacq::tracing {
 

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "wire/launch_surroundings.hpp"

@@ -82,7 +82,8 @@ void guard::clean_up(waiter& statuses, int signal) {
   event_queue events(std::move(ends_.events));
   tracer_options options;
   options.hold_limit.reset();
-  engine cleaner(events, options);
+  this_kernel kernel;
+  engine cleaner(kernel.access(), events, options);
   for (const auto& [id, left] : guarded_) {
     cleaner.take_over(left, {error_code::system,
                              fmt::format("process {} was let go: the process that traced for this one was ended by "

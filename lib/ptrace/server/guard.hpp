@@ -12,7 +12,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/event_queue.hpp"
-#include "engine/waiter.hpp"
+#include "kernel/waiter.hpp"
 #include "server/guard_notes.hpp"
 
 namespace mpiacq::tracing {

@@ -8,7 +8,7 @@
 #include <poll.h>
 
 #include "engine/overloaded.hpp"
-#include "server/bounded_call.hpp"
+#include "kernel/bounded_call.hpp"
 #include "wire/channel.hpp"
 
 namespace mpiacq::tracing {
@@ -30,7 +30,7 @@ tracer_server::tracer_server(tool_ends tool, waiter w)
     : tool_(std::move(tool)),
       waiter_(std::move(w)),
       events_(std::move(tool_.events)),
-      engine_(events_, options_, tool_.guard.get()) {}
+      engine_(kernel_.access(), events_, options_, tool_.guard.get()) {}
 
 void tracer_server::run() {
   // The tool may have gone, but threads that did not stop in time must still be let go when they come back.
@@ -143,7 +143,7 @@ void tracer_server::carry_out(command& what, std::vector<unique_fd>& descriptors
             answer(c, engine_.insert_watchpoint(c.process, c.address, c.length));
           },
           [&](const remove_watchpoint_command& c) { answer(c, engine_.remove_watchpoint(c.process, c.address)); },
-          [&](write_at_our_end_command& c) {
+          [&](restore_on_exit_command& c) {
             answer(c, engine_.restore_on_exit(c.process, c.address, std::move(c.bytes)));
           },
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },

@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/event_queue.hpp"
-#include "engine/waiter.hpp"
+#include "kernel/waiter.hpp"
 #include "wire/tracer_messages.hpp"
 
 namespace mpiacq::tracing {
@@ -36,6 +36,7 @@ class tracer_server {
   waiter waiter_;
   event_queue events_;
   tracer_options options_;
+  this_kernel kernel_;
   engine engine_;
   bool leaving_ = false;
   bool command_there_ = false;

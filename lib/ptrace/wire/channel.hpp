@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 
 namespace mpiacq::tracing {
 

@@ -13,7 +13,7 @@
 
 #include <sys/types.h>
 
-#include "engine/proc_files.hpp"
+#include "kernel/proc_files.hpp"
 #include "mpiacq/base/error.hpp"
 
 namespace mpiacq::tracing {

@@ -75,7 +75,7 @@ struct remove_watchpoint_command {
   process_id process;
   target_address address;
 };
-struct write_at_our_end_command {
+struct restore_on_exit_command {
   using answer = void;
   process_id process;
   target_address address;
@@ -119,7 +119,7 @@ struct is_idle_command {
 using command =
     std::variant<begin_command, launch_command, attach_command, resume_command, interrupt_command, detach_command,
                  kill_command, insert_breakpoint_command, remove_breakpoint_command, insert_watchpoint_command,
-                 remove_watchpoint_command, write_at_our_end_command, follow_children_command, threads_command,
+                 remove_watchpoint_command, restore_on_exit_command, follow_children_command, threads_command,
                  is_idle_command, attach_all_command, detach_all_command, registers_command, keep_held_command>;
 
 struct request_message {
@@ -178,9 +178,9 @@ template <>
 inline constexpr auto wire_members<tracing::remove_watchpoint_command> =
     std::tuple{&tracing::remove_watchpoint_command::process, &tracing::remove_watchpoint_command::address};
 template <>
-inline constexpr auto wire_members<tracing::write_at_our_end_command> =
-    std::tuple{&tracing::write_at_our_end_command::process, &tracing::write_at_our_end_command::address,
-               &tracing::write_at_our_end_command::bytes};
+inline constexpr auto wire_members<tracing::restore_on_exit_command> =
+    std::tuple{&tracing::restore_on_exit_command::process, &tracing::restore_on_exit_command::address,
+               &tracing::restore_on_exit_command::bytes};
 template <>
 inline constexpr auto wire_members<tracing::follow_children_command> =
     std::tuple{&tracing::follow_children_command::process, &tracing::follow_children_command::follow};

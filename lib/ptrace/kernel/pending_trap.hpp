@@ -1,0 +1,15 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include "kernel/ptrace_call.hpp"
+
+namespace mpiacq::tracing {
+
+/// A thread that is interrupted just as it runs onto a breakpoint reports PTRACE_EVENT_STOP first, and keeps the
+/// SIGTRAP in its queue: let go of like that, it would be killed by it. Continued with no signal it reports the
+/// SIGTRAP, without having run an instruction. True where such a SIGTRAP waits. Neither allocates nor locks.
+[[nodiscard]] bool trap_is_pending(const ptrace_calls& calls, pid_t thread);
+
+}  // namespace mpiacq::tracing

@@ -1,0 +1,185 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "kernel/proc_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpiacq/base/abi.hpp"
+
+namespace mpiacq::tracing {
+
+std::optional<std::string> read_small_file(const std::string& path, std::size_t limit) {
+  const unique_fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() < limit) {
+    const ssize_t got = ::read(file.get(), piece.data(), std::min(piece.size(), limit - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+bool no_descriptor_is_left() {
+  return errno == EMFILE || errno == ENFILE;
+}
+
+error no_descriptor_for(std::string_view what, pid_t process) {
+  const int why = errno;
+  return error{error_code::system, fmt::format("{} of process {}: no descriptor is left (ulimit -n)", what, process)}
+      .with_errno(why);
+}
+
+namespace {
+
+/// The number after "Name:" and blanks; 0 where the line is not there.
+pid_t number_of(std::string_view text, std::string_view line_name) {
+  const auto at = text.find(line_name);
+  if (at == std::string_view::npos) return 0;
+  auto rest = text.substr(at + line_name.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  pid_t number = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return number;
+}
+
+/// Whether the program is of 64 bits. Where its file cannot be read (mode 0111), the kernel's own width is taken.
+bool is_64_bit(pid_t process) {
+  const auto head = read_small_file(fmt::format("/proc/{}/exe", process), EI_CLASS + 1);
+  return !head || head->size() <= EI_CLASS || (*head)[EI_CLASS] == ELFCLASS64;
+}
+
+}  // namespace
+
+std::optional<task_status> read_task_status(pid_t task) {
+  const auto text = read_small_file(fmt::format("/proc/{}/status", task));
+  if (!text || text->empty()) return std::nullopt;
+  task_status status;
+  // The first line is the command's name, with newlines escaped, so a line's name cannot be forged there.
+  status.process = number_of(*text, "\nTgid:");
+  status.parent = number_of(*text, "\nPPid:");
+  status.tracer = number_of(*text, "\nTracerPid:");
+  status.threads = number_of(*text, "\nThreads:");
+  if (const auto at = text->find("\nState:\t"); at != std::string::npos && at + 8 < text->size()) {
+    status.state = (*text)[at + 8];
+  }
+  return status;
+}
+
+std::vector<pid_t> list_threads(pid_t process) {
+  std::vector<pid_t> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(fmt::format("/proc/{}/task", process).c_str()),
+                                                   ::closedir);
+  while (folder) {
+    const dirent* entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string_view text = entry->d_name;
+    pid_t task = 0;
+    std::from_chars(text.data(), text.data() + text.size(), task);
+    if (task > 0) all.push_back(task);
+  }
+  return all;
+}
+
+namespace {
+
+bool lives(pid_t task) {
+  const auto status = read_task_status(task);
+  return status && status->state != 'Z' && status->state != 'X';
+}
+
+}  // namespace
+
+std::optional<pid_t> living_thread(pid_t process) {
+  errno = 0;
+  if (lives(process)) return process;
+  const auto all = list_threads(process);
+  const auto living = std::find_if(all.begin(), all.end(), lives);
+  if (living == all.end()) return std::nullopt;
+  return *living;
+}
+
+bool has_ended(pid_t process) {
+  // One read tells both, so nobody can take the dead leader's place in between: whoever would is still counted.
+  errno = 0;
+  const auto status = read_task_status(process);
+  return (!status && !no_descriptor_is_left()) || (status && status->state == 'Z' && status->threads == 1);
+}
+
+bool is_thread_of(pid_t process, pid_t task) {
+  return ::access(fmt::format("/proc/{}/task/{}", process, task).c_str(), F_OK) == 0;
+}
+
+std::string command_name(pid_t process) {
+  auto text = read_small_file(fmt::format("/proc/{}/comm", process));
+  if (!text || text->empty()) return "?";
+  if (text->back() == '\n') text->pop_back();
+  return *text;
+}
+
+std::optional<int> yama_ptrace_scope() {
+  const auto text = read_small_file("/proc/sys/kernel/yama/ptrace_scope");
+  if (!text) return std::nullopt;
+  int scope = 0;
+  std::from_chars(text->data(), text->data() + text->size(), scope);
+  return scope;
+}
+
+bool in_inner_process_namespace() {
+  // PROC_PID_INIT_INO (include/linux/proc_ns.h): the number of the first one is fixed.
+  constexpr std::string_view first = "pid:[4026531836]";
+  std::array<char, 64> name{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", name.data(), name.size());
+  return length > 0 && std::string_view{name.data(), static_cast<std::size_t>(length)} != first;
+}
+
+result<target_address> program_entry(pid_t process) {
+  const std::string path = fmt::format("/proc/{}/auxv", process);
+  const auto auxv = read_small_file(path);
+  if (!auxv) {
+    const int why = errno;
+    const bool refused = why == EACCES || why == EPERM;
+    error e = error{refused ? error_code::permission : error_code::system,
+                    fmt::format("finding the entry point of process {}: {} cannot be read", process, path)}
+                  .with_errno(why)
+                  .on(path);
+    // The kernel closes such a process to everybody but root (its "dumpable" state); it still runs under us.
+    if (refused) e.message += "; a program that may be run but not read, or with rights of its own, is closed to tools";
+    return fail(std::move(e));
+  }
+  const std::size_t width = is_64_bit(process) ? 8 : 4;
+  const auto bytes = std::as_bytes(std::span{*auxv});
+  // The kernel and the process are of the same byte order, which is ours: the process runs on this machine.
+  constexpr auto order = std::endian::native == std::endian::big ? byte_order::big : byte_order::little;
+  const auto word = [&](std::size_t at) { return decode_unsigned(bytes.subspan(at, width), order); };
+  for (std::size_t at = 0; at + 2 * width <= bytes.size(); at += 2 * width) {
+    if (word(at) == AT_ENTRY && word(at + width) != 0) return target_address{word(at + width)};
+    if (word(at) == AT_NULL) break;
+  }
+  return fail(error{error_code::bad_format, "the auxiliary vector has no entry point (AT_ENTRY)"}.on(path));
+}
+
+std::optional<bool> share_memory(pid_t one, pid_t other) {
+  const long order = ::syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
+  if (order < 0) return std::nullopt;
+  return order == 0;
+}
+
+}  // namespace mpiacq::tracing

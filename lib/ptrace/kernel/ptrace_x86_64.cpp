@@ -1,0 +1,185 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "kernel/ptrace_arch.hpp"
+
+namespace mpiacq::tracing::arch {
+
+namespace {
+
+constexpr std::array<std::byte, 1> int3 = {std::byte{0xcc}};
+constexpr std::size_t debug_status = 6;   // DR6: which register it was
+constexpr std::size_t debug_control = 7;  // DR7: which are on, and for what
+constexpr unsigned long which_register = 0xf;
+constexpr unsigned long single_step = 0x4000;
+
+constexpr std::size_t debug_register(std::size_t number) {
+  return offsetof(struct user, u_debugreg) + number * sizeof(unsigned long);
+}
+
+/// Type and length of a register as DR7 has them (Intel SDM 3B, 18.2.4). Type 0 is on execution, with length 0; type 1
+/// on a write. The lengths are no numbers.
+unsigned long type_and_length(const hardware_trigger& trigger) {
+  constexpr unsigned long on_write = 1;
+  switch (trigger.written) {
+    case 0:
+      return 0;
+    case 1:
+      return on_write;
+    case 2:
+      return on_write | 1UL << 2;
+    case 8:
+      return on_write | 2UL << 2;
+    default:
+      return on_write | 3UL << 2;
+  }
+}
+
+/// "Local enable" of each register, and above them four bits of type and length for each.
+unsigned long control_of(const hardware_table& table) {
+  unsigned long control = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i]) control |= 1UL << (2 * i) | type_and_length(*table[i]) << (16 + 4 * i);
+  }
+  return control;
+}
+
+error refused(error e, pid_t thread, std::optional<target_address> address) {
+  if (e.code != error_code::system) return e;
+  const int reason = e.system_errno;
+  if (address && reason == EINVAL) {
+    return error{error_code::invalid_argument, fmt::format("{:#x} is no address of the program's", address->value())}
+        .with_errno(reason)
+        .at(*address);
+  }
+  return error{error_code::unsupported,
+               fmt::format("no debug register of thread {} can be had for a hardware breakpoint", thread)}
+      .with_errno(reason);
+}
+
+}  // namespace
+
+result<target_address> program_counter(const ptrace_calls& calls, pid_t thread) {
+  return calls.peek_user(thread, offsetof(struct user_regs_struct, rip)).map([](unsigned long v) {
+    return target_address{v};
+  });
+}
+
+result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
+  return calls.peek_user(thread, offsetof(struct user_regs_struct, rsp)).map([](unsigned long v) {
+    return target_address{v};
+  });
+}
+
+result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread) {
+  // Not PTRACE_GETREGSET, which has another form for a thread that runs code of 32 bits; this one is as the caller's.
+  user_regs_struct r{};
+  const long got = calls.raw(PTRACE_GETREGS, thread, 0, reinterpret_cast<unsigned long>(&r));
+  if (got < 0) return fail(ptrace_failure("read the registers of", thread, static_cast<int>(-got)));
+  thread_registers all;
+  all.thread = thread_id{thread};
+  const auto by_number = std::to_array<std::uint64_t>({r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
+                                                       r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip});
+  std::copy(by_number.begin(), by_number.end(), all.by_dwarf_number.begin());
+  all.count = static_cast<std::uint8_t>(by_number.size());
+  all.pc = target_address{r.rip};
+  all.sp = target_address{r.rsp};
+  return all;
+}
+
+std::span<const std::byte> trap_instruction() {
+  return int3;
+}
+
+bool is_code_address(target_address) {
+  return true;
+}
+
+bool is_trap_instruction(int si_code) {
+  return si_code == SI_KERNEL;
+}
+
+bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) {
+  constexpr std::size_t counter = offsetof(struct user_regs_struct, rip);
+  // The processor has gone past the trap instruction.
+  std::uint64_t now = 0;
+  if (calls.raw(PTRACE_PEEKUSER, thread, counter, reinterpret_cast<unsigned long>(&now)) < 0) return false;
+  if (now != trap.value() + int3.size()) return false;
+  return calls.raw(PTRACE_POKEUSER, thread, counter, trap.value()) >= 0;
+}
+
+bool is_step_end(int si_code) {
+  // TRAP_BRKPT is what the kernel says after a step over a system call.
+  return si_code == TRAP_TRACE || si_code == TRAP_BRKPT;
+}
+
+const char* why_no_writes() {
+  return nullptr;
+}
+
+result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
+  // A register that is on cannot be moved to every address; off, it can.
+  if (auto off = calls.poke_user(thread, debug_register(debug_control), 0); !off) {
+    return fail(refused(std::move(off).error(), thread, {}));
+  }
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (!table[i]) continue;
+    if (auto set = calls.poke_user(thread, debug_register(i), table[i]->address.value()); !set) {
+      return fail(refused(std::move(set).error(), thread, table[i]->address));
+    }
+  }
+  if (auto on = calls.poke_user(thread, debug_register(debug_control), control_of(table)); !on) {
+    return fail(refused(std::move(on).error(), thread, {}));
+  }
+  return {};
+}
+
+void clear_hardware(const ptrace_calls& calls, pid_t thread) {
+  static_cast<void>(calls.raw(PTRACE_POKEUSER, thread, debug_register(debug_control), 0));
+}
+
+void reset_hardware(const ptrace_calls& calls, pid_t thread) {
+  clear_hardware(calls, thread);
+  const auto clear = [&](std::size_t number, unsigned long bits) {
+    const auto value = calls.peek_user(thread, debug_register(number));
+    // One that is nobody's yet is not written: the kernel would take a register of the processor for it.
+    if (value && (*value & bits) != 0) {
+      static_cast<void>(calls.poke_user(thread, debug_register(number), *value & ~bits));
+    }
+  };
+  for (std::size_t i = 0; i < hardware_registers; ++i) clear(i, ~0UL);
+  clear(debug_status, which_register | single_step);
+}
+
+bool is_hardware_hit(int si_code) {
+  return si_code == TRAP_HWBKPT;
+}
+
+result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, pid_t thread,
+                                                    const hardware_table& table) {
+  const auto status = calls.peek_user(thread, debug_register(debug_status));
+  if (!status) return fail(status.error());
+  // The processor only ever sets these bits.
+  if (auto cleared = calls.poke_user(thread, debug_register(debug_status), *status & ~which_register); !cleared) {
+    return fail(std::move(cleared).error());
+  }
+  std::vector<hardware_trigger> hits;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if ((*status >> i & 1) != 0 && table[i]) hits.push_back(*table[i]);
+  }
+  return hits;
+}
+
+// The kernel sets the resume flag (RF) at the trap, and the processor then passes the instruction once.
+bool hardware_needs_step() {
+  return false;
+}
+
+}  // namespace mpiacq::tracing::arch
