@@ -1,12 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "start/scoped_fd_limit.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
 
-#include <sys/resource.h>
+#include "descriptors/fd_limit.hpp"
 
 namespace mpiacq::agents {
 
@@ -19,21 +18,12 @@ constexpr std::size_t for_others = 256;
 struct process_limit {
   std::mutex lock;
   std::size_t raised_by = 0;
-  rlim_t given = 0;
-  rlim_t raised = 0;
+  base::fd_limit limit;
 };
 
 process_limit& limit() {
   static process_limit only;
   return only;
-}
-
-/// Where the program has set another one meanwhile, that stays.
-void change_soft_limit(rlim_t from, rlim_t to) {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur != from) return;
-  now.rlim_cur = std::min(to, now.rlim_max);
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &now));
 }
 
 std::size_t count_open() {
@@ -49,31 +39,29 @@ std::size_t count_open() {
 void scoped_fd_limit::make(std::size_t more) {
   process_limit& all = limit();
   const std::lock_guard guard(all.lock);
-  rlimit now{};
-  const rlim_t wanted = count_open() + more + for_others;
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0 || now.rlim_cur >= std::min(wanted, now.rlim_max)) return;
-  if (all.raised_by == 0) all.given = now.rlim_cur;
+  const auto raised = base::raise_fd_limit(count_open() + more + for_others);
+  if (!raised || raised->now == raised->before) return;
+  if (all.raised_by == 0) all.limit.before = raised->before;
+  all.limit.now = raised->now;
   if (!has_raised_) ++all.raised_by;
   has_raised_ = true;
-  all.raised = std::min(wanted, now.rlim_max);
-  change_soft_limit(now.rlim_cur, all.raised);
 }
 
 scoped_fd_limit::~scoped_fd_limit() {
   process_limit& all = limit();
   const std::lock_guard guard(all.lock);
-  if (has_raised_ && --all.raised_by == 0) change_soft_limit(all.raised, all.given);
+  if (has_raised_ && --all.raised_by == 0) base::change_fd_limit(all.limit.now, all.limit.before);
 }
 
 original_descriptor_limit::original_descriptor_limit() {
   process_limit& all = limit();
   all.lock.lock();
-  if (all.raised_by != 0) change_soft_limit(all.raised, all.given);
+  if (all.raised_by != 0) base::change_fd_limit(all.limit.now, all.limit.before);
 }
 
 original_descriptor_limit::~original_descriptor_limit() {
   process_limit& all = limit();
-  if (all.raised_by != 0) change_soft_limit(all.given, all.raised);
+  if (all.raised_by != 0) base::change_fd_limit(all.limit.before, all.limit.now);
   all.lock.unlock();
 }
 

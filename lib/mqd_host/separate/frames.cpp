@@ -2,10 +2,9 @@
 #include "separate/frames.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
-#include <sys/socket.h>
+#include "framing/stream.hpp"
 
 namespace mpiacq::mqd_host {
 
@@ -13,18 +12,6 @@ namespace {
 
 using frame_length = std::uint32_t;
 constexpr std::size_t most_at_once = 1U << 18U;
-
-bool receive_all(int socket, void* into, std::size_t length) {
-  auto* at = static_cast<std::byte*>(into);
-  while (length > 0) {
-    const ssize_t got = ::recv(socket, at, length, MSG_WAITALL);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    length -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -62,28 +49,21 @@ std::optional<std::span<const std::byte>> frame_splitter::next() {
 }
 
 bool send_frame(int socket, std::span<const std::byte> bytes) {
-  const auto frame = as_frame(bytes);
-  const std::byte* at = frame.data();
-  std::size_t length = frame.size();
-  while (length > 0) {
-    const ssize_t sent = ::send(socket, at, length, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    length -= static_cast<std::size_t>(sent);
-  }
-  return true;
+  const auto length = static_cast<frame_length>(bytes.size());
+  return base::send_all(socket, {std::as_bytes(std::span{&length, 1}), bytes});
 }
 
 std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest) {
   frame_length length = 0;
-  if (!receive_all(socket, &length, sizeof length) || length > longest) return std::nullopt;
+  if (!base::receive_all(socket, std::as_writable_bytes(std::span{&length, 1})) || length > longest) {
+    return std::nullopt;
+  }
   // As it comes, not as its head says: room for a frame is not taken before the frame is there.
   std::vector<std::byte> bytes;
   while (bytes.size() < length) {
     const std::size_t have = bytes.size();
     bytes.resize(std::min<std::size_t>(length, have + most_at_once));
-    if (!receive_all(socket, bytes.data() + have, bytes.size() - have)) return std::nullopt;
+    if (!base::receive_all(socket, std::span{bytes}.subspan(have))) return std::nullopt;
   }
   return bytes;
 }

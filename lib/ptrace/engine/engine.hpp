@@ -102,7 +102,7 @@ class engine final : private status_sink {
   [[nodiscard]] bool is_idle() const { return tracees_.empty() && children_.empty() && !attaching_.has_retries(); }
 
  private:
-  // commands.cpp
+  // engine_commands.cpp
   [[nodiscard]] result<traced_process*> find(process_id id);
   [[nodiscard]] result<traced_process*> find_held(process_id id, const char* to);
   [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which);

@@ -2,38 +2,34 @@
 #include "kernel/descriptor_limit.hpp"
 
 #include <algorithm>
-#include <optional>
 
-#include <sys/resource.h>
+#include "descriptors/fd_limit.hpp"
 
 namespace mpiacq::tracing {
 
 namespace {
 
 /// Enough for every process of a large node.
-constexpr rlim_t enough = 8192;
+constexpr std::size_t enough = 8192;
+constexpr std::size_t fewest = 16;
 
 /// Of the tracing process, which has one thread that comes here. Set once the limit was raised.
-std::optional<rlimit>& original() {
-  static std::optional<rlimit> limit;
+std::optional<base::fd_limit>& raised_limit() {
+  static std::optional<base::fd_limit> limit;
   return limit;
 }
 
 }  // namespace
 
 std::size_t raise_descriptor_limit() {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return 16;
-  const rlimit more{std::max(now.rlim_cur, std::min(now.rlim_max, enough)), now.rlim_max};
-  if (more.rlim_cur > now.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &more) == 0) {
-    if (!original()) original() = now;
-    now = more;
-  }
-  return static_cast<std::size_t>(std::clamp<rlim_t>(now.rlim_cur, 16, enough));
+  const auto limit = base::raise_fd_limit(enough);
+  if (!limit) return fewest;
+  if (limit->now > limit->before && !raised_limit()) raised_limit() = limit;
+  return std::clamp(limit->now, fewest, enough);
 }
 
 void restore_descriptor_limit() {
-  if (original()) static_cast<void>(::setrlimit(RLIMIT_NOFILE, &*original()));
+  if (raised_limit()) base::change_fd_limit(raised_limit()->now, raised_limit()->before);
 }
 
 }  // namespace mpiacq::tracing

@@ -5,11 +5,11 @@
 
 namespace mpiacq::tracing {
 
-/// Lets this process have more descriptors than it was given, as far as it may without rights of its own, and gives how
-/// many those are. Programs that it launches must not see that: restore_descriptor_limit.
+/// Raises the descriptor limit of this process as far as it may without rights of its own, and gives the limit. The
+/// programs that it launches must not inherit that: restore_descriptor_limit.
 [[nodiscard]] std::size_t raise_descriptor_limit();
 
-/// What the limit was. Between fork and exec: only a system call.
+/// Sets the limit to what this process was given. Allowed between fork and exec.
 void restore_descriptor_limit();
 
 }  // namespace mpiacq::tracing

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "framing/stream.hpp"
+
 namespace mpiacq::tracing {
 
 namespace {
@@ -23,42 +25,7 @@ constexpr std::uint32_t most_descriptors = 1U << 16;
 constexpr std::size_t descriptors_a_message = 250;  // the kernel takes 253 (SCM_MAX_FD)
 constexpr std::size_t room = CMSG_SPACE(descriptors_a_message * sizeof(int));
 
-/// All of the head and of what belongs to it. In one call, where the socket has room: whoever waits for it wakes up
-/// once, and then has everything.
-bool send_all(int socket, frame_head head, std::span<const std::byte> bytes) {
-  // sendmsg does not write to what it sends.
-  std::array<iovec, 2> left = {{{&head, sizeof head}, {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
-  msghdr message{};
-  message.msg_iov = left.data();
-  message.msg_iovlen = left.size();
-  while (left[0].iov_len + left[1].iov_len > 0) {
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    auto passed = static_cast<std::size_t>(sent);
-    for (iovec& piece : left) {
-      const std::size_t of_this = std::min(passed, piece.iov_len);
-      piece.iov_base = static_cast<std::byte*>(piece.iov_base) + of_this;
-      piece.iov_len -= of_this;
-      passed -= of_this;
-    }
-  }
-  return true;
-}
-
-bool receive_all(int socket, void* into, std::size_t length) {
-  auto* at = static_cast<std::byte*>(into);
-  while (length > 0) {
-    const ssize_t got = ::recv(socket, at, length, MSG_WAITALL);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    length -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-/// Descriptors need bytes to travel with: one for each message full of them.
+/// Descriptors travel with bytes: each message full of them carries one.
 bool send_some(int socket, std::span<const int> descriptors) {
   std::byte carrier{};
   iovec data{&carrier, 1};
@@ -123,7 +90,7 @@ bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const in
     return false;
   }
   const frame_head head{static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(descriptors.size())};
-  if (!send_all(socket, head, bytes)) return false;
+  if (!base::send_all(socket, {std::as_bytes(std::span{&head, 1}), bytes})) return false;
   while (!descriptors.empty()) {
     const std::size_t some = std::min(descriptors.size(), descriptors_a_message);
     if (!send_some(socket, descriptors.first(some))) return false;
@@ -134,11 +101,11 @@ bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const in
 
 std::optional<frame> receive_frame(int socket) {
   frame_head head;
-  if (!receive_all(socket, &head, sizeof head)) return std::nullopt;
+  if (!base::receive_all(socket, std::as_writable_bytes(std::span{&head, 1}))) return std::nullopt;
   if (head.bytes > most_bytes || head.descriptors > most_descriptors) return std::nullopt;
   frame whole;
   whole.bytes.resize(head.bytes);
-  if (!receive_all(socket, whole.bytes.data(), whole.bytes.size())) return std::nullopt;
+  if (!base::receive_all(socket, whole.bytes)) return std::nullopt;
   for (std::size_t left = head.descriptors; left > 0;) {
     const std::size_t some = std::min(left, descriptors_a_message);
     if (!receive_some(socket, some, whole.descriptors)) return std::nullopt;
@@ -157,7 +124,7 @@ packet_outcome send_packet(int socket, std::span<const std::byte> bytes) {
 
 packet_outcome receive_packet(int socket, std::vector<std::byte>& bytes) {
   while (true) {
-    // With MSG_TRUNC the answer is the packet's whole length, and with MSG_PEEK it stays where it is.
+    // With MSG_TRUNC the call gives the packet's whole length, and with MSG_PEEK the packet stays in the socket.
     const ssize_t length = ::recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return errno == EAGAIN ? packet_outcome::not_now : packet_outcome::gone;
