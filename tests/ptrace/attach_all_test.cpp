@@ -41,7 +41,7 @@ long waits_of(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("1000 processes are held at once, let go and taken again, and end as they would have") {
+TEST_CASE("1000 processes are held at once, let go and held again, and then end as they would have") {
   const auto t = new_tracer();
   crowd all(1000);
   const auto targets = all.targets();
@@ -84,7 +84,7 @@ TEST_CASE("processes that are known are held and let go without a file read or a
   CHECK(all.end_well() == count);
 }
 
-TEST_CASE("a leader that another thread replaces with an exec, while it is asked for, is not taken for held") {
+TEST_CASE("a leader that another thread replaces by an exec in the middle of attach_all does not count as held") {
   const auto t = new_tracer();
   crowd steady(50);
   for (int round = 0; round < 10; ++round) {
@@ -107,7 +107,7 @@ TEST_CASE("a leader that another thread replaces with an exec, while it is asked
   CHECK(steady.end_well() == 50);
 }
 
-TEST_CASE("all threads of many processes are held, and threads that come and go meanwhile") {
+TEST_CASE("attach_all holds all threads of many processes, also threads that start and end meanwhile") {
   const auto t = new_tracer();
   crowd all(30, 8);
   bystander restless("restless", {"8"});
@@ -176,7 +176,7 @@ TEST_CASE("each process has its own outcome, in the order given") {
   CHECK(t->attach_all({}).empty());
 }
 
-TEST_CASE("a number that went to another process while we knew the first one is left alone") {
+TEST_CASE("a process that has got the number of a known process is left alone") {
   const auto t = new_tracer();
   auto program = std::make_unique<bystander>("echo");
   program->ready();
@@ -225,7 +225,7 @@ TEST_CASE("a program that is launched beside many that are held has the limits o
   CHECK(all.end_well() == 3);
 }
 
-TEST_CASE("those that may be traced are held, and the others say why not") {
+TEST_CASE("attach_all holds the processes that may be traced, and says why it cannot hold the others") {
   if (::geteuid() != 0) MPIACQ_SKIP("needs root, to be other users");
   bystander ours("echo");
   ours.ready();
@@ -266,7 +266,7 @@ TEST_CASE("those that may be traced are held, and the others say why not") {
   CHECK(none_held(ours.pid()));
 }
 
-TEST_CASE("processes that are killed, exec or end while many are taken do not keep the others") {
+TEST_CASE("processes that are killed, exec or end during attach_all do not keep the others from being held") {
   std::mt19937 random(4);
   for (int round = 0; round < 15; ++round) {
     const auto t = new_tracer();
@@ -372,7 +372,7 @@ TEST_CASE("a tool that is killed while it holds 100 processes leaves none stoppe
   CHECK(all.end_well() == 100);
 }
 
-TEST_CASE("one that is held, and is killed while many are taken hold of, is told to have ended") {
+TEST_CASE("a held process that is killed during attach_all is reported to have ended") {
   for (int round = 0; round < 10; ++round) {
     INFO("round " << round);
     const auto t = new_tracer();

@@ -104,7 +104,7 @@ constexpr auto needs_root = "needs root, to be other users";
 
 }  // namespace
 
-TEST_CASE("what is no process is not found, and a thread's number leads to its process") {
+TEST_CASE("a number without a process is not found, and the error for a thread's number names its process") {
   const auto t = new_tracer();
   for (const std::int64_t nobody : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 33, std::int64_t{4194304}}) {
     const error e = refusal(*t, process_id{nobody});
@@ -120,7 +120,7 @@ TEST_CASE("what is no process is not found, and a thread's number leads to its p
   CHECK_THAT(e.message, ContainsSubstring("a thread of process " + number(program.pid()) + " (headless)"));
 }
 
-TEST_CASE("a process that has ended and was not waited for is gone, and whose it is is said") {
+TEST_CASE("attaching to a zombie says that it has ended, and names its parent") {
   const auto t = new_tracer();
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -137,7 +137,8 @@ TEST_CASE("this program does not attach to itself") {
   CHECK(refusal(*t, process_id{::getpid()}).code == error_code::invalid_argument);
 }
 
-TEST_CASE("who traces a process is said: this tracer, another one of this program, another program") {
+TEST_CASE(
+    "the error names the process that traces already: this tracer, another tracer of this program, another program") {
   const auto t = new_tracer();
   bystander program("echo");
   program.ready();
@@ -168,7 +169,7 @@ TEST_CASE("who traces a process is said: this tracer, another one of this progra
   CHECK(::waitpid(program.pid(), nullptr, __WALL) == program.pid());
 }
 
-TEST_CASE("of two that attach at the same time one has the process, and the other is told so") {
+TEST_CASE("of two tracers that attach at the same time one gets the process, and the other is told that it is busy") {
   const auto one = new_tracer();
   const auto other = new_tracer();
   const bool headless = GENERATE(false, true);
@@ -201,7 +202,7 @@ TEST_CASE("of two that attach at the same time one has the process, and the othe
   CHECK(program.end().value == (headless ? 19 : 15));
 }
 
-TEST_CASE("where one thread is another's, all the others are let go again") {
+TEST_CASE("an attach that finds one thread traced by another tracer lets all other threads go again") {
   const auto t = new_tracer();
   bystander program("blocked");
   program.ready();
@@ -222,7 +223,7 @@ TEST_CASE("where one thread is another's, all the others are let go again") {
   CHECK(program.pipes().line() == "read: as ever");
 }
 
-TEST_CASE("an attach that another tracer is in the way of is tried again, and the tracing process goes on meanwhile") {
+TEST_CASE("an attach that meets another tracer is tried again, and the tracer server serves other commands meanwhile") {
   bystander program("blocked");
   program.ready();
   const pid_t theirs = threads_in_proc(program.pid()).at(5);
@@ -259,7 +260,7 @@ TEST_CASE("an attach that another tracer is in the way of is tried again, and th
   CHECK(program.pipes().line() == "read: as ever");
 }
 
-TEST_CASE("a process of another user, of several, or of another group is told from one that is closed") {
+TEST_CASE("errors tell a process of another user, of several users or of another group from one that is not dumpable") {
   if (!is_root()) MPIACQ_SKIP(needs_root);
   bystander theirs("echo", {}, [] { become(somebody_else, somebody_else); });
   theirs.ready();
@@ -281,7 +282,7 @@ TEST_CASE("a process of another user, of several, or of another group is told fr
   CHECK_THAT(e.message, ContainsSubstring("more than one user") && ContainsSubstring("12345/12346/12346"));
 }
 
-TEST_CASE("a process of the same user is attached to, unless it is closed to tools or has more capabilities") {
+TEST_CASE("a process of the same user is attached to, unless it is not dumpable or has more capabilities") {
   if (!is_root()) MPIACQ_SKIP(needs_root);
   const auto as_somebody = [] { become(somebody, somebody); };
   bystander open("echo", {}, as_somebody);
@@ -314,7 +315,7 @@ TEST_CASE("a filter of system calls that denies ptrace is named") {
   CHECK_THAT(e.message, ContainsSubstring("seccomp") && ContainsSubstring("--cap-add=SYS_PTRACE"));
 }
 
-TEST_CASE("a thread of the kernel is no program") {
+TEST_CASE("attaching to a kernel thread says that it runs no program") {
   if (status_line(process_id{2}, "Name") != "kthreadd") MPIACQ_SKIP("no thread of the kernel is seen here (container)");
   const auto t = new_tracer();
   const error e = refusal(*t, process_id{2});
@@ -322,7 +323,7 @@ TEST_CASE("a thread of the kernel is no program") {
   CHECK_THAT(e.message, ContainsSubstring("(kthreadd)") && ContainsSubstring("thread of the kernel"));
 }
 
-TEST_CASE("a /proc of other numbers than ours is told from a process that is not there") {
+TEST_CASE("the error tells a /proc of another pid namespace from a process that does not exist") {
   if (!is_root()) MPIACQ_SKIP(needs_root);
   bystander program("echo");
   program.ready();
@@ -340,7 +341,7 @@ TEST_CASE("a /proc of other numbers than ours is told from a process that is not
   CHECK_THAT(e.message, ContainsSubstring("(echo)") && ContainsSubstring("another process namespace"));
 }
 
-TEST_CASE("a thread of the kernel's own within a process is no hindrance") {
+TEST_CASE("a kernel worker among a process's threads does not make the attach fail") {
   bystander program("kernel_worker");
   const std::string said = program.pipes().line();
   if (said == "none") MPIACQ_SKIP("no io_uring with a thread of its own can be had");
@@ -356,7 +357,7 @@ TEST_CASE("a thread of the kernel's own within a process is no hindrance") {
   CHECK(program.end().value == 23);
 }
 
-TEST_CASE("each of the kernel's reasons has its sentence, the first that applies") {
+TEST_CASE("each of the kernel's reasons has its own sentence, and the first one that applies is given") {
   using namespace mpiacq::tracing;
   refusal_facts facts;
   facts.task = 4242;

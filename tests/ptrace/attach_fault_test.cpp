@@ -28,7 +28,8 @@ bool has_gone(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("a process that is killed at any moment of an attach has ended for us, or is held and then has") {
+TEST_CASE(
+    "a process that is killed at any moment of an attach makes it fail, or is held and then reported to have ended") {
   const auto t = new_tracer();
   int refused = 0;
   int held = 0;
@@ -72,7 +73,7 @@ TEST_CASE("a process that is killed at any moment of an attach has ended for us,
   CHECK(held > 0);
 }
 
-TEST_CASE("whoever looks for a task's end leaves the stop that it has to report") {
+TEST_CASE("looking for a task's end leaves a stop of that task to be reported") {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
@@ -94,7 +95,7 @@ TEST_CASE("whoever looks for a task's end leaves the stop that it has to report"
   CHECK_FALSE(tracing::waiter::take_end_of(child));
 }
 
-TEST_CASE("a process whose threads exec over and over is attached to and left in between") {
+TEST_CASE("a process whose threads exec over and over is attached to and detached from in between") {
   const auto t = new_tracer();
   bystander program("exec_storm", {"300"});
   int held = 0;
@@ -130,7 +131,8 @@ TEST_CASE("a process whose threads exec over and over is attached to and left in
   CHECK(program.pipes().rest() == "done\n");
 }
 
-TEST_CASE("a process that forks all the time is attached to and left, and its children live as they would") {
+TEST_CASE(
+    "a process that forks all the time is attached to and detached from, and its children end as they would have") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   bystander program("fork_storm");

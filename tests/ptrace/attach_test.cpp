@@ -77,7 +77,8 @@ constexpr auto kinds = {breakpoint_kind::hardware, breakpoint_kind::software};
 
 }  // namespace
 
-TEST_CASE("an attached process is held with all its threads, runs on, and its end is told to us and to its parent") {
+TEST_CASE(
+    "an attached process is held with all its threads, runs on, and both the tool and its parent learn how it ended") {
   const auto t = new_tracer();
   bystander program("echo");
   program.ready();
@@ -92,7 +93,8 @@ TEST_CASE("an attached process is held with all its threads, runs on, and its en
   CHECK(program.end() == exit_status{false, 7, false});
 }
 
-TEST_CASE("an attached process is interrupted, hit at breakpoints of both kinds, and killed like a launched one") {
+TEST_CASE(
+    "an attached process can be interrupted, stopped at breakpoints of both kinds, and killed like a launched one") {
   const auto kind = GENERATE(values(kinds));
   const auto t = new_tracer();
   bystander program("echo");
@@ -113,7 +115,7 @@ TEST_CASE("an attached process is interrupted, hit at breakpoints of both kinds,
   CHECK(program.end() == exit_status{true, SIGKILL, false});
 }
 
-TEST_CASE("threads that come and go while we attach are all held") {
+TEST_CASE("threads that start and end during an attach are all held") {
   const int makers = GENERATE(4, 40);
   const auto t = new_tracer();
   bystander program("restless", {std::to_string(makers)});
@@ -135,7 +137,7 @@ TEST_CASE("threads that come and go while we attach are all held") {
   CHECK(program.pipes().rest() == "calls " + std::to_string(makers + 1) + "\n");
 }
 
-TEST_CASE("breakpoints are hit by every thread of an attached process, and detaching leaves none in") {
+TEST_CASE("every thread of an attached process hits its breakpoints, and detaching takes them all out") {
   const auto kind = GENERATE(values(kinds));
   const int hits = GENERATE(0, 1, 7, 41);
   const auto t = new_tracer();
@@ -153,7 +155,9 @@ TEST_CASE("breakpoints are hit by every thread of an attached process, and detac
   CHECK(program.pipes().rest() == "calls 41\n");
 }
 
-TEST_CASE("a process whose first thread has ended is attached to, hit, left and attached to again") {
+TEST_CASE(
+    "a process whose leader has ended can be attached to, stopped at a breakpoint, detached from and attached to "
+    "again") {
   const auto kind = GENERATE(values(kinds));
   const auto t = new_tracer();
   bystander program("headless");
@@ -177,7 +181,7 @@ TEST_CASE("a process whose first thread has ended is attached to, hit, left and 
   CHECK(program.end().value == 19);
 }
 
-TEST_CASE("a process whose first thread has ended execs under us, and has that one back") {
+TEST_CASE("a process whose leader has ended has a leader again after an exec under the tracer") {
   const auto t = new_tracer();
   bystander program("headless");
   program.ready();
@@ -192,7 +196,7 @@ TEST_CASE("a process whose first thread has ended execs under us, and has that o
   CHECK(program.pipes().rest() == "last\n");
 }
 
-TEST_CASE("a first thread that ends while we are there is no hindrance to detach, nor to attach again") {
+TEST_CASE("a leader that ends while its process is traced keeps neither a detach nor the next attach from working") {
   const auto t = new_tracer();
   bystander program("headless");
   ok(t->attach(program.id()));
@@ -243,7 +247,7 @@ TEST_CASE("a stopped process stays stopped over attach and detach") {
   CHECK(program.end().value == 15);
 }
 
-TEST_CASE("a stopped process that is continued while we hold it runs when it is let go") {
+TEST_CASE("a stopped process that gets SIGCONT while it is held runs when it is let go") {
   const auto t = new_tracer();
   bystander program("restless");
   program.ready();
@@ -261,7 +265,7 @@ TEST_CASE("a stopped process that is continued while we hold it runs when it is 
   CHECK(program.end().value == 15);
 }
 
-TEST_CASE("a process can be left stopped, and another tracer takes it from there") {
+TEST_CASE("a process can be detached stopped, and another tracer can attach to it then") {
   bystander program("restless");
   program.ready();
   const auto one = new_tracer();
@@ -296,7 +300,8 @@ TEST_CASE("no signal is lost, doubled, reordered or added by attaching and detac
   CHECK(program.pipes().rest() == "count 300 in order 1 from sender 300 traps 0 other 0 calls 0\n");
 }
 
-TEST_CASE("system calls that we interrupt go on, with what is left of their time, some the kernel gives up") {
+TEST_CASE(
+    "interrupted system calls go on with the rest of their time, apart from those that the kernel does not restart") {
   const auto t = new_tracer();
   bystander program("blocked");
   program.ready();
@@ -346,7 +351,7 @@ TEST_CASE("code, registers and debug registers are byte for byte as before") {
   CHECK(after.code == before.code);
 }
 
-TEST_CASE("500 rounds of attach, breakpoint and detach leave a program that ends as it would have") {
+TEST_CASE("after 500 rounds of attach, breakpoint and detach a program ends as it would have") {
   const auto t = new_tracer();
   bystander program("restless", {"8"});
   program.ready();

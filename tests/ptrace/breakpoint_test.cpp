@@ -66,7 +66,7 @@ TEST_CASE("a breakpoint is hit as often as its function is called, before the fu
   CHECK(program.rest() == "calls 3\n");
 }
 
-TEST_CASE("a breakpoint that is taken out is not hit") {
+TEST_CASE("a breakpoint that was removed is not hit") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   inferior program("call_marker", {"3"});
@@ -82,7 +82,7 @@ TEST_CASE("a breakpoint that is taken out is not hit") {
   CHECK(program.rest() == "calls 3\n");
 }
 
-TEST_CASE("hits of many threads at once are each reported, also of threads made later") {
+TEST_CASE("each hit of many threads at once is reported, also those of threads that are made later") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const int count = GENERATE(1, 256);
   const auto t = new_tracer();
@@ -111,7 +111,7 @@ TEST_CASE("forked children that run onto the breakpoint run to their own end") {
         "child calls 2\nchild status 5\nchild calls 3\nchild status 5\nchild calls 4\nchild status 5\ncalls 3\n");
 }
 
-TEST_CASE("children of vfork and posix_spawn run, and the breakpoint is back after them") {
+TEST_CASE("children of vfork and posix_spawn run, and the breakpoint is armed again after them") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   inferior program("spawn_calls");

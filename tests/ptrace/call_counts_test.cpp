@@ -27,7 +27,7 @@ constexpr const char* no_count = "the kernel's tracepoints cannot be read here (
 
 }  // namespace
 
-TEST_CASE("a thread more costs an attach and a detach four calls") {
+TEST_CASE("one more thread costs an attach and a detach four system calls") {
   for (const int threads : {1, 50, 200}) {
     INFO(threads << " threads");
     crowd one(1, threads);
@@ -43,7 +43,7 @@ TEST_CASE("a thread more costs an attach and a detach four calls") {
   }
 }
 
-TEST_CASE("a process more costs holding and letting go of many four calls") {
+TEST_CASE("one more process costs attach_all and detach_all four system calls") {
   for (const int processes : {1, 50, 200}) {
     INFO(processes << " processes");
     crowd all(processes);

@@ -59,7 +59,8 @@ TEST_CASE("a running process is interrupted, resumed, and runs on") {
   CHECK(t->wait().error().code == error_code::invalid_argument);
 }
 
-TEST_CASE("a wait whose deadline passes gives nothing, and the descriptor polls as wait would answer") {
+TEST_CASE(
+    "a wait gives nothing once its deadline has passed, and the descriptor is readable when wait would give an event") {
   const auto t = new_tracer();
   inferior program("echo");
   pollfd ready{t->event_descriptor(), POLLIN, 0};
@@ -187,7 +188,7 @@ TEST_CASE("traps of the program's own go to the program's handler") {
   CHECK_THAT(program.rest(), ContainsSubstring("traps 3 ") && ContainsSubstring("calls 0"));
 }
 
-TEST_CASE("a stop signal stops the process as without us, and SIGCONT continues it") {
+TEST_CASE("a stop signal stops the process as without a tracer, and SIGCONT continues it") {
   const auto t = new_tracer();
   inferior program("restless");
   const process_id id = running(*t, program);
@@ -239,7 +240,7 @@ TEST_CASE("detaching leaves a group-stopped process stopped") {
   CHECK(next<process_ended>(*t).status.value == 15);
 }
 
-TEST_CASE("detached, a process runs to its own end, and its status still comes") {
+TEST_CASE("a launched process that was detached runs to its end, and its exit status is still reported") {
   const auto kind = GENERATE(values(kinds));
   const bool held = GENERATE(true, false);
   const auto t = new_tracer();
@@ -259,7 +260,7 @@ TEST_CASE("detached, a process runs to its own end, and its status still comes")
   CHECK(program.rest() == "calls 5\n");
 }
 
-TEST_CASE("detached in the middle of many hits, no thread is left with a trap") {
+TEST_CASE("a detach in the middle of many hits leaves no thread with a pending trap") {
   const auto kind = GENERATE(values(kinds));
   const int reported = GENERATE(1, 2, 20);
   const auto t = new_tracer();
@@ -275,7 +276,7 @@ TEST_CASE("detached in the middle of many hits, no thread is left with a trap") 
   CHECK(program.rest() == "calls 66\n");
 }
 
-TEST_CASE("detached stopped, a process is stopped, and SIGCONT lets it go on") {
+TEST_CASE("a process that is detached stopped goes on at SIGCONT") {
   const auto t = new_tracer();
   inferior program("restless");
   const process_id id = GENERATE(true, false) ? running(*t, program) : at_entry(*t, program);
@@ -287,7 +288,7 @@ TEST_CASE("detached stopped, a process is stopped, and SIGCONT lets it go on") {
   CHECK(next<process_ended>(*t).status.value == 15);
 }
 
-TEST_CASE("detached stopped at its entry, not an instruction of the program runs") {
+TEST_CASE("a process that is detached stopped at its entry point runs no instruction of its program") {
   const auto t = new_tracer();
   inferior program("constructor_notes");
   const process_id id = at_entry(*t, program);
@@ -299,7 +300,7 @@ TEST_CASE("detached stopped at its entry, not an instruction of the program runs
   CHECK(program.rest().empty());
 }
 
-TEST_CASE("a process that execs stands at its new entry, with no breakpoints, and the number that it had") {
+TEST_CASE("a process that execs stops at its new entry point, with its old number and without breakpoints") {
   const std::string who = GENERATE("leader", "thread");
   const auto kind = GENERATE(values(kinds));
   const auto t = new_tracer();
@@ -317,7 +318,7 @@ TEST_CASE("a process that execs stands at its new entry, with no breakpoints, an
   CHECK(program.rest() == "last pid " + std::to_string(id.value()) + "\n");
 }
 
-TEST_CASE("a process whose first thread has ended is stopped, hit and let go like any other") {
+TEST_CASE("a process whose leader has ended is stopped, hits breakpoints and is let go like any other") {
   const auto kind = GENERATE(values(kinds));
   const auto t = new_tracer();
   inferior program("leader_exits");
@@ -334,7 +335,7 @@ TEST_CASE("a process whose first thread has ended is stopped, hit and let go lik
   CHECK(program.rest() == "calls 1\n");
 }
 
-TEST_CASE("that no event can come any more is known at once, and not before") {
+TEST_CASE("wait says that nothing is traced as soon as no event can come any more, and not before") {
   const auto t = new_tracer();
   CHECK(*t->is_idle());
   inferior program("echo");
@@ -381,7 +382,7 @@ TEST_CASE("one tracer controls several processes") {
   CHECK(next_event(*t).process == a);
 }
 
-TEST_CASE("a tracer that goes lets its processes run on") {
+TEST_CASE("processes run on after their tracer is destroyed") {
   const child_subreaper ours;
   inferior program("echo");
   process_id id;
@@ -398,7 +399,7 @@ TEST_CASE("a tracer that goes lets its processes run on") {
   CHECK(WEXITSTATUS(orphan_status(number(id))) == 7);
 }
 
-TEST_CASE("a process that shares its memory with another ends well, and the loss of the breakpoint is told") {
+TEST_CASE("a process that shares its memory with another ends well, and the loss of its breakpoint is reported") {
   const auto t = new_tracer();
   inferior program("share_memory");
   const process_id id = at_entry(*t, program);

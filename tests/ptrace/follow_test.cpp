@@ -89,7 +89,9 @@ lives launch_followed(tracer& t, inferior& program, const at_stop& stop = {}) {
 
 }  // namespace
 
-TEST_CASE("a child of any make is seen before it runs, at each exec, and at its end, its parent is told of that too") {
+TEST_CASE(
+    "a child of fork, vfork or clone is reported before it runs, at each exec and at its end, which its parent learns "
+    "too") {
   const std::string way = GENERATE("fork", "vfork", "spawn", "clone", "thread");
   const auto t = new_tracer();
   inferior program("family", {way, "leaf"});
@@ -147,7 +149,7 @@ TEST_CASE("children of children are followed, however they are nested") {
   for (const auto& [pid, one] : all) CHECK((one.parent == 0 || all.contains(one.parent)));
 }
 
-TEST_CASE("a child that is let go runs untouched, at its birth or at its entry, and nothing more comes of it") {
+TEST_CASE("a child that is let go at its birth or at its entry point runs untouched, and gives no more events") {
   const std::string way = GENERATE("fork", "bare", "vfork", "spawn", "clone", "thread");
   const bool at_birth = GENERATE(true, false);
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
@@ -175,7 +177,7 @@ TEST_CASE("a child that is let go runs untouched, at its birth or at its entry, 
                                  ContainsSubstring(" ended with 4\n"));
 }
 
-TEST_CASE("breakpoints are not inherited, and can be put into a child of its own") {
+TEST_CASE("children inherit no breakpoint, and can be given their own") {
   const std::string way = GENERATE("fork", "bare", "vfork", "spawn");
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const bool wanted = GENERATE(true, false);
@@ -202,7 +204,7 @@ TEST_CASE("breakpoints are not inherited, and can be put into a child of its own
   }
 }
 
-TEST_CASE("in memory that is shared there is no software breakpoint") {
+TEST_CASE("shared memory takes no software breakpoint") {
   const auto t = new_tracer();
   inferior program("family", {"vfork", "leaf"});
   const target_address marker = address_of("family", "marker");
@@ -247,7 +249,7 @@ TEST_CASE("following can be switched off, and on again while the process is held
   CHECK_THAT(program.rest(), ContainsSubstring("calls 3\n"));
 }
 
-TEST_CASE("a running process is not followed from now on without being stopped, that it is not any more can be said") {
+TEST_CASE("children of a running process can be left unfollowed from now on, but followed only once it is stopped") {
   const auto t = new_tracer();
   bystander program("fork_storm");
   program.ready();
@@ -273,7 +275,7 @@ TEST_CASE("a running process is not followed from now on without being stopped, 
   CHECK(program.pipes().rest() == "wrong 0\n");
 }
 
-TEST_CASE("an attached process's children are followed through many births, and every one ends as it would have") {
+TEST_CASE("the many children of an attached process are followed, and each ends as it would have") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   bystander program("fork_storm");
@@ -301,7 +303,7 @@ TEST_CASE("an attached process's children are followed through many births, and 
   CHECK(program.pipes().rest() == "wrong 0\n");
 }
 
-TEST_CASE("a maker that is killed in the middle leaves children that are followed, or run") {
+TEST_CASE("children whose maker is killed in the middle of making them are followed, or run") {
   const adopts_orphans all_of_it;
   for (int i = 1; i < 30; ++i) {
     const auto t = new_tracer();
@@ -344,7 +346,7 @@ TEST_CASE("a shell and Python as wrappers are followed to the program that they 
   for (const auto& [pid, one] : all) CHECK(one.ended);
 }
 
-TEST_CASE("a tool that dies lets go of all that it followed, wherever they are") {
+TEST_CASE("followed children run on when the tool dies, whatever they are doing") {
   const adopts_orphans all_of_it;
   for (int stops = 1; stops <= 8; ++stops) {
     inferior program("family", {"fork", "vfork", "bare", "spawn", "leaf"});

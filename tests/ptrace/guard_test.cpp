@@ -25,7 +25,7 @@ void check_goes_on(tracer& t, inferior& program) {
 
 }  // namespace
 
-TEST_CASE("the tracing process is killed while a program stands at its entry: it goes on") {
+TEST_CASE("a program that stands at its entry point runs on after the tracer server is killed") {
   const auto t = new_tracer();
   inferior program("echo");
   at_entry(*t, program);
@@ -34,7 +34,7 @@ TEST_CASE("the tracing process is killed while a program stands at its entry: it
   check_goes_on(*t, program);
 }
 
-TEST_CASE("the tracing process is killed while a program runs: its breakpoints are taken out") {
+TEST_CASE("the breakpoints of a running program are taken out after the tracer server is killed") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   inferior program("echo");
@@ -46,7 +46,7 @@ TEST_CASE("the tracing process is killed while a program runs: its breakpoints a
   check_goes_on(*t, program);
 }
 
-TEST_CASE("the tracing process is killed while a program is held at a hit: it goes on from there") {
+TEST_CASE("a program that is held at a hit goes on from there after the tracer server is killed") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   inferior program("threads_at_marker", {"8"});
@@ -63,8 +63,7 @@ TEST_CASE("the tracing process is killed while a program is held at a hit: it go
   CHECK(program.rest() == "calls 10\n");
 }
 
-TEST_CASE(
-    "the tracing process is killed after an attach: breakpoints are taken out, and what was promised is written") {
+TEST_CASE("breakpoints are taken out and the writes of restore_on_exit are made after the tracer server is killed") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
   bystander program("echo");
@@ -84,7 +83,7 @@ TEST_CASE(
   CHECK(program.pipes().rest() == "calls 42\n");
 }
 
-TEST_CASE("the tracing process is killed while it holds processes: they run") {
+TEST_CASE("held processes run after the tracer server is killed") {
   const auto t = new_tracer();
   bystander first("echo"), second("echo");
   first.ready(), second.ready();
@@ -100,7 +99,7 @@ TEST_CASE("the tracing process is killed while it holds processes: they run") {
   CHECK(first.pipes().byte() == 'x');
 }
 
-TEST_CASE("the tracing process and the tool are killed: the guard takes the breakpoints out, and ends") {
+TEST_CASE("the guard takes the breakpoints out and ends after both the tracer server and the tool are killed") {
   bystander program("echo");
   program.ready();
   const target_address marker = address_of("echo", "marker");
@@ -124,7 +123,7 @@ TEST_CASE("the tracing process and the tool are killed: the guard takes the brea
   CHECK(program.end().value == 7);
 }
 
-TEST_CASE("a killed guard changes nothing, and a tracer without one still lets everything go") {
+TEST_CASE("a killed guard changes nothing, and a tracer without a guard still lets everything go") {
   bystander program("echo");
   program.ready();
   {
@@ -142,7 +141,7 @@ TEST_CASE("a killed guard changes nothing, and a tracer without one still lets e
   CHECK(program.end().value == 7);
 }
 
-TEST_CASE("a tracing program that starts and does not answer is named, with how it ended") {
+TEST_CASE("the error about a tracing program that does not answer names it and says how it ended") {
   tracer_options options;
   options.tracing_program = "/bin/false";
   const auto made = tracer::create(options);

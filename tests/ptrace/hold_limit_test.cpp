@@ -35,7 +35,7 @@ constexpr long limit_code = static_cast<long>(error_code::limit);
 
 }  // namespace
 
-TEST_CASE("a tool that is stopped while it holds a process lets it go, and is told so when it comes back") {
+TEST_CASE("a process that a stopped tool holds is let go, and the tool learns that when it continues") {
   bystander program("echo");
   program.ready();
   const separate_tool tool([&](const separate_tool::say& say) {
@@ -66,7 +66,8 @@ TEST_CASE("a tool that is stopped while it holds a process lets it go, and is to
   CHECK(program.end().value == 7);
 }
 
-TEST_CASE("what runs is let go with what is held, without its breakpoints, and its end is still told") {
+TEST_CASE(
+    "running processes are let go together with held ones, without breakpoints, and their ends are still reported") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   bystander held("echo");
   held.ready();
@@ -100,7 +101,7 @@ TEST_CASE("what runs is let go with what is held, without its breakpoints, and i
   CHECK(tool.heard() == 7);
 }
 
-TEST_CASE("a process stays held for a silent tool that has set no limit, and for one that says that it is alive") {
+TEST_CASE("a process stays held for a silent tool without a limit, and for a tool that calls keep_held") {
   bystander without("echo"), renewed("echo"), measure("echo");
   without.ready(), renewed.ready(), measure.ready();
   const separate_tool tool([&](const separate_tool::say& say) {
@@ -138,7 +139,7 @@ TEST_CASE("a tool that waits for its events is not silent") {
   CHECK(all_held(held.pid()));
 }
 
-TEST_CASE("memory that does not answer keeps the tool that reads it, and not the process") {
+TEST_CASE("memory that does not answer blocks the tool that reads it, but does not keep the process held") {
   if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
   bystander program("silent_memory");
   if (program.pipes().line() != "ready") MPIACQ_SKIP("this kernel has no userfaultfd");
@@ -164,7 +165,7 @@ TEST_CASE("memory that does not answer keeps the tool that reads it, and not the
   CHECK(program.end().value == 9);
 }
 
-TEST_CASE("what is to be written into memory that does not answer does not keep the tracing process") {
+TEST_CASE("a write of restore_on_exit into memory that does not answer does not block the tracer server") {
   if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
   bystander program("silent_memory"), other("echo");
   other.ready();

@@ -57,7 +57,7 @@ void whole_life(tracer& t) {
 
 }  // namespace
 
-TEST_CASE("the host's own children are its own to wait for") {
+TEST_CASE("the host can wait for its own children") {
   const auto t = new_tracer();
   const pid_t own = ::fork();
   if (own == 0) ::_exit(21);
@@ -69,7 +69,7 @@ TEST_CASE("the host's own children are its own to wait for") {
   CHECK(WEXITSTATUS(status) == 21);
 }
 
-TEST_CASE("SIGCHLD may be handled, ignored or told of no stops, and stays so") {
+TEST_CASE("the host's disposition of SIGCHLD does not matter, and stays as it is") {
   const auto t = new_tracer();
   SECTION("a handler") {
     const child_signal_is handled(count_child_signal, SA_RESTART);
@@ -137,7 +137,7 @@ TEST_CASE("a program inherits what the host has when it launches, not what it ha
   CHECK(said == half + half);
 }
 
-TEST_CASE("a tracing process that is killed is an error that says so, and no hang") {
+TEST_CASE("a command after the tracer server was killed gives an error that says so") {
   const auto t = new_tracer();
   whole_life(*t);
   ::kill(tracing_process_of(::getpid()), SIGKILL);
@@ -148,7 +148,7 @@ TEST_CASE("a tracing process that is killed is an error that says so, and no han
   CHECK_FALSE(t->launch({{"/bin/true"}, {}, false}).has_value());
 }
 
-TEST_CASE("a tracing program that is not there is said to be missing, and where it was looked for") {
+TEST_CASE("the error about a missing tracing program says where it was looked for") {
   const auto missing = tracer::create({.stop_limit = 1s, .tracing_program = "/nowhere/tracer"});
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().code == error_code::not_found);
@@ -158,7 +158,7 @@ TEST_CASE("a tracing program that is not there is said to be missing, and where 
   CHECK_THAT(wrong.error().message, ContainsSubstring("ended with status 0"));
 }
 
-TEST_CASE("who waits for ends alone leaves the stops to the tracer") {
+TEST_CASE("a wait for ends alone leaves the stops to the tracer") {
   bystander program("restless", {"1"});
   program.ready();
   const auto task = static_cast<pid_t>(program.id().value());
@@ -216,7 +216,7 @@ TEST_CASE("a ptrace call from a thread that does not own the tracee is refused b
   other.join();
 }
 
-TEST_CASE("a process that another tracer holds is busy, and by whom is said") {
+TEST_CASE("attaching to a process that another tracer holds says that it is busy, and names the tracer") {
   const auto t = new_tracer();
   inferior program("echo");
   const process_id id = at_entry(*t, program);

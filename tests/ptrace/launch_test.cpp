@@ -145,7 +145,7 @@ TEST_CASE("a name without a slash is looked up in PATH") {
   CHECK(run_to_end(*t, id).value == 3);
 }
 
-TEST_CASE("what cannot be found is not_found, by name") {
+TEST_CASE("launching a program that does not exist gives not_found with its name") {
   const error nowhere = launch_error("mpiacq-no-such-program");
   CHECK(nowhere.code == error_code::not_found);
   CHECK_THAT(nowhere.message, ContainsSubstring("mpiacq-no-such-program") && ContainsSubstring("PATH"));
@@ -156,7 +156,7 @@ TEST_CASE("what cannot be found is not_found, by name") {
   CHECK(t->launch({}).error().code == error_code::invalid_argument);
 }
 
-TEST_CASE("what is there but cannot be run says why") {
+TEST_CASE("the error about a program that cannot be run says why") {
   scratch_folder folder;
   const error directory = launch_error(folder.path);
   CHECK(directory.code == error_code::permission);
@@ -191,7 +191,7 @@ TEST_CASE("what is there but cannot be run says why") {
   CHECK(binary.code == error_code::exec_failed);
 }
 
-TEST_CASE("a program in PATH that may not be run is told from none") {
+TEST_CASE("the error tells a program in PATH that may not be run from a missing one") {
   scratch_folder folder;
   folder.file("mpiacq-plain", "echo\n", 0644);
   const path_is path(folder.path + ":/nonexistent");

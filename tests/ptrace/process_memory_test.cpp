@@ -98,7 +98,7 @@ TEST_CASE("thousands of ranges are read, with every tenth one unreadable") {
   CHECK(right == count);
 }
 
-TEST_CASE("where the kernel refuses process_vm_readv the memory file serves") {
+TEST_CASE("memory is read through /proc/PID/mem where the kernel refuses process_vm_readv") {
   const pages memory(4);
   memory.hole(2);
   const int refusal = GENERATE(EPERM, ENOSYS);
@@ -119,7 +119,7 @@ TEST_CASE("where the kernel refuses process_vm_readv the memory file serves") {
   CHECK(status == 0);
 }
 
-TEST_CASE("the memory of a process whose first thread has ended is read and written") {
+TEST_CASE("the memory of a process whose leader has ended can be read and written") {
   const auto t = new_tracer();
   inferior program("leader_exits");
   const process_id id = at_entry(*t, program);
@@ -161,7 +161,7 @@ TEST_CASE("writes reach read-only code, and say where they cannot go on") {
   CHECK(program.rest() == "calls 0\n");
 }
 
-TEST_CASE("a process that has ended is gone, also while nobody has waited for it") {
+TEST_CASE("reading the memory of a process that has ended gives process_gone, also while it is a zombie") {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   siginfo_t info{};

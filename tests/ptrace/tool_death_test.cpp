@@ -70,7 +70,7 @@ process_id launch_to_entry(tracer& t, inferior& program) {
 
 }  // namespace
 
-TEST_CASE("a tool that dies while the program stands at its entry leaves it running") {
+TEST_CASE("a program that stands at its entry point runs on when the tool dies") {
   inferior program("echo");
   tool dying(program, [](tracer& t, inferior& p, const auto& ready) { ready(launch_to_entry(t, p)); });
   const pid_t id = dying.ready();
@@ -83,7 +83,7 @@ TEST_CASE("a tool that dies while the program stands at its entry leaves it runn
   reap_everybody();
 }
 
-TEST_CASE("a tool that dies while the program runs takes its breakpoints with it") {
+TEST_CASE("the breakpoints of a running program are taken out when the tool dies") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   inferior program("echo");
   const target_address marker = address_of("echo", "marker");
@@ -105,7 +105,7 @@ TEST_CASE("a tool that dies while the program runs takes its breakpoints with it
   reap_everybody();
 }
 
-TEST_CASE("a tool that dies while the program is held at a hit leaves it to run on, and over the place again") {
+TEST_CASE("a program that is held at a hit runs on when the tool dies, and passes the place again without a stop") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   inferior program("threads_at_marker", {"64"});
   const target_address marker = address_of("threads_at_marker", "marker");
@@ -131,7 +131,7 @@ TEST_CASE("a tool that dies while the program is held at a hit leaves it to run 
   reap_everybody();
 }
 
-TEST_CASE("a tool that dies while threads come and go takes its breakpoints with it") {
+TEST_CASE("breakpoints are taken out when the tool dies, also while threads start and end") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   std::mt19937 random(20);
   for (int i = 0; i < 10; ++i) {
@@ -156,7 +156,9 @@ TEST_CASE("a tool that dies while threads come and go takes its breakpoints with
   }
 }
 
-TEST_CASE("what was to be written at the end of a tool is, where it was neither taken back nor let go of") {
+TEST_CASE(
+    "the writes of restore_on_exit are made when the tool ends, unless they were taken back or the process was let "
+    "go") {
   inferior program("echo");
   const target_address calls = address_of("echo", "marker_calls");
   enum class then { written, taken_back, replaced };

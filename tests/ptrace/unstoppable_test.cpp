@@ -25,7 +25,7 @@ error next_problem(tracer& t) {
 
 }  // namespace
 
-TEST_CASE("a thread that does not stop in time is named, and the rest goes on") {
+TEST_CASE("a thread that does not stop in time is named in a problem, and the stop goes on without it") {
   const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, true);
@@ -44,7 +44,7 @@ TEST_CASE("a thread that does not stop in time is named, and the rest goes on") 
   CHECK(program.rest() == "child status 5\n");
 }
 
-TEST_CASE("a thread that comes back while the process is held is held too") {
+TEST_CASE("a late thread that comes back from the kernel while its process is held is held too") {
   const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, false);
@@ -71,7 +71,7 @@ TEST_CASE("a thread that cannot be stopped is let go when it comes back") {
   CHECK(program.rest() == "child status 5\n");
 }
 
-TEST_CASE("a tracer that goes while a thread cannot be stopped leaves no trap in it") {
+TEST_CASE("a tracer that ends while a thread cannot be stopped leaves that thread no trap") {
   inferior program("long_vfork");
   {
     const auto t = new_tracer(short_limit);

@@ -44,7 +44,8 @@ struct writer {
 #define SKIP_WHERE_NONE \
   if (const char* reason = tracing::arch::why_no_writes()) MPIACQ_SKIP(reason)
 
-TEST_CASE("each write is reported after it was made, with the thread that made it, and nothing else is") {
+TEST_CASE(
+    "each write to a watched place is reported after it was made, with its thread, and nothing else is reported") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);
@@ -72,7 +73,7 @@ TEST_CASE("each write is reported after it was made, with the thread that made i
   w.end();
 }
 
-TEST_CASE("as many bytes as were asked for are watched") {
+TEST_CASE("a watchpoint watches exactly as many bytes as were asked for") {
   SKIP_WHERE_NONE;
   const std::size_t length = GENERATE(1UL, 2UL, 4UL, 8UL);
   const auto t = new_tracer();
@@ -90,7 +91,7 @@ TEST_CASE("as many bytes as were asked for are watched") {
   w.end();
 }
 
-TEST_CASE("a write that two watch is reported for both") {
+TEST_CASE("a write to a place of two watchpoints is reported for both") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);
@@ -106,7 +107,7 @@ TEST_CASE("a write that two watch is reported for both") {
   w.end();
 }
 
-TEST_CASE("writes of many threads at once are each reported, also of threads made later") {
+TEST_CASE("each write of many threads at once is reported, also those of threads that are made later") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);
@@ -123,7 +124,7 @@ TEST_CASE("writes of many threads at once are each reported, also of threads mad
   w.end();
 }
 
-TEST_CASE("a write by the instruction under a breakpoint is reported, whichever kind that is") {
+TEST_CASE("a write by the instruction under a breakpoint of either kind is reported") {
   SKIP_WHERE_NONE;
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const auto t = new_tracer();
@@ -144,7 +145,7 @@ TEST_CASE("a write by the instruction under a breakpoint is reported, whichever 
   w.end();
 }
 
-TEST_CASE("breakpoints and watchpoints share the registers, and one at the same address is not the other") {
+TEST_CASE("breakpoints and watchpoints share the registers, and can be at the same address") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);
@@ -167,7 +168,7 @@ TEST_CASE("breakpoints and watchpoints share the registers, and one at the same 
   w.end();
 }
 
-TEST_CASE("what cannot be watched is refused") {
+TEST_CASE("a watchpoint of an impossible length or address is refused") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);
@@ -186,7 +187,7 @@ TEST_CASE("what cannot be watched is refused") {
   w.end();
 }
 
-TEST_CASE("forked children, and a process that was let go, write in peace") {
+TEST_CASE("watchpoints do not disturb forked children, nor a process that was let go") {
   SKIP_WHERE_NONE;
   const auto t = new_tracer();
   writer w(*t);

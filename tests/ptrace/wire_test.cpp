@@ -42,7 +42,7 @@ std::vector<request_message> requests() {
 
 }  // namespace
 
-TEST_CASE("every command goes both ways, and no part of one is taken for it") {
+TEST_CASE("every command is decoded as it was encoded, and no part of one is taken for a whole one") {
   CHECK(requests().size() == std::variant_size_v<command>);
   for (const request_message& request : requests()) {
     INFO("command " << request.what.index());
@@ -61,7 +61,7 @@ TEST_CASE("every command goes both ways, and no part of one is taken for it") {
   }
 }
 
-TEST_CASE("members arrive where they belong") {
+TEST_CASE("every member of a message arrives in its place") {
   const auto back = decode<request_message>(encode(requests()[1]));
   REQUIRE(back.has_value());
   const auto& launch = std::get<launch_command>(back->what);
@@ -76,7 +76,7 @@ TEST_CASE("members arrive where they belong") {
   CHECK(launch.surroundings.descriptors == std::vector<int>{0, 1, 2, 40});
 }
 
-TEST_CASE("answers and errors keep their value") {
+TEST_CASE("answers and errors are decoded as they were encoded") {
   const auto threads = result<std::vector<thread_id>>{{thread_id{5}, thread_id{6}}};
   CHECK(decode<result<std::vector<thread_id>>>(encode(threads)).value().value() == *threads);
   const result<void> failed =
@@ -91,7 +91,7 @@ TEST_CASE("answers and errors keep their value") {
   CHECK(back->error().message == failed.error().message);
 }
 
-TEST_CASE("registers keep their numbers, and more of them than there can be are none") {
+TEST_CASE("registers keep their numbers, and a message with more registers than exist is refused") {
   thread_registers sent;
   sent.thread = thread_id{12};
   sent.count = 3;
@@ -115,7 +115,7 @@ TEST_CASE("registers keep their numbers, and more of them than there can be are 
   CHECK_FALSE(decode<thread_registers>(bytes).has_value());
 }
 
-TEST_CASE("lengths and kinds that cannot be are refused before anything is made of them") {
+TEST_CASE("impossible lengths and kinds are refused before memory is taken for them") {
   wire_writer list;
   list.put(std::uint64_t{1} << 40);
   CHECK_FALSE(decode<std::vector<std::string>>(list.bytes()).has_value());
@@ -126,7 +126,7 @@ TEST_CASE("lengths and kinds that cannot be are refused before anything is made 
   CHECK_FALSE(decode<request_message>(kind.bytes()).has_value());
 }
 
-TEST_CASE("a frame brings its descriptors, many of them too, and a cut one is none") {
+TEST_CASE("a frame brings its descriptors, also many of them, and a frame that is cut off is refused") {
   auto sockets = make_socket_pair(SOCK_STREAM);
   REQUIRE(sockets.has_value());
   const unique_fd null{::open("/dev/null", O_RDONLY | O_CLOEXEC)};

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <span>
 
 namespace mpiacq::base {
 
-/// Sends all pieces on a stream socket, one after the other, and waits for room as long as it takes. Where the socket
-/// has room, this is one call: the other side wakes up once, and then has everything. False: the other side has gone;
-/// errno says why. No SIGPIPE.
-[[nodiscard]] bool send_all(int socket, std::initializer_list<std::span<const std::byte>> pieces);
+/// Sends all bytes on a stream socket, and waits for room as long as it takes. False: the other side has gone; errno
+/// says why. No SIGPIPE. The only system call is sendto(2), which the sandbox of the queue host permits.
+[[nodiscard]] bool send_all(int socket, std::span<const std::byte> bytes);
 
-/// Fills `into` from a stream socket. False: the other side has gone before that.
+/// Fills `into` from a stream socket. False: the other side has gone before that. The only system call is recvfrom(2).
 [[nodiscard]] bool receive_all(int socket, std::span<std::byte> into);
 
 }  // namespace mpiacq::base

@@ -49,8 +49,7 @@ std::optional<std::span<const std::byte>> frame_splitter::next() {
 }
 
 bool send_frame(int socket, std::span<const std::byte> bytes) {
-  const auto length = static_cast<frame_length>(bytes.size());
-  return base::send_all(socket, {std::as_bytes(std::span{&length, 1}), bytes});
+  return base::send_all(socket, as_frame(bytes));
 }
 
 std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest) {

@@ -90,7 +90,11 @@ bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const in
     return false;
   }
   const frame_head head{static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(descriptors.size())};
-  if (!base::send_all(socket, {std::as_bytes(std::span{&head, 1}), bytes})) return false;
+  // In one call, where the socket has room: the other side wakes up once, and then has everything.
+  std::vector<std::byte> whole(sizeof head + bytes.size());
+  std::memcpy(whole.data(), &head, sizeof head);
+  std::copy(bytes.begin(), bytes.end(), whole.begin() + sizeof head);
+  if (!base::send_all(socket, whole)) return false;
   while (!descriptors.empty()) {
     const std::size_t some = std::min(descriptors.size(), descriptors_a_message);
     if (!send_some(socket, descriptors.first(some))) return false;
