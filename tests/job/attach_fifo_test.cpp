@@ -97,17 +97,17 @@ TEST_CASE("the byte 1 arrives, once, and the FIFO's reader has nothing else") {
   CHECK(contents(reader).empty());
 }
 
-TEST_CASE("nobody reads the FIFO: an error at once") {
+TEST_CASE("a FIFO without a reader gives an error at once") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
   const error why = kick_attach_fifo(path, self).error();
   CHECK(why.code == error_code::busy);
   CHECK(why.system_errno == ENXIO);
   CHECK(why.path == path);
-  CHECK_THAT(why.message, ContainsSubstring(path) && ContainsSubstring("is read by nobody"));
+  CHECK_THAT(why.message, ContainsSubstring(path) && ContainsSubstring("has no reader"));
 }
 
-TEST_CASE("a full FIFO: an error at once, and nothing is lost from it") {
+TEST_CASE("a full FIFO gives an error at once, and loses none of its bytes") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
   const base::unique_fd reader = reader_of(path);
@@ -139,7 +139,7 @@ TEST_CASE("a link to a FIFO is not followed, a link on the way is") {
   CHECK(contents(reader) == "\1");
 }
 
-TEST_CASE("what is no FIFO is neither opened nor changed") {
+TEST_CASE("a path that is not a FIFO is neither opened nor changed") {
   const scratch_folder folder;
   const std::string path = folder.path("file");
   const base::unique_fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -173,7 +173,7 @@ TEST_CASE("what is no FIFO is neither opened nor changed") {
   }
 }
 
-TEST_CASE("a FIFO of another user's is not written to") {
+TEST_CASE("a FIFO that belongs to another user is not written to") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give a FIFO away");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
@@ -193,7 +193,7 @@ TEST_CASE("a FIFO of another user's is not written to") {
   CHECK(contents(reader).empty());
 }
 
-TEST_CASE("another user's starter with its own FIFO is served by root") {
+TEST_CASE("root writes into the FIFO of another user's starter") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give a FIFO away");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
@@ -205,7 +205,7 @@ TEST_CASE("another user's starter with its own FIFO is served by root") {
   CHECK(contents(reader) == "\1");
 }
 
-TEST_CASE("a starter in another mount namespace: its own file, not ours of that name") {
+TEST_CASE("the path is looked up in the starter's mount namespace") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can make a mount namespace");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
@@ -225,7 +225,7 @@ TEST_CASE("a starter in another mount namespace: its own file, not ours of that 
   CHECK(contents(reader_of(theirs)) == "\1");
 }
 
-TEST_CASE("a starter with a root of its own: links lead within it") {
+TEST_CASE("the path and its links are looked up below the starter's root") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can change its root");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
@@ -240,7 +240,7 @@ TEST_CASE("a starter with a root of its own: links lead within it") {
   CHECK(contents(reader) == "\1\1\1");
 }
 
-TEST_CASE("a reader that leaves in the very moment costs no SIGPIPE") {
+TEST_CASE("a reader that closes the FIFO during the write causes no SIGPIPE") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
   std::atomic<bool> done{false};
@@ -261,7 +261,7 @@ TEST_CASE("a reader that leaves in the very moment costs no SIGPIPE") {
   CHECK(::sigismember(&pending, SIGPIPE) == 0);
 }
 
-TEST_CASE("a starter that has ended") {
+TEST_CASE("a starter that has ended gives process_gone") {
   const scratch_folder folder;
   const std::string path = make_fifo(folder);
   const base::unique_fd reader = reader_of(path);
@@ -272,7 +272,7 @@ TEST_CASE("a starter that has ended") {
   CHECK(contents(reader).empty());
 }
 
-TEST_CASE("a tool without root's rights is told what it may not") {
+TEST_CASE("a tool that may not write the FIFO gets a permission error") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give rights away");
   const scratch_folder folder;
   const std::string path = make_fifo(folder);

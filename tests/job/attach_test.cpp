@@ -62,7 +62,7 @@ void check_end(running_starter& starter) {
 
 }  // namespace
 
-TEST_CASE("a job that is attached to is there at once, with its starter held where it was") {
+TEST_CASE("attach reports a running job at once, and holds its starter where it was") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   const auto subject = attached_to(starter.id());
@@ -96,7 +96,7 @@ TEST_CASE("a job that is attached to is there at once, with its starter held whe
   check_end(starter);
 }
 
-TEST_CASE("ranks are held one by one with an outcome each, and are told that they are debugged") {
+TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_debugged is set") {
   running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "5", "--hold", "--exit", "3"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -138,7 +138,7 @@ TEST_CASE("ranks are held one by one with an outcome each, and are told that the
   check_end(starter);
 }
 
-TEST_CASE("ranks that the job holds are looked into through the job, and stay held") {
+TEST_CASE("look_into reads ranks that the job holds, and they stay held") {
   running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "4", "--hold", "--exit", "3"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -179,7 +179,7 @@ TEST_CASE("ranks that the job holds are looked into through the job, and stay he
   check_end(starter);
 }
 
-TEST_CASE("a silent program loses a job that it has stopped, is told so, and the job ends as it would") {
+TEST_CASE("a tool that is silent for longer than hold_limit loses its job, and the job runs on") {
   running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "3", "--hold", "--exit", "3"});
   starter.ready();
   job_options options;
@@ -197,7 +197,7 @@ TEST_CASE("a silent program loses a job that it has stopped, is told so, and the
   check_end(starter);
 }
 
-TEST_CASE("a job without a limit stays stopped for a silent program") {
+TEST_CASE("a job without a hold_limit stays stopped while the tool is silent") {
   running_starter starter({"checked", "--ranks", "3", "--hold", "--exit", "3"}), measure({"checked", "--hold"});
   starter.ready();
   measure.ready();
@@ -212,7 +212,7 @@ TEST_CASE("a job without a limit stays stopped for a silent program") {
   check_end(starter);
 }
 
-TEST_CASE("looking at a job: a number that no process has is told apart from one that has ended") {
+TEST_CASE("a look at a job distinguishes an unused pid from a process that has ended") {
   const auto nobody = look_at_job(process_id{999'999'999});
   REQUIRE_FALSE(nobody.has_value());
   CHECK(nobody.error().code == error_code::not_found);
@@ -227,7 +227,7 @@ TEST_CASE("looking at a job: a number that no process has is told apart from one
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("a program without a free descriptor is told so, and not that a process has gone") {
+TEST_CASE("without a free descriptor the error names the descriptors, and not a missing process") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   // UBSan opens a pipe when it sees an object of a class with virtual functions for the first time.
@@ -250,7 +250,7 @@ TEST_CASE("a program without a free descriptor is told so, and not that a proces
   check_end(starter);
 }
 
-TEST_CASE("resume lets the held ranks go on with the starter, and they can be held again") {
+TEST_CASE("resume releases the held ranks with the starter, and they can be held again") {
   running_starter starter({"checked_gated", "--rank", "checked_rank_debugged", "--hold", "--exit", "3"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -274,7 +274,7 @@ TEST_CASE("resume lets the held ranks go on with the starter, and they can be he
   check_end(starter);
 }
 
-TEST_CASE("a starter that is rank 0 itself is held with the starter, and no second time") {
+TEST_CASE("a starter that is rank 0 is held once, as the starter") {
   running_starter starter({"checked_unmarked", "--rank-zero", "--hold", "--exit", "3"});
   starter.ready();
   const auto subject = attached_to(starter.id());
@@ -294,7 +294,7 @@ TEST_CASE("a starter that is rank 0 itself is held with the starter, and no seco
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("ranks of other nodes, dead ones and those of another tool have their own outcomes") {
+TEST_CASE("remote ranks, dead ranks and ranks of another tool each have their own outcome") {
   running_starter elsewhere({"starter_pie", "--host", "no-host-of-ours", "--hold"});
   elsewhere.ready();
   const auto remote = attached_to(elsewhere.id());
@@ -324,7 +324,7 @@ TEST_CASE("ranks of other nodes, dead ones and those of another tool have their 
   CHECK(second.error().code == error_code::busy);
 }
 
-TEST_CASE("an error of attach says what it is in its code too") {
+TEST_CASE("an error of attach has the code that fits it") {
   const auto nobody = job::attach(process_id{4194304});
   REQUIRE_FALSE(nobody.has_value());
   CHECK(nobody.error().code == error_code::not_found);
@@ -336,7 +336,7 @@ TEST_CASE("an error of attach says what it is in its code too") {
   CHECK(negative.error().code == error_code::not_found);
 }
 
-TEST_CASE("a starter that calls MPIR_Breakpoint without news all the time is attached to and left like any other") {
+TEST_CASE("a starter that calls MPIR_Breakpoint all the time without news can be attached to and left") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   running_starter starter({"starter_calls_null", "--hold", "--exit", "3"});
   starter.ready();
@@ -356,7 +356,7 @@ TEST_CASE("a starter that calls MPIR_Breakpoint without news all the time is att
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("the table of a starter that is looked at again and again comes between its breakpoints") {
+TEST_CASE("a table that is filled between two breakpoints is found by the repeated looks") {
   const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   running_starter starter({"starter_calls_null", "--step", "--hold", "--exit", "3"});
   starter.ready();
@@ -375,7 +375,7 @@ TEST_CASE("the table of a starter that is looked at again and again comes betwee
   check_end(starter);
 }
 
-TEST_CASE("end ends an attached job, and its end is told") {
+TEST_CASE("end ends an attached job, and the end is reported") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const auto subject = attached_to(starter.id());
@@ -389,7 +389,7 @@ TEST_CASE("end ends an attached job, and its end is told") {
   }
 }
 
-TEST_CASE("a job that is dropped is let go, with everything that was held") {
+TEST_CASE("the destructor of a job releases the starter and the held ranks") {
   running_starter starter({"checked", "--rank", "checked_rank_debugged", "--hold", "--exit", "3"});
   starter.ready();
   {
@@ -404,7 +404,7 @@ TEST_CASE("a job that is dropped is let go, with everything that was held") {
   check_end(starter);
 }
 
-TEST_CASE("100 attaches to one job leave nothing open, and the job as it was") {
+TEST_CASE("100 attaches to one job leave no descriptor open, and leave the job as it was") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   (void)attached_to(starter.id());  // what is set up once is set up

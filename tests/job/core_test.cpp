@@ -52,7 +52,7 @@ TEST_CASE("a core's table is read in every width and byte order") {
   }
 }
 
-TEST_CASE("a starter that died while it aborted its job tells both the job and the reason") {
+TEST_CASE("a core of a starter that died during an abort gives the job and the reason") {
   core_job made{abis[3]};
   made.state = 2;
   made.abort_reason = "out of nodes";
@@ -63,7 +63,7 @@ TEST_CASE("a starter that died while it aborted its job tells both the job and t
   CHECK(job.processes->size() == 2);
 }
 
-TEST_CASE("a starter that died before it said that the table is there is taken at what is there") {
+TEST_CASE("a core of a starter that died before it announced its table gives the entries that are filled") {
   core_job made{abis[2]};
   made.state = 0;
   const core_table job = read(made);
@@ -71,7 +71,7 @@ TEST_CASE("a starter that died before it said that the table is there is taken a
   CHECK(job.processes->size() == 2);
 }
 
-TEST_CASE("a starter that died without a table has none, and that is said") {
+TEST_CASE("a core of a starter without a table gives no table, and a problem says so") {
   core_job made{abis[0]};
   made.state = 0;
   made.claimed = 0;
@@ -91,7 +91,7 @@ TEST_CASE("a table that claims more than the core holds is read as far as it goe
   CHECK_THAT(job.problems[0].message, ContainsSubstring("the first 2 were read"));
 }
 
-TEST_CASE("an entry of this host whose pid is another program's now is gone") {
+TEST_CASE("an entry whose pid now belongs to another program is gone") {
   core_job made{abis[0]};
   made.host = "localhost";
   made.pids = {1, 4194303};

@@ -131,8 +131,7 @@ pid_t tracer_client() {
 
 }  // namespace
 
-TEST_CASE(
-    "the tracing process is killed while a starter has no table yet: its job runs to its own end, which is told") {
+TEST_CASE("a job whose tracing process is killed before the table is there runs on, and its end is reported") {
   job_options options;
   options.breakpoints = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
   const scratch_folder folder;
@@ -201,7 +200,7 @@ TEST_CASE("two jobs at a time, in one program, each with its own tracer") {
   CHECK(of_first.end == of_second.end);
 }
 
-TEST_CASE("the end of what was launched and made nothing is told by events alone, without a wait for the clock") {
+TEST_CASE("the end of a launched program without children is reported without a timer") {
   const auto launched = job::launch({"/bin/sh", "-c", "exit 3"}, {});
   REQUIRE(launched.has_value());
   const std::unique_ptr<job>& subject = *launched;
@@ -217,7 +216,7 @@ TEST_CASE("the end of what was launched and made nothing is told by events alone
   CHECK(end == exit_status{false, 3, false});
 }
 
-TEST_CASE("a job that is dropped while its starter is held goes on, and nothing of it is left open") {
+TEST_CASE("a job that is destroyed while its starter is held runs on, and no descriptor stays open") {
   const std::size_t before = open_descriptors();
   for (int round = 0; round < 10; ++round) {
     const scratch_folder folder;

@@ -6,7 +6,7 @@
 
 using namespace mpiacq;
 
-TEST_CASE("the sentence names what is missing, the module, its build id, and what to do") {
+TEST_CASE("the sentence about missing symbols names the symbols, the module, its build id, and a remedy") {
   auto program = std::make_shared<module>();
   program->path = "/opt/bin/mpiexec";
   program->build_id = {std::byte{0xab}, std::byte{0x01}};

@@ -60,7 +60,7 @@ const std::vector<std::string> two_worlds = {"mpi2dd_starter",  "--ranks",      
 
 }  // namespace
 
-TEST_CASE("attached to from any of its processes, all of an MPI2DD job is found") {
+TEST_CASE("an attach to any process of an MPI2DD job finds all of the job") {
   reference_job job{two_worlds};
   job.ready();
   const pid_t child = job.rank(job.spawned_world(job.rank("w0", 1), 1), 1);
@@ -86,7 +86,7 @@ TEST_CASE("attached to from any of its processes, all of an MPI2DD job is found"
   CHECK(subject->processes()->names().of(3) == "1:1");
 }
 
-TEST_CASE("a starter that stands in no table is not found, and its job is seen from the process that was named") {
+TEST_CASE("a starter that no table lists is not found, and its job is seen from the named process") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "1",
                      "--unlisted", "--hold"}};
   job.ready();
@@ -100,7 +100,7 @@ TEST_CASE("a starter that stands in no table is not found, and its job is seen f
   CHECK(job.look(rank).debugger_flags == gate);
 }
 
-TEST_CASE("an MPI2DD job that is attached to is followed, and nothing of that is left in it") {
+TEST_CASE("an MPI2DD job is followed after an attach, and the detach restores all flags") {
   constexpr std::uint32_t somebodys = 0x100;
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "1",
                      "--hold", "step", "spawn=1"}};
@@ -143,7 +143,7 @@ TEST_CASE("an MPI2DD job that is attached to is followed, and nothing of that is
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("ranks of an MPI2DD job are held, and left stopped or let go") {
+TEST_CASE("held ranks of an MPI2DD job are left stopped or running, as detach asks") {
   reference_job job{two_worlds};
   job.ready();
   job_options options;
@@ -171,7 +171,7 @@ TEST_CASE("ranks of an MPI2DD job are held, and left stopped or let go") {
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("two jobs that meet become one, and each of their processes is followed") {
+TEST_CASE("two MPI2DD jobs that connect become one, and each of their processes is followed") {
   const std::string port = "attach_test." + std::to_string(::getpid());
   reference_job one{{"mpi2dd_starter", "--ranks", "1", "--world", "A", "--hold", "accept=" + port}};
   reference_job two{{"mpi2dd_starter", "--ranks", "1", "--world", "B", "--hold", "step", "connect=" + port}};
@@ -200,7 +200,7 @@ TEST_CASE("two jobs that meet become one, and each of their processes is followe
   CHECK(two.end() == 0);
 }
 
-TEST_CASE("a look at an MPI2DD job stops and writes nothing") {
+TEST_CASE("a look at an MPI2DD job stops no process and writes nothing") {
   reference_job job{two_worlds};
   job.ready();
   const bool from_rank = GENERATE(false, true);
@@ -216,7 +216,7 @@ TEST_CASE("a look at an MPI2DD job stops and writes nothing") {
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("an interface that was asked for and is not there is refused with what to do") {
+TEST_CASE("an attach with an interface that the program lacks fails with a remedy") {
   reference_job bad{{"mpi2dd_starter_version_2", "--ranks", "1", "--hold"}};
   bad.ready();
   job_options options;

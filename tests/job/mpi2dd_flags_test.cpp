@@ -33,7 +33,7 @@ void check_all_left_init(const followed_job& job) {
 
 }  // namespace
 
-TEST_CASE("flags that only the ranks have are theirs, and those of the ranks that they spawn") {
+TEST_CASE("flags of a rank hold for that rank and for the ranks that it spawns") {
   // ACQUIRED_PRE_MAIN and FORCE_TO_MAIN, in all but the starter.
   followed_job job({"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--below", "flags,0x28", "spawn=1"});
   std::vector<std::map<std::string, rank_facts>> seen;
@@ -46,7 +46,7 @@ TEST_CASE("flags that only the ranks have are theirs, and those of the ranks tha
   CHECK(seen.back().at("1:0") == rank_facts{true, true, false, false});
 }
 
-TEST_CASE("a starter's flags are those of all its ranks, but for PARTIAL_ATTACH_OK, which is of its own world") {
+TEST_CASE("a starter's flags hold for all ranks, but PARTIAL_ATTACH_OK only for its own world") {
   followed_job job({"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--do", "flags,0x78", "spawn=1"});
   std::map<std::string, rank_facts> seen;
   job.at_each_event([&] { seen = facts_of(job.subject()); });
@@ -60,7 +60,7 @@ TEST_CASE("a starter's flags are those of all its ranks, but for PARTIAL_ATTACH_
   CHECK(job.end() == exit_status{false, 0, false});
 }
 
-TEST_CASE("a rank's own PARTIAL_ATTACH_OK is for the ranks that it spawns, and not for itself") {
+TEST_CASE("a rank's PARTIAL_ATTACH_OK holds for the ranks that it spawns, and not for itself") {
   followed_job job({"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--below", "flags,0x40", "spawn=1"});
   std::map<std::string, rank_facts> seen;
   job.at_each_event([&] { seen = facts_of(job.subject()); });
@@ -75,7 +75,7 @@ TEST_CASE("a rank's own PARTIAL_ATTACH_OK is for the ranks that it spawns, and n
   CHECK(job.said(job.said("rank." + world + ".0.pid") + ".debugger_flags_at_end") == "0x6");
 }
 
-TEST_CASE("no rank is told to wait where the gates of some cannot be opened from here") {
+TEST_CASE("no rank waits at its gate if some of the gates are on other nodes") {
   followed_job job({"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--far", "1", "--exit", "3", "spawn=2"});
   std::vector<rank_state> at_start;
   job.at_start([&] { at_start = job.subject().rank_states(); });
@@ -93,7 +93,7 @@ TEST_CASE("no rank is told to wait where the gates of some cannot be opened from
   CHECK(says("rank 1:1 is on another node (far.invalid)"));
 }
 
-TEST_CASE("a root whose ranks are all here has them wait, also after a spawn with ranks elsewhere") {
+TEST_CASE("local ranks wait at their gates, also after a spawn with remote ranks") {
   // Rank 2 is elsewhere: of the first world and the first spawn; the second spawn has but two.
   followed_job job({"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--far", "2", "spawn=3", "spawn=2"});
   job.run();
@@ -104,7 +104,7 @@ TEST_CASE("a root whose ranks are all here has them wait, also after a spawn wit
   CHECK(job.end() == exit_status{false, 0, false});
 }
 
-TEST_CASE("stacks are taken of ranks that the job follows, and no event is lost for that") {
+TEST_CASE("stacks of followed ranks are taken, and no event is lost") {
   followed_job job({"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "1",
                     "spawn=1{spawn=1}", "1/spawn=1"});
   std::size_t looks = 0;

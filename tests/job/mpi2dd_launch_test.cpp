@@ -78,7 +78,7 @@ TEST_CASE("CONNECT, ACCEPT and JOIN come from the ranks that call them") {
   CHECK(job.end() == exit_status{false, 0, false});
 }
 
-TEST_CASE("an abort is told by the rank, then by the starter, with its string") {
+TEST_CASE("an abort is reported by the rank, then by the starter, with its string") {
   followed_job job({"mpi2dd_starter", "--ranks", "2", "--world", "w0", "1/abort=no memory left"});
   job.run();
   check_same_events(job);
@@ -87,7 +87,7 @@ TEST_CASE("an abort is told by the rank, then by the starter, with its string") 
   CHECK(job.end() == exit_status{false, 134, false});
 }
 
-TEST_CASE("the ranks of a launched MPI2DD job wait at their gates until they have been taken hold of") {
+TEST_CASE("the ranks of a launched MPI2DD job wait at their gates until the job follows them") {
   const bool partial = GENERATE(false, true);
   std::vector<std::string> words = {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "spawn=1"};
   if (partial) words.insert(words.begin() + 1, "--partial-attach-ok");
@@ -107,7 +107,7 @@ TEST_CASE("the ranks of a launched MPI2DD job wait at their gates until they hav
   CHECK(job.said(std::to_string(job.starter()) + ".debugger_flags_at_end") == "0x6");
 }
 
-TEST_CASE("a directory that dies while it is followed is told of, and the job goes on") {
+TEST_CASE("a followed directory that is killed gives a notice, and the job goes on") {
   followed_job job(
       {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "1", "--exit", "3"});
   job.at_start([&] { ::kill(std::atoi(job.said("directory.0.pid").c_str()), SIGKILL); });
@@ -117,7 +117,7 @@ TEST_CASE("a directory that dies while it is followed is told of, and the job go
   for (const std::string& notice : job.notices()) CHECK_THAT(notice, ContainsSubstring("ended by signal 9"));
 }
 
-TEST_CASE("the queue library is the rank's, for debuggers of our width, unless there are to be none") {
+TEST_CASE("the queue library is the one that the rank names for this pointer width, unless queues are ignored") {
   followed_job job({"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--pass", "dll,/lib/q32.so,/lib/q64.so"});
   std::optional<std::string> library;
   job.at_start([&] { library = job.subject().queue_library(); });
@@ -132,7 +132,7 @@ TEST_CASE("the queue library is the rank's, for debuggers of our width, unless t
   CHECK(library == std::nullopt);
 }
 
-TEST_CASE("ranks that are not to be followed are left alone, and their gates opened") {
+TEST_CASE("with follow_ranks off, the gates of the ranks are opened and the ranks are left alone") {
   job_options options;
   options.follow_ranks = false;
   followed_job job({"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "spawn=1"}, std::move(options));

@@ -40,7 +40,7 @@ error_code code_of(int number) {
   }
 }
 
-/// Which FIFO, of which starter: what every error says.
+/// The FIFO and its starter, which every error names.
 struct subject {
   const std::string& path;
   process_id starter;
@@ -53,7 +53,8 @@ struct subject {
   }
 };
 
-/// A file as the process `proc` is of sees it, looked at but not opened. Links on the way are followed within its root.
+/// Finds a file as the starter sees it, without opening it. `proc`: the starter's folder in /proc. Links on the way are
+/// followed below the starter's root.
 base::unique_fd look_up(const base::unique_fd& proc, const std::string& path) {
   const bool is_absolute = path.front() == '/';
   const base::unique_fd start(::openat(proc.get(), is_absolute ? "root" : "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -64,13 +65,14 @@ base::unique_fd look_up(const base::unique_fd& proc, const std::string& path) {
   how.flags = flags;
   how.resolve = RESOLVE_NO_MAGICLINKS | (is_absolute ? RESOLVE_IN_ROOT : 0U);
   const auto found = static_cast<int>(::syscall(SYS_openat2, start.get(), below, &how, sizeof how));
-  // Kernels before 5.6, and sandboxes that know no newer calls: an absolute link is then followed in our own root,
-  // which the checks of what it leads to must and do stand.
+  // A kernel before 5.6, or a sandbox without newer calls, has no openat2. An absolute link is then followed below the
+  // tool's own root. `check` refuses whatever is no FIFO of the starter's user.
   if (found < 0 && (errno == ENOSYS || errno == EPERM)) return base::unique_fd(::openat(start.get(), below, flags));
   return base::unique_fd(found);
 }
 
-/// The user whose files it makes. /proc/PID itself belongs to root where a process is not dumpable.
+/// The effective user of the starter. The owner of /proc/PID is no answer: it is root for a process that is not
+/// dumpable.
 std::optional<uid_t> effective_user(const base::unique_fd& proc) {
   const base::unique_fd status(::openat(proc.get(), "status", O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text{};
@@ -84,7 +86,7 @@ std::optional<uid_t> effective_user(const base::unique_fd& proc) {
   return static_cast<uid_t>(std::strtoul(real_end, nullptr, 10));
 }
 
-/// write(2) without the SIGPIPE that a reader who has just left would cost the host program.
+/// write(2) without the SIGPIPE that the host program gets if the reader has just closed the FIFO.
 ssize_t write_quietly(int fifo, std::byte byte) {
   sigset_t pipe_signal, before, pending;
   ::sigemptyset(&pipe_signal);
@@ -139,12 +141,12 @@ result<void> kick_attach_fifo(const std::string& path, process_id starter) {
   if (!found.is_open()) return fail(fifo.failed("cannot be found as the starter sees it", errno));
   if (auto good = check(found, proc, fifo); !good) return good;
 
-  // By way of its descriptor: what is opened is what was looked at, whatever has become of its name.
+  // Through the descriptor of the file that was checked: its name may lead to another file by now.
   const base::unique_fd open(
       ::open(fmt::format("/proc/self/fd/{}", found.get()).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   if (!open.is_open()) {
     if (errno != ENXIO) return fail(fifo.failed("cannot be opened for writing", errno));
-    return fail(fifo.because(error_code::busy, "is read by nobody: the starter does not listen, or is at its end")
+    return fail(fifo.because(error_code::busy, "has no reader: the starter does not listen for tools, or is ending")
                     .with_errno(ENXIO));
   }
   constexpr std::byte look_at_being_debugged{1};
@@ -153,7 +155,7 @@ result<void> kick_attach_fifo(const std::string& path, process_id starter) {
     return fail(fifo.because(error_code::busy, "is full: the starter does not read it").with_errno(EAGAIN));
   }
   if (errno == EPIPE) {
-    return fail(fifo.because(error_code::busy, "was left by its reader just now").with_errno(EPIPE));
+    return fail(fifo.because(error_code::busy, "has lost its reader during the write").with_errno(EPIPE));
   }
   return fail(fifo.failed("cannot be written to", errno));
 }

@@ -9,8 +9,8 @@
 
 namespace mpiacq {
 
-/// Before the next look at a job that is looked at from outside, no longer than until `until`. Nothing tells who only
-/// looks on when a table changes: it waits by the clock.
+/// Waits before the next look at a job from outside, at most until `until`. A job that is not controlled reports no
+/// change of its table, so a look is repeated after some time.
 inline void wait_before_the_next_look(deadline until) {
   constexpr std::chrono::milliseconds between_looks{20};
   std::this_thread::sleep_for(std::min<clock::duration>(between_looks, until - clock::now()));

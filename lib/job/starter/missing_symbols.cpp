@@ -10,7 +10,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Where was looked for the names, and why they may not have been seen there.
+/// Where the names were looked for, and why the search may have missed them.
 std::string not_defined(const std::string& names, std::span<const std::shared_ptr<const module>> modules,
                         bool executable_is_stripped, const std::string& what_it_is) {
   const module& executable = *modules.front();

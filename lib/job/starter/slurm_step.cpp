@@ -14,10 +14,11 @@ namespace mpiacq {
 
 namespace {
 
-/// A few ranks are asked, since the first may have ended already.
+/// More than one rank is asked, because the first may have ended already.
 constexpr int ranks_asked = 4;
 
-/// Slurm's ids are of 32 bits. An environment is its process's own to write: nothing else gets onto a command line.
+/// Slurm's numbers have 32 bits. A process can write anything into its environment, and these texts become words of a
+/// command line: only digits are taken.
 std::optional<std::string> number_in(process_id process, std::string_view variable) {
   constexpr std::size_t most_digits = 10;
   auto text = environment_of(process, variable);
@@ -41,7 +42,7 @@ std::optional<slurm_step> slurm_step_of(const process_table& table, process_id s
     if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
     --left;
     const process_id rank = table.pid(entry);
-    // Its number may have gone to another since.
+    // The pid may belong to another process by now.
     if (why_no_rank(rank, table.user().value_or(user_id{::geteuid()}))) continue;
     if (!runs_program(rank, table.executable_name(entry).value_or(""))) continue;
     if (auto job = slurm_job_of(rank)) return slurm_step{std::move(*job), number_in(rank, "SLURM_STEP_ID")};

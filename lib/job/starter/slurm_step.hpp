@@ -9,15 +9,15 @@
 
 namespace mpiacq {
 
-/// Where Slurm runs a job: both are numbers, in decimal.
+/// The job and step numbers of a Slurm job, in decimal.
 struct slurm_step {
   std::string job;
   std::optional<std::string> step;  ///< of the ranks
 };
 
-/// The Slurm job of an MPI2DD job, whose tables have nothing for it: what the ranks of this node were started with says
-/// it (srun(1), "OUTPUT ENVIRONMENT VARIABLES": SLURM_JOB_ID, SLURM_STEP_ID), for they are where agents are wanted;
-/// else the starter's environment, which may be of another step. Empty where none says it, or may be read.
+/// The Slurm job of an MPI2DD job, whose tables do not name it. The environment of the local ranks does (srun(1),
+/// "OUTPUT ENVIRONMENT VARIABLES": SLURM_JOB_ID, SLURM_STEP_ID). The starter's environment is asked last, for the job
+/// alone, because the starter may run in another step. Empty if no environment has the numbers or may be read.
 [[nodiscard]] std::optional<slurm_step> slurm_step_of(const process_table& table, process_id starter);
 
 }  // namespace mpiacq
