@@ -19,7 +19,7 @@ class process_loop {
   /// Does what the interface of a process asks for. True where the process has to stay stopped for the caller.
   [[nodiscard]] virtual bool carry_out(followed_process& process, process_interface::steps steps,
                                        write_duration duration) = 0;
-  /// Resumes a stopped process, unless somebody wants it held.
+  /// Resumes a stopped process, unless it is wanted held (followed_process::stays).
   virtual void run_on(followed_process& process) = 0;
   /// Stops all threads of those of these processes that the job follows. A process may reach a breakpoint before: that
   /// is handled only after the caller has taken the events that wait for it.
