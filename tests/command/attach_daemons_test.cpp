@@ -72,7 +72,7 @@ TEST_CASE("daemons: the starter is woken by its FIFO, or polls, and launches wit
   check_untouched_end(starter, "1");
 }
 
-TEST_CASE("daemons: path and arguments are there before being_debugged is 1, and go after it is 0") {
+TEST_CASE("daemons: path and arguments are written before being_debugged is 1, and removed after it is 0") {
   const daemon_program daemon;
   running_starter starter({"starter_launches_daemons", "-", "--exit", "3"});
   starter.ready();
@@ -91,8 +91,7 @@ TEST_CASE("daemons: path and arguments are there before being_debugged is 1, and
   check_untouched_end(starter, "1");
 }
 
-TEST_CASE(
-    "daemons: what cannot be asked for is refused with its limit, nothing of it is written, the job is reported") {
+TEST_CASE("daemons: a request that does not fit is refused with its limit and not written, and the job is reported") {
   const auto [words, says] = GENERATE(table<std::vector<std::string>, std::string>({
       {{"--daemon", "/d", "--daemon-arg", "one", "--daemon-arg", ""}, "argument 2 is empty"},
       {{"--daemon", "/" + std::string(255, 'd')}, "takes 257 bytes with its null"},
@@ -119,7 +118,7 @@ TEST_CASE(
   check_untouched_end(starter, "0");
 }
 
-TEST_CASE("daemons: the longest that fits arrives whole") {
+TEST_CASE("daemons: the longest path and arguments that fit arrive complete") {
   const daemon_program daemon;
   running_starter starter({"starter_launches_daemons", "-", "--exit", "3"});
   starter.ready();
@@ -132,7 +131,7 @@ TEST_CASE("daemons: the longest that fits arrives whole") {
   check_untouched_end(starter, "1");
 }
 
-TEST_CASE("daemons: a starter that cannot launch any is told to lack what it lacks, and the job is reported") {
+TEST_CASE("daemons: the sentence about a starter that cannot launch any names what it lacks, and the job is reported") {
   running_starter starter({"starter_pie", "--hold", "--exit", "3"});
   starter.ready();
   const attached seen = attach(starter.pid(), {"--daemon", "/bin/true"});
@@ -144,7 +143,7 @@ TEST_CASE("daemons: a starter that cannot launch any is told to lack what it lac
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("daemons: nothing but a FIFO of the starter's owner is written to") {
+TEST_CASE("daemons: mpiacq writes only to a FIFO of the starter's owner") {
   const std::string kind = GENERATE("link", "file", "missing", "nobody's");
   const scratch_folder folder;
   const std::string named = folder.path("named");
@@ -186,7 +185,7 @@ TEST_CASE("daemons: nothing but a FIFO of the starter's owner is written to") {
   CHECK(starter.said("fifo_byte") == (kind == "file" ? std::to_string('s') : "(nothing)"));
 }
 
-TEST_CASE("daemons: a path that another tool has left is not launched by our attach, and is put back") {
+TEST_CASE("daemons: an attach does not launch a path that another tool has left, and restores it") {
   running_starter starter({"starter_launches_daemons", "-", "/left/by/another", "--exit", "3"});
   starter.ready();
   running_command tool(attach_command(starter.pid(), {"--then", "continue"}));
@@ -203,7 +202,7 @@ TEST_CASE("daemons: a path that another tool has left is not launched by our att
   CHECK(starter.said("path_at_end") == "/left/by/another");
 }
 
-TEST_CASE("daemons: a second request is launched anew") {
+TEST_CASE("daemons: the starter launches a second request") {
   const daemon_program daemon;
   running_starter starter({"starter_launches_daemons", "-", "--exit", "3"});
   starter.ready();

@@ -116,19 +116,19 @@ int kill_tools(const std::string& then) {
 
 }  // namespace
 
-TEST_CASE("attach: a starter that is killed at any moment of it ends it, with a sentence or with its table") {
+TEST_CASE("attach: a starter that is killed during the attach ends it with a sentence or with its table") {
   kill_starters("detach");
 }
 
-TEST_CASE("attach: a starter that is killed at any moment of being left stopped is told of") {
+TEST_CASE("attach: a starter that is killed while it is left stopped is reported") {
   kill_starters("stop");
 }
 
-TEST_CASE("attach: mpiacq killed at any moment of it leaves the starter as it was") {
+TEST_CASE("attach: the starter is as it was before if mpiacq is killed during the attach") {
   static_cast<void>(kill_tools("detach"));
 }
 
-TEST_CASE("attach: mpiacq killed before any of its writes leaves the starter as it was") {
+TEST_CASE("attach: the starter is as it was before if mpiacq is killed before any of its writes") {
   int write = 0;
   int announced = 0;
   for (bool was_killed = true; was_killed; ++write) {
@@ -149,11 +149,11 @@ TEST_CASE("attach: mpiacq killed before any of its writes leaves the starter as 
   CHECK(announced > 0);
 }
 
-TEST_CASE("attach: mpiacq killed at any moment of staying leaves the starter as it was") {
+TEST_CASE("attach: the starter is as it was before if mpiacq is killed while it stays attached") {
   CHECK(kill_tools("continue") > 0);
 }
 
-TEST_CASE("attach: ranks that ended before we came are gone, and those that are there are held") {
+TEST_CASE("attach: ranks that ended before the attach are gone, and the others are held") {
   running_starter starter({"checked", "--hold", "--ranks", "5"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -174,7 +174,7 @@ TEST_CASE("attach: ranks that ended before we came are gone, and those that are 
   CHECK_THAT(seen.command.err, ContainsSubstring("it has ended already"));
 }
 
-TEST_CASE("attach: a rank that somebody else traces is told to be his, and the others are held") {
+TEST_CASE("attach: the error about a rank names the process that traces it, and the other ranks are held") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -189,7 +189,7 @@ TEST_CASE("attach: a rank that somebody else traces is told to be his, and the o
   CHECK(process_state(ranks[2]) == 'S');
 }
 
-TEST_CASE("attach: where process_vm_readv is forbidden, /proc/PID/mem does") {
+TEST_CASE("attach: mpiacq reads /proc/PID/mem if process_vm_readv is forbidden") {
   for (const int why : {EPERM, ENOSYS}) {
     INFO(why);
     running_starter starter({"checked", "--hold", "--exit", "3"});
@@ -208,7 +208,7 @@ TEST_CASE("attach: where process_vm_readv is forbidden, /proc/PID/mem does") {
   }
 }
 
-TEST_CASE("attach: another user's starter is refused, with whose it is and what to do, and runs on") {
+TEST_CASE("attach: a starter of another user is refused with its owner and what to do, and runs on") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can be another user");
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
@@ -226,7 +226,7 @@ TEST_CASE("attach: another user's starter is refused, with whose it is and what 
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("attach: a starter that is stopped by a signal and continued while we are there goes on, and we stay") {
+TEST_CASE("attach: mpiacq stays attached to a starter that a signal stops and continues") {
   running_starter starter({"starter_grows", "--step", "--exit", "3"});
   for (int step = 0; step < 2; ++step) starter.ready().go_on();
   starter.ready();
@@ -248,7 +248,7 @@ TEST_CASE("attach: a starter that is stopped by a signal and continued while we 
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("attach: a report that cannot be written is a failure, and the starter goes on") {
+TEST_CASE("attach: a report that cannot be written is a failure, and the starter runs on") {
   running_starter starter({"starter_pie", "--hold", "--exit", "3"});
   starter.ready();
   const auto nowhere = run_command(attach_command(starter.pid(), {"-o", "/no/such/folder/report"}));

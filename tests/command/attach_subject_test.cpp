@@ -41,7 +41,7 @@ bool has_ended(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("attach: by the number of a rank, its starter is found by its table") {
+TEST_CASE("attach: the pid of a rank leads to the starter whose table lists the rank") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -53,7 +53,7 @@ TEST_CASE("attach: by the number of a rank, its starter is found by its table") 
   CHECK(WEXITSTATUS(starter.end()) == 0);
 }
 
-TEST_CASE("attach: by the number of a rank that is a forked copy of its starter") {
+TEST_CASE("attach: the pid of a rank that is a forked copy of its starter leads to the starter") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -63,7 +63,7 @@ TEST_CASE("attach: by the number of a rank that is a forked copy of its starter"
   CHECK(WEXITSTATUS(starter.end()) == 0);
 }
 
-TEST_CASE("attach: by the number of a wrapper that waits for its starter") {
+TEST_CASE("attach: the pid of a wrapper that waits for its starter leads to the starter") {
   running_starter wrapper({"wrapper", "fork", MPIACQ_STARTERS "/starter_pie", "--hold", "--exit", "4"});
   wrapper.ready();
   const attached seen = attach(wrapper.pid());
@@ -71,7 +71,7 @@ TEST_CASE("attach: by the number of a wrapper that waits for its starter") {
   CHECK(WEXITSTATUS(wrapper.end()) == 4);
 }
 
-TEST_CASE("attach: by the number of a shell script that runs the starter") {
+TEST_CASE("attach: the pid of a shell script that runs the starter leads to the starter") {
   running_starter starter(
       {"../../../../../../../../bin/sh", "-c", MPIACQ_STARTERS "/starter_pie --hold --exit 4; exit $?"});
   starter.ready();
@@ -81,7 +81,7 @@ TEST_CASE("attach: by the number of a shell script that runs the starter") {
   CHECK(WEXITSTATUS(starter.end()) == 4);
 }
 
-TEST_CASE("attach: a process that has to do with no job is left alone, with a word on what is missing in it") {
+TEST_CASE("attach: a process without a job is left alone, and the sentence names what it lacks") {
   running_command sleeper({"sleep", "30"});
   REQUIRE(comes_true([&] { return file_contents("/proc/" + std::to_string(sleeper.pid()) + "/comm") == "sleep\n"; }));
   const attached seen = attach(sleeper.pid());
@@ -93,7 +93,7 @@ TEST_CASE("attach: a process that has to do with no job is left alone, with a wo
   CHECK(runs_freely(sleeper.pid()));
 }
 
-TEST_CASE("attach: a rank whose starter is not here says so, and where it may be") {
+TEST_CASE("attach: the sentence about a rank without a starter on this node says where the starter may be") {
   command_options how;
   how.environment["OMPI_COMM_WORLD_RANK"] = "3";
   how.environment["PMIX_SERVER_URI2"] = "pmix.4711;tcp4://10.1.2.3:4321";
@@ -107,7 +107,7 @@ TEST_CASE("attach: a rank whose starter is not here says so, and where it may be
   CHECK_THAT(seen.command.err, ContainsSubstring("attach where the starter runs"));
 }
 
-TEST_CASE("attach: numbers that are no process's are said to be that") {
+TEST_CASE("attach: a word that is not the id of a process is refused with a sentence") {
   for (const char* number : {"4194304", "2147483647", "9999999999"}) {
     INFO(number);
     const auto run = run_command({MPIACQ_COMMAND, "attach", number});
@@ -121,12 +121,12 @@ TEST_CASE("attach: numbers that are no process's are said to be that") {
     const auto run = run_command({MPIACQ_COMMAND, "attach", "--", word});
     INFO(run.err);
     CHECK(run.exit_code == 125);
-    CHECK_THAT(run.err, ContainsSubstring(std::string("attach: ") + word + " is no process number"));
+    CHECK_THAT(run.err, ContainsSubstring(std::string("attach: \"") + word + "\" is not the id of a process"));
   }
   CHECK(run_command({MPIACQ_COMMAND, "attach", "mpirun"}).exit_code == 125);
 }
 
-TEST_CASE("attach: the number of a thread names the process that it is of") {
+TEST_CASE("attach: the id of a thread leads to its process") {
   running_starter starter({"starter_calls_null", "--hold"});
   starter.ready();
   REQUIRE(comes_true([&] { return threads_of(starter.pid()).size() == 2; }));
@@ -138,7 +138,7 @@ TEST_CASE("attach: the number of a thread names the process that it is of") {
   CHECK(WEXITSTATUS(starter.end()) == 0);
 }
 
-TEST_CASE("attach: a zombie has ended") {
+TEST_CASE("attach: a zombie is reported as ended") {
   const pid_t zombie = ::fork();
   if (zombie == 0) ::_exit(0);
   REQUIRE(comes_true([&] { return process_state(zombie) == 'Z'; }));
@@ -149,7 +149,7 @@ TEST_CASE("attach: a zombie has ended") {
   ::waitpid(zombie, nullptr, 0);
 }
 
-TEST_CASE("attach: a table that is not there yet is waited for") {
+TEST_CASE("attach: mpiacq waits for a table that is not there yet") {
   running_starter starter({"starter_pie", "--step", "--hold"});
   starter.ready();
   running_command tool(attach_command(starter.pid(), {"--then", "continue"}));
@@ -169,7 +169,7 @@ TEST_CASE("attach: a table that is not there yet is waited for") {
   CHECK(starter.said("being_debugged_at_end") == "0");
 }
 
-TEST_CASE("attach: a table that is filled without an announcement is taken when its last entry is there") {
+TEST_CASE("attach: a table that is filled without an event is read when its last entry is there") {
   running_starter starter({"starter_fills_slowly", "--step", "--exit", "3"});
   starter.ready().go_on();  // it spawns, and the table gets its size
   starter.ready();
@@ -195,7 +195,7 @@ TEST_CASE("attach: a table that is filled without an announcement is taken when 
   CHECK(starter.said("breakpoint_calls") == "0");
 }
 
-TEST_CASE("attach: after --timeout without a table the starter goes on without us") {
+TEST_CASE("attach: the starter runs on without mpiacq if it has no table within --timeout") {
   const std::string kind = GENERATE(values<std::string>({"starter_pie", "starter_calls_null"}));
   INFO(kind);
   running_starter starter({kind, "--step", "--hold", "--exit", "3"});
@@ -205,7 +205,7 @@ TEST_CASE("attach: after --timeout without a table the starter goes on without u
   CHECK(seen.command.exit_code == 125);
   CHECK(seen.report.is_null());
   CHECK_THAT(seen.command.err, ContainsSubstring("has had no process table within 0.4 s"));
-  CHECK_THAT(seen.command.err, ContainsSubstring("goes on without us"));
+  CHECK_THAT(seen.command.err, ContainsSubstring("runs on without mpiacq"));
   CHECK(starter.value_of("MPIR_being_debugged") == 0);
   CHECK(runs_freely(starter.pid()));
   CHECK(WEXITSTATUS(starter.end()) == 3);
@@ -213,7 +213,7 @@ TEST_CASE("attach: after --timeout without a table the starter goes on without u
   for (int rank = 0; rank < 4; ++rank) CHECK(starter.said("rank." + std::to_string(rank) + ".wait_status") == "0x0");
 }
 
-TEST_CASE("attach: a starter that ends before it has a table is said to have ended so") {
+TEST_CASE("attach: the sentence about a starter that ended without a table gives its exit status") {
   running_starter starter({"starter_never_spawns", "--hold", "--exit", "3"});
   starter.ready();
   running_command tool(attach_command(starter.pid(), {}));
@@ -226,7 +226,7 @@ TEST_CASE("attach: a starter that ends before it has a table is said to have end
   CHECK_THAT(seen.command.err, ContainsSubstring("ended: exit status 3"));
 }
 
-TEST_CASE("attach: a starter that was stopped before stays stopped, with a table and without") {
+TEST_CASE("attach: a starter that was stopped before stays stopped, with or without a table") {
   for (const bool has_table : {true, false}) {
     INFO(has_table);
     running_starter starter({"starter_pie", has_table ? "--hold" : "--step", "--exit", "3"});
@@ -243,7 +243,7 @@ TEST_CASE("attach: a starter that was stopped before stays stopped, with a table
   }
 }
 
-TEST_CASE("attach: a number behind -- is the process's") {
+TEST_CASE("attach: a number behind -- is the id of the process") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   const auto run = run_command({MPIACQ_COMMAND, "attach", "--json", "--", std::to_string(starter.pid())});
@@ -265,7 +265,7 @@ TEST_CASE("attach: then kill ends a starter and ranks that ignore SIGTERM") {
   for (const pid_t rank : starter.ranks()) CHECK(has_ended(rank));
 }
 
-TEST_CASE("attach: then stop leaves the starter and the selected ranks stopped, and nobody else") {
+TEST_CASE("attach: then stop leaves the starter and the selected ranks stopped, and no other process") {
   const auto [selection, chosen] = GENERATE(table<std::string, std::vector<std::size_t>>(
       {{"", {0, 1, 2, 3, 4, 5}}, {"all", {0, 1, 2, 3, 4, 5}}, {"1,3-4", {1, 3, 4}}, {"5", {5}}, {"9", {}}}));
   INFO(selection);
@@ -294,7 +294,7 @@ TEST_CASE("attach: then stop leaves the starter and the selected ranks stopped, 
   }
 }
 
-TEST_CASE("attach: what one has left stopped another takes up") {
+TEST_CASE("attach: a second attach takes over a job that the first left stopped") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   REQUIRE(attach(starter.pid(), {"--then", "stop"}).command.exit_code == 0);

@@ -134,7 +134,7 @@ TEST_CASE("attach: every kind of starter gives its table, and ends as it would h
   check_end(starter, 3);
 }
 
-TEST_CASE("attach: the text has a line for each process") {
+TEST_CASE("attach: the text report has a line for each process") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   const auto run = run_command({MPIACQ_COMMAND, "attach", std::to_string(starter.pid())});
@@ -143,7 +143,7 @@ TEST_CASE("attach: the text has a line for each process") {
   for (const pid_t rank : starter.ranks()) CHECK_THAT(run.out, ContainsSubstring(std::to_string(rank)));
 }
 
-TEST_CASE("attach: being_debugged is 1 while we are there, and 0 when Ctrl-C has made us let go") {
+TEST_CASE("attach: being_debugged is 1 during the attach, and 0 after Ctrl-C") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   running_command tool(attach_command(starter.pid(), {"--then", "continue"}));
@@ -160,7 +160,7 @@ TEST_CASE("attach: being_debugged is 1 while we are there, and 0 when Ctrl-C has
   check_end(starter, 0);
 }
 
-TEST_CASE("attach: no byte of the starter differs afterwards, no thread is held and no debug register is set") {
+TEST_CASE("attach: afterwards no byte of the starter differs, no thread is held and no debug register is set") {
   const std::string kind =
       GENERATE(values<std::string>({"starter_pie", "starter_threads", "starter_loads_later", "starter_extensions",
                                     "starter_static", "starter_rank_zero", "checked"}));
@@ -190,7 +190,7 @@ TEST_CASE("attach: no byte of the starter differs afterwards, no thread is held 
   CHECK(WEXITSTATUS(ended) == 3);
 }
 
-TEST_CASE("attach: a second one right after sees the same") {
+TEST_CASE("attach: a second attach right afterwards gives the same report") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   const attached first = attach(starter.pid());
@@ -201,7 +201,7 @@ TEST_CASE("attach: a second one right after sees the same") {
   check_end(starter, 0);
 }
 
-TEST_CASE("attach: while one is there, the second says who it is") {
+TEST_CASE("attach: a second attach names the process that holds the starter") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   running_command first(attach_command(starter.pid(), {"--then", "continue"}));
@@ -217,7 +217,7 @@ TEST_CASE("attach: while one is there, the second says who it is") {
   check_end(starter, 0);
 }
 
-TEST_CASE("attach: of several at once each has the table, or says who has the starter") {
+TEST_CASE("attach: each of several simultaneous attaches has the table or names the process that holds the starter") {
   running_starter starter({"starter_pie", "--hold"});
   starter.ready();
   std::vector<std::unique_ptr<running_command>> tools;
@@ -240,7 +240,7 @@ TEST_CASE("attach: of several at once each has the table, or says who has the st
   check_end(starter, 0);
 }
 
-TEST_CASE("attach: a job that grows while we are there is reported again, and its end ends us") {
+TEST_CASE("attach: a job that grows is reported again, and its end ends mpiacq") {
   running_starter starter({"starter_grows", "--step", "--ranks", "6", "--exit", "3"});
   for (int step = 0; step < 2; ++step) starter.ready().go_on();  // spawn, the first half
   starter.ready();
@@ -260,7 +260,7 @@ TEST_CASE("attach: a job that grows while we are there is reported again, and it
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("attach: an abort while we are there is told with its reason") {
+TEST_CASE("attach: an abort during the attach is reported with its reason") {
   running_starter starter({"starter_three_states", "--step"});
   for (int step = 0; step < 3; ++step) starter.ready().go_on();  // state 0, spawn, state 1
   starter.ready();
@@ -275,7 +275,7 @@ TEST_CASE("attach: an abort while we are there is told with its reason") {
   CHECK(WEXITSTATUS(starter.end()) == 0);
 }
 
-TEST_CASE("attach: a job that had aborted before we came is told as that") {
+TEST_CASE("attach: a job that aborted before the attach is reported as aborting") {
   running_starter starter({"starter_three_states", "--hold"});
   starter.ready();
   const std::string report = starter.folder().path("report");

@@ -43,7 +43,7 @@ std::size_t lines_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("check: the document has every clause, and the job's output is its own") {
+TEST_CASE("check: the document contains every clause, and the job's output is unchanged") {
   const checked run = check({"checked", "--exit", "7"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);
@@ -90,7 +90,7 @@ TEST_CASE("check: -o takes the report to a file, and - to standard output") {
   CHECK_THAT(to_output.command.out, ContainsSubstring("against MPIR 1.1, launched"));
 }
 
-TEST_CASE("check: its own failures are 125, 126 and 127 as anywhere") {
+TEST_CASE("check: failures of mpiacq end in 125, 126 and 127 as in the other commands") {
   CHECK(run_command({MPIACQ_COMMAND, "check"}).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "check", "--", "/no/such/starter"}).exit_code == 127);
   CHECK(run_command({MPIACQ_COMMAND, "check", "--", "/etc/passwd"}).exit_code == 126);
@@ -102,7 +102,7 @@ TEST_CASE("check: its own failures are 125, 126 and 127 as anywhere") {
   CHECK(nothing.command.exit_code == 125);
 }
 
-TEST_CASE("check: a starter that dies at any moment is judged by what was seen") {
+TEST_CASE("check: a starter that dies at any moment is judged by what was observed") {
   for (const char* when : {"in", "stopped", "after"}) {
     INFO(when);
     const checked run = check({"starter_dies", when, "9"});
@@ -116,7 +116,7 @@ TEST_CASE("check: a starter that dies at any moment is judged by what was seen")
   }
 }
 
-TEST_CASE("check: after --timeout the job goes on without us") {
+TEST_CASE("check: the job runs on without mpiacq after --timeout") {
   const scratch_folder folder;
   command_options how;
   how.environment["MPIACQ_ORACLE"] = folder.path("oracle");
@@ -126,7 +126,7 @@ TEST_CASE("check: after --timeout the job goes on without us") {
                                 fixture("checked_gated"), "--rank", "checked_rank_gate"},
                                how);
   INFO(run.err);
-  CHECK_THAT(run.err, ContainsSubstring("has not ended within 1 s; it goes on without us"));
+  CHECK_THAT(run.err, ContainsSubstring("has not ended within 1 s; it runs on without mpiacq"));
   CHECK(run.exit_code == 0);
   CHECK(comes_true([&] { return read_oracle(folder.path("oracle")).contains("exit"); }));
   const auto oracle = read_oracle(folder.path("oracle"));
@@ -136,7 +136,7 @@ TEST_CASE("check: after --timeout the job goes on without us") {
   CHECK(report.at("starter").at("ended").is_null());
 }
 
-TEST_CASE("check PID: the report goes to standard output, and the job goes on as if nothing had been") {
+TEST_CASE("check PID: the report goes to standard output, and the job runs on undisturbed") {
   const scratch_folder folder;
   ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
   ::setenv("TMPDIR", folder.path("").c_str(), 1);
@@ -161,7 +161,7 @@ TEST_CASE("check PID: the report goes to standard output, and the job goes on as
   CHECK_THAT(gone.err, ContainsSubstring(pid));
 }
 
-TEST_CASE("check --daemon: the starter is asked for it, with its arguments") {
+TEST_CASE("check --daemon: the starter launches the daemon with its arguments") {
   const checked run = check({"checked"}, {"--json", "--daemon", "/bin/sleep", "--daemon-arg", "29", "--daemon-arg=0"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);

@@ -112,7 +112,7 @@ std::vector<variant> variants() {
 
 }  // namespace
 
-TEST_CASE("the kernel's core of a starter gives the job that it had") {
+TEST_CASE("a core file of the kernel gives the job that the starter had") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   for (const variant& v : variants()) {
     INFO(v.name);
@@ -137,7 +137,7 @@ TEST_CASE("the kernel's core of a starter gives the job that it had") {
   }
 }
 
-TEST_CASE("gcore's core of a starter that goes on gives the job that it has") {
+TEST_CASE("a core file of gcore gives the job of the running starter") {
   for (const variant& v : variants()) {
     INFO(v.name);
     held_starter starter{{fixture(v.name)}};
@@ -150,7 +150,7 @@ TEST_CASE("gcore's core of a starter that goes on gives the job that it has") {
   }
 }
 
-TEST_CASE("a big-endian starter's core, as QEMU writes it, gives the job that it had") {
+TEST_CASE("a core file of QEMU gives the job of a big-endian starter") {
 #ifdef MPIACQ_QEMU_S390X
   const bool is_dynamic = GENERATE(true, false);
   const std::string program = fixture(is_dynamic ? "starter_s390x" : "starter_s390x_static");
@@ -193,7 +193,7 @@ TEST_CASE("a big-endian starter's core, as QEMU writes it, gives the job that it
 #endif
 }
 
-TEST_CASE("a starter that died aborting its job is reported so") {
+TEST_CASE("the report of a core file says that the starter was aborting its job") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   held_starter starter{{fixture("starter_three_states")}};
   REQUIRE(starter.is_ready);
@@ -212,7 +212,7 @@ TEST_CASE("a starter that died aborting its job is reported so") {
                                          starter.oracle().at("abort_string")));
 }
 
-TEST_CASE("a core without the interface is said to lack it") {
+TEST_CASE("the report of a core file without the interface names what is missing") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   const scratch_folder folder;
   command_options how;
@@ -227,7 +227,7 @@ TEST_CASE("a core without the interface is said to lack it") {
   CHECK_THAT(text.out, ContainsSubstring("MPIR_Breakpoint"));
 }
 
-TEST_CASE("what is no core file is refused in a sentence") {
+TEST_CASE("a file that is no core file is refused with a sentence") {
   const auto program = run_command({MPIACQ_COMMAND, "attach", "--core", fixture("starter_pie")});
   CHECK(program.exit_code == 125);
   CHECK_THAT(program.err, ContainsSubstring("not a core file but a program"));

@@ -30,7 +30,7 @@ command_outcome attach_each(pid_t pid, const std::string& command, std::vector<s
 
 }  // namespace
 
-TEST_CASE("each: a command runs for every rank, and each of its lines has the rank before it") {
+TEST_CASE("each: a command runs for every rank, and the rank stands before each line of its output") {
   running_starter starter({"checked", "--hold", "--ranks", "5", "--exit", "3"});
   starter.ready();
   const auto run = attach_each(starter.pid(), "echo pid {pid} {rank}; printf 'no line feed' >&2; echo '{' {other}");
@@ -48,7 +48,7 @@ TEST_CASE("each: a command runs for every rank, and each of its lines has the ra
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("each: nobody holds a rank for which a command runs, or the ranks are left stopped") {
+TEST_CASE("each: no process traces a rank while its command runs, also after then stop") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const auto run = attach_each(starter.pid(), "grep -E '^(State|TracerPid)' /proc/{pid}/status");
@@ -68,7 +68,7 @@ TEST_CASE("each: nobody holds a rank for which a command runs, or the ranks are 
   ::kill(starter.pid(), SIGCONT);
 }
 
-TEST_CASE("each: a command that fails is an exit status of 1, the others run all the same") {
+TEST_CASE("each: a command that fails gives the exit status 1, and the other commands run") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const std::string how = GENERATE(values<std::string>({"test {rank} != 2", "test {rank} != 2 || kill -9 $$"}));
@@ -80,7 +80,7 @@ TEST_CASE("each: a command that fails is an exit status of 1, the others run all
   }
 }
 
-TEST_CASE("each: only the selected ranks, and those of other nodes are named") {
+TEST_CASE("each: commands run for the selected ranks alone, and ranks of other nodes are named") {
   running_starter starter({"checked", "--hold", "--ranks", "6"});
   starter.ready();
   const auto some = attach_each(starter.pid(), "echo {rank}", {"--ranks", "1,4-5"});
@@ -97,7 +97,7 @@ TEST_CASE("each: only the selected ranks, and those of other nodes are named") {
   CHECK_THAT(none.err, ContainsSubstring("not run for ranks 0-3, on other nodes"));
 }
 
-TEST_CASE("each: values are words of a shell, whatever is in them") {
+TEST_CASE("each: every value is one word of the shell, whatever it contains") {
   const scratch_folder folder;
   const std::string odd = folder.path("o'neil \"$HOME\" `x`;");
   std::filesystem::create_directory(odd);
@@ -112,7 +112,7 @@ TEST_CASE("each: values are words of a shell, whatever is in them") {
   CHECK_THAT(run.out, ContainsSubstring("|end|\n"));
 }
 
-TEST_CASE("each: no more at a time than asked for") {
+TEST_CASE("each: --jobs bounds the number of commands that run at a time") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const scratch_folder folder;
@@ -122,7 +122,7 @@ TEST_CASE("each: no more at a time than asked for") {
   CHECK(attach_each(starter.pid(), alone, {"--jobs", "4"}).exit_code == 1);
 }
 
-TEST_CASE("each: a signal ends the commands, and the job goes on") {
+TEST_CASE("each: a signal ends the commands, and the job runs on") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   const scratch_folder folder;
@@ -146,7 +146,7 @@ TEST_CASE("each: a signal ends the commands, and the job goes on") {
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("each: a launched job has its commands run, and its own output") {
+TEST_CASE("each: commands run on a launched job, and the job's output is unchanged") {
   const auto ok = launch({"checked", "--ranks", "3", "--exit", "0"}, {"--each", "echo of {rank}"});
   INFO(ok.command.err);
   CHECK(ok.command.exit_code == 0);
@@ -156,7 +156,7 @@ TEST_CASE("each: a launched job has its commands run, and its own output") {
   CHECK(launch({"checked", "--exit", "4"}, {"--each", "false"}).command.exit_code == 4);
 }
 
-TEST_CASE("each: what makes no sense is said before anything is done") {
+TEST_CASE("each: options that contradict each other are refused before anything is done") {
   for (const std::vector<std::string>& options :
        std::vector<std::vector<std::string>>{{"--jobs", "2"},
                                              {"--each", "true", "--then", "kill"},

@@ -92,7 +92,7 @@ void let_open(const std::string& fifo, const std::function<bool()>& end) {
 
 }  // namespace
 
-TEST_CASE("gates: launch lets all ranks go, wherever their gate is") {
+TEST_CASE("gates: launch releases all ranks, wherever their gate is") {
   const auto words =
       GENERATE(values<std::vector<std::string>>({{"checked_gated", "--rank", "checked_rank_gate"},
                                                  {"checked_gated", "--rank", "checked_rank_library"},
@@ -111,7 +111,7 @@ TEST_CASE("gates: launch lets all ranks go, wherever their gate is") {
   CHECK(json::parse(launch.report()).at("facts").at("partial_attach_ok") == false);
 }
 
-TEST_CASE("gates: ranks of 32 bits are let go by a tool of 64 bits") {
+TEST_CASE("gates: a tool of 64 bits releases ranks of 32 bits") {
 #ifdef MPIACQ_HAVE_32_BIT_STARTERS
   gated_launch launch({}, {"checked_gated", "--rank", "checked_rank_gate_32", "--exit", "3"});
   const auto run = launch.wait();
@@ -124,7 +124,7 @@ TEST_CASE("gates: ranks of 32 bits are let go by a tool of 64 bits") {
 #endif
 }
 
-TEST_CASE("gates: ranks that load their program or its libraries late are let go when they have") {
+TEST_CASE("gates: ranks that load their program or its libraries late are released when they have loaded them") {
   const std::string slowness = GENERATE("--exec-after", "--preload");
   const std::string rank = GENERATE("checked_rank_gate", "checked_rank_library");
   INFO(slowness << ", " << rank);
@@ -140,7 +140,7 @@ TEST_CASE("gates: ranks that load their program or its libraries late are let go
   launch.check_ranks_ended_well();
 }
 
-TEST_CASE("gates: launch, then stop: the ranks that stay held keep theirs closed, and the next tool lets them go") {
+TEST_CASE("gates: ranks that then stop keeps stopped keep their gates closed, and the next tool releases them") {
   gated_launch launch({"--then", "stop", "--ranks", "0,2"},
                       {"checked_gated", "--rank", "checked_rank_library", "--exit", "3"});
   REQUIRE(comes_true([&] { return launch.said("rank.3.pid") != "" && is_left_stopped(launch.rank(0)); }));
@@ -169,7 +169,7 @@ TEST_CASE("gates: launch, then stop: the ranks that stay held keep theirs closed
   launch.check_ranks_ended_well();
 }
 
-TEST_CASE("gates: attach opens them only where the starter alone would not let the ranks go") {
+TEST_CASE("gates: attach opens them only if the starter alone would not release the ranks") {
   const auto [name, opened] = GENERATE(table<std::string, int>({{"checked", 0}, {"checked_gated", 1}}));
   INFO(name);
   running_starter starter({name, "--rank", "checked_rank_debugged", "--hold", "--exit", "3"});
@@ -188,7 +188,7 @@ TEST_CASE("gates: attach opens them only where the starter alone would not let t
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("gates: agents open those of other nodes, wherever they are") {
+TEST_CASE("gates: agents open the gates of other nodes, wherever they are") {
   const fake_ssh ssh;
   const std::string rank = GENERATE("checked_rank_gate", "checked_rank_library");
   const std::string then = GENERATE("continue", "detach");
@@ -203,7 +203,7 @@ TEST_CASE("gates: agents open those of other nodes, wherever they are") {
   CHECK(json::parse(launch.report()).at("problems").empty());
 }
 
-TEST_CASE("gates: without agents, ranks of other nodes are named, with what to do") {
+TEST_CASE("gates: without agents the report names the ranks of other nodes and what to do") {
   const std::string way = GENERATE("none", "automatic");
   gated_launch launch({"--agents", way}, {"checked_gated", "--host", "n1", "--rank", "checked_rank", "--exit", "3"});
   const auto run = launch.wait();

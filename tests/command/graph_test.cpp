@@ -72,7 +72,7 @@ bool has_dot() {
 
 }  // namespace
 
-TEST_CASE("graph: the JSON of a job is the same from its starter and from a rank, and what the job wrote down") {
+TEST_CASE("graph: the JSON is the same from the starter and from a rank, and equals what the job wrote down") {
   two_worlds job;
   const json from_starter = json_of(graph(job.pid(), {"--json"}));
   const json from_rank = json_of(graph(job.first_rank, {"--json"}));
@@ -105,7 +105,7 @@ TEST_CASE("graph: the JSON of a job is the same from its starter and from a rank
   CHECK(job.said(job.pid(), "debugger_flags_at_end") == "0x0");
 }
 
-TEST_CASE("graph: the tree for people") {
+TEST_CASE("graph: the text report draws the job as a tree") {
   two_worlds job;
   const std::string meta = job.said("metadirectory.0.pid");
   const auto from_starter = graph(job.pid());
@@ -127,7 +127,7 @@ TEST_CASE("graph: the tree for people") {
   CHECK_THAT(from_rank.out, ContainsSubstring("-- starter, directory  " + std::to_string(job.pid())));
 }
 
-TEST_CASE("graph: what is wrong stands where it belongs, and foreign text stays text") {
+TEST_CASE("graph: a problem stands below its process, and foreign text stays text") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--directories", "1", "--world", "w\x1b[31m\"0", "--hold"}};
   job.ready();
   job.tell(job.pid(), "directory,far.away,/bin/dird,77\nprocess,localhost,/bin/a,-,4194001,7");
@@ -173,7 +173,7 @@ TEST_CASE("graph: Graphviz draws each process that is more than a rank, each wor
   CHECK(edges == 5);  // two directories, two worlds, one spawn
 }
 
-TEST_CASE("graph: a core file of a rank leads to its job while that lives, and is a graph of its own behind it") {
+TEST_CASE("graph: a core file of a rank leads to its job while the job lives, and is a graph of its own afterwards") {
   const scratch_folder folder;
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--rank-directory", "--world", "w0", "--hold"}};
   job.ready();
@@ -193,13 +193,13 @@ TEST_CASE("graph: a core file of a rank leads to its job while that lives, and i
   CHECK_THAT(text.out, ContainsSubstring("the core file names process"));
 }
 
-TEST_CASE("graph: colour on a terminal alone") {
+TEST_CASE("graph: only a terminal gets colour") {
   two_worlds job;
   const std::string out = shown_on_terminal({MPIACQ_COMMAND, "graph", std::to_string(job.pid())});
   CHECK_THAT(out, ContainsSubstring("\x1b[1mmetadirectory, directory\x1b[0m"));
 }
 
-TEST_CASE("graph: what cannot be looked at ends in 125, and is said") {
+TEST_CASE("graph: a process that cannot be examined ends the command in 125 with a sentence") {
   const auto none = graph(::getpid());
   CHECK(none.exit_code == 125);
   CHECK(none.out.empty());
@@ -210,7 +210,7 @@ TEST_CASE("graph: what cannot be looked at ends in 125, and is said") {
   CHECK(run_command({MPIACQ_COMMAND, "graph"}).exit_code == 125);
 }
 
-TEST_CASE("inspect: the info block of a process that runs, and the symbols of a file") {
+TEST_CASE("inspect: the report shows the info block of a running process and the symbols of a file") {
   reference_job job{{"mpi2dd_starter", "--ranks", "1", "--directories", "1", "--world", "w0", "--hold", "--do",
                      "dll,/lib/q32.so,/lib/q64.so"}};
   job.ready();
@@ -228,7 +228,7 @@ TEST_CASE("inspect: the info block of a process that runs, and the symbols of a 
   CHECK_THAT(text.out, ContainsSubstring("MPI2DD_breakpoint"));
   CHECK_THAT(text.out, ContainsSubstring("MPI2DD: version 1, variant 1; MPI2DD_DEBUG_START"));
   CHECK_THAT(text.out, ContainsSubstring("mpi_flags: MPI2DD_MPIFLAG_I_AM_METADIR | MPI2DD_MPIFLAG_I_AM_STARTER"));
-  CHECK_THAT(text.out, ContainsSubstring("not there: anything of MPIR"));
+  CHECK_THAT(text.out, ContainsSubstring("missing: all symbols of MPIR"));
   CHECK_THAT(text.out, !ContainsSubstring("lacking"));
 
   const json file = json_of(mpiacq_on("inspect", MPIACQ_MPI2DD "/mpi2dd_starter_both", {"--json"}));
@@ -238,7 +238,7 @@ TEST_CASE("inspect: the info block of a process that runs, and the symbols of a 
   CHECK(json_of(mpiacq_on("inspect", "/bin/sh", {"--json"})).at("mpi2dd").is_null());
 }
 
-TEST_CASE("check: a starter that speaks MPI2DD alone is judged by the draft") {
+TEST_CASE("check: the draft alone judges a starter that has only MPI2DD") {
   const auto run = run_command({MPIACQ_COMMAND, "check", "--json", "-o", "-", "--",
                                 MPIACQ_MPI2DD "/mpi2dd_starter_plain", "--ranks", "2", "--directories", "2"});
   INFO(run.out << run.err);

@@ -90,7 +90,7 @@ TEST_CASE("hostile names of hosts reach no terminal") {
   check_output(run_on(job.pid(), words));
 }
 
-TEST_CASE("JSON keeps a hostile string as it is, but for bytes that are no UTF-8") {
+TEST_CASE("JSON keeps a hostile string unchanged, except for bytes that are not UTF-8") {
   const hostile_job job({"--host", hostile});
   const auto run = run_on(job.pid(), {"attach", "--json"});
   REQUIRE(run.exit_code == 0);
@@ -100,7 +100,7 @@ TEST_CASE("JSON keeps a hostile string as it is, but for bytes that are no UTF-8
   CHECK(executable.substr(executable.rfind('/') + 1) == hostile_in_json.substr(hostile_in_json.rfind('/') + 1));
 }
 
-TEST_CASE("what ssh says on standard error reaches no terminal as it is") {
+TEST_CASE("hostile text that ssh writes to standard error reaches no terminal unchanged") {
   if (!has_python()) MPIACQ_SKIP("python3 is not installed");
   const scratch_folder folder;
   const std::string ssh = folder.path("ssh");
@@ -115,7 +115,7 @@ TEST_CASE("what ssh says on standard error reaches no terminal as it is") {
   CHECK_THAT(run.err, ContainsSubstring("\\x1b]0;title"));
 }
 
-TEST_CASE("what an agent says of hostile arguments reaches no terminal as it is") {
+TEST_CASE("hostile arguments in an agent's messages reach no terminal unchanged") {
   if (!has_python()) MPIACQ_SKIP("python3 is not installed");
   const auto run = run_command({MPIACQ_AGENT, hostile});
   check_output(run);

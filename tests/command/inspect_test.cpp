@@ -65,7 +65,7 @@ TEST_CASE("symbols in a library that the file needs are found, with the library 
              ContainsSubstring("libstarter_whole.so"));
 }
 
-TEST_CASE("a file without the symbols is said to lack them") {
+TEST_CASE("inspect names the symbols that a file lacks") {
   const json found = inspect(fixture("starter_stripped_bare"));
   CHECK_THAT(found.at("lacking").get<std::string>(), ContainsSubstring("build id"));
   CHECK_THAT(inspect("/bin/true").at("lacking").get<std::string>(), ContainsSubstring("MPIR_Breakpoint"));

@@ -24,7 +24,7 @@ bool has_ended(const json& process) {
 
 }  // namespace
 
-TEST_CASE("a starter that dies before the breakpoint keeps its status, and mpiacq says that nothing was reported") {
+TEST_CASE("a starter that dies before the breakpoint keeps its status, and mpiacq reports that it had no processes") {
   const launched exits = launch({"starter_dies", "before", "--exit", "5"});
   CHECK(exits.command.exit_code == 5);
   CHECK_THAT(exits.command.err, ContainsSubstring("without having reported any processes"));
@@ -37,10 +37,10 @@ TEST_CASE("a starter that ends well without a spawn is a failure of the acquisit
   const launched run = launch({"starter_never_spawns"});
   CHECK(run.said("exit") == "0");
   CHECK(run.command.exit_code == 125);
-  CHECK_THAT(run.command.err, ContainsSubstring("MPIR_Breakpoint was never called"));
+  CHECK_THAT(run.command.err, ContainsSubstring("it never called MPIR_Breakpoint"));
 }
 
-TEST_CASE("a starter that dies in, at or after the breakpoint: the table was read, the status is its own") {
+TEST_CASE("the table of a starter that dies in, at or after the breakpoint is read, and its status is kept") {
   for (const std::string when : {"in", "stopped", "after"}) {
     INFO(when);
     const launched run = launch({"starter_dies", when, "9"});
@@ -55,7 +55,7 @@ TEST_CASE("a starter that dies in, at or after the breakpoint: the table was rea
   CHECK(launch({"starter_dies", "after", "11"}).command.exit_code == 128 + 11);
 }
 
-TEST_CASE("a table size that is negative, or more than memory holds, costs nothing and is said") {
+TEST_CASE("a table size that is negative or larger than memory costs nothing and is reported") {
   const launched negative = launch({"starter_table_at_edge", "--claim", "-1"});
   INFO(negative.command.err);
   CHECK(negative.command.exit_code == 0);
@@ -77,7 +77,7 @@ TEST_CASE("a table size that is negative, or more than memory holds, costs nothi
   }
 }
 
-TEST_CASE("a starter without any symbols is named with its build id and what to do") {
+TEST_CASE("the sentence about a starter without symbols gives its build id and what to do") {
   const launched run = launch({"starter_stripped_bare", "--exit", "0"});
   CHECK(run.said("exit") == "0");
   CHECK(run.said("being_debugged_at_start") == "0");
@@ -88,18 +88,18 @@ TEST_CASE("a starter without any symbols is named with its build id and what to 
   CHECK_THAT(run.command.err, ContainsSubstring("stripped"));
 }
 
-TEST_CASE("a timeout lets the job go on and says so") {
+TEST_CASE("a timeout lets the job run on and is reported") {
   // `in` waits for nothing; a starter that holds before its breakpoint would, and `cat` never calls one.
   const scratch_folder folder;
   const auto begun = std::chrono::steady_clock::now();
   const auto run = run_command({MPIACQ_COMMAND, "launch", "--timeout", "0.3", "--", "sleep", "2"});
   CHECK(run.exit_code == 125);
   CHECK_THAT(run.err, ContainsSubstring("within 0.3 s"));
-  CHECK_THAT(run.err, ContainsSubstring("goes on without us"));
+  CHECK_THAT(run.err, ContainsSubstring("runs on without mpiacq"));
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(20));
 }
 
-TEST_CASE("then detach: the job runs on untraced and its status is still ours") {
+TEST_CASE("then detach: the job runs on untraced, and mpiacq ends with its status") {
   const launched run = launch({"starter_pie", "--exit", "9"}, {"--then", "detach"});
   CHECK(run.command.exit_code == 9);
   CHECK(run.said("being_debugged_at_start") == "1");
@@ -180,7 +180,7 @@ TEST_CASE("a signal that is meant for the job is passed on to the starter") {
   CHECK(WEXITSTATUS(status) == 128 + SIGUSR1);
 }
 
-TEST_CASE("a report that nobody reads any more is a failure of mpiacq, and the job goes on") {
+TEST_CASE("a report whose reader has gone is a failure of mpiacq, and the job runs on") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
   std::array<int, 2> ends{};
@@ -201,7 +201,7 @@ TEST_CASE("a report that nobody reads any more is a failure of mpiacq, and the j
   CHECK(read_oracle(oracle).at("exit") == "0");
 }
 
-TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") {
+TEST_CASE("a job ends as it would without mpiacq if mpiacq is killed at any moment") {
   // Orphans come to us, so that their statuses can be seen.
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   int jobs_seen = 0;
@@ -244,7 +244,7 @@ TEST_CASE("mpiacq killed at any moment leaves the job ending as it would have") 
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST_CASE("mpiacq killed after the spawn: MPIR_being_debugged of the starter that goes on is 0") {
+TEST_CASE("MPIR_being_debugged of the starter is 0 after mpiacq is killed") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
   command_options how;

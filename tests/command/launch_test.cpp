@@ -134,7 +134,7 @@ TEST_CASE("an exec'ing wrapper is followed into the starter") {
   check_processes(run);
 }
 
-TEST_CASE("states 0, 1 and 2: nothing, the table, and the reason of the abort") {
+TEST_CASE("state 0 is not reported, state 1 gives the table, and state 2 gives the reason of the abort") {
   const launched run = launch({"starter_three_states"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);
@@ -146,7 +146,7 @@ TEST_CASE("states 0, 1 and 2: nothing, the table, and the reason of the abort") 
   check_processes(run);
 }
 
-TEST_CASE("an abort without a spawn and without a reason is reported as that") {
+TEST_CASE("an abort without a spawn and without a reason is reported as such") {
   const launched run = launch({"starter_aborts_silently", "--exit", "6"});
   CHECK(run.command.exit_code == 6);
   REQUIRE(run.report.is_object());
@@ -276,7 +276,7 @@ TEST_CASE("a starter in which MPIR_Breakpoint was inlined is caught at its write
   CHECK(run.said("breakpoint_calls") == "0");
 }
 
-TEST_CASE("a starter that writes its state before its table, and calls nobody, is looked at again") {
+TEST_CASE("a starter that writes its state before its table, and calls no function, is examined again") {
   const scratch_folder folder;
   std::array<int, 2> input{};
   REQUIRE(::pipe2(input.data(), O_CLOEXEC) == 0);
@@ -296,7 +296,7 @@ TEST_CASE("a starter that writes its state before its table, and calls nobody, i
   CHECK(ended.exit_code == 6);
 }
 
-TEST_CASE("what is launched ignores the signals that it would ignore without mpiacq: nohup stays") {
+TEST_CASE("a launched program ignores the signals that it would ignore without mpiacq (nohup)") {
   const std::vector<std::string> asks = {"grep", "^SigIgn:", "/proc/self/status"};
   std::vector<std::string> launches = {MPIACQ_COMMAND, "launch", "--"};
   launches.insert(launches.end(), asks.begin(), asks.end());

@@ -55,7 +55,7 @@ TEST_CASE("mpi2dd: with stacks and queues every event is reported, and the stack
   CHECK(spawns == 3);
 }
 
-TEST_CASE("mpi2dd: a command for each rank can trace it, and what the job does meanwhile is followed") {
+TEST_CASE("mpi2dd: a command of --each can trace its rank, and mpiacq follows the job meanwhile") {
   const scratch_folder folder;
   const std::string port = "each." + std::to_string(::getpid());
   // At the end rank 0 waits for somebody to connect: all ranks are there until each has had its command.
@@ -105,7 +105,7 @@ TEST_CASE("mpi2dd: a command for each rank can trace it, and what the job does m
   CHECK(directory_events != 0);
 }
 
-TEST_CASE("mpi2dd: with commands for each rank a job ends as it would have") {
+TEST_CASE("mpi2dd: a job with commands of --each ends as it would without them") {
   const std::string port = "each_end." + std::to_string(::getpid());
   const mpi2dd_launch run({"--json", "--jobs", "1", "--each", "true"},
                           {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "accept=" + port,

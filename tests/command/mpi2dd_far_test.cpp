@@ -34,7 +34,7 @@ constexpr auto of_directory = "process 4242 is on far.invalid, and only processe
 
 }  // namespace
 
-TEST_CASE("mpi2dd: a launched job with ranks elsewhere has nobody wait, and says so") {
+TEST_CASE("mpi2dd: no rank of a launched job waits on another node without agents, and the report says so") {
   const bool with_commands = GENERATE(false, true);
   std::vector<std::string> options;
   if (with_commands) options = {"--each", "true"};
@@ -53,7 +53,7 @@ TEST_CASE("mpi2dd: a launched job with ranks elsewhere has nobody wait, and says
     CHECK_THAT(job.command.err, ContainsSubstring("the command is not run for rank 1, on other nodes"));
 }
 
-TEST_CASE("mpi2dd: agents open the gates of ranks elsewhere, and the job waits for its tool") {
+TEST_CASE("mpi2dd: agents open the gates of ranks on other nodes, and the job waits for its tool") {
   const fake_ssh ssh;
   const mpi2dd_launch job({"--agents", "ssh"},
                           {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--far", "1", "--exit", "3"});
@@ -66,7 +66,7 @@ TEST_CASE("mpi2dd: agents open the gates of ranks elsewhere, and the job waits f
   CHECK_THAT(job.command.out, !ContainsSubstring("this tool opens no gates"));
 }
 
-TEST_CASE("mpi2dd: left stopped or detached, a job with ranks elsewhere goes on") {
+TEST_CASE("mpi2dd: a job with ranks on other nodes runs on after then stop and then detach") {
   const mpi2dd_launch job({"--json", "--then", "detach"},
                           {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--far", "1", "--exit", "3"});
   INFO(job.command.err);
@@ -79,7 +79,7 @@ TEST_CASE("mpi2dd: left stopped or detached, a job with ranks elsewhere goes on"
   CHECK(far.at("host") == "far.invalid");
 }
 
-TEST_CASE("mpi2dd: attach reports what is elsewhere, with the reason") {
+TEST_CASE("mpi2dd: attach names what is on other nodes, with the reason why it is not read") {
   far_job job;
   const attached seen = attach(job.pid());
   INFO(seen.command.err);
@@ -95,7 +95,7 @@ TEST_CASE("mpi2dd: attach reports what is elsewhere, with the reason") {
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: stacks and queues leave out what is elsewhere, and name it") {
+TEST_CASE("mpi2dd: stacks and queues name the ranks of other nodes and leave them out") {
   far_job job;
   const json stacks = json::parse(run("stacks", job.pid(), {"--json"}).out);
   REQUIRE(stacks.at("ranks").size() == 2);
@@ -114,7 +114,7 @@ TEST_CASE("mpi2dd: stacks and queues leave out what is elsewhere, and name it") 
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: the graph keeps what is elsewhere, in all three forms") {
+TEST_CASE("mpi2dd: all three forms of the graph contain what is on other nodes") {
   far_job job;
   const json seen = json::parse(run("graph", job.pid(), {"--json"}).out);
   bool found = false;

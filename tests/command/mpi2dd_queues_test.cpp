@@ -57,7 +57,7 @@ std::string name_of(const json& rank) {
 
 }  // namespace
 
-TEST_CASE("queues: each world of an MPI2DD job has its own, and its own deadlock") {
+TEST_CASE("queues: each world of an MPI2DD job has its own queues and its own deadlock") {
   // The ranks name the library, or the starter does for ranks that name none.
   const std::string whose = GENERATE("--pass", "--do");
   queues_job job({whose, "dll,-," + library});
@@ -90,7 +90,7 @@ TEST_CASE("queues: each world of an MPI2DD job has its own, and its own deadlock
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("queues: people are told which world a rank is of") {
+TEST_CASE("queues: the text report names the world of each rank") {
   queues_job job({"--pass", "dll,-," + library});
   const auto all = queues(job.pid());
   INFO(all.out << all.err);
@@ -107,7 +107,7 @@ TEST_CASE("queues: people are told which world a rank is of") {
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("queues: a job that says that it has none is not asked, unless a library is named") {
+TEST_CASE("queues: a job with MPI2DD_MPIFLAG_IGNORE_QUEUE is not asked unless --library names a library") {
   // In the starter for all, or in the ranks for themselves.
   const std::string whose = GENERATE("--do", "--below");
   queues_job job({whose, "flags,0x10", "--below", "dll,-," + library});
@@ -121,7 +121,7 @@ TEST_CASE("queues: a job that says that it has none is not asked, unless a libra
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("queues and stacks: the interface can be chosen") {
+TEST_CASE("queues and stacks: --interface chooses the interface") {
   queues_job job({"--pass", "dll,-," + library});
   for (const std::string verb : {"queues", "stacks"}) {
     INFO(verb);

@@ -11,7 +11,7 @@
 using namespace mpiacq::test;
 using nlohmann::json;
 
-TEST_CASE("mpi2dd: launch reports each event in order, both worlds, and who spawned the second") {
+TEST_CASE("mpi2dd: launch reports each event in order, both worlds, and the rank that spawned the second") {
   const mpi2dd_launch run({"--json"}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3", "1/spawn=2"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 3);
@@ -48,7 +48,7 @@ TEST_CASE("mpi2dd: launch reports each event in order, both worlds, and who spaw
   CHECK(run.said("world." + child + ".spawned_by") == "w0 1 0");
 }
 
-TEST_CASE("mpi2dd: the report for people tells ranks of different worlds apart") {
+TEST_CASE("mpi2dd: the text report distinguishes ranks of different worlds") {
   const mpi2dd_launch run({}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "spawn=1"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);
@@ -60,7 +60,7 @@ TEST_CASE("mpi2dd: the report for people tells ranks of different worlds apart")
   CHECK_THAT(run.command.out, ContainsSubstring(", spawn 0 of rank 0 of world 0\n"));
 }
 
-TEST_CASE("mpi2dd: an abort is reported with its reason, by the rank first") {
+TEST_CASE("mpi2dd: an abort is reported with its reason and with the rank that raised it") {
   const mpi2dd_launch run({"--json"}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "1/abort=no memory left"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 134);
@@ -75,7 +75,7 @@ TEST_CASE("mpi2dd: an abort is reported with its reason, by the rank first") {
   CHECK(by_starter.at("change").at("raised_by").at("pid") == by_starter.at("starter").at("pid"));
 }
 
-TEST_CASE("mpi2dd: attach tells the abort_string of a process that was at its abort before") {
+TEST_CASE("mpi2dd: attach reports the abort_string of a process that aborted before") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold", "1/aborting=no memory left"}};
   job.ready();
   const pid_t aborts = job.rank("w0", 1);
@@ -98,7 +98,7 @@ TEST_CASE("mpi2dd: attach tells the abort_string of a process that was at its ab
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: attach from a mere rank finds all of the job and leaves it as it was") {
+TEST_CASE("mpi2dd: attach to a rank finds the whole job and leaves it as it was") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--metadirectory", "--directories", "2",
                      "--hold", "1/spawn_apart=2"}};
   job.ready();
@@ -122,7 +122,7 @@ TEST_CASE("mpi2dd: attach from a mere rank finds all of the job and leaves it as
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: a starter with both interfaces is acquired by MPI2DD, unless the other is chosen") {
+TEST_CASE("mpi2dd: a starter with both interfaces is acquired through MPI2DD, unless --interface says mpir") {
   const mpi2dd_launch newer({"--json"}, {"mpi2dd_starter_both", "--ranks", "2", "--world", "w0"});
   INFO(newer.command.err);
   REQUIRE_FALSE(newer.reports.empty());
@@ -130,7 +130,7 @@ TEST_CASE("mpi2dd: a starter with both interfaces is acquired by MPI2DD, unless 
   CHECK(newer.reports.back().at("interface") == "mpi2dd");
   CHECK(newer.reports.back().at("starter").at("has_both") == true);
   const mpi2dd_launch in_words({}, {"mpi2dd_starter_both", "--ranks", "2", "--world", "w0"});
-  CHECK_THAT(in_words.command.out, ContainsSubstring("MPIR as well as MPI2DD"));
+  CHECK_THAT(in_words.command.out, ContainsSubstring("the starter has MPI2DD and MPIR"));
 
   const mpi2dd_launch older({"--json", "--interface", "mpir"},
                             {"mpi2dd_starter_both", "--ranks", "2", "--world", "w0"});
@@ -143,7 +143,7 @@ TEST_CASE("mpi2dd: a starter with both interfaces is acquired by MPI2DD, unless 
   CHECK(older.said(older.said("starter_pid") + ".debugger_flags_at_end") == "0x0");
 }
 
-TEST_CASE("mpi2dd: an interface that is asked for and is not there is an error") {
+TEST_CASE("mpi2dd: an interface that the starter lacks is an error") {
   const mpi2dd_launch no_mpir({"--interface", "mpir"}, {"mpi2dd_starter", "--ranks", "1"});
   CHECK(no_mpir.command.exit_code == 125);
   CHECK_THAT(no_mpir.command.err, ContainsSubstring("does not define MPIR_"));
@@ -156,7 +156,7 @@ TEST_CASE("mpi2dd: an interface that is asked for and is not there is an error")
   CHECK(run_command({MPIACQ_COMMAND, "launch", "--interface", "both", "--", "/bin/true"}).exit_code == 125);
 }
 
-TEST_CASE("mpi2dd: a command for each rank is told its world, and ranks are chosen by it") {
+TEST_CASE("mpi2dd: --each knows the world of a rank, and --ranks selects ranks by their world") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold", "spawn=2"}};
   job.ready();
   const auto run = run_command({MPIACQ_COMMAND, "attach", "--each", "echo {rank} {world} {pid}", "--jobs", "1",
@@ -171,7 +171,7 @@ TEST_CASE("mpi2dd: a command for each rank is told its world, and ranks are chos
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: stacks of all worlds are one tree, whose ranks are told apart") {
+TEST_CASE("mpi2dd: the stacks of all worlds are one tree that distinguishes their ranks") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold", "spawn=2"}};
   job.ready();
   const bool from_rank = GENERATE(false, true);
@@ -189,7 +189,7 @@ TEST_CASE("mpi2dd: stacks of all worlds are one tree, whose ranks are told apart
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("mpi2dd: stacks come with the report of a launch") {
+TEST_CASE("mpi2dd: the report of a launch contains the stacks") {
   const mpi2dd_launch run({"--json", "--stacks"}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "spawn=1"});
   INFO(run.command.err);
   CHECK(run.command.exit_code == 0);
@@ -202,7 +202,7 @@ TEST_CASE("mpi2dd: stacks come with the report of a launch") {
   CHECK(seen);
 }
 
-TEST_CASE("mpi2dd: killed while it holds a job, mpiacq leaves it to end as it would have") {
+TEST_CASE("mpi2dd: a job whose mpiacq is killed ends as it would without mpiacq") {
   const scratch_folder folder;
   const std::string port = "killed." + std::to_string(::getpid());
   // The rank waits for somebody to connect, and then spawns: nobody would open a gate any more.
@@ -237,7 +237,7 @@ TEST_CASE("mpi2dd: killed while it holds a job, mpiacq leaves it to end as it wo
   CHECK(tool.wait().signal == SIGKILL);
 }
 
-TEST_CASE("mpi2dd: left stopped, a job can be taken by the next, and its gates are opened then") {
+TEST_CASE("mpi2dd: a second tool can take over a job that was left stopped, and then its gates open") {
   const scratch_folder folder;
   running_command tool(mpi2dd_launch::words({"--json", "--then", "stop"},
                                             {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--exit", "3"}),

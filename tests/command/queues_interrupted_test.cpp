@@ -49,7 +49,7 @@ bool all_run(const queue_job& job) {
 
 }  // namespace
 
-TEST_CASE("queues: a signal lets all ranks go at once, and what was read is told") {
+TEST_CASE("queues: a signal releases all ranks at once, and the report contains what was read") {
   struct way {
     int signal;
     std::vector<std::string> options;
@@ -89,7 +89,7 @@ TEST_CASE("queues: a signal lets all ranks go at once, and what was read is told
   }
 }
 
-TEST_CASE("queues: a signal while the ranks of a communicator are looked for") {
+TEST_CASE("queues: a signal ends the search for the ranks of a communicator") {
   queue_job job(2, {"comm:pair:1,0", "library:" + queue_library("hang")});
   running_command tool = started(job, {"--ranks", "comm:pair"});
   REQUIRE(comes_true([&] { return !library_processes(tool.pid()).empty(); }));
@@ -100,7 +100,7 @@ TEST_CASE("queues: a signal while the ranks of a communicator are looked for") {
   CHECK(all_run(job));
 }
 
-TEST_CASE("queues: a rank that another tool has for a moment is tried again") {
+TEST_CASE("queues: a rank that another tool holds for a moment is tried again") {
   // While the first rank's library hangs, the other rank is given back.
   queue_job job(2, {"receive:world:any:1:8", "@0", "library:" + queue_library("hang")});
   const pid_t traced = job.ranks().at(1);
@@ -120,7 +120,7 @@ TEST_CASE("queues: a rank that another tool has for a moment is tried again") {
   CHECK(all_run(job));
 }
 
-TEST_CASE("queues: how far it is shows on a terminal, where there are many ranks") {
+TEST_CASE("queues: a terminal shows the progress if there are many ranks") {
   for (const int ranks : {2, 12}) {
     INFO(ranks);
     queue_job job(ranks, {"receive:world:any:1:8"});

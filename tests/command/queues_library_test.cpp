@@ -47,7 +47,7 @@ void check_library(const queue_job& job, const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("queues: a name of eight bytes in MPIR_dll_name is an array, and is looked for as the rank's linker would") {
+TEST_CASE("queues: a name of eight bytes in MPIR_dll_name is an array, and is searched as the rank's linker would") {
   const searched_folder folder("libq.so");
   auto words = words_of_a_deadlock();
   words.insert(words.begin(), "library:libq.so");
@@ -55,7 +55,7 @@ TEST_CASE("queues: a name of eight bytes in MPIR_dll_name is an array, and is lo
   check_library(job, folder.file("libq.so"));
 }
 
-TEST_CASE("queues: a bare name that only the dynamic linker's cache knows is found there") {
+TEST_CASE("queues: a bare name that only the dynamic linker's cache contains is found there") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can give a command another cache of the dynamic linker");
   const scratch_folder folder;
   const std::string library = std::filesystem::path(folder.path("libqueue_perfect.so")).lexically_normal();
@@ -79,7 +79,7 @@ TEST_CASE("queues: a bare name that only the dynamic linker's cache knows is fou
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
 }
 
-TEST_CASE("queues: an MPI that names no library has the one that debuggers look for") {
+TEST_CASE("queues: an MPI that names no library has the library that debuggers look for") {
   const searched_folder folder("libtvmpich.so");
   const queue_job job(2, words_of_a_deadlock(), {}, "queue_job_short_name");
   check_library(job, folder.file("libtvmpich.so"));
@@ -131,7 +131,7 @@ TEST_CASE("queues: without a queue library the report says what the stacks show"
   CHECK(seen.at("collective_gaps") == json::array({json{{"call", "MPI_Barrier"}, {"ranks", "0-1"}, {"missing", "2"}}}));
 }
 
-TEST_CASE("queues: a rank that waits for one in MPI_Finalize is a deadlock that names both") {
+TEST_CASE("queues: a rank that waits for a rank in MPI_Finalize is a deadlock that names both") {
   const queue_job job(2, {"in:MPI_Finalize", "@0", "in:MPI_Recv", "receive:world:1:7:64", "@all"});
   const auto run = queues(job.pid());
   INFO(run.err << run.out);

@@ -86,7 +86,7 @@ json queues_document(long pid, int status) {
 
 }  // namespace
 
-TEST_CASE("queues: spawned processes of this node get the numbers beyond MPI_COMM_WORLD, and are read like ranks") {
+TEST_CASE("queues: spawned processes of this node get numbers beyond MPI_COMM_WORLD and are read like ranks") {
   const spawned_rank grandchild("3", "4", {});
   const spawned_rank child("2", "3", {"in:MPI_Recv", "comm:merged:0,1,2", "receive:merged:1:9:16", grandchild.word()});
   queue_job job(2, {"library:" + queue_library("mpi2"), "in:MPI_Recv", "comm:merged:0,1,2", "@1",
@@ -116,7 +116,7 @@ TEST_CASE("queues: spawned processes of this node get the numbers beyond MPI_COM
   CHECK(json::parse(attached.out).at("queues").at("ranks").at(2).at("pid") == child.pid());
 }
 
-TEST_CASE("queues: a spawned process that its library does not number by identities says nothing of the ranks") {
+TEST_CASE("queues: a spawned process that its library does not number by identities is kept apart from the ranks") {
   const spawned_rank child("0", "2", {"in:MPI_Recv", "receive:world:1:7:64"});
   queue_job job(2, {"library:" + queue_library("mpi2"), "in:MPI_Recv", "@0", "receive:world:1:7:64", "@1",
                     "receive:world:0:8:32", child.word()});
@@ -128,7 +128,7 @@ TEST_CASE("queues: a spawned process that its library does not number by identit
   CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1}));
 }
 
-TEST_CASE("queues: a process that is named as spawned, and runs another program or has ended, is left alone") {
+TEST_CASE("queues: a spawned process that runs another program or has ended is left alone") {
   const live_process other({"/bin/sleep", "60"});
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
@@ -148,7 +148,7 @@ TEST_CASE("queues: a process that is named as spawned, and runs another program 
   CHECK(other_has("voluntary_ctxt_switches") == before);
 }
 
-TEST_CASE("queues: what ranks spawn is told when it happens, while a launched job is followed") {
+TEST_CASE("queues: launch reports the processes that ranks spawn as soon as they spawn them") {
   const auto run = run_command(launch_line({"--queues"}, "mpi2", two_spawns_later));
   INFO(run.err);
   CHECK(run.exit_code == 0);
@@ -172,7 +172,8 @@ TEST_CASE("queues: what ranks spawn is told when it happens, while a launched jo
 }
 
 TEST_CASE(
-    "queues: at a second spawn event stacks and queues of all ranks are taken, and all are followed from then on") {
+    "queues: at a second spawn event the stacks and queues of all ranks are taken, and all ranks are followed "
+    "afterwards") {
   const std::vector<std::string> words = {"grows",
                                           "in:MPI_Recv",
                                           "@0",
@@ -205,7 +206,7 @@ TEST_CASE(
   CHECK(new_processes(report, 1) == std::vector<long>{4712});
 }
 
-TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
+TEST_CASE("queues: attach follows the ranks for the processes that they spawn") {
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4700:n6:/opt/early", "later", "@1",
                     "spawned:4711:n7:/opt/worker"});
   const json report = followed(job);
@@ -213,7 +214,7 @@ TEST_CASE("queues: an attached job is followed for what its ranks spawn, too") {
   CHECK(new_processes(report, 1) == std::vector<long>{4700, 4711});
 }
 
-TEST_CASE("queues: ranks that agents look after are not followed for new processes, and are named") {
+TEST_CASE("queues: the report names the ranks behind agents, which are not followed for new processes") {
   const fake_ssh ssh;
   queue_job job(2, {"library:" + queue_library("mpi2"), "later", "@1", "spawned:4711:n7:/opt/worker"});
   const json report = followed(job, {"--agents", "ssh"});
@@ -224,7 +225,7 @@ TEST_CASE("queues: ranks that agents look after are not followed for new process
              ContainsSubstring("ranks 0-1 are on other nodes: new processes of theirs will not be told"));
 }
 
-TEST_CASE("queues: ranks are followed for new processes only where their library tells of them") {
+TEST_CASE("queues: ranks are followed for new processes only if their library announces them") {
   for (const std::string library : {"perfect", "mpi2_without_spawn_breakpoint_name"}) {
     INFO(library);
     queue_job job(2, {"library:" + queue_library(library)});
@@ -238,8 +239,7 @@ TEST_CASE("queues: ranks are followed for new processes only where their library
   }
 }
 
-TEST_CASE(
-    "queues: whoever follows ranks for new processes lets them go when it is told to end, and when it is killed") {
+TEST_CASE("queues: ranks that are followed for new processes run on if mpiacq ends or is killed") {
   for (const int signal : {SIGINT, SIGKILL}) {
     INFO(signal);
     queue_job job(2, {"library:" + queue_library("mpi2"), "later", "@1", "spawned:4711:n7:/opt/worker"});

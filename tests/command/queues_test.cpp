@@ -82,7 +82,7 @@ TEST_CASE("queues: two ranks that each wait in a receive for the other are a dea
   CHECK(WEXITSTATUS(job.end()) == 0);
 }
 
-TEST_CASE("queues: for people the deadlock comes first, with its reasons") {
+TEST_CASE("queues: the text report begins with the deadlock and its reasons") {
   queue_job job(2, words_of_a_deadlock());
   const auto run = queues(job.pid());
   INFO(run.out << run.err);
@@ -97,7 +97,7 @@ TEST_CASE("queues: for people the deadlock comes first, with its reasons") {
   CHECK_THAT(run.out, !ContainsSubstring("\x1b["));
 }
 
-TEST_CASE("queues: sends and receives are brought together, and those behind a deadlock are told") {
+TEST_CASE("queues: the report pairs sends and receives, and names the ranks behind a deadlock") {
   queue_job job(4, {"@0", "send:world:1:5:100", "@1", "receive:world:any:5:100", "unexpected:world:2:9:8", "@2",
                     "in:MPI_Recv", "receive:world:2:1:4", "@3", "in:MPI_Ssend", "send:world:2:3:10"});
   const json seen = queues_of(job);
@@ -111,14 +111,14 @@ TEST_CASE("queues: sends and receives are brought together, and those behind a d
   CHECK(seen.at("deadlocks").at(0).at("behind") == "3");
 }
 
-TEST_CASE("queues: what a barrier waits for, on a communicator of some ranks") {
+TEST_CASE("queues: a barrier on a communicator of some ranks waits for its missing members") {
   queue_job job(4, {"comm:odd ranks:3,1", "@3", "in:MPI_Barrier", "receive:odd ranks:1:-16:0"});
   const json seen = queues_of(job);
   CHECK(waits_in(seen) == "3>1");
   CHECK(seen.at("waits").at(0).at("why") == "in MPI_Barrier on odd ranks, which it has not come to");
 }
 
-TEST_CASE("queues: a library that crashes fails for its rank alone") {
+TEST_CASE("queues: a library that crashes fails only for its rank") {
   queue_job job(3, {"receive:world:any:1:8", "@1", "library:" + queue_library("crash")});
   const json seen = queues_of(job, {}, 1);
   INFO(seen.dump(1));
@@ -134,7 +134,7 @@ TEST_CASE("queues: a library that crashes fails for its rank alone") {
   check_untouched(job);
 }
 
-TEST_CASE("queues: a library that asks for types that nobody knows is not believed") {
+TEST_CASE("queues: the answers of a library that asks for unknown types do not count") {
   queue_job job(2, {"library:" + queue_library("wants_field"), "in:MPI_Recv", "@0", "receive:world:1:7:64", "@1",
                     "receive:world:0:8:32"});
   const json seen = queues_of(job, {}, 1);
@@ -149,13 +149,13 @@ TEST_CASE("queues: a library that asks for types that nobody knows is not believ
   CHECK(text.find("that the message-queue library asks for", cause + 1) == std::string::npos);
 }
 
-TEST_CASE("queues: a library that others can write is loaded by order only, another one by its path") {
+TEST_CASE("queues: a library that other users can write needs --trust-library, and --library chooses one by its path") {
   queue_job job(2, {"library:"});
   const auto lacking = run_command({MPIACQ_COMMAND, "queues", std::to_string(job.pid())});
   CHECK(lacking.exit_code == 1);
   CHECK_THAT(lacking.out, ContainsSubstring("--library"));
-  CHECK(lacking.out.find("no pending operations") == std::string::npos);
-  CHECK(lacking.out.find("nobody is seen to wait") == std::string::npos);
+  CHECK(lacking.out.find("no pending operation") == std::string::npos);
+  CHECK(lacking.out.find("no rank is known to wait") == std::string::npos);
 
   const scratch_folder folder;
   const std::string copy = folder.path("libqueue.so");
@@ -170,7 +170,7 @@ TEST_CASE("queues: a library that others can write is loaded by order only, anot
   CHECK(seen.at("library").at("trusted") == true);
 }
 
-TEST_CASE("queues: ranks are chosen by number, and by the name of a communicator") {
+TEST_CASE("queues: --ranks chooses ranks by number and by the name of a communicator") {
   queue_job job(4, {"comm:pair:3,1"});
   CHECK(queues_of(job, {"--ranks", "1-2"}).at("ranks").size() == 2);
   const json members = queues_of(job, {"--ranks", "comm:pair"});
@@ -195,7 +195,7 @@ TEST_CASE("queues: ranks are chosen by number, and by the name of a communicator
   for (const pid_t rank : {ranks[1], ranks[3], job.pid()}) ::kill(rank, SIGCONT);
 }
 
-TEST_CASE("queues: attach and launch have them in their reports") {
+TEST_CASE("queues: the reports of attach and launch contain the queues") {
   queue_job job(2, words_of_a_deadlock());
   const attached seen = attach(job.pid(), {"--queues", "--trust-library"});
   INFO(seen.command.err);
@@ -226,7 +226,7 @@ TEST_CASE("queues: attach and launch have them in their reports") {
   CHECK(report.at("queues").at("waits").size() == 2);
 }
 
-TEST_CASE("queues: new processes of the MPI-2 extension are in the report") {
+TEST_CASE("queues: the report lists new processes of the MPI-2 extension") {
   queue_job job(2, {"library:" + queue_library("mpi2"), "@1", "spawned:4711:n7:/opt/worker"});
   const json seen = queues_of(job);
   INFO(seen.dump(1));
@@ -236,16 +236,16 @@ TEST_CASE("queues: new processes of the MPI-2 extension are in the report") {
         json::array({{{"pid", 4711}, {"host", "n7"}, {"executable", "/opt/worker"}}}));
 }
 
-TEST_CASE("queues: ranks that do the same share a line") {
+TEST_CASE("queues: ranks with the same operation share a line") {
   queue_job job(3, {"in:MPI_Recv", "receive:world:any:7:8"});
   const auto run = queues(job.pid());
   INFO(run.out << run.err);
-  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0-2 wait for each other, none of them can go on alone\n"));
+  CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0-2 wait for each other; none of them can continue alone\n"));
   CHECK_THAT(run.out, ContainsSubstring("ranks 0-2 wait for any other of 0-2: in MPI_Recv: a receive with tag 7"));
   CHECK_THAT(run.out, ContainsSubstring("\n  0-2    MPI_COMM_WORLD  receive from  any "));
 }
 
-TEST_CASE("queues: a thousand operations are a table that a person reads") {
+TEST_CASE("queues: a thousand operations make a short table") {
   queue_job job(3, {"many:1000"});
   const auto run = queues(job.pid());
   CHECK(run.exit_code == 0);
@@ -255,7 +255,7 @@ TEST_CASE("queues: a thousand operations are a table that a person reads") {
   CHECK(world(queues_of(job), 2).at("receives").size() == 1000);
 }
 
-TEST_CASE("queues: a rank that another tracer has, one that is stopped, ranks of other nodes") {
+TEST_CASE("queues: the report names a rank that another tracer holds, a stopped rank, and ranks of other nodes") {
   queue_job job(3, {});
   const pid_t traced = job.ranks().at(1), stopped = job.ranks().at(2);
   ::kill(stopped, SIGSTOP);
@@ -277,7 +277,7 @@ TEST_CASE("queues: a rank that another tracer has, one that is stopped, ranks of
   CHECK_THAT(run.out, ContainsSubstring("on other nodes, and not looked at: ranks 0-1"));
 }
 
-TEST_CASE("queues: killed in the middle, it leaves the job running and no process behind") {
+TEST_CASE("queues: a command that is killed leaves the job running and no process behind") {
   queue_job job(2, {"receive:world:any:1:8", "library:" + queue_library("hang")});
   std::set<pid_t> left;
   {
@@ -305,7 +305,7 @@ TEST_CASE("queues: killed in the middle, it leaves the job running and no proces
   CHECK(WEXITSTATUS(job.end()) == 0);
 }
 
-TEST_CASE("queues: what cannot be looked at ends in 125") {
+TEST_CASE("queues: a job that cannot be examined ends the command in 125") {
   CHECK(queues(999999999).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "queues"}).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "queues", "--ranks", "comm:", "1"}).exit_code == 125);
@@ -333,7 +333,7 @@ std::size_t place_of(const std::vector<std::string>& lines, const std::string& r
 
 }  // namespace
 
-TEST_CASE("queues: for people each rank's operations stand in the library's order") {
+TEST_CASE("queues: the text report keeps each rank's operations in the library's order") {
   // Rank 1 has the two receives of rank 0 the other way round, and one of them twice.
   queue_job job(2, {"@0", "receive:world:1:70:8", "receive:world:1:80:8", "@1", "receive:world:1:80:8",
                     "receive:world:1:70:8", "receive:world:1:70:8"});

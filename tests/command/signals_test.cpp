@@ -65,7 +65,7 @@ int never_ends(signal_catcher&) {
 
 }  // namespace
 
-TEST_CASE("a signal that a busy command does not take ends a command that only looks") {
+TEST_CASE("a signal that a busy command does not take ends a command that only observes") {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     busy_process command{when_busy::end, never_ends};
     command.send(number);
@@ -91,7 +91,7 @@ TEST_CASE("a signal that is taken does not end the command") {
   CHECK(WEXITSTATUS(status) == SIGINT);
 }
 
-TEST_CASE("a signal to a command with a job under it waits until it is taken") {
+TEST_CASE("a signal to a command that controls a job waits until the command takes it") {
   busy_process command{when_busy::keep, [](signal_catcher& signals) {
                          pollfd source{signals.descriptor(), POLLIN, 0};
                          while (::poll(&source, 1, -1) < 0 && errno == EINTR) continue;

@@ -68,7 +68,7 @@ class muted_command {
 
 }  // namespace
 
-TEST_CASE("slow reader: a running job goes on while nobody reads what a command says of it") {
+TEST_CASE("slow reader: a running job runs on while no program reads the report about it") {
   queue_job job(2, words_of_a_deadlock());
   std::vector<std::string> words = GENERATE(values<std::vector<std::string>>({{"attach"},
                                                                               {"attach", "--json"},
@@ -92,7 +92,7 @@ TEST_CASE("slow reader: a running job goes on while nobody reads what a command 
   for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
 }
 
-TEST_CASE("slow reader: a job that is launched comes to its end while nobody reads the reports of its events") {
+TEST_CASE("slow reader: a launched job ends while no program reads the reports of its events") {
   const scratch_folder folder;
   const std::string oracle = folder.path("oracle");
   // Its ranks write to the same standard output, so it has none of its own here.

@@ -38,7 +38,7 @@ std::set<std::string> ranks_in(const json& report, const std::string& function) 
 
 }  // namespace
 
-TEST_CASE("stacks: Ctrl-C ends it also while the memory of a rank does not answer, and the ranks run on") {
+TEST_CASE("stacks: Ctrl-C ends the command also while the memory of a rank does not answer, and the ranks run on") {
   if (::geteuid() != 0) MPIACQ_SKIP("a page whose faults nobody serves (userfaultfd) stops the kernel for root alone");
   running_starter starter({"checked", "--rank", "checked_rank_silent", "--ranks", "3", "--hold", "--exit", "3"});
   starter.ready();
@@ -53,7 +53,7 @@ TEST_CASE("stacks: Ctrl-C ends it also while the memory of a rank does not answe
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("stacks: one tree of all ranks, and the starter is not even looked into") {
+TEST_CASE("stacks: the report is one tree of all ranks, and the starter is not examined") {
   running_starter starter({"starter_pie", "--hold", "--ranks", "5", "--exit", "3"});
   starter.ready();
   const auto run = stacks(starter.pid(), {"--json"});
@@ -85,7 +85,7 @@ TEST_CASE("stacks: one tree of all ranks, and the starter is not even looked int
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 
-TEST_CASE("stacks: a rank's number leads to its job") {
+TEST_CASE("stacks: the pid of a rank leads to its job") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const json seen = json_of(stacks(starter.ranks().at(2), {"--json"}));
@@ -94,7 +94,7 @@ TEST_CASE("stacks: a rank's number leads to its job") {
   CHECK(seen.at("ranks").size() == 4);
 }
 
-TEST_CASE("stacks: the reports for people and for graphs") {
+TEST_CASE("stacks: the report is written as text, as folded stacks and for Graphviz") {
   running_starter starter({"starter_pie", "--hold", "--ranks", "3"});
   starter.ready();
   const auto text = stacks(starter.pid());
@@ -103,7 +103,7 @@ TEST_CASE("stacks: the reports for people and for graphs") {
   CHECK_THAT(text.out, ContainsSubstring("stacks of 3 of 3 ranks"));
   CHECK_THAT(text.out, ContainsSubstring("  0-2  "));
   CHECK_THAT(text.out, ContainsSubstring("be_a_rank at starter.c:"));
-  CHECK_THAT(text.out, ContainsSubstring("agree in all their calls"));
+  CHECK_THAT(text.out, ContainsSubstring("in the same calls below it"));
   CHECK_THAT(text.out, !ContainsSubstring("\x1b["));
 
   const auto folded = stacks(starter.pid(), {"--folded", "--samples", "4", "--interval", "0"});
@@ -118,7 +118,7 @@ TEST_CASE("stacks: the reports for people and for graphs") {
   CHECK_THAT(dot.out, ContainsSubstring("label=\"0-2\""));
 }
 
-TEST_CASE("stacks: selected ranks, and ranks of other nodes") {
+TEST_CASE("stacks: the report shows the selected ranks and names ranks of other nodes") {
   running_starter starter({"checked", "--hold", "--ranks", "6"});
   starter.ready();
   const json some = json_of(stacks(starter.pid(), {"--json", "--ranks", "1,4-5"}));
@@ -135,7 +135,7 @@ TEST_CASE("stacks: selected ranks, and ranks of other nodes") {
   for (const json& row : none.at("ranks")) CHECK(row.at("outcome") == "remote");
 }
 
-TEST_CASE("stacks: a rank that another tracer has is named with its tracer, the others are shown") {
+TEST_CASE("stacks: the report names a rank that another tracer holds, and shows the other ranks") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const pid_t rank = starter.ranks().at(1);
@@ -151,7 +151,7 @@ TEST_CASE("stacks: a rank that another tracer has is named with its tracer, the 
   CHECK(seen.at("tree")[0].at("ranks") == "0,2-3");
 }
 
-TEST_CASE("stacks: a rank that was stopped is shown, and stays stopped") {
+TEST_CASE("stacks: a stopped rank is shown and stays stopped") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const pid_t rank = starter.ranks().at(3);
@@ -163,7 +163,7 @@ TEST_CASE("stacks: a rank that was stopped is shown, and stays stopped") {
   ::kill(rank, SIGCONT);
 }
 
-TEST_CASE("stacks: attach has them in its report") {
+TEST_CASE("stacks: the report of attach contains the stacks") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   const attached seen = attach(starter.pid(), {"--stacks"});
@@ -171,11 +171,11 @@ TEST_CASE("stacks: attach has them in its report") {
   CHECK(seen.command.exit_code == 0);
   CHECK(seen.report.at("stacks").at("tree")[0].at("ranks") == "0-3");
   const auto text = run_command({MPIACQ_COMMAND, "attach", "--stacks", std::to_string(starter.pid())});
-  CHECK_THAT(text.out, ContainsSubstring("agree in all their calls"));
+  CHECK_THAT(text.out, ContainsSubstring("in the same calls below it"));
   for (const pid_t rank : starter.ranks()) CHECK(runs_freely(rank));
 }
 
-TEST_CASE("stacks: colour on a terminal alone, and not where NO_COLOR is set") {
+TEST_CASE("stacks: only a terminal gets colour, and none if NO_COLOR is set") {
   running_starter starter({"checked", "--hold"});
   starter.ready();
   for (const bool refused : {false, true}) {
@@ -186,7 +186,7 @@ TEST_CASE("stacks: colour on a terminal alone, and not where NO_COLOR is set") {
   }
 }
 
-TEST_CASE("stacks: what cannot be looked at ends in 125, and is said") {
+TEST_CASE("stacks: a job that cannot be examined ends the command in 125 with a sentence") {
   running_starter starter({"starter_pie", "--step"});
   starter.ready();
   const auto early = stacks(starter.pid(), {"--timeout", "0.1"});

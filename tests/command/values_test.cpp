@@ -76,7 +76,7 @@ TEST_CASE("attach does not wait for the table of a starter that aborts") {
   CHECK(WEXITSTATUS(starter.end()) == 0);
 }
 
-TEST_CASE("the command says what to type where the library recommends something") {
+TEST_CASE("the command names the option that does what the library recommends") {
   const auto run = run_command({MPIACQ_COMMAND, "inspect", fixture("starter_stripped_bare")});
   CHECK_THAT(run.out, ContainsSubstring("name the folder of the debug file"));
   CHECK_THAT(run.out, ContainsSubstring("(--debug-dir DIR)"));

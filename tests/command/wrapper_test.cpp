@@ -54,7 +54,7 @@ const std::string runs_it = "\"$@\"; s=$?; echo the wrapper goes on; exit $s";
 
 }  // namespace
 
-TEST_CASE("a wrapper that runs the starter as a child is followed to it, and its status is what we end with") {
+TEST_CASE("a wrapper that runs the starter as a child is followed, and mpiacq ends with the wrapper's status") {
   const auto wrapper = GENERATE(values<std::vector<std::string>>({
       {fixture("wrapper"), "fork"},
       {"sh", "-c", runs_it, "sh"},
@@ -105,14 +105,14 @@ TEST_CASE("a script is followed as libtool's are") {
   CHECK(run.command.exit_code == 3);
 }
 
-TEST_CASE("programs before the starter that have its interface, and do not spawn, are passed by") {
+TEST_CASE("programs that have the interface and do not spawn are skipped before the starter") {
   const std::string decoy = "MPIACQ_ORACLE= " + fixture("starter_never_spawns") + "; ";
   const auto run = launch_words({"sh", "-c", decoy + runs_it, "sh", fixture("starter_pie"), "--exit", "2"});
   check_job(run);
   CHECK(run.command.exit_code == 2);
 }
 
-TEST_CASE("what the wrapper starts beside the starter is let go, and ends as it would") {
+TEST_CASE("programs that the wrapper starts beside the starter are released and end as they would") {
   const scratch_folder folder;
   const std::string script = "(sleep 0.3; echo $? > " + folder.path("aside") + ") & \"$@\"; s=$?; wait; exit $s";
   const auto run = launch_words({"sh", "-c", script, "sh", fixture("starter_pie"), "--exit", "1"});
@@ -121,20 +121,20 @@ TEST_CASE("what the wrapper starts beside the starter is let go, and ends as it 
   CHECK(file_contents(folder.path("aside")) == "0\n");
 }
 
-TEST_CASE("a wrapper that ends before its starter has spawned leaves it to be reported") {
+TEST_CASE("a starter whose wrapper has ended before the spawn is reported") {
   const auto run = launch_words({"sh", "-c", "(sleep 0.2; exec \"$@\") & exit 4", "sh", fixture("starter_pie")});
   check_job(run);
   CHECK(run.command.exit_code == 4);
 }
 
-TEST_CASE("a wrapper whose starter never comes ends in a sentence, with nothing harmed") {
+TEST_CASE("a wrapper that starts no starter ends mpiacq with a sentence and without harm") {
   const auto run = launch_words({"sh", "-c", "true; ls / > /dev/null; exit 0"});
   CHECK(run.report_text.empty());
   CHECK(run.command.exit_code == 125);
   CHECK_THAT(run.command.err, ContainsSubstring("without having reported any processes"));
 }
 
-TEST_CASE("a wrapper that is given up on goes on with all that it started") {
+TEST_CASE("a wrapper that mpiacq gives up on runs on with everything that it started") {
   const scratch_folder folder;
   const std::string script = "sleep 1; echo $? > " + folder.path("slept") + "; exit 7";
   const auto run = launch_words({"sh", "-c", script}, {"--timeout", "0.2"});

@@ -8,7 +8,7 @@
 
 #include "library/mqs_abi.hpp"
 #include "library/mqs_decoding.hpp"
-#include "report/printable.hpp"
+#include "library/printable_text.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::mqd_host;

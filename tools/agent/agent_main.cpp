@@ -12,14 +12,14 @@
 #include "helper/standard_streams.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/agent.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 namespace {
 
 constexpr int failed = 125;  // as mpiacq's own
 
 int complain(const mpiacq::error& why) {
-  std::fprintf(stderr, "mpiacq-agent: %s\n", mpiacq::tool::printable(why.message).c_str());
+  std::fprintf(stderr, "mpiacq-agent: %s\n", mpiacq::base::printable(why.message).c_str());
   return failed;
 }
 

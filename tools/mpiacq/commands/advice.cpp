@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "mpiacq/base/remedies.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
 struct advice {
-  std::string_view remedy;  ///< as the library's sentences have it
+  std::string_view remedy;  ///< words in the library's sentences
   std::string_view option;
 };
 
@@ -31,7 +31,7 @@ constexpr std::array<advice, 8> all_advice = {{
 }  // namespace
 
 std::string advised(std::string_view sentence) {
-  std::string text = printable(sentence);
+  std::string text = base::printable(sentence);
   for (const advice& one : all_advice) {
     if (sentence.find(one.remedy) != std::string_view::npos) text += fmt::format(" ({})", one.option);
   }

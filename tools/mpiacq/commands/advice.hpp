@@ -6,7 +6,7 @@
 
 namespace mpiacq::tool {
 
-/// A sentence of the library for a person: printable, and behind it the options that do what it recommends.
+/// A sentence of the library in printable form, followed by the options that do what it recommends.
 [[nodiscard]] std::string advised(std::string_view sentence);
 
 }  // namespace mpiacq::tool

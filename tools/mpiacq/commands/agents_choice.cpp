@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/progress_line.hpp"
 
 namespace mpiacq::tool {
@@ -45,8 +45,7 @@ std::optional<agents_options> agents_for(const process_table& table, const std::
 
 node_ranks_options ranks_options(const report_options& report) {
   node_ranks_options options;
-  options.debug_files = search_in(report);
-  options.debug_files.debuginfod = false;  // a download would hold the job
+  options.debug_files = search_without_downloads(report);
   return options;
 }
 
@@ -71,7 +70,7 @@ bool open_gates_elsewhere(const job_command_options& options) {
 
 /// A selection of some would leave the gates of all others closed.
 rank_selection agents_of_job::selection(bool with_gates) const {
-  return with_gates ? rank_selection{} : options_.ranks;
+  return with_gates ? rank_selection{} : options_.ranks.selection;
 }
 
 bool agents_of_job::are_wanted() const {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <optional>
 
-#include "commands/command_line.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_graph.hpp"
 #include "mpiacq/job/job_view.hpp"
 #include "mpiacq/ranks/job_ranks.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
+#include "options/job_command_options.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,51 +1,78 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
 #include <unistd.h>
 
 #include "commands/attach_session.hpp"
 #include "commands/commands.hpp"
-#include "commands/exit_status.hpp"
+#include "commands/core_command.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/job/job_view.hpp"
+#include "options/option_parts.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
+std::optional<std::string> mistake_in(const attach_command_options& options) {
+  const bool has_core_files = !options.core_files.executable.empty() || !options.core_files.sysroot.empty();
+  if (!options.core.empty() && options.process) return "PID and --core exclude each other: choose one of them";
+  if (options.core.empty() && has_core_files) return "--executable and --sysroot need --core";
+  if (options.core.empty() && !options.process) return "no PID was given. Example: mpiacq attach 4242";
+  return contradiction_in(options);
+}
+
 result<rank_selection> chosen_ranks(const attach_command_options& options, const signal_catcher& signals) {
-  const rank_choice chosen{options.ranks, options.communicator};
-  if (chosen.communicator.empty()) return chosen.ranks;
-  const look_options how{{}, job_options_of(options).debug_files, options.interface};
-  const auto job = look_at_job(options.process, how, deadline_after(options.timeout));
-  if (!job) return fail(job.error());
-  return ranks_of(chosen, *job, options.queue, how.debug_files, options.agents, signals.descriptor());
+  if (options.ranks.communicator.empty()) return options.ranks.selection;
+  const look_options how{{}, search_without_downloads(options.report), options.interface};
+  const auto job = TRY(look_at_job(*options.process, how, deadline_after(options.timeout)));
+  return ranks_of(options.ranks, job, options.queue, how.debug_files, options.agents, signals.descriptor());
+}
+
+result<int> run(attach_command_options options) {
+  if (!options.core.empty()) return run_core(options);
+  auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
+  // Before the attach: a Ctrl-C releases the job and does not only end mpiacq.
+  signal_catcher signals{when_busy::end};
+  options.ranks.selection = TRY(chosen_ranks(options, signals));
+  agents_of_job agents(options, signals.descriptor());
+  agents.reach(*options.process);
+  const auto attached = TRY(job::attach(*options.process, job_options_of(options)));
+  return attach_session(*attached, options, agents, report, signals).run();
+}
+
+declared_command declare(CLI::App& app) {
+  const auto options = std::make_shared<attach_command_options>();
+  options->after = then::detach;
+  add_process_operand(app, options->process);
+  add_job_command_options(app, *options, "Give up, and let the job run, if it has no process table within this time");
+  app.add_option("--core", options->core, "Report the job from a core file of the starter, of any machine")
+      ->type_name("FILE")
+      ->group(option_group::core);
+  add_core_file_options(app, options->core_files);
+  return {.run = [options] { return run(*options); }, .mistake = [options] { return mistake_in(*options); }};
 }
 
 }  // namespace
 
-int run_attach(const attach_command_options& options) {
-  auto report = report_file::open(options.report, STDOUT_FILENO);
-  if (!report) {
-    complain(report.error());
-    return status_tool_failed;
-  }
-  // Before the attach: a Ctrl-C lets the job go, not just us.
-  signal_catcher signals{when_busy::end};
-  attach_command_options asked = options;
-  const auto ranks = chosen_ranks(options, signals);
-  if (!ranks) {
-    complain(ranks.error());
-    return status_tool_failed;
-  }
-  asked.ranks = *ranks;
-  agents_of_job agents(asked, signals.descriptor());
-  agents.reach(asked.process);
-  auto attached = job::attach(asked.process, job_options_of(asked));
-  if (!attached) {
-    complain(attached.error());
-    return status_tool_failed;
-  }
-  return attach_session(**attached, asked, agents, *report, signals).run();
-}
+const command attach_command = {
+    .name = "attach",
+    .purpose = "Takes control of a running job, reports its processes, and releases it",
+    .example = "mpiacq attach 4242",
+    .usage = "PID\n--core FILE",
+    .details =
+        R"(The job is left as it was found, unless --then says otherwise. If PID is not the starter, mpiacq looks for the starter among the processes of this node. The report goes to standard output.
+
+More examples:
+  mpiacq attach --then stop --ranks 0-3,8 4242
+  mpiacq attach --each 'gdb -batch -ex bt -p {pid}' 4242
+  mpiacq attach --daemon /opt/tool/daemon --daemon-arg --port=5000 4242
+  mpiacq attach --core core.4242 --sysroot /mnt/node7
+
+Exit status: 0; 1 if a command of --each failed or a rank could not be looked at; 125 if mpiacq cannot take control of the job, or the job has no process table within --timeout; 128 + N after signal N.
+)",
+    .declare = declare};
 
 }  // namespace mpiacq::tool

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/each_rank.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/gates_elsewhere.hpp"
@@ -59,7 +59,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
   }
   if (const auto* abort = std::get_if<job_aborting>(&event)) {
     reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
-    // A starter that aborts publishes no table any more.
+    // A starter that aborts publishes no further table.
     const auto table = job_.processes();
     if (!reported_ && (!table || table->empty())) return leave_without_table();
     reporter_.note_failure(job_.resume());
@@ -79,7 +79,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
     complain(fmt::format("{} (pid {}) ended: {} {}", job_.starter().executable, job_.starter().pid.value(),
                          how.signaled ? "signal" : "exit status", how.value));
     if (!reported_) return status_tool_failed;
-    left_ = true;  // what still runs on ranks that may outlive it comes to its own end
+    left_ = true;  // commands on ranks that outlive the starter run to their ends
   }
   return std::nullopt;
 }
@@ -93,13 +93,13 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const std:
   reported_ = true;
   const auto asked = job_.facts().daemons;
   const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;
-  if (asked == mpir::daemon_launch::refused) reporter_.note_failure();  // it has been said why
+  if (asked == mpir::daemon_launch::refused) reporter_.note_failure();  // the reason has been printed
   if (options_.after != then::go_on && !daemons_come) {
     auto status = leave_it();
     if (options_.after != then::kill) gates.open();
     return status;
   }
-  // The starter must run to launch them, and must find what we wrote when it does.
+  // The starter must run to launch the daemons, and must find the request when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
   reporter_.note_failure(job_.resume());
   gates.open();
@@ -108,8 +108,8 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const std:
 }
 
 std::optional<int> attach_session::leave_without_daemons() {
-  // No failure: one that ends within milliseconds is not seen, and a starter tells of its daemons once in its life.
-  complain(fmt::format("{} (pid {}) has been asked for the daemons, and has not been seen to launch any within {} s",
+  // No failure: a daemon that ends within milliseconds is not seen, and a starter reports its daemons only once.
+  complain(fmt::format("mpiacq asked {} (pid {}) for the daemons, and saw it launch none within {} s",
                        job_.starter().executable, job_.starter().pid.value(), patience_of_a_person.count()));
   return leave_it();
 }
@@ -122,14 +122,14 @@ std::optional<int> attach_session::leave_it() {
   }
   const bool stops = options_.after == then::stop;
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));
-  if (stops) complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+  if (stops) complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks.selection)));
   left_ = true;
   commands_ = run_for_each(job_, options_, false);
   return std::nullopt;
 }
 
 int attach_session::leave_without_table() {
-  complain(fmt::format("{} (pid {}) aborts its job and has no process table; it goes on without us",
+  complain(fmt::format("{} (pid {}) aborts its job and has no process table; it runs on without mpiacq",
                        job_.starter().executable, job_.starter().pid.value()));
   reporter_.note_failure(job_.detach(leave::running));
   return status_tool_failed;
@@ -153,7 +153,7 @@ void attach_session::say_what_is_missing() {
 
 int attach_session::give_up() {
   const auto missing_symbols = job_.missing_symbols();
-  complain(fmt::format("{} (pid {}) has had no process table within {} s{}; it goes on without us",
+  complain(fmt::format("{} (pid {}) has had no process table within {} s{}; it runs on without mpiacq",
                        job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
                        missing_symbols ? ": " + *missing_symbols : ""));
   reporter_.note_failure(job_.detach(leave::running));

@@ -5,16 +5,16 @@
 #include <optional>
 
 #include "commands/agents_choice.hpp"
-#include "commands/command_line.hpp"
 #include "commands/rank_commands.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/job/job.hpp"
+#include "options/job_command_options.hpp"
 #include "report/job_reporter.hpp"
 #include "report/report_file.hpp"
 
 namespace mpiacq::tool {
 
-/// A running job, from the attach to where we leave it. Signals that we get are for us: we let go, and end by them.
+/// A running job, from the attach to the detach. A signal is for mpiacq: it releases the job and ends.
 class attach_session {
  public:
   attach_session(job& subject, const attach_command_options& options, agents_of_job& agents, report_file& report,
@@ -22,7 +22,7 @@ class attach_session {
   [[nodiscard]] int run();
 
  private:
-  /// The exit status, once there is one.
+  /// Gives the exit status if the session is over.
   [[nodiscard]] std::optional<int> handle(const job_event& event);
   [[nodiscard]] std::optional<int> on_table(job_snapshot::event what, const std::optional<job_change>& change);
   [[nodiscard]] std::optional<int> leave_it();
@@ -40,11 +40,11 @@ class attach_session {
   signal_catcher& signals_;
   deadline table_by_ = no_deadline;  ///< --timeout
   deadline hint_at_;
-  deadline daemons_by_ = no_deadline;  ///< set while all that is left is to see the daemons launched
+  deadline daemons_by_ = no_deadline;  ///< set while mpiacq only waits for the launch of the daemons
   bool reported_ = false;
-  bool left_ = false;                               ///< only the commands of --each are still to end
-  std::shared_ptr<const process_table> commanded_;  ///< --each: the table that commands were made for
-  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been let go
+  bool left_ = false;                               ///< mpiacq only waits for the commands of --each
+  std::shared_ptr<const process_table> commanded_;  ///< --each: the table whose ranks have commands
+  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been released
 };
 
 }  // namespace mpiacq::tool

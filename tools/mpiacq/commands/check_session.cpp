@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/session_wait.hpp"
 #include "report/check_report.hpp"
@@ -44,7 +44,7 @@ int check_session::run() {
     }
     if (run_.over()) break;
     if (clock::now() >= until_) {
-      complain(fmt::format("{} (pid {}) has not ended within {} s; it goes on without us", run_.seen().executable,
+      complain(fmt::format("{} (pid {}) has not ended within {} s; it runs on without mpiacq", run_.seen().executable,
                            run_.seen().starter.value(), *options_.timeout));
       if (auto gone = run_.let_go(); !gone) complain(gone.error());
       break;
@@ -60,21 +60,15 @@ int check_session::run() {
 }
 
 void check_session::wait_for_something() {
-  int milliseconds = -1;
-  const deadline until = std::min(run_.wake_at(), until_);
-  if (until != no_deadline) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now()).count();
-    milliseconds = static_cast<int>(std::clamp<long long>(left, 0, 60'000));
-  }
   std::array<pollfd, 2> sources{pollfd{run_.event_descriptor(), POLLIN, 0}, pollfd{signals_.descriptor(), POLLIN, 0}};
-  (void)::poll(sources.data(), sources.size(), milliseconds);
+  (void)::poll(sources.data(), sources.size(), milliseconds_until(std::min(run_.wake_at(), until_)));
 }
 
 void check_session::take_signals() {
   while (const auto signal = signals_.take()) {
     const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
-    // What is sent to us is meant for what we run; a job that ran before us is none of that.
-    if (options_.pid) {
+    // A signal is meant for a job that mpiacq launched, and for mpiacq if the job ran before.
+    if (options_.running) {
       if (!stops) over_ = true;
     } else if (!signal->from_terminal) {
       run_.signal(signal->number);
@@ -85,7 +79,7 @@ void check_session::take_signals() {
   }
 }
 
-/// As launch_session does, for the shell's sake.
+/// For the shell's sake, as in launch_session.
 void check_session::stop_with_the_starter() {
   if (!terminal_stop_ || !starter_stopped_) return;
   terminal_stop_ = starter_stopped_ = false;

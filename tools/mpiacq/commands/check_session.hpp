@@ -3,18 +3,28 @@
 
 #include <optional>
 
-#include "commands/command_line.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/check/check.hpp"
+#include "mpiacq/mpir/mpir_daemons.hpp"
+#include "options/report_options.hpp"
+#include "options/starter_line.hpp"
 #include "report/report_file.hpp"
 
 namespace mpiacq::tool {
 
-/// One job that is watched, from its start to the verdicts.
+struct check_options {
+  report_options report;
+  std::optional<double> timeout;  ///< seconds
+  starter_line starter;
+  std::optional<process_id> running;            ///< a running starter in place of a command line
+  std::optional<mpir::daemon_request> daemons;  ///< a program that the starter is asked to launch
+};
+
+/// One job that is observed, from its start to the verdicts.
 class check_session {
  public:
   check_session(check::run& subject, const check_options& options, report_file& report, signal_catcher& signals);
-  /// Until the starter has ended or the time is over; gives the exit status.
+  /// Returns when the starter has ended or the time is over; gives the exit status.
   [[nodiscard]] int run();
 
  private:
@@ -33,7 +43,7 @@ class check_session {
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   bool ended_ = false;
-  bool over_ = false;  ///< somebody wants us to stop looking at a running job
+  bool over_ = false;  ///< a signal ends the observation of a running job
 };
 
 }  // namespace mpiacq::tool

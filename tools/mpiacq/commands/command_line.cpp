@@ -2,232 +2,165 @@
 #include "commands/command_line.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <iterator>
-#include <memory>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "commands/command_help.hpp"
+#include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/job_options_line.hpp"
 #include "mpiacq/job/job.hpp"
-#include "report/printable.hpp"
+#include "options/option_parts.hpp"
+#include "report/output_queue.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
-/// CLI11 does not know that a starter's command line follows.
-class formatter final : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    if (app->get_name() == "launch") return "Usage: mpiacq launch [OPTIONS] -- STARTER ARG...\n";
-    if (app->get_name() == "attach")
-      return "Usage: mpiacq attach [OPTIONS] PID\n       mpiacq attach [OPTIONS] --core FILE\n";
-    if (app->get_name() == "check")
-      return "Usage: mpiacq check [OPTIONS] -- STARTER ARG...\n       mpiacq check [OPTIONS] PID\n";
-    if (app->get_name() == "stacks") return "Usage: mpiacq stacks [OPTIONS] PID\n";
-    if (app->get_name() == "graph") return "Usage: mpiacq graph [OPTIONS] PID|CORE\n";
-    if (app->get_name() == "inspect") return "Usage: mpiacq inspect [OPTIONS] FILE|PID\n";
-    if (app->get_name() == "queues") return "Usage: mpiacq queues [OPTIONS] PID\n";
-    if (app->get_name() == "types") return "Usage: mpiacq types [OPTIONS] MPI\n";
-    return "Usage: mpiacq COMMAND [OPTIONS] ...\n";
-  }
+using words = std::vector<std::string>;
+
+/// A command with its place in the parser.
+struct known_command {
+  const command* about;
+  CLI::App* app;
+  declared_command declared;
 };
 
-/// A number is a process; a program of that name can be given behind "--".
-std::optional<std::int64_t> process_said_by(const std::string& word) {
-  std::int64_t pid = 0;
-  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), pid);
-  if (problem != std::errc{} || end != word.data() + word.size() || pid <= 0) return std::nullopt;
-  return pid;
-}
+class command_line {
+ public:
+  command_line() {
+    app_.set_version_flag("--version", fmt::format("mpiacq {}", version()));
+    app_.require_subcommand(0, 1);
+    app_.formatter(program_help());
+    for (const command* one : all_commands) {
+      CLI::App* app = app_.add_subcommand(std::string(one->name), std::string(one->purpose));
+      app->formatter(command_help(*one));
+      app->option_defaults()->group(option_group::report);
+      known_.push_back({one, app, one->declare(*app)});
+      // All words from the starter's name on are the starter's own, its options too.
+      if (known_.back().declared.starter != nullptr) app->prefix_command();
+      app->set_help_flag("-h,--help", "Print this help");
+    }
+  }
 
-int failed(std::string_view complaint) {
-  complain_in_lines(complaint);
-  return status_tool_failed;
-}
+  [[nodiscard]] int run(const words& given) {
+    const known_command* const named = given.empty() ? nullptr : find(given.front());
+    if (given.empty()) {
+      std::cerr << app_.help();
+      return status_tool_failed;
+    }
+    if (named == nullptr && !given.front().starts_with('-')) {
+      return refuse(fmt::format("\"{}\" is not a command of mpiacq", given.front()), "mpiacq --help");
+    }
+    try {
+      parse(named, given);
+    } catch (const CLI::Success& question) {
+      return app_.exit(question);
+    } catch (const CLI::ExtrasError& mistake) {
+      return refuse(named, named == nullptr ? mistake.what() : about_unexpected(*named, named->app->remaining()));
+    } catch (const CLI::RequiredError&) {
+      return refuse(named, fmt::format("no {} was given. Example: {}", named->about->usage, named->about->example));
+    } catch (const CLI::ParseError& mistake) {
+      return refuse(named, mistake.what());
+    }
+    if (const auto mistake = named->declared.mistake()) return refuse(named, *mistake);
+    return run(*named);
+  }
+
+  /// Whether this status stays even if the output could not be written: a starter that failed has more to say.
+  [[nodiscard]] bool keeps(int status, const words& given) const {
+    const known_command* const named = given.empty() ? nullptr : find(given.front());
+    return status != status_ok && named != nullptr && named->about->gives_starters_status;
+  }
+
+ private:
+  [[nodiscard]] const known_command* find(const std::string& name) const {
+    const auto found =
+        std::find_if(known_.begin(), known_.end(), [&](const known_command& one) { return one.about->name == name; });
+    return found == known_.end() ? nullptr : &*found;
+  }
+
+  /// The words behind the first "--" are the starter's command line, or the rest of one that began before the "--".
+  void parse(const known_command* named, const words& given) {
+    starter_line* const starter = named == nullptr ? nullptr : named->declared.starter;
+    const auto mark = starter == nullptr ? given.end() : std::find(given.begin(), given.end(), "--");
+    app_.parse(words(std::make_reverse_iterator(mark), given.rend()));
+    if (starter == nullptr) return;
+    starter->words = named->app->remaining();
+    // CLI11 takes an option that it does not know for the starter's name.
+    if (!starter->words.empty() && starter->words.front().starts_with('-')) throw CLI::ExtrasError(starter->words);
+    if (mark == given.end()) return;
+    starter->follows_mark = starter->words.empty();
+    starter->words.insert(starter->words.end(), starter->follows_mark ? mark + 1 : mark, given.end());
+  }
+
+  /// What to say of words that the command does not take.
+  [[nodiscard]] std::string about_unexpected(const known_command& named, const words& unexpected) const {
+    if (unexpected.empty()) return "there are words that this command does not take";
+    const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
+    if (!word.starts_with('-')) return fmt::format("\"{}\" is one word too many", word);
+    std::string sentence = fmt::format("{} is not an option of this command", word);
+    if (const std::string similar = similar_option(*named.app, word); !similar.empty()) {
+      return sentence + fmt::format("; {} is", similar);
+    }
+    std::string others;
+    for (const known_command& other : known_) {
+      if (has_option(*other.app, word)) others += fmt::format("{}{}", others.empty() ? "" : ", ", other.about->name);
+    }
+    return others.empty() ? sentence : sentence + fmt::format(", but of: {}", others);
+  }
+
+  static bool has_option(const CLI::App& app, const std::string& name) {
+    const auto options = app.get_options();
+    return std::any_of(options.begin(), options.end(),
+                       [&](const CLI::Option* option) { return option->check_name(name); });
+  }
+
+  /// An option that begins as this word does; empty if there is none.
+  static std::string similar_option(const CLI::App& app, const std::string& word) {
+    constexpr std::size_t enough = 5;  // "--ran" is like "--ranks"
+    for (const CLI::Option* option : app.get_options()) {
+      const std::string name = option->get_name();
+      if (word.size() >= enough && name.starts_with(word.substr(0, enough))) return name;
+    }
+    return {};
+  }
+
+  static int refuse(std::string_view why, std::string_view help) {
+    // Words of the command line may come from a job: a path, a name.
+    complain_in_lines(fmt::format("{}\nSee '{}'.", base::printable(why), help));
+    return status_tool_failed;
+  }
+  static int refuse(const known_command* named, std::string_view why) {
+    if (named == nullptr) return refuse(why, "mpiacq --help");
+    return refuse(fmt::format("{}: {}", named->about->name, why), fmt::format("mpiacq {} --help", named->about->name));
+  }
+
+  static int run(const known_command& named) {
+    const auto status = named.declared.run();
+    if (!status) complain(status.error());
+    return status.value_or(status_tool_failed);
+  }
+
+  CLI::App app_{"", "mpiacq"};
+  std::vector<known_command> known_;
+};
 
 }  // namespace
 
-invocation parse_command_line(int argc, char** argv) {
-  CLI::App app{about, "mpiacq"};
-  app.set_version_flag("--version", std::string("mpiacq ") + std::string(version()));
-  app.require_subcommand(0, 1);
-  app.formatter(std::make_shared<formatter>());
-
-  launch_options launch;
-  job_words launch_words;
-  CLI::App* launch_command = app.add_subcommand("launch", launch_about);
-  launch_command->footer(launch_details);
-  add_report_options(*launch_command, launch.report);
-  add_job_options(*launch_command, launch_words, "continue",
-                  "Give up, and let the job go on, if it has not spawned after so long");
-  // Everything from the starter's name on is the starter's own, options too.
-  launch_command->prefix_command();
-
-  attach_command_options attach;
-  job_words attach_words;
-  std::int64_t attach_to = 0;
-  CLI::App* attach_command = app.add_subcommand("attach", attach_about);
-  attach_command->footer(attach_details);
-  add_report_options(*attach_command, attach.report);
-  add_job_options(*attach_command, attach_words, "detach",
-                  "Give up, and let the job go on, if its starter has no process table after so long");
-  CLI::Option* attach_process =
-      attach_command->add_option("process", attach_to, "The starter, or a process of its job")->type_name("PID");
-  check_options check;
-  double check_timeout = 0;
-  CLI::App* check_command = app.add_subcommand("check", check_about);
-  check_command->footer(check_details);
-  add_report_options(*check_command, check.report);
-  CLI::Option* check_timeout_option =
-      add_timeout(*check_command, check_timeout,
-                  "Watch for no longer than this: the job goes on, and what was seen so far is judged");
-  check_command
-      ->add_option("--daemon", check.daemon,
-                   "Have the starter launch this program beside the processes (MPIR 1.1, 7.1)")
-      ->type_name("PATH");
-  check_command->add_option("--daemon-arg", check.daemon_arguments, "An argument for it; may be repeated")
-      ->type_name("ARG")
-      ->allow_extra_args(false);
-  check_command->prefix_command();
-
-  inspect_options inspect;
-  CLI::App* inspect_command = app.add_subcommand("inspect", inspect_about);
-  inspect_command->footer(inspect_details);
-  add_report_options(*inspect_command, inspect.report);
-  inspect_command->add_option("subject", inspect.subject, "A program's file, or the id of a running process")
-      ->type_name("FILE|PID");
-
-  stacks_words stacks;
-  CLI::App* stacks_command = add_stacks_command(app, stacks);
-
-  graph_words graph;
-  CLI::App* graph_command = add_graph_command(app, graph);
-
-  queues_words queues;
-  CLI::App* queues_command = add_queues_command(app, queues);
-
-  types_options types;
-  CLI::App* types_command = add_types_command(app, types);
-
-  core_report_options core;
-  CLI::Option* core_option =
-      attach_command->add_option("--core", core.core, "Not a process but a core file of the starter, of any machine")
-          ->type_name("FILE");
-  attach_command
-      ->add_option("--executable", core.executable, "With --core: the starter's file, if not the one the core names")
-      ->type_name("FILE")
-      ->needs(core_option);
-  attach_command
-      ->add_option("--sysroot", core.sysroot,
-                   "With --core: a folder that stands for the root of the machine where the core was made")
-      ->type_name("DIR")
-      ->needs(core_option);
-
-  // What stands behind the first "--" is the starter's command line, or the rest of one that began before it.
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  const auto mark = std::find(words.begin(), words.end(), "--");
-  std::vector<std::string> behind_mark;
-  if (mark != words.end()) behind_mark.assign(mark + 1, words.end());
-  try {
-    app.parse(std::vector<std::string>(std::make_reverse_iterator(mark), words.rend()));
-  } catch (const CLI::Success& question) {
-    return finished{app.exit(question)};
-  } catch (const CLI::ParseError& mistake) {
-    // Words of the command line may come from a job: a path, a name.
-    return finished{failed(printable(mistake.what()) + "\nSee 'mpiacq --help', or 'mpiacq COMMAND --help'.")};
-  }
-
-  const auto starters_command = [&](std::vector<std::string> before_mark) {
-    if (!before_mark.empty() && mark != words.end()) before_mark.emplace_back("--");
-    before_mark.insert(before_mark.end(), behind_mark.begin(), behind_mark.end());
-    return before_mark;
-  };
-  if (launch_command->parsed()) {
-    if (const auto wrong = take_job_options(launch_words, launch)) return finished{failed("launch: " + *wrong)};
-    if (!launch.communicator.empty())
-      return finished{failed("launch: --ranks comm: needs a job that runs already: see attach, stacks, queues")};
-    launch.command = starters_command(launch_command->remaining());
-    if (launch.command.empty()) {
-      return finished{failed("launch: no starter was given. Try: mpiacq launch -- mpirun -n 4 ./app")};
-    }
-    return launch;
-  }
-  if (attach_command->parsed()) {
-    if (core_option->count() != 0) {
-      if (attach_process->count() != 0) return finished{failed("attach: either a PID or --core, not both")};
-      core.report = attach.report;
-      return core;
-    }
-    if (const auto wrong = take_job_options(attach_words, attach)) return finished{failed("attach: " + *wrong)};
-    if (attach_process->count() == 0 && !behind_mark.empty()) {
-      const auto number = process_said_by(behind_mark.front());
-      if (!number) return finished{failed(fmt::format("attach: {} is no process number", behind_mark.front()))};
-      attach_to = *number;
-    } else if (attach_process->count() == 0) {
-      return finished{failed("attach: no process was given. Try: mpiacq attach $(pgrep -n mpirun)")};
-    }
-    attach.process = process_id{attach_to};
-    return attach;
-  }
-  if (check_command->parsed()) {
-    if (check_timeout_option->count() != 0) check.timeout = check_timeout;
-    check.command = starters_command(check_command->remaining());
-    if (check.command.size() == 1 && mark == words.end()) check.pid = process_said_by(check.command.front());
-    if (check.command.empty()) {
-      return finished{failed("check: no starter was given. Try: mpiacq check -- mpirun -n 4 ./app")};
-    }
-    return check;
-  }
-  const auto process_named = [&](const CLI::Option& given, std::int64_t number) {
-    if (given.count() != 0) return std::optional(number);
-    return behind_mark.empty() ? std::nullopt : process_said_by(behind_mark.front());
-  };
-  if (stacks_command->parsed()) {
-    stacks_options options;
-    if (const auto wrong = take_stacks_options(stacks, options)) return finished{failed("stacks: " + *wrong)};
-    const auto process = process_named(*stacks.process_given, stacks.process);
-    if (!process) return finished{failed("stacks: no process was given. Try: mpiacq stacks $(pgrep -n mpirun)")};
-    options.process = process_id{*process};
-    return options;
-  }
-  if (graph_command->parsed()) {
-    graph_command_options options = taken_graph_options(graph);
-    if (options.report.json && options.dot)
-      return finished{failed("graph: --json and --dot are two reports: choose one")};
-    if (options.subject.empty() && !behind_mark.empty()) options.subject = behind_mark.front();
-    if (options.subject.empty()) {
-      return finished{failed("graph: no process was given. Try: mpiacq graph $(pgrep -n mpirun)")};
-    }
-    return options;
-  }
-  if (queues_command->parsed()) {
-    queues_options options;
-    if (const auto wrong = take_queues_options(queues, options)) return finished{failed("queues: " + *wrong)};
-    const auto process = process_named(*queues.process_given, queues.process);
-    if (!process) return finished{failed("queues: no process was given. Try: mpiacq queues $(pgrep -n mpirun)")};
-    options.process = process_id{*process};
-    return options;
-  }
-  if (types_command->parsed()) {
-    if (types.request.mpi.empty()) return finished{failed("types: no MPI was given. Try: mpiacq types openmpi")};
-    return types;
-  }
-  if (inspect_command->parsed()) {
-    if (inspect.subject.empty() && !behind_mark.empty()) inspect.subject = behind_mark.front();
-    if (inspect.subject.empty()) {
-      return finished{failed("inspect: no program was given. Try: mpiacq inspect /usr/bin/mpirun")};
-    }
-    return inspect;
-  }
-  std::cerr << app.help();
-  return finished{status_tool_failed};
+int run_command_line(int argc, char** argv) {
+  const words given(argv + 1, argv + argc);
+  command_line line;
+  const int status = line.run(given);
+  // Nothing is held any more: the reader of the output may take its time.
+  const bool is_written = the_output().drain();
+  return is_written || line.keeps(status, given) ? status : status_tool_failed;
 }
 
 }  // namespace mpiacq::tool

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What --each runs, and on which ranks.
+// The commands of --each, and the ranks that they run for.
 #include <array>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// As one word of a shell, whatever is in it.
+/// One word of a shell, whatever the value contains.
 std::string quoted_for_shell(std::string_view value) {
   std::string word = "'";
   for (const char c : value) {
@@ -25,12 +25,12 @@ std::string quoted_for_shell(std::string_view value) {
   return word + "'";
 }
 
-/// A path that is no option of the command that gets it.
+/// A path that the command does not take for an option.
 std::string as_file(const std::string& path) {
   return path.starts_with('-') ? "./" + path : path;
 }
 
-/// A name that a starter or a rank gives itself, and that would be an option of the command that gets it.
+/// A starter or a rank has a name that the command would take for an option.
 bool is_option(const command_subject& subject) {
   return subject.world.starts_with('-') || subject.host.starts_with('-');
 }
@@ -87,8 +87,7 @@ command_subjects subjects_of(const process_table& table, const std::vector<rank_
   const auto add = [&](const rank_set& ranks, const char* why) {
     if (ranks.empty()) return;
     if (!found.left_out.empty()) found.left_out += "; ";
-    found.left_out += fmt::format("the command is not run for {} {}, {}", ranks.count() == 1 ? "rank" : "ranks",
-                                  ranks_text(ranks, table.names()), why);
+    found.left_out += fmt::format("the command is not run for {}, {}", ranks_words(ranks, table.names()), why);
   };
   add(remote, "on other nodes");
   add(gone, "gone");

@@ -7,7 +7,7 @@
 
 #include "commands/advice.hpp"
 #include "report/output_queue.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -21,7 +21,7 @@ void complain(const error& what) {
 
 void complain_in_lines(std::string_view what) {
   std::string text = "mpiacq: ";
-  append_guarded(text, what, false);
+  base::append_guarded(text, what);
   the_output().write(STDERR_FILENO, text + "\n");
 }
 

@@ -7,12 +7,11 @@
 
 namespace mpiacq::tool {
 
-/// Writes "mpiacq: SENTENCE" to standard error, after what was said before, without waiting for the reader, and what
-/// the user can type about it (advice.hpp). The sentence is one line: a line feed in it is escaped like all that a
-/// terminal must not get.
+/// Writes "mpiacq: SENTENCE" to standard error, in order and without waiting for the reader, followed by the option
+/// that helps (advice.hpp). The sentence is one line: a line feed in it is escaped like any other unsafe character.
 void complain(std::string_view what);
 void complain(const error& what);
-/// The same for text of several lines that is this program's own.
+/// The same for several lines of this program's own text.
 void complain_in_lines(std::string_view what);
 
 }  // namespace mpiacq::tool

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "commands/advice.hpp"
-#include "commands/commands.hpp"
 #include "commands/exit_status.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/job/core_table.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/json/table_json.hpp"
@@ -72,25 +72,17 @@ std::string core_text(const core_table& job) {
 
 }  // namespace
 
-int run_core(const core_report_options& options) {
-  auto report = report_file::open(options.report, STDOUT_FILENO);
-  if (!report) {
-    complain(report.error());
-    return status_tool_failed;
-  }
-  auto job = read_core(options.core, {{options.executable, options.sysroot}, search_in(options.report), {}});
-  if (!job) {
-    complain(job.error());
-    return status_tool_failed;
-  }
-  const int status = job->processes ? status_ok : status_tool_failed;
-  report->write([job = std::make_shared<core_table>(std::move(*job)), json = options.report.json](report_stream& out) {
+result<int> run_core(const attach_command_options& options) {
+  const auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
+  const auto job = std::make_shared<const core_table>(
+      TRY(read_core(options.core, {options.core_files, search_in(options.report), {}})));
+  report.write([job, json = options.report.json](report_stream& out) {
     if (!json) return out.write(core_text(*job));
     json_writer document(out);
     write_core(document, *job);
     out.put('\n');
   });
-  return status;
+  return job->processes ? status_ok : status_tool_failed;
 }
 
 }  // namespace mpiacq::tool

@@ -1,14 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
-#include "commands/command_line.hpp"
+#include "mpiacq/base/error.hpp"
+#include "options/job_command_options.hpp"
 
 namespace mpiacq::tool {
 
-/// `attach --core FILE`: reports the job as the starter knew it when it died. Gives the exit status: 125 also where the
-/// core holds no process table.
-[[nodiscard]] int run_core(const core_report_options& options);
+/// `attach --core FILE`: reports the job as the starter knew it when the core file was made. Gives the exit status,
+/// which is 125 if the core file contains no process table.
+[[nodiscard]] result<int> run_core(const attach_command_options& options);
 
 }  // namespace mpiacq::tool

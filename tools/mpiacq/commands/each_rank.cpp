@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 
 namespace mpiacq::tool {
 
@@ -15,7 +15,7 @@ command_hooks lending(job& subject) {
   const auto may_begin = [&subject](process_id rank) {
     const auto lent = subject.lend(rank);
     if (!lent) complain(lent.error());
-    return !lent || *lent;  // a command that does not trace its rank can do without
+    return !lent || *lent;  // a command that does not trace its rank can run all the same
   };
   return {may_begin, [&subject](process_id rank) { subject.take_back(rank); }};
 }
@@ -25,7 +25,7 @@ command_hooks lending(job& subject) {
 std::unique_ptr<rank_commands> run_for_each(job& subject, const job_command_options& options, bool launched) {
   const auto table = subject.processes();
   if (options.each.empty() || !table) return nullptr;
-  auto [subjects, left_out] = subjects_of(*table, subject.rank_states(), options.ranks);
+  auto [subjects, left_out] = subjects_of(*table, subject.rank_states(), options.ranks.selection);
   if (!left_out.empty()) complain(left_out);
   const bool report_is_there = options.report.json && (options.report.output.empty() || options.report.output == "-");
   return std::make_unique<rank_commands>(options.each, std::move(subjects), options.jobs,
@@ -36,7 +36,7 @@ void run_for_newcomers(rank_commands& commands, const job& subject, const job_co
                        std::shared_ptr<const process_table>& known) {
   const auto table = subject.processes();
   if (!table || std::exchange(known, table) == table) return;
-  commands.add(subjects_of(*table, subject.rank_states(), options.ranks).subjects);
+  commands.add(subjects_of(*table, subject.rank_states(), options.ranks.selection).subjects);
 }
 
 }  // namespace mpiacq::tool

@@ -5,15 +5,15 @@
 
 namespace mpiacq::tool {
 
-// As env(1), nohup(1) and timeout(1) use them; every other status is the starter's own.
+// As in env(1), nohup(1) and timeout(1); every other status is the starter's own.
 inline constexpr int status_ok = 0;
-inline constexpr int status_clause_failed = 1;  ///< `check`: a starter does not keep to the document
-inline constexpr int status_rank_failed = 1;    ///< a rank could not be looked at, or a command of --each failed
+inline constexpr int status_clause_failed = 1;  ///< `check`: a starter violates a clause
+inline constexpr int status_rank_failed = 1;    ///< a rank could not be examined, or a command of --each failed
 inline constexpr int status_tool_failed = 125;
 inline constexpr int status_not_runnable = 126;
 inline constexpr int status_not_found = 127;
 
-/// The status for a starter that could not be started.
+/// The status if the starter could not be started.
 [[nodiscard]] constexpr int status_of_failed_launch(error_code code) {
   switch (code) {
     case error_code::not_found:

@@ -6,7 +6,7 @@
 namespace mpiacq::tool {
 
 std::string gdb_line(std::span<const process_id> ranks) {
-  // Without it only the inferior that is chosen runs at a `continue`, and a job whose ranks wait for each other hangs.
+  // Otherwise `continue` runs only the current inferior, and a job whose ranks wait for each other hangs.
   std::string line = "gdb -ex 'set schedule-multiple on'";
   std::size_t inferior = 0;
   for (const process_id rank : ranks) {
@@ -37,8 +37,8 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
 
 std::string left_stopped(const job& subject, const std::vector<process_id>& ranks) {
   std::string text = fmt::format(
-      "the starter is left stopped, and the ranks of this node with it: 'mpiacq attach {0}' or 'gdb -p {0}' takes it, "
-      "'kill -CONT {0}' and the same for each rank lets the job go on{1}",
+      "the starter and the ranks of this node are left stopped: 'mpiacq attach {0}' or 'gdb -p {0}' takes over the "
+      "starter, 'kill -CONT {0}' and the same for each rank continue the job{1}",
       subject.starter().pid.value(),
       subject.facts().partial_attach_ok               ? ""
       : subject.interface() == interface_kind::mpi2dd ? "; ranks that wait at their gates need the attach first"

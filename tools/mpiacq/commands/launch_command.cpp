@@ -1,53 +1,68 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
 #include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/launch_session.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::tool {
 
-debug_file_search search_in(const report_options& options) {
-  debug_file_search search;
-  search.folders.insert(search.folders.begin(), options.debug_folders.begin(), options.debug_folders.end());
-  return search;
-}
+namespace {
 
-job_options job_options_of(const job_command_options& options) {
-  job_options how;
-  how.debug_files = search_in(options.report);
-  // A download would hold the job; what is missing then is inferred or said.
-  how.debug_files.debuginfod = false;
-  how.daemons = options.daemons;
-  how.ranks = options.ranks;
-  how.interface = options.interface;
-  how.opens_gates_elsewhere = open_gates_elsewhere(options);
-  return how;
-}
-
-int run_launch(const launch_options& options) {
-  auto report = report_file::open(options.report, STDERR_FILENO);
-  if (!report) {
-    complain(report.error());
-    return status_tool_failed;
+std::optional<std::string> mistake_in(const launch_options& options) {
+  if (options.starter.words.empty()) return "no starter was given. Example: mpiacq launch -- mpirun -n 4 ./app";
+  if (!options.ranks.communicator.empty()) {
+    return "--ranks comm: needs a job that runs already, as in attach, stacks and queues";
   }
-  // Before the launch: a Ctrl-C in between must not end us and leave the starter.
+  return contradiction_in(options);
+}
+
+result<int> run(const launch_options& options) {
+  auto report = TRY(report_file::open(options.report, STDERR_FILENO));
+  // Before the launch: otherwise a Ctrl-C could end mpiacq and leave the starter behind.
   signal_catcher signals;
   agents_of_job agents(options, signals.descriptor());
-  const auto daemons = agents.request();
-  if (!daemons) {
-    complain(daemons.error());
-    return status_tool_failed;
-  }
+  const auto daemons = TRY(agents.request());
   job_options how = job_options_of(options);
-  if (*daemons) how.daemons = **daemons;
-  auto launched = job::launch(options.command, std::move(how));
+  if (daemons) how.daemons = *daemons;
+  auto launched = job::launch(options.starter.words, std::move(how));
   if (!launched) {
     complain(launched.error());
     return status_of_failed_launch(launched.error().code);
   }
-  return launch_session(**launched, options, agents, *report, signals).run();
+  return launch_session(**launched, options, agents, report, signals).run();
 }
+
+declared_command declare(CLI::App& app) {
+  const auto options = std::make_shared<launch_options>();
+  add_job_command_options(app, *options, "Give up, and let the job run, if it has no processes within this time");
+  return {.run = [options] { return run(*options); },
+          .mistake = [options] { return mistake_in(*options); },
+          .starter = &options->starter};
+}
+
+}  // namespace
+
+const command launch_command = {
+    .name = "launch",
+    .purpose = "Runs a starter under control and reports the processes of its job",
+    .example = "mpiacq launch -- mpirun -n 4 ./app",
+    .usage = "-- STARTER ARG...",
+    .details =
+        R"(The processes are reported as soon as the starter has spawned them; then the job goes on. The report goes to standard error, so that the job's output stays its own. STARTER may also be a script or a program that runs the starter.
+
+More examples:
+  mpiacq launch --json -o job.json --then stop -- srun -N2 -n8 ./app
+  mpiacq launch --each 'taskset -p {pid}' -- mpirun -n 4 ./app
+
+Exit status: the starter's own; 128 + N if signal N ended the starter. If the starter ended with 0: 1 if a command of --each failed or a rank could not be looked at; 125 if mpiacq failed or the starter reported no processes. 126 if the starter cannot be run; 127 if it is not found.
+)",
+    .declare = declare,
+    .gives_starters_status = true};
 
 }  // namespace mpiacq::tool

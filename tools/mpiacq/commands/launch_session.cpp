@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/each_rank.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/gates_elsewhere.hpp"
@@ -68,8 +68,8 @@ void launch_session::take_signals() {
 }
 
 void launch_session::stop_with_the_starter() {
-  // The shell takes a job for stopped when all of its group is. We stop after the starter: a tracer that stops first
-  // would leave it waiting for us. A starter that does not care for Ctrl-Z does not stop, and so do we not.
+  // To the shell a job is stopped when its whole group is. mpiacq stops after the starter: the stop of a starter would
+  // wait for a tracer that has stopped first. If the starter ignores Ctrl-Z, mpiacq does not stop either.
   if (!terminal_stop_ || !starter_stopped_ || left_) return;
   terminal_stop_ = starter_stopped_ = false;
   std::raise(SIGSTOP);
@@ -80,12 +80,12 @@ void launch_session::handle(const job_event& event) {
     if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
     if (options_.queues) reporter_.take_queues(job_, options_, agents_);
     gates_elsewhere gates(job_, agents_, reporter_);
-    // What is to be left stopped is held before it is reported.
+    // Ranks that stay stopped are held before the report, which shows their state.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned, spawn->change);
     spawned_ = true;
     const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
-    if (options_.daemons && refused) reporter_.note_failure();  // it has been said why
+    if (options_.daemons && refused) reporter_.note_failure();  // the reason has been printed
     after_report();
     if (options_.after != then::kill) gates.open();
   } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
@@ -102,12 +102,12 @@ void launch_session::handle(const job_event& event) {
     starter_stopped_ = stop->signal != 0;
     stop_with_the_starter();
   } else if (std::holds_alternative<starter_continued>(event)) {
-    // A second Ctrl-Z may have been taken before this event of the first one: it still waits for its stop.
+    // mpiacq may have taken a second Ctrl-Z before this event of the first one: its stop is still to come.
     starter_stopped_ = false;
   } else if (const auto* lost = std::get_if<job_lost>(&event)) {
     reporter_.problem(lost->why);
     reporter_.note_failure();
-    left_ = spawned_ = true;  // no report comes any more, and none is waited for
+    left_ = spawned_ = true;  // no further report will come
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     ended_ = *end;
   }
@@ -127,7 +127,7 @@ void launch_session::after_report() {
       break;
     case then::stop:
       reporter_.note_failure(job_.detach(leave::stopped));
-      complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks)));
+      complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks.selection)));
       break;
   }
   if (!commands_) commands_ = run_for_each(job_, options_, true);
@@ -142,7 +142,7 @@ void launch_session::say_what_is_missing() {
 
 int launch_session::give_up() {
   const auto missing_symbols = job_.missing_symbols();
-  complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it goes on without us",
+  complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it runs on without mpiacq",
                        job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
                        missing_symbols ? ": " + *missing_symbols : ""));
   reporter_.note_failure(job_.detach(leave::running));
@@ -158,12 +158,12 @@ int launch_session::final_status(const starter_ended& end) {
                          missing_symbols ? ": " + *missing_symbols
                          : job_.interface() == interface_kind::mpi2dd
                              ? "; it never raised MPI2DD_DEBUG_START"
-                             : "; its MPIR_Breakpoint was never called with MPIR_debug_state 1 "
-                               "(what it ran may be no MPI program, or link-time optimisation "
-                               "has inlined the call)"));
+                             : "; it never called MPIR_Breakpoint with MPIR_debug_state 1 (the program "
+                               "may not be an MPI program, or link-time optimisation has inlined "
+                               "the call)"));
     reporter_.note_failure();
   }
-  // A starter that failed has more to say than we have.
+  // The status of a starter that failed says more than that of mpiacq.
   const int status = starter.as_shell();
   if (status != 0) return status;
   if (reporter_.failed()) return status_tool_failed;

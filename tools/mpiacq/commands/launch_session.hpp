@@ -6,20 +6,20 @@
 #include <string>
 
 #include "commands/agents_choice.hpp"
-#include "commands/command_line.hpp"
 #include "commands/rank_commands.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/job/job.hpp"
+#include "options/job_command_options.hpp"
 #include "report/job_reporter.hpp"
 
 namespace mpiacq::tool {
 
-/// One launched job, from its start to the exit status that we end with.
+/// One launched job, from its start to the exit status of mpiacq.
 class launch_session {
  public:
   launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
                  signal_catcher& signals);
-  /// Until the starter has ended, or we give up on it.
+  /// Returns when the starter has ended or mpiacq has given up on it.
   [[nodiscard]] int run();
 
  private:
@@ -38,14 +38,14 @@ class launch_session {
   signal_catcher& signals_;
 
   deadline spawn_by_ = no_deadline;  ///< --timeout
-  deadline hint_at_;                 ///< when a person would begin to wonder
+  deadline hint_at_;                 ///< a person begins to wonder now
   bool spawned_ = false;
-  bool left_ = false;  ///< let go of on purpose: its stops are no longer ours
+  bool left_ = false;  ///< released on purpose: its stops no longer concern mpiacq
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   std::optional<starter_ended> ended_;
-  std::shared_ptr<const process_table> commanded_;  ///< --each: the table that commands were made for
-  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been let go
+  std::shared_ptr<const process_table> commanded_;  ///< --each: the table whose ranks have commands
+  std::unique_ptr<rank_commands> commands_;         ///< --each, once the job has been released
 };
 
 }  // namespace mpiacq::tool

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "report/output_queue.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -28,7 +28,7 @@ void progress_line::clear() {
 
 void progress_line::show(std::string_view text) {
   if (!shown_) return;
-  the_output().write_if_idle(STDERR_FILENO, fmt::format("{}mpiacq: {}", line_begin, printable(text)));
+  the_output().write_if_idle(STDERR_FILENO, fmt::format("{}mpiacq: {}", line_begin, base::printable(text)));
   stands_ = true;
 }
 

@@ -5,17 +5,17 @@
 
 namespace mpiacq::tool {
 
-/// One line on standard error that says how far long work is, where that is a terminal and nobody would see anything
-/// else. It goes away with this.
+/// One line on standard error that shows the progress of long work, if standard error is a terminal. The destructor
+/// removes the line.
 class progress_line {
  public:
   explicit progress_line(bool wanted);
   ~progress_line();
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
-  /// In place of what stood there.
+  /// Replaces the line.
   void show(std::string_view text);
-  /// Nothing stands there, until something is shown again.
+  /// Removes the line until `show` is called again.
   void clear();
 
  private:

@@ -9,21 +9,29 @@
 
 #include "commands/agents_choice.hpp"
 #include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/progress_line.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/ranks_look.hpp"
+#include "errors/try.hpp"
+#include "options/option_parts.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/json/queues_json.hpp"
+#include "report/report_file.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
+struct queues_options : observation_options {
+  bool verbose = false;  ///< print all that the queue library says of each operation
+};
+
 /// Reading a few ranks takes no longer than a person needs to look up.
 constexpr std::size_t many_ranks = 8;
 
-/// Reads with a word on how far it is.
+/// Shows progress on a terminal while it reads.
 void look_with_progress(queues_session& session) {
   progress_line line(session.rank_count() >= many_ranks);
   session.on_progress([&](std::size_t read, std::size_t all) {
@@ -33,7 +41,7 @@ void look_with_progress(queues_session& session) {
   session.on_progress({});
 }
 
-/// What there is to say beside the report, where that may be JSON, or in a file.
+/// Printed beside the report, which may be JSON or in a file.
 void complain_of_signal(int number, const queues_snapshot& seen) {
   const auto& ranks = seen.seen.ranks;
   const auto read = std::count_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) { return !!rank.report; });
@@ -43,14 +51,8 @@ void complain_of_signal(int number, const queues_snapshot& seen) {
                        ranks.size()));
 }
 
-}  // namespace
-
-int run_queues(const queues_options& options) {
-  auto report = report_file::open(options.report, STDOUT_FILENO);
-  if (!report) {
-    complain(report.error());
-    return status_tool_failed;
-  }
+result<int> run(const queues_options& options) {
+  auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
                                    options.agents, options.timeout, signals);
@@ -63,10 +65,7 @@ int run_queues(const queues_options& options) {
   auto session = agents ? queues_session::open(look->job, look->ranks, request, look->search, *agents)
                         : queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
                                                request, look->search, signals.descriptor());
-  if (!session) {
-    complain(session.error());
-    return status_tool_failed;
-  }
+  if (!session) return fail(std::move(session).error());
   if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
   session->snapshot().problems = look->job.problems;
   session->snapshot().verbose = options.verbose;
@@ -74,7 +73,7 @@ int run_queues(const queues_options& options) {
   const auto signal = signals.take();
   const bool rank_failed = session->rank_failed();
   const auto seen = std::make_shared<const queues_snapshot>(std::move(session->snapshot()));
-  report->write([seen, json = options.report.json, colour = report->wants_colour()](report_stream& out) {
+  report.write([seen, json = options.report.json, colour = report.wants_colour()](report_stream& out) {
     if (!json) return write_queues_text(out, *seen, colour);
     json_writer document(out);
     write_queues(document, *seen);
@@ -86,5 +85,33 @@ int run_queues(const queues_options& options) {
   }
   return rank_failed ? status_rank_failed : status_ok;
 }
+
+declared_command declare(CLI::App& app) {
+  const auto options = std::make_shared<queues_options>();
+  add_observation_options(app, *options);
+  app.add_flag("--verbose", options->verbose,
+               "List every operation with its status, its buffer, the actual message and the library's own lines");
+  return {.run = [options] { return run(*options); }};
+}
+
+}  // namespace
+
+const command queues_command = {
+    .name = "queues",
+    .purpose = "Shows the pending messages of all ranks, and which rank waits for which",
+    .example = "mpiacq queues 4242",
+    .usage = "PID",
+    .details =
+        R"(The ranks are stopped while their message queues are read by the debugger library of their MPI, which runs in a process of its own. mpiacq matches sends and receives across ranks, looks at the calls that the ranks are in, and reports which rank waits for which, and which ranks are in a deadlock. The report goes to standard output.
+
+Open MPI shows its queues only with the PML ob1 (mpirun --mca pml ob1 ...). If Open MPI was installed without debug information, as distributions do, run 'mpiacq types openmpi' once: it makes the types that the library needs.
+
+More examples:
+  mpiacq queues --json --ranks comm:MPI_COMM_WORLD 4242
+  mpiacq queues --types openmpi.types --library /opt/mpi/lib/libompi_dbg_msgq.so 4242
+
+Exit status: 0; 1 if the queues of a rank could not be read completely; 125 if mpiacq failed or the job has no process table; 128 + N after signal N.
+)",
+    .declare = declare};
 
 }  // namespace mpiacq::tool

@@ -273,7 +273,7 @@ queue_request request_for(queue_request request, const mpir::job_facts& facts, i
 
 result<rank_selection> ranks_of(const rank_choice& choice, const job_view& job, const queue_request& asked,
                                 const debug_file_search& search, agent_start wanted, int stop) {
-  if (choice.communicator.empty()) return choice.ranks;
+  if (choice.communicator.empty()) return choice.selection;
   const queue_request request = request_for(asked, job.facts, job.interface);
   const auto agents = agents_for(job, {}, wanted, stop);
   auto session = agents ? queues_session::open(job, {}, request, search, *agents)

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "commands/command_line.hpp"
 #include "commands/spawned_processes.hpp"
 #include "mpiacq/job/job_view.hpp"
 #include "mpiacq/ranks/job_ranks.hpp"
 #include "mpiacq/ranks/node_ranks.hpp"
 #include "mpiacq/ranks/spawn_watch.hpp"
+#include "options/rank_options.hpp"
 #include "report/queues_report.hpp"
 
 namespace mpiacq::tool {

@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
+#include "commands/session_wait.hpp"
 #include "report/output_queue.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
@@ -24,7 +25,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// Of a line without an end; more is passed on in pieces.
+/// Longer lines are passed on in pieces.
 constexpr std::size_t longest_line = 65536;
 constexpr std::chrono::seconds grace{1};
 
@@ -33,7 +34,7 @@ int open_process(pid_t pid) {
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
 
-/// Runs it with no input, its output in a pipe, in a group of its own, with the signals as a shell would have them.
+/// Runs the command without input, with its output in a pipe, in a process group of its own, with no signal blocked.
 int spawn(const std::string& command, int output, pid_t& child) {
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
@@ -55,13 +56,6 @@ int spawn(const std::string& command, int output, pid_t& child) {
   return problem;
 }
 
-/// False where it has not ended within the grace.
-bool ends_in_time(int process, std::chrono::steady_clock::time_point until) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
-  pollfd end{process, POLLIN, 0};
-  return ::poll(&end, 1, static_cast<int>(std::max<long long>(left, 0))) > 0;
-}
-
 }  // namespace
 
 rank_commands::rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
@@ -79,9 +73,9 @@ void rank_commands::add(std::vector<command_subject> subjects) {
 
 rank_commands::~rank_commands() {
   stop();
-  const auto until = std::chrono::steady_clock::now() + grace;
+  const deadline until = clock::now() + grace;
   for (running& command : running_) {
-    if (!ends_in_time(command.process, until)) ::kill(-command.pid, SIGKILL);
+    if (!is_readable_by(until, command.process)) ::kill(-command.pid, SIGKILL);
     while (::waitpid(command.pid, nullptr, 0) < 0 && errno == EINTR) continue;
     close_all(command);
   }
@@ -123,7 +117,7 @@ void rank_commands::start(const command_subject& subject) {
   std::array<int, 2> pipe{-1, -1};
   running command{subject.rank, subject.pid, -1, -1, -1, {}};
   int problem = ::pipe2(pipe.data(), O_CLOEXEC) != 0 ? errno : 0;
-  // Our end alone: the command's writes wait where we are slow.
+  // Only this end: the command's writes wait if mpiacq is slow.
   if (problem == 0) ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   if (problem == 0) problem = spawn(command_for(text_, subject), pipe[1], command.pid);
   if (pipe[1] >= 0) ::close(pipe[1]);
@@ -160,15 +154,15 @@ void rank_commands::read_output(running& command) {
 }
 
 void rank_commands::print(const running& command, std::string_view line) {
-  // The line is the command's own, as the job's output is the job's. What stands before it may be another's.
-  the_output().write(output_, fmt::format("{}: {}\n", printable(command.rank), line));
+  // The line passes unchanged, like the job's output. The name of the rank may be foreign text.
+  the_output().write(output_, fmt::format("{}: {}\n", base::printable(command.rank), line));
 }
 
 bool rank_commands::has_ended(running& command) {
   int status = 0;
   const pid_t ended = ::waitpid(command.pid, &status, WNOHANG);
   if (ended == 0) return false;
-  // What it has left running may hold the pipe for ever, and is not waited for; what it wrote itself is there by now.
+  // Programs that it left running may hold the pipe for ever. Its own output is in the pipe by now.
   read_output(command);
   if (!command.line.empty()) print(command, command.line);
   if (ended > 0 && WIFSIGNALED(status)) print(command, fmt::format("(ended by signal {})", WTERMSIG(status)));

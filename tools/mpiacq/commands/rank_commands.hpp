@@ -18,7 +18,7 @@
 
 namespace mpiacq::tool {
 
-/// What {rank}, {world}, {pid}, {host} and {exe} stand for.
+/// The values of {rank}, {world}, {pid}, {host} and {exe}.
 struct command_subject {
   std::string rank;   ///< its name: "3", "1:3"
   std::string world;  ///< comm_world_id; empty with MPIR
@@ -30,7 +30,7 @@ struct command_subject {
 /// `text` with each of the five replaced by its value, quoted for a shell. Other braces stay as they are.
 [[nodiscard]] std::string command_for(std::string_view text, const command_subject& subject);
 
-/// The selected ranks of this node that have not gone, and a sentence for those that no command can be run on.
+/// The selected ranks of this node that have not gone, and a sentence about those that get no command.
 struct command_subjects {
   std::vector<command_subject> subjects;
   std::string left_out;
@@ -38,36 +38,36 @@ struct command_subjects {
 [[nodiscard]] command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
                                            const rank_selection& selected);
 
-/// A command may want to trace its rank, which then nobody else may.
+/// A command may want to trace its rank: no other process may trace the rank then.
 struct command_hooks {
-  std::function<bool(process_id)> may_begin;  ///< false: not yet, it is asked again
+  std::function<bool(process_id)> may_begin;  ///< false: not yet, and it is called again
   std::function<void(process_id)> has_ended;
 };
 
-/// Runs a shell command for each of some ranks, a few at a time, and passes on what they print, line by line, each
-/// line behind its rank: "3: #0  poll () from libc.so.6". It never waits: who owns it polls its descriptors.
+/// Runs a shell command for each of some ranks, a few at a time, and passes on the output of the commands, each line
+/// behind its rank: "3: #0  poll () from libc.so.6". It never waits: its owner polls its descriptors.
 ///
-/// Standard input of a command is empty, and each is a process group of its own, so that Ctrl-C is the job's and ours.
-/// When this object goes, what still runs is told to end (SIGTERM), and made to after a second (SIGKILL).
+/// The standard input of a command is empty. Each command is a process group of its own, so that Ctrl-C reaches only
+/// the job and mpiacq. The destructor sends commands that still run SIGTERM and, after a second, SIGKILL.
 class rank_commands {
  public:
-  /// `jobs` at a time, at least one. Lines go to `output`, a descriptor that outlives this.
+  /// Runs `jobs` commands at a time, at least one. Lines go to the descriptor `output`, which outlives this.
   rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
                 command_hooks hooks);
   ~rank_commands();
   rank_commands(const rank_commands&) = delete;
   rank_commands& operator=(const rank_commands&) = delete;
 
-  /// Puts what to poll behind what is there.
+  /// Appends the descriptors to poll.
   void add_to(std::vector<pollfd>& polled) const;
-  /// More of them; those that are known already are not run again.
+  /// Adds more ranks. A rank that is known gets no second command.
   void add(std::vector<command_subject> subjects);
-  /// Starts no more of them, and tells those that run to end (SIGTERM). What was not started counts as failed.
+  /// Starts no more commands, and sends those that run SIGTERM. A command that was not started counts as failed.
   void stop();
-  /// Takes what there is: output, ends; starts what can be started.
+  /// Reads output, notices ends, and starts further commands.
   void serve();
   [[nodiscard]] bool finished() const { return running_.empty() && waiting_.empty(); }
-  /// How many ended otherwise than with 0, or could not be started.
+  /// The number of commands that ended with another status than 0, or could not be started.
   [[nodiscard]] std::size_t failures() const { return failures_; }
 
  private:
@@ -76,8 +76,8 @@ class rank_commands {
     process_id subject;
     pid_t pid = -1;
     int process = -1;  ///< a pidfd: readable when it has ended
-    int output = -1;   ///< a pipe's end; -1 when it has come to its end
-    std::string line;  ///< what has come of a line
+    int output = -1;   ///< the pipe; -1 after its end
+    std::string line;  ///< the beginning of a line
   };
 
   void start(const command_subject& subject);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "commands/agents_choice.hpp"
-#include "commands/commands.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
@@ -18,8 +17,7 @@ result<ranks_look> look_for_ranks(const report_options& report, process_id named
                                   const queue_request& queue, std::optional<interface_kind> interface,
                                   agent_start agents, double timeout, const signal_catcher& signals) {
   ranks_look look;
-  look.search = search_in(report);
-  look.search.debuginfod = false;  // a download would hold the job
+  look.search = search_without_downloads(report);
   const deadline until = deadline_after(timeout);
   const look_options how{{}, look.search, interface};
   auto job = agents == agent_start::none

@@ -5,11 +5,10 @@
 #include <chrono>
 #include <vector>
 
-#include "commands/command_line.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/job/job_view.hpp"
 #include "mpiacq/process/process_symbols.hpp"
-#include "report/report_file.hpp"
+#include "options/rank_options.hpp"
 
 namespace mpiacq::tool {
 

@@ -10,17 +10,22 @@
 
 namespace mpiacq::tool {
 
-/// When a person would begin to wonder.
+/// After this time a person begins to wonder.
 inline constexpr std::chrono::seconds patience_of_a_person{5};
 
-/// --timeout as a moment; none is for ever.
+/// --timeout as a point in time; without it, `no_deadline`.
 [[nodiscard]] deadline deadline_after(std::optional<double> seconds);
 
-/// So long, or until `stop` can be read (-1: it never can): whether it can.
+/// The timeout of poll(2) for a wait until then: -1 without a deadline, and at most a minute.
+[[nodiscard]] int milliseconds_until(deadline until);
+
+/// Waits until the descriptor can be read, or until then; gives whether it can be read. -1 never can.
+[[nodiscard]] bool is_readable_by(deadline until, int descriptor);
+/// The same for a length of time.
 [[nodiscard]] bool stopped_within(std::chrono::milliseconds time, int stop);
 
-/// Until the job, a signal, a command (where there are any) or `other` (a descriptor; -1: none) has something, or
-/// `until`, or the job wants to be asked.
+/// Waits until the job, a signal, a command of --each (if there are any) or `other` (a descriptor; -1: none) is ready,
+/// until `until`, or until the job has to be asked again.
 void wait_for_either(const job& subject, const signal_catcher& signals, const rank_commands* commands, int other,
                      deadline until);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array caught = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
 
-// What the handler may touch: a pipe's two ends, set before any handler is.
+// The handler uses these: the two ends of a pipe, which are set before any handler.
 int pipe_read_end = -1;
 int pipe_write_end = -1;
 std::array<struct sigaction, caught.size()> before;
@@ -24,13 +24,13 @@ std::array<struct sigaction, caught.size()> before;
 unanswered_signal* patience = nullptr;
 
 void note(int number, siginfo_t* info, void*) {
-  // A reader of our report that has gone is our own affair, and no end of us: the write says EPIPE.
+  // A report's reader that has gone does not end mpiacq: the write fails with EPIPE.
   if (number == SIGPIPE) return;
   const int saved_errno = errno;
   if (patience != nullptr) patience->noted(number);
   // Signals of the terminal come from the kernel; si_code is positive exactly for those.
   const std::array<char, 2> message = {static_cast<char>(number), static_cast<char>(info->si_code > 0 ? 1 : 0)};
-  // Two bytes go into a pipe whole or not at all; a full pipe holds 32,768 signals that nobody took.
+  // A write of two bytes to a pipe is atomic; a full pipe holds 32,768 signals.
   (void)!::write(pipe_write_end, message.data(), message.size());
   errno = saved_errno;
 }

@@ -5,45 +5,55 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
 #include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/progress_line.hpp"
 #include "commands/ranks_look.hpp"
+#include "commands/session_wait.hpp"
 #include "commands/stacks_session.hpp"
+#include "errors/try.hpp"
+#include "options/option_parts.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/json/stacks_json.hpp"
+#include "report/report_file.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
 
-constexpr double longest_wait = 1e9;  // seconds; more than a clock can add is the same as for ever
+/// How the report is written unless it is JSON.
+enum class stacks_form : unsigned char { tree, folded, dot };
 
-/// Until then, or until a signal has come: its number.
+struct stacks_options : observation_options {
+  bool all_threads = false;
+  stacks_form form = stacks_form::tree;
+  std::size_t samples = 1;
+  double interval = 0.1;  ///< seconds
+};
+
+constexpr double longest_wait = 1e9;  // seconds: a clock cannot add much more
+
+/// Waits until then or until a signal comes; gives the number of that signal.
 std::optional<int> wait_until(deadline then, signal_catcher& signals) {
-  for (;;) {
-    if (const auto signal = signals.take()) return signal->number;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(then - clock::now()).count();
-    if (left <= 0) return std::nullopt;
-    pollfd source{signals.descriptor(), POLLIN, 0};
-    (void)::poll(&source, 1, static_cast<int>(std::min<long long>(left, 60'000)));
-  }
+  (void)is_readable_by(then, signals.descriptor());
+  const auto signal = signals.take();
+  return signal ? std::optional(signal->number) : std::nullopt;
 }
 
-/// The number of the signal that ended it before the last sample.
+/// Gives the number of the signal that ended it before the last sample.
 std::optional<int> take_samples(stacks_session& session, const stacks_options& options, signal_catcher& signals) {
   progress_line shown(options.samples > 1);
   const deadline begin = clock::now();
   for (std::size_t taken = 1; taken <= options.samples; ++taken) {
     shown.show(fmt::format("sample {} of {}", taken, options.samples));
     session.sample();
-    // Also one that has come while agents did: then some ranks are missing for that alone.
+    // A signal may have come while agents worked: some ranks are missing because of it.
     if (taken == options.samples) return wait_until(clock::now(), signals);
-    // By the clock, not from the end of the last one: the rate is what was asked for as long as that can be.
+    // Counted from the first sample, not from the end of the last one: the rate stays the one that was asked for.
     const std::chrono::duration<double> since(std::min(options.interval * static_cast<double>(taken), longest_wait));
     const deadline next = begin + std::chrono::duration_cast<clock::duration>(since);
     if (const auto signal = wait_until(next, signals)) return signal;
@@ -67,7 +77,7 @@ void write_report(report_stream& out, const stacks_snapshot& snapshot, const sta
   }
 }
 
-/// Where the report has no room for it.
+/// Prints what the forms for other programs have no room for.
 void complain_of_ranks(const stacks_snapshot& snapshot) {
   rank_set remote;
   for (const stacked_rank& row : snapshot.ranks) {
@@ -78,14 +88,8 @@ void complain_of_ranks(const stacks_snapshot& snapshot) {
   if (!remote.empty()) complain("on other nodes, and not looked at: ranks " + snapshot.names.text(remote));
 }
 
-}  // namespace
-
-int run_stacks(const stacks_options& options) {
-  auto report = report_file::open(options.report, STDOUT_FILENO);
-  if (!report) {
-    complain(report.error());
-    return status_tool_failed;
-  }
+result<int> run(const stacks_options& options) {
+  auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
   const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
                                    options.agents, options.timeout, signals);
@@ -98,10 +102,7 @@ int run_stacks(const stacks_options& options) {
   const auto agents = agents_for(job, look->ranks, options.agents, signals.descriptor());
   auto session = agents ? stacks_session::open(job, request, *agents)
                         : stacks_session::open(job.starter, *job.processes, job.is_local, request);
-  if (!session) {
-    complain(session.error());
-    return status_tool_failed;
-  }
+  if (!session) return fail(std::move(session).error());
   if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
   stacks_snapshot& snapshot = session->snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
@@ -109,10 +110,54 @@ int run_stacks(const stacks_options& options) {
   const auto interrupted = take_samples(*session, options, signals);
   if (options.form != stacks_form::tree && !options.report.json) complain_of_ranks(snapshot);
   const bool rank_failed = session->rank_failed();
-  report->write([seen = std::make_shared<stacks_snapshot>(std::move(snapshot)), options,
-                 colour = report->wants_colour()](report_stream& out) { write_report(out, *seen, options, colour); });
+  report.write([seen = std::make_shared<stacks_snapshot>(std::move(snapshot)), options,
+                colour = report.wants_colour()](report_stream& out) { write_report(out, *seen, options, colour); });
   if (interrupted) return status_by_signal(*interrupted);
   return rank_failed ? status_rank_failed : status_ok;
 }
+
+declared_command declare(CLI::App& app) {
+  const auto options = std::make_shared<stacks_options>();
+  add_observation_options(app, *options);
+  add_threads_option(app, options->all_threads);
+  const auto form = [&app, options](const char* flag, stacks_form chosen, const char* about) {
+    return app
+        .add_flag_function(
+            flag, [options, chosen](std::int64_t) { options->form = chosen; }, about)
+        ->excludes(app.get_option("--json"));
+  };
+  CLI::Option* folded =
+      form("--folded", stacks_form::folded, "Write one line for each different stack, for flame graphs");
+  form("--dot", stacks_form::dot, "Write the tree for Graphviz")->excludes(folded);
+  app.add_option("--samples", options->samples,
+                 "Take N samples and add them up; the report marks what moved. Default: 1")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->group(option_group::stacks);
+  app.add_option("--interval", options->interval, "The time from one sample to the next. Default: 0.1")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->group(option_group::stacks);
+  return {.run = [options] { return run(*options); }};
+}
+
+}  // namespace
+
+const command stacks_command = {
+    .name = "stacks",
+    .purpose = "Shows where all ranks of a job are, as one tree of calls",
+    .example = "mpiacq stacks 4242",
+    .usage = "PID",
+    .details =
+        R"(The ranks are stopped together for the milliseconds that it takes to copy their stacks; the starter runs on. Calls that ranks share are shown once, and the tree branches where the ranks differ. The report goes to standard output.
+
+More examples:
+  mpiacq stacks --samples 20 --interval 0.5 4242
+  mpiacq stacks --threads all --ranks 0-3 --json -o stacks.json 4242
+  mpiacq stacks --samples 100 --interval 0.01 --folded 4242 | flamegraph.pl > job.svg
+
+Exit status: 0; 1 if the stacks of a rank of this node could not be taken; 125 if mpiacq failed: there is no job, or its process table is not complete within --timeout; 128 + N after signal N.
+)",
+    .declare = declare};
 
 }  // namespace mpiacq::tool

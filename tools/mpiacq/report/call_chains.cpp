@@ -18,7 +18,7 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Whether all that leads through `above` leads on into `only`, its one child.
+/// Whether all stacks through `above` continue into `only`, its one child.
 bool goes_on(const call_tree& tree, call_tree::node_number above, call_tree::node_number only) {
   return tree[above].stacks_ending == 0 && tree[above].stacks == tree[only].stacks;
 }
@@ -56,8 +56,8 @@ std::vector<call_chain> chains_of(const call_tree& tree) {
   return chains;
 }
 
-partings partings_of(const call_tree& tree) {
-  partings found;
+divergence divergence_of(const call_tree& tree) {
+  divergence found;
   const rank_set& all = tree[call_tree::root].ranks;
   std::vector<std::uint32_t> depths(tree.size(), 0);
   std::uint32_t deepest = 0;
@@ -66,7 +66,7 @@ partings partings_of(const call_tree& tree) {
     const call_tree::node& node = tree[number];
     const auto above = node.parent;
     const std::uint32_t depth = depths[number] = depths[above] + 1;
-    // All ranks come here along one path: it goes on from what was the innermost such frame so far.
+    // All ranks reach this frame along one path, which continues the innermost such frame so far.
     if (node.ranks == all && above == found.common.value_or(call_tree::root)) found.common = number;
     if (above != call_tree::root && node.ranks != tree[above].ranks && depth > deepest) {
       deepest = depth;
@@ -105,6 +105,11 @@ std::string ranks_text(const rank_set& ranks, const rank_names& names) {
   if (text.size() <= longest_ranks_text) return text;
   text.resize(text.rfind(',', longest_ranks_text) + 1);
   return fmt::format("{}... ({} ranks)", text, ranks.count());
+}
+
+std::string ranks_words(const rank_set& ranks, const rank_names& names) {
+  if (ranks.empty()) return "no ranks";
+  return (ranks.count() == 1 ? "rank " : "ranks ") + ranks_text(ranks, names);
 }
 
 }  // namespace mpiacq::tool

@@ -9,7 +9,7 @@
 
 namespace mpiacq::tool {
 
-/// For people: a line for each clause, and the counts. `colour`: verdicts in colour, for a terminal.
+/// A line for each clause, and the counts. `colour`: verdicts in colour, for a terminal.
 [[nodiscard]] std::string check_text(const check::observations& seen, const std::vector<check::judgement>& verdicts,
                                      bool colour);
 /// A `mpiacq.check/1` document.

@@ -1,7 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a terminal is told for each colour, in one place so that all reports look alike.
+// The terminal's sequences for colours, in one place so that all reports look alike.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,10 @@ inline constexpr std::string_view green = "\x1b[32m";
 inline constexpr std::string_view yellow = "\x1b[33m";
 inline constexpr std::string_view cyan = "\x1b[36m";
 inline constexpr std::string_view plain = "\x1b[0m";
+inline constexpr std::array all = {bold, dim, red, green, yellow, cyan, plain};
 }  // namespace colours
 
-/// `what` in a colour, where there are to be any; nothing stays nothing.
+/// `what` in a colour if `colour` is set; an empty text stays empty.
 [[nodiscard]] inline std::string coloured(bool colour, std::string_view how, std::string_view what) {
   if (!colour || what.empty()) return std::string(what);
   return std::string(how).append(what).append(colours::plain);

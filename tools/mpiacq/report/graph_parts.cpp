@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the reports of a graph have in common.
+// The parts that several reports of a graph share.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -38,13 +38,12 @@ void add_problems(std::vector<std::string>& all, const listing& table) {
     all.push_back(fmt::format("{}: {}", name(table.kind), table.problems[i].sentence()));
   }
   if (table.problem_count > shown) {
-    all.push_back(fmt::format("{}: and {} more fields that are not as they should be", name(table.kind),
-                              table.problem_count - shown));
+    all.push_back(fmt::format("{}: {} more fields are wrong", name(table.kind), table.problem_count - shown));
   }
 }
 
 std::string subject_of(const graph& graph, const disagreement& d) {
-  return fmt::format("{}: entry {} says {} '{}' of process {}, and '{}' was said before", name(d.kind), d.entry,
+  return fmt::format("{}: entry {} says {} '{}' of process {}; an earlier table says '{}'", name(d.kind), d.entry,
                      name(d.field), d.said, graph.pid(d.process).value(), d.stands);
 }
 
@@ -110,11 +109,6 @@ graph_tree tree_of(const graph& graph) {
     if (!placed[n]) tree.tops.push_back(n);
   }
   return tree;
-}
-
-std::string ranks_words(const rank_set& ranks) {
-  if (ranks.empty()) return "no ranks";
-  return (ranks.count() == 1 ? "rank " : "ranks ") + ranks_text(ranks);
 }
 
 std::string places_of(const graph& graph, std::span<const process_number> processes, std::size_t most) {
@@ -200,7 +194,7 @@ std::vector<std::vector<world_number>> worlds_of_spawns(const graph& graph) {
 std::vector<std::string> problems_of(const graph& graph, const visit& visit, std::size_t most) {
   std::vector<std::string> all;
   if (visit.state == visit_state::no_interface) {
-    all.push_back(fmt::format("it has no {}: from here there is no way on", info_symbol));
+    all.push_back(fmt::format("it has no {}, so that the walk ends here", info_symbol));
   }
   if (visit.failure) all.push_back(fmt::format("{}: {}", name(visit.state), visit.failure->message));
   for (const error& warning : visit.warnings) all.push_back(warning.message);

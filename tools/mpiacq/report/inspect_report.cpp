@@ -8,6 +8,7 @@
 
 #include "commands/advice.hpp"
 #include "report/json/mpi2dd_json.hpp"
+#include "report/text/table_text.hpp"
 #include "report/text/text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -117,17 +118,17 @@ std::string inspect_text(const inspected& seen) {
     for (auto& row : rows) row.erase(row.begin() + 3);  // a file has no values
   }
   if (rows.size() > 1) text += columns(rows);
-  // Who speaks only MPI2DD need not be told each name of MPIR.
+  // For a program with MPI2DD alone, the names of MPIR are noise.
   if (!has_mpir && found.mpi2dd_info) {
-    text += "  not there: anything of MPIR\n";
+    text += "  missing: all symbols of MPIR\n";
   } else if (!absent.empty()) {
-    text += fmt::format("  not there: {}\n", fmt::join(absent, ", "));
+    text += fmt::format("  missing: {}\n", fmt::join(absent, ", "));
   }
   if (found.layout) {
     text += fmt::format("  descriptor: {}; {}\n", layout_text(*found.layout), layout_source_text(*found.layout, false));
   }
   if (found.mpi2dd) text += mpi2dd_text(*found.mpi2dd);
-  for (const error& problem : found.problems) text += "  problem: " + advised(problem.message) + "\n";
+  text += problem_text(found.problems);
   if (found.missing_symbols) text += "  lacking: " + advised(*found.missing_symbols) + "\n";
   return text;
 }

@@ -10,13 +10,13 @@
 
 namespace mpiacq::tool {
 
-/// What `inspect` found.
+/// The findings of `inspect`.
 struct inspected {
   inspection program;
-  std::vector<mpir::variable_value> values;  ///< of a process: what its variables contained when it was looked at
+  std::vector<mpir::variable_value> values;  ///< of a process: the contents of its variables
 };
 
-/// For people.
+/// As text.
 [[nodiscard]] std::string inspect_text(const inspected& seen);
 /// A `mpiacq.inspect/1` document.
 [[nodiscard]] json inspect_json(const inspected& seen);

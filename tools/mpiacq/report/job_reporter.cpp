@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
+#include "commands/complaints.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/stacks_session.hpp"
 #include "report/json/json_writer.hpp"
@@ -60,9 +60,8 @@ void job_reporter::take_stacks(job& subject, const job_command_options& asked, a
   const auto table = subject.processes();
   if (!table) return;
   free_followed_ranks();
-  debug_file_search search = search_in(asked.report);
-  search.debuginfod = false;  // a download would hold the job
-  const stacks_request request{asked.ranks, asked.all_threads, search};
+  const debug_file_search search = search_without_downloads(asked.report);
+  const stacks_request request{asked.ranks.selection, asked.all_threads, search};
   const auto nodes = agents.ranks(subject);
   auto session = nodes ? stacks_session::over(nodes, subject.starter(), *table, request)
                        : stacks_session::open(subject, *table, local_ones(subject, *table), request);
@@ -76,14 +75,13 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   const auto table = subject.processes();
   if (!table) return;
   free_followed_ranks();
-  debug_file_search search = search_in(asked.report);
-  search.debuginfod = false;
+  const debug_file_search search = search_without_downloads(asked.report);
   const auto nodes = agents.ranks(subject);
   const queue_request request = request_for(asked.queue, subject.facts(), subject.interface());
-  auto session =
-      nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks, request, search, agents.stop())
-            : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks, request, search,
-                                   agents.stop());
+  auto session = nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks.selection, request, search,
+                                              agents.stop())
+                       : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks.selection,
+                                              request, search, agents.stop());
   if (!session) return note_failure(fail(std::move(session).error()));
   session->look();
   rank_failed_ = rank_failed_ || session->rank_failed();

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "commands/agents_choice.hpp"
-#include "commands/command_line.hpp"
 #include "mpiacq/ranks/spawn_watch.hpp"
+#include "options/job_command_options.hpp"
 #include "report/job_report.hpp"
 #include "report/report_file.hpp"
 

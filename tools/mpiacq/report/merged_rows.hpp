@@ -12,7 +12,7 @@
 namespace mpiacq::tool {
 
 /// The rows of several ranks in one list. Each rank's rows stay in that rank's own order, and ranks share a row where
-/// their orders allow it. Only the first rows are kept, as many as a person reads.
+/// their orders allow it. Only the first rows are kept.
 template <class Cells>
 class merged_rows {
  public:
@@ -23,7 +23,7 @@ class merged_rows {
 
   explicit merged_rows(std::size_t most) : most_(most) {}
 
-  /// How many rows of one rank can be among those that are kept.
+  /// The largest number of rows that are kept.
   [[nodiscard]] std::size_t most() const { return most_; }
   [[nodiscard]] const std::vector<row>& rows() const { return rows_; }
 
@@ -31,10 +31,10 @@ class merged_rows {
   void add(std::uint32_t rank, const std::vector<Cells>& own) {
     const auto shared = longest_common(own);
     std::vector<row> merged;
-    std::size_t next = 0;  // of the rows that are there
+    std::size_t next = 0;  // of `rows_`
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (shared[i] == none) {
-        // A row of its own stands as late as the next shared one allows: others then share what comes before it.
+        // A row of its own stands as late as the next shared row allows, so that other ranks share the rows before it.
         const auto until = std::find_if(shared.begin() + static_cast<std::ptrdiff_t>(i), shared.end(),
                                         [](std::size_t place) { return place != none; });
         move_rows(merged, next, until == shared.end() ? rows_.size() : *until);
@@ -57,7 +57,7 @@ class merged_rows {
     for (; next < end; ++next) into.push_back(std::move(rows_[next]));
   }
 
-  /// Of each of a rank's rows the place of the row that it shares: a longest common subsequence.
+  /// For each of a rank's rows the index of the row that it shares: a longest common subsequence.
   [[nodiscard]] std::vector<std::size_t> longest_common(const std::vector<Cells>& own) const {
     const std::size_t width = rows_.size() + 1;
     std::vector<std::size_t> length((own.size() + 1) * width, 0);

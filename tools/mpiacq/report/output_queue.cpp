@@ -58,7 +58,7 @@ void output_queue::note_failure() {
 }
 
 void output_queue::add(entry next) {
-  // Where this user may have no more threads, what is to be written is written at once.
+  // If this user may have no more threads, the text is written at once.
   if (!start()) return run_one(next);
   const std::lock_guard held(lock_);
   bytes_ += next.bytes;
@@ -97,7 +97,7 @@ void output_queue::run() {
     busy_ = true;
     held.unlock();
     run_one(next);
-    next.task = nullptr;  // what it owns goes before anybody hears that it is done
+    next.task = nullptr;  // what the task owns is destroyed before `drain` returns
     held.lock();
     const bool was_full = bytes_ >= most_waiting;
     bytes_ -= next.bytes;

@@ -14,9 +14,8 @@ namespace mpiacq::tool {
 /// Everything that this program writes, in order, on a thread of its own.
 ///
 /// A pipe can be full and a terminal stopped for hours. The thread that controls the job must not wait for either: the
-/// processes that it holds would stay stopped. So reports, messages and the lines of --each are handed over here, and
-/// `main` waits for them when nothing is held any more.
-/// Thread: any.
+/// processes that it holds would stay stopped. So reports, messages and the lines of --each are handed to this queue,
+/// and `run_command_line` waits for the queue when nothing is held any more. Thread: any.
 class output_queue {
  public:
   output_queue();
@@ -24,21 +23,21 @@ class output_queue {
   output_queue(const output_queue&) = delete;
   output_queue& operator=(const output_queue&) = delete;
 
-  /// Calls it later, after everything that was added before. What it needs it must own, or the program must.
+  /// Calls the task later, after all that were added before. The task owns what it needs, or the program does.
   void add(std::function<void()> task);
-  /// Writes these bytes later. A failure is not reported: a reader that has gone wants no more.
+  /// Writes these bytes later. A failure is not reported: the reader has gone.
   void write(int descriptor, std::string bytes);
-  /// The same, and drops them where anything else is still to be written: for what is of no use later.
+  /// The same, but drops the bytes if others wait: for text that is useless later.
   void write_if_idle(int descriptor, std::string bytes);
 
-  /// False while more waits to be written than a program should add to.
+  /// False while so much waits that no more should be added.
   [[nodiscard]] bool has_room();
-  /// After `has_room` was false: readable once there is room, until `has_room` is asked again.
+  /// After `has_room` was false: readable once there is room, until the next call of `has_room`.
   [[nodiscard]] int room_descriptor() const { return room_event_; }
 
-  /// From a task: what was to be written has not been, and it has been said why.
+  /// For a task: something could not be written, and the reason was printed.
   void note_failure();
-  /// Waits until everything is written. False where a task has noted a failure.
+  /// Waits until everything is written. False if a task has noted a failure.
   [[nodiscard]] bool drain();
 
  private:
@@ -54,14 +53,14 @@ class output_queue {
   std::mutex lock_;
   std::condition_variable changed_;
   std::deque<entry> waiting_;
-  std::size_t bytes_ = 0;  ///< in all that waits
+  std::size_t bytes_ = 0;  ///< that wait
   bool busy_ = false;
   std::atomic<bool> failed_ = false;
   bool has_thread_ = false;
   int room_event_ = -1;
 };
 
-/// The one of this program.
+/// The queue of this program.
 [[nodiscard]] output_queue& the_output();
 
 }  // namespace mpiacq::tool

@@ -12,7 +12,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// A person looks for one among these; a machine reads JSON.
+/// JSON contains the others.
 constexpr std::size_t hosts_shown = 16;
 
 }  // namespace
@@ -53,7 +53,7 @@ std::string rank_hosts::line(const rank_names& names) const {
   if (hosts_.size() < 2) return {};
   std::string text = "  nodes:";
   for (std::size_t i = 0; i < hosts_.size() && i < hosts_shown; ++i) {
-    const std::string name = hosts_[i].name.empty() ? "(not said)" : printable(hosts_[i].name);
+    const std::string name = hosts_[i].name.empty() ? "(unknown)" : printable(hosts_[i].name);
     text += fmt::format("{} {} {}", i == 0 ? "" : ",", name, ranks_text(hosts_[i].ranks, names));
   }
   if (hosts_.size() > hosts_shown) text += fmt::format(", and {} more: see --json", hosts_.size() - hosts_shown);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// On which nodes ranks are, for the reports on them.
+// The nodes that ranks are on, for reports.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ namespace mpiacq::tool {
 class rank_hosts {
  public:
   rank_hosts() = default;
-  /// As the table names the hosts of these ranks.
+  /// The hosts of these ranks, as the table names them.
   rank_hosts(const process_table& table, const rank_selection& ranks);
 
   [[nodiscard]] std::size_t size() const { return hosts_.size(); }
-  /// "" where the table does not say.
+  /// "" if the table does not name it.
   [[nodiscard]] std::string_view of(std::uint32_t rank) const;
-  /// " on h2" where all of these are there, and others elsewhere; else nothing.
+  /// " on h2" if all of these are there and other ranks are on other nodes; otherwise empty.
   [[nodiscard]] std::string behind(const rank_set& ranks) const;
-  /// " on 4 nodes"; nothing where there is one.
+  /// " on 4 nodes"; empty for one node.
   [[nodiscard]] std::string count_text() const;
-  /// A line that says which ranks are on which; nothing where there is one.
+  /// A line with the ranks of each node; empty for one node.
   [[nodiscard]] std::string line(const rank_names& names) const;
 
  private:
@@ -39,7 +39,7 @@ class rank_hosts {
   [[nodiscard]] const host* find(std::uint32_t rank) const;
   static constexpr std::uint32_t none = UINT32_MAX;
   std::vector<host> hosts_;             ///< by their lowest ranks
-  std::vector<std::uint32_t> host_of_;  ///< of each rank: its place there
+  std::vector<std::uint32_t> host_of_;  ///< of each rank: its index in `hosts_`
 };
 
 }  // namespace mpiacq::tool

@@ -16,7 +16,7 @@
 
 namespace mpiacq::tool {
 
-/// Shared with the reports that are still to be written there.
+/// Shared with the reports that wait to be written.
 struct report_file::place {
   place(int d, std::string p, bool is_document) : descriptor(d), path(std::move(p)) {
     struct stat kind {};
@@ -29,8 +29,8 @@ struct report_file::place {
   place& operator=(const place&) = delete;
 
   int descriptor;
-  std::string path;       ///< empty: a stream that was open before
-  bool replaces = false;  ///< each report takes the place of the one before
+  std::string path;       ///< empty: a stream that was already open
+  bool replaces = false;  ///< each report replaces the last one
 };
 
 result<report_file> report_file::open(const report_options& options, int default_descriptor) {

@@ -4,28 +4,28 @@
 #include <functional>
 #include <memory>
 
-#include "commands/command_line.hpp"
 #include "mpiacq/base/error.hpp"
+#include "options/report_options.hpp"
 #include "report/report_stream.hpp"
 
 namespace mpiacq::tool {
 
-/// Writes one report. It runs later and on another thread, so it owns what it needs.
+/// Writes one report. It runs later on another thread, so it owns what it needs.
 using report_body = std::function<void(report_stream&)>;
 
-/// Where the reports of a command go: a stream or a file. A file collects the reports for people one after another; as
-/// JSON it always contains one document, the last one.
+/// Where the reports of a command go: a stream or a file. A file collects text reports one after another; with JSON it
+/// always contains one document, the last one.
 class report_file {
  public:
-  /// Opens the file of -o at once, so that a mistake in its name shows before anything is run. No file:
-  /// `default_descriptor`; "-": standard output.
+  /// Opens the file of -o at once, so that a wrong name shows before anything is run. No file: `default_descriptor`;
+  /// "-": standard output.
   [[nodiscard]] static result<report_file> open(const report_options& options, int default_descriptor);
 
-  /// Hands the report over to be written (output_queue.hpp), and does not wait for that. If it cannot be written, the
-  /// user is told then, and the program's status becomes 125.
+  /// Hands the report to `output_queue` and does not wait. If it cannot be written, an error is printed then, and the
+  /// program's status becomes 125.
   void write(report_body body) const;
   [[nodiscard]] bool is_terminal() const;
-  /// Whether a report for people is in colour there: on a terminal, unless NO_COLOR is set (no-color.org).
+  /// Whether a text report gets colour: on a terminal, unless NO_COLOR is set (no-color.org).
   [[nodiscard]] bool wants_colour() const;
 
  private:

@@ -7,7 +7,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "report/printable.hpp"
+#include "report/colours.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -16,7 +17,7 @@ int write_all(int descriptor, std::string_view bytes) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
     if (written >= 0 || errno == EINTR) continue;
-    // The other end of a terminal or pipe may have made it non-blocking for everybody who has it open.
+    // Another process that has the terminal or pipe open may have made it non-blocking.
     if (errno != EAGAIN) return errno;
     pollfd room{descriptor, POLLOUT, 0};
     (void)::poll(&room, 1, -1);
@@ -25,11 +26,15 @@ int write_all(int descriptor, std::string_view bytes) {
 }
 
 void report_stream::write(std::string_view text) {
-  // In pieces, so that the buffer stays small. Each ends with a line, where no character is cut in two.
+  // In pieces, so that the buffer stays small. Each ends at the end of a line, so that no character is cut in two.
   while (!text.empty()) {
     std::size_t end = text.find('\n', std::min(most_kept, text.size() - 1));
     end = end == std::string_view::npos ? text.size() : end + 1;
-    append_guarded(buffer_, text.substr(0, end), colour_);
+    if (colour_) {
+      base::append_guarded(buffer_, text.substr(0, end), colours::all);
+    } else {
+      base::append_guarded(buffer_, text.substr(0, end));
+    }
     text.remove_prefix(end);
     if (buffer_.size() >= most_kept) flush();
   }

@@ -6,8 +6,8 @@
 
 namespace mpiacq::tool {
 
-/// A report on its way into a descriptor, through a buffer of constant size. After the first failed write nothing more
-/// is written. Thread: one at a time.
+/// Writes a report to a descriptor through a buffer of constant size. After the first failed write it writes nothing
+/// more. Thread: one at a time.
 class report_stream {
  public:
   /// The descriptor stays the caller's. `colour`: the report may contain the sequences of colours.hpp.
@@ -15,18 +15,18 @@ class report_stream {
   report_stream(const report_stream&) = delete;
   report_stream& operator=(const report_stream&) = delete;
 
-  /// Text for people. What a terminal must not get is escaped here, whatever the caller has done before.
+  /// Writes text. Unsafe characters are escaped here, whatever the caller has done before.
   void write(std::string_view text);
-  /// Bytes that are safe already: the parts of a JSON document.
+  /// Writes bytes that are safe: the parts of a JSON document.
   void put(std::string_view bytes) {
     buffer_.append(bytes);
     if (buffer_.size() >= most_kept) flush();
   }
   void put(char byte) { buffer_ += byte; }
-  /// Writes what is left in the buffer.
+  /// Writes the buffer.
   void flush();
 
-  /// The errno of the first write that failed; 0 where none has.
+  /// The errno of the first write that failed; 0 if none has.
   [[nodiscard]] int failure() const { return failure_; }
 
  private:
@@ -37,7 +37,7 @@ class report_stream {
   int failure_ = 0;
 };
 
-/// Writes all of it, however many calls that takes. Gives the errno of the call that failed, else 0.
+/// Writes all bytes, in as many calls as necessary. Gives the errno of the call that failed, otherwise 0.
 [[nodiscard]] int write_all(int descriptor, std::string_view bytes);
 
 }  // namespace mpiacq::tool

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The parts that more than one JSON document has.
+// The parts that several JSON documents share.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ using json = nlohmann::ordered_json;
   return text.empty() ? json(nullptr) : json(text);
 }
 
-/// The world of an entry by its number, as in the names of ranks; null where the job has but one.
+/// The world of an entry by its number, as in the names of ranks; null if the job has only one.
 [[nodiscard]] inline json world_of(const rank_names& names, std::uint32_t entry) {
   const std::uint32_t world = names.world(entry);
   return names.has_worlds() && world != rank_names::no_world ? json(world) : json(nullptr);
 }
-/// A rank as others refer to it: its number, or in a job of several worlds its name, "1:0".
+/// A reference to a rank: its number, or in a job of several worlds its name, "1:0".
 [[nodiscard]] inline json rank_of(const rank_names& names, std::uint32_t entry) {
   return names.has_worlds() ? json(names.of(entry)) : json(names.rank(entry));
 }
 
-/// Only the symbols that are there.
+/// Only the symbols that exist.
 [[nodiscard]] inline json json_of(const mpir::symbol_set& symbols) {
   json all = json::object();
   for (const mpir::known_symbol& known : mpir::known_symbols()) {

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "report/printable.hpp"
+#include "text/printable.hpp"
+#include "text/utf8.hpp"
 
 namespace mpiacq::tool {
 
@@ -93,10 +94,10 @@ void json_writer::quoted(std::string_view text) {
     out_.put(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;
-    const character next = first_character(text);
+    const base::character next = base::first_character(text);
     if (!next.is_valid) {
       out_.put(replacement);
-    } else if (is_safe(next.code) && next.code != '"' && next.code != '\\') {
+    } else if (base::is_safe(next.code) && next.code != '"' && next.code != '\\') {
       out_.put(text.substr(0, next.length));
     } else {
       out_.put(escaped(next.code));

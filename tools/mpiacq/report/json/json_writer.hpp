@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// JSON that is written as it is made, so that a document of a million rows needs the memory of one.
+// Writes JSON while it is made, so that a document of a million rows needs the memory of one row.
 #pragma once
 
 #include <concepts>
@@ -16,8 +16,9 @@ namespace mpiacq::tool {
 
 /// Writes one document. The caller nests begin_ and end_ calls correctly and gives each member of an object a key.
 ///
-/// A document is ASCII where a terminal could misread it: characters that `is_safe` refuses are written as \uXXXX,
-/// which is the same string to a reader of JSON. Bytes that are no UTF-8 become U+FFFD, because JSON cannot hold them.
+/// A document is ASCII where a terminal could misread it: characters that `base::is_safe` refuses are written as
+/// \uXXXX, which is the same string to a reader of JSON. Bytes that are no UTF-8 become U+FFFD, because JSON cannot
+/// hold them.
 class json_writer {
  public:
   explicit json_writer(report_stream& out) : out_(out) {}
@@ -38,7 +39,7 @@ class json_writer {
     return word({digits.data(), digits.size()});
   }
   json_writer& null() { return word("null"); }
-  /// A part that was made as a tree of values: for parts whose size does not grow with the job.
+  /// A part that is a tree of values: for parts whose size does not grow with the job.
   json_writer& value(const json& part);
 
   /// A key and its value.
@@ -46,7 +47,7 @@ class json_writer {
   json_writer& member(std::string_view name, const Value& what) {
     return key(name).value(what);
   }
-  /// All members of an object that was made as a tree.
+  /// All members of an object that is a tree of values.
   json_writer& members(const json& object);
 
  private:
@@ -60,7 +61,7 @@ class json_writer {
   bool needs_comma_ = false;
 };
 
-/// A whole document that was made as a tree, and a line feed.
+/// A whole document that is a tree of values, and a line feed.
 void write_document(report_stream& out, const json& document);
 
 }  // namespace mpiacq::tool

@@ -25,7 +25,7 @@ std::string_view colour_of(verdict v) {
   return colours::dim;
 }
 
-/// A sentence that only recommends is broken less badly.
+/// A violated recommendation is marked.
 std::string verdict_text(const check::judgement& j) {
   std::string text(check::name(j.result.what));
   if (j.result.what == verdict::fail && j.rule->strength == check::binding::should) text += " (should)";

@@ -12,6 +12,7 @@
 #include "report/call_chains.hpp"
 #include "report/colours.hpp"
 #include "report/graph_report.hpp"
+#include "report/text/table_text.hpp"
 #include "report/text/text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -26,7 +27,7 @@ constexpr std::size_t places_shown = 8;
 constexpr std::size_t spawns_shown = 16;
 constexpr std::size_t problems_shown = 8;
 
-/// One line and what hangs below it.
+/// One line and the lines below it.
 struct line {
   std::string text;
   bool is_arrow = false;
@@ -104,7 +105,7 @@ class graph_painter {
     return whole;
   }
 
-  /// To other metadirectories; its place in the tree says the way to the one above it already.
+  /// Adds connections to other metadirectories; the tree shows the one above already.
   void add_ways(line& whole, const visit& v, std::optional<process_number> above) const {
     for (const process_number p : v.metadirectories.entries) {
       if (p != v.process) whole.below.push_back({"knows metadirectory " + place_of(p), true, {}});
@@ -162,18 +163,18 @@ class graph_painter {
       worlds.push_back(fmt::format("world {} ({})", in(bold, printable(graph_.worlds()[index(w)].id)),
                                    counted(graph_.worlds()[index(w)].processes, "rank", "ranks")));
     }
-    if (worlds.empty()) worlds.emplace_back("a world that is not known");
+    if (worlds.empty()) worlds.emplace_back("an unknown world");
     return fmt::format("{} spawned {}, sequence {}", in(yellow, fmt::format("rank {}", s.parent_rank)),
                        fmt::join(worlds, " and "), s.sequence);
   }
 
-  /// Spawns whose parents no directory lists.
+  /// The spawns whose parents no directory lists.
   [[nodiscard]] std::string spawns_of_strangers() const {
     std::string text;
     std::size_t count = 0;
     for (std::uint32_t i = 0; i < drawn_.size(); ++i) {
       if (drawn_[i] || ++count > spawns_shown) continue;
-      text += fmt::format("  {}, which no table has: {}\n", printable(parent_name(graph_, graph_.spawns()[i])),
+      text += fmt::format("  {}, which no table lists: {}\n", printable(parent_name(graph_, graph_.spawns()[i])),
                           spawn_text(i));
     }
     if (count > spawns_shown) text += fmt::format("  and {} more spawns by others\n", count - spawns_shown);
@@ -208,8 +209,7 @@ std::string graph_text(const job_graph& job, bool colour) {
     text += fmt::format("  {} were not opened: there are too many\n",
                         counted(job.graph.left_unopened(), "directory", "directories"));
   }
-  for (const error& problem : job.problems) text += "  problem: " + advised(problem.message) + "\n";
-  return text;
+  return text + problem_text(job.problems);
 }
 
 }  // namespace mpiacq::tool

@@ -60,7 +60,7 @@ std::string headline(const job_snapshot& snapshot, const process_table* table) {
   return text + (attached ? " has " : " has spawned ") + extent_text(*table, snapshot.facts) + "\n";
 }
 
-/// What a table's change is for (a spawn, a connection) is reported right after it, with all processes.
+/// The event behind a changed table (a spawn, a connection) is reported right afterwards, with all processes.
 bool is_small(const job_snapshot& snapshot) {
   if (snapshot.what == job_snapshot::event::aborting) return true;
   return snapshot.change && (snapshot.change->state == mpi2dd::debug_state::directory_changed ||
@@ -105,10 +105,10 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   if (!table || is_small(snapshot)) return;
   if (!how.empty()) out.write("  " + printable(how) + "\n");
   if (snapshot.starter.has_both) {
-    out.write("  it has MPIR as well as MPI2DD, by which this was learnt (--interface mpir takes the other)\n");
+    out.write("  the starter has MPI2DD and MPIR; this report comes from MPI2DD (--interface mpir uses the other)\n");
   }
   out.write(table_text(*table, snapshot.states));
-  // By MPIR they are the whole job's; by MPI2DD each process has its own.
+  // With MPIR they are those of the whole job; with MPI2DD each process has its own.
   out.write(snapshot.interface == interface_kind::mpi2dd ? facts_text(*table, snapshot.facts_of_ranks)
                                                          : facts_text(snapshot.facts));
   out.write(problem_text(snapshot.problems, table.get()));

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What is left to say of ranks whose queues could not be read: what their stacks show.
+// What the stacks show of ranks whose queues could not be read.
 #include <fmt/format.h>
 
 #include "report/call_chains.hpp"
@@ -10,15 +10,11 @@ namespace mpiacq::tool {
 
 namespace {
 
-std::string ranks_in_words(const rank_set& ranks, const rank_names& names) {
-  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, names));
-}
-
 std::string doing_text(const rank_call& call) {
   const bool one = call.ranks.count() == 1;
   switch (call.kind) {
     case mpi_call_kind::unknown:
-      return one ? "what it is doing is not known" : "what they are doing is not known";
+      return one ? "its call is not known" : "their calls are not known";
     case mpi_call_kind::none:
       return "in no MPI call";
     case mpi_call_kind::ended:
@@ -34,12 +30,12 @@ std::string calls_text(const node_queues& seen, const rank_names& names) {
   std::string text = "  what the stacks alone show:\n";
   const auto calls = calls_of(seen.ranks, seen.doing);
   for (const rank_call& call : calls) {
-    text += fmt::format("    {}: {}\n", ranks_in_words(call.ranks, names), doing_text(call));
+    text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
   }
   for (const collective_gap& gap : collective_gaps(calls)) {
-    text += fmt::format("    {} {} not come to {}, which {} {} in: if that is on MPI_COMM_WORLD, {} for {}\n",
-                        ranks_in_words(gap.missing, names), gap.missing.count() == 1 ? "has" : "have",
-                        printable(gap.function), ranks_in_words(gap.in, names), gap.in.count() == 1 ? "is" : "are",
+    text += fmt::format("    {} {} not come to {}, which {} {} in: if the call is on MPI_COMM_WORLD, {} for {}\n",
+                        ranks_words(gap.missing, names), gap.missing.count() == 1 ? "has" : "have",
+                        printable(gap.function), ranks_words(gap.in, names), gap.in.count() == 1 ? "is" : "are",
                         gap.in.count() == 1 ? "it waits" : "they wait", gap.missing.count() == 1 ? "it" : "them");
   }
   return text + "  not known: which messages are pending, and so which rank waits for which\n";

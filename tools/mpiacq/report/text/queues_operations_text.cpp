@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The pending operations: a table that ranks share, or (--verbose) all that the queue library says of each.
+// The pending operations: one table for all ranks, or (--verbose) all that the queue library says of each operation.
 #include <array>
 #include <map>
 #include <tuple>
@@ -37,7 +37,7 @@ std::string_view direction(queue_class queue) {
   return directions[static_cast<std::size_t>(queue)];
 }
 
-/// How each operation stands, by its place: "" for one that is under way.
+/// The state of each operation, by its place: "" if it is under way.
 class standings {
  public:
   explicit standings(const queue_waits& waits) {
@@ -139,7 +139,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
     merged.add(rank.rank, own);
     count += operations_of(snapshot, i);
   }
-  if (count == 0) return "  no pending operations are seen\n";
+  if (count == 0) return "  no pending operation is known\n";
   std::vector<text_row> table = {{"ranks", "communicator", "operation", "rank", "tag", "length", "state"}};
   std::size_t shown = 0;
   for (const auto& [cells, ranks] : merged.rows()) {

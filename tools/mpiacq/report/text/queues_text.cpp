@@ -31,7 +31,7 @@ std::string headline(const queues_snapshot& snapshot) {
   return text + fmt::format(", stopped for {:.1f} ms\n", 1000 * snapshot.held.count());
 }
 
-/// Ranks by something that they have in common, in order of the lowest.
+/// Groups of ranks that have something in common, in order of the lowest rank.
 template <class Key>
 class grouped {
  public:
@@ -56,7 +56,7 @@ class grouped {
   std::vector<std::pair<Key, std::vector<std::uint32_t>>> rows_;
 };
 
-/// Which libraries and layers said what follows.
+/// The libraries and message layers that the following comes from.
 std::string libraries_text(const queues_snapshot& snapshot) {
   grouped<std::tuple<std::string, std::string, std::string>> libraries;
   for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
@@ -85,7 +85,7 @@ std::string libraries_text(const queues_snapshot& snapshot) {
 }
 
 std::string communicators_text(const queues_snapshot& snapshot) {
-  // Of an intercommunicator the other side's size too; 0 where that is not known.
+  // The last is the size of the other side of an intercommunicator; 0 if that is not known.
   using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
   merged_rows<key> merged(rows_shown);
   std::set<key> different;
@@ -132,7 +132,7 @@ std::string new_processes_text(const queues_snapshot& snapshot) {
   return fmt::format("  {}:\n{}", counted(table.size() - 1, "new process", "new processes"), columns(table));
 }
 
-/// What was wrong, each sentence once with the ranks that it is of.
+/// Each problem once, with the ranks that have it.
 std::string problems_text(const queues_snapshot& snapshot) {
   grouped<std::string> problems;
   for (const rank_queues& rank : snapshot.seen.ranks) {
@@ -141,7 +141,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
       continue;
     }
     if (const auto missing = about_missing_types(rank.report->missing)) {
-      // What the library says then is a consequence of that. JSON has it.
+      // What the library says then is a consequence. JSON contains it.
       problems.add(*missing, rank.rank);
       continue;
     }
@@ -152,18 +152,15 @@ std::string problems_text(const queues_snapshot& snapshot) {
   std::size_t shown = 0;
   for (const auto& [sentence, ranks] : problems.rows()) {
     if (++shown > rows_shown) return text + "  and more: see --json\n";
-    text += fmt::format("  {} {}: {}\n", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, snapshot.names),
-                        advised(sentence));
+    text += fmt::format("  {}: {}\n", ranks_words(ranks, snapshot.names), advised(sentence));
   }
   if (!snapshot.remote.empty()) {
-    text += fmt::format("  on other nodes, and not looked at: {} {}\n", snapshot.remote.count() == 1 ? "rank" : "ranks",
-                        ranks_text(snapshot.remote, snapshot.names));
+    text += fmt::format("  on other nodes, and not looked at: {}\n", ranks_words(snapshot.remote, snapshot.names));
   }
-  for (const error& problem : snapshot.problems) text += "  problem: " + advised(problem.message) + "\n";
-  return text;
+  return text + problem_text(snapshot.problems);
 }
 
-/// A library that could not do its work has not shown a single communicator.
+/// A library that could not do its work has shown no communicator.
 bool nothing_is_read(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
   return std::none_of(ranks.begin(), ranks.end(),
@@ -174,7 +171,7 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   out.write(libraries_text(snapshot));
-  // Where nothing was read, that nobody waits and nothing is pending would be no answer.
+  // If nothing was read, "no rank waits" would be no answer.
   if (nothing_is_read(snapshot)) {
     out.write(calls_text(snapshot.seen, snapshot.names));
   } else {
@@ -188,7 +185,7 @@ void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool
   }
   out.write(new_processes_text(snapshot));
   out.write(problems_text(snapshot));
-  // Where each rank has a cause of its own, doubts about what the queues show repeat it.
+  // If each rank has a cause of its own, doubts about the queues would repeat it.
   const auto& ranks = snapshot.seen.ranks;
   const bool is_explained = nothing_is_read(snapshot) && std::none_of(ranks.begin(), ranks.end(), is_whole);
   if (!is_explained) out.write(doubts_text(snapshot.waits));

@@ -34,11 +34,7 @@ std::string members_text(const deadlock& found, const rank_names& names) {
   return ranks_text(all, names);
 }
 
-std::string counted_ranks(const rank_set& ranks, const rank_names& names) {
-  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", ranks_text(ranks, names));
-}
-
-/// Ranks that wait for ranks that do nothing for others any more.
+/// Ranks that wait for ranks that make no further MPI call.
 std::string waiting_for_nothing_text(const deadlock& found, const rank_names& names) {
   rank_set waiting, awaited = found.in_finalize;
   awaited.add(found.ended);
@@ -46,14 +42,14 @@ std::string waiting_for_nothing_text(const deadlock& found, const rank_names& na
     if (!awaited.contains(rank)) waiting.add(rank_set{rank});
   }
   const std::string who =
-      fmt::format("{} {} for", counted_ranks(waiting, names), waiting.count() == 1 ? "waits" : "wait");
+      fmt::format("{} {} for", ranks_words(waiting, names), waiting.count() == 1 ? "waits" : "wait");
   std::string whom;
   if (!found.in_finalize.empty()) {
     whom = fmt::format(" {}, which {} in MPI_Finalize and will neither send nor receive any more",
-                       counted_ranks(found.in_finalize, names), found.in_finalize.count() == 1 ? "is" : "are");
+                       ranks_words(found.in_finalize, names), found.in_finalize.count() == 1 ? "is" : "are");
   }
   if (!found.ended.empty()) {
-    whom += fmt::format("{} {}, which {} ended", whom.empty() ? "" : ", and for", counted_ranks(found.ended, names),
+    whom += fmt::format("{} {}, which {} ended", whom.empty() ? "" : ", and for", ranks_words(found.ended, names),
                         found.ended.count() == 1 ? "has" : "have");
   }
   return who + whom;
@@ -69,7 +65,7 @@ std::string deadlock_text(const deadlock& found, const rank_names& names, bool c
     text += fmt::format(": rank {} waits for itself", names.of(found.ranks.front()));
   } else {
     text += fmt::format(": {} {}", who,
-                        found.is_ring ? "wait for each other" : "wait for each other, none of them can go on alone");
+                        found.is_ring ? "wait for each other" : "wait for each other; none of them can continue alone");
   }
   if (!found.behind.empty()) {
     text += fmt::format("; {} {} behind them", ranks_text(found.behind, names),
@@ -78,12 +74,12 @@ std::string deadlock_text(const deadlock& found, const rank_names& names, bool c
   return text + "\n";
 }
 
-/// Ranks that wait for the same ones for the same reason. Where one of some is enough, those are one crowd that wait
-/// for each other: the ranks of a receive from anybody.
+/// Ranks that wait for the same ranks for the same reason. If one of several is enough, the ranks that wait and those
+/// that they wait for are one crowd: the ranks of a receive from any source.
 struct crowd {
   const rank_wait* wait = nullptr;
   rank_set from;
-  rank_set all;  ///< with those that wait
+  rank_set all;  ///< including those that wait
 };
 
 std::vector<crowd> crowds_of(const std::vector<rank_wait>& waits) {
@@ -120,10 +116,10 @@ std::string waits_text(const queue_waits& waits, const rank_names& names, const 
     }
     const bool one = those.from.count() == 1;
     const std::string_view verb = those.wait->certain ? (one ? "waits" : "wait") : "may wait";
-    text += fmt::format("  {} {}{} {} for {}: {}\n", one ? "rank" : "ranks", ranks_text(those.from, names),
-                        hosts.behind(those.from), verb, to_text(those, names, hosts), printable(those.wait->why));
+    text += fmt::format("  {}{} {} for {}: {}\n", ranks_words(those.from, names), hosts.behind(those.from), verb,
+                        to_text(those, names, hosts), printable(those.wait->why));
   }
-  if (crowds.empty()) text += "  nobody is seen to wait for anybody\n";
+  if (crowds.empty()) text += "  no rank is known to wait for another\n";
   return text;
 }
 

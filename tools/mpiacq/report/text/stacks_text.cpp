@@ -19,7 +19,7 @@ using namespace colours;
 constexpr std::size_t ranks_not_taken_shown = 16;
 constexpr std::size_t branches_shown = 4;
 
-/// Draws a tree, chain after chain: what stands left of a chain's frames is its parents' affair.
+/// Draws a tree, chain after chain. Its parents decide what stands left of a chain's frames.
 class tree_painter {
  public:
   tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
@@ -28,7 +28,7 @@ class tree_painter {
         names_(names),
         hosts_(hosts),
         chains_(chains_of(tree)),
-        parted_(partings_of(tree)),
+        diverged_(divergence_of(tree)),
         colour_(colour) {}
 
   void draw() {
@@ -36,7 +36,7 @@ class tree_painter {
     for (std::size_t i = 0; i < chains_.size(); ++i) {
       if (!chains_[i].parent) tops.push_back(i);
     }
-    // The last comes off first.
+    // The stack gives the last one first.
     for (auto top = tops.rbegin(); top != tops.rend(); ++top) waiting_.push_back({*top, "  ", "  "});
     while (!waiting_.empty()) {
       const task next = std::move(waiting_.back());
@@ -44,11 +44,11 @@ class tree_painter {
       next.chain ? draw_chain(*next.chain, next.first, next.rest) : draw_standing(next.above, next.first);
     }
   }
-  /// Whether a rank was in some call in some samples only, and a mark says so.
+  /// Whether a mark shows that a rank was in a call in some of its samples only.
   [[nodiscard]] bool has_marks() const { return has_marks_; }
 
  private:
-  /// A chain, or (without one) those who stand in the last frame of the chain above.
+  /// A chain, or (without one) the ranks whose innermost frame is the last of the chain above.
   struct task {
     std::optional<std::size_t> chain;
     std::string first;  ///< left of the first line
@@ -60,10 +60,10 @@ class tree_painter {
     return coloured(colour_, how, what);
   }
 
-  /// The ranks, and what there is to say of how many threads and how often.
+  /// The ranks, the number of threads if it differs, and the share of the samples.
   [[nodiscard]] std::string label_of(const call_tree::node& node, std::string& shown) const {
     std::string ranks = ranks_text(node.ranks, names_);
-    // Where it begins to be one node's.
+    // Only at the first frame that one node's ranks have alone.
     std::string rest = hosts_.behind(tree_[node.parent].ranks).empty() ? hosts_.behind(node.ranks) : std::string();
     if (node.threads > node.ranks.count()) rest += fmt::format(" ({} threads)", node.threads);
     const std::uint64_t all = tree_[call_tree::root].stacks;
@@ -72,14 +72,14 @@ class tree_painter {
           " {:.0f}%", 100.0 * static_cast<double>(node.stacks) / static_cast<double>(std::max<std::uint64_t>(all, 1)));
     const std::string mark = node.moved() ? " ~" : "";
     shown = ranks + rest + mark;
-    const bool at_deepest = parted_.deepest && node.parent == *parted_.deepest;
+    const bool at_deepest = diverged_.deepest && node.parent == *diverged_.deepest;
     return in(at_deepest ? red : cyan, ranks) + rest + in(yellow, mark);
   }
 
   void draw_chain(std::size_t index, const std::string& first, const std::string& rest) {
     const call_chain& chain = chains_[index];
     std::string shown;
-    // All frames of a chain have what its first one has.
+    // All frames of a chain have the same ranks and counts.
     const call_tree::node& first_node = tree_[chain.frames.front().node];
     const std::string label = label_of(first_node, shown);
     has_marks_ = has_marks_ || first_node.moved();
@@ -105,14 +105,14 @@ class tree_painter {
 
   void draw_standing(call_tree::node_number number, const std::string& left) {
     const call_tree::node& node = tree_[number];
-    const bool at_deepest = parted_.deepest == number;
+    const bool at_deepest = diverged_.deepest == number;
     out_.write(left + in(at_deepest ? red : cyan, ranks_text(node.standing, names_)) + "  (no further)\n");
   }
 
   [[nodiscard]] std::string frame_line(const call_chain::frame& frame) const {
     const std::string name = frame_name(tree_[frame.node]);
     const std::string whole = frame_text(tree_[frame.node]);
-    // The name stands out, unless it is all there is.
+    // The name is bold if more follows it.
     std::string line =
         whole.size() > name.size() && whole.rfind(name, 0) == 0 ? in(bold, name) + whole.substr(name.size()) : whole;
     if (frame.repeats > 1) line += fmt::format("  (x {})", frame.repeats);
@@ -124,13 +124,13 @@ class tree_painter {
   const rank_names& names_;
   const rank_hosts& hosts_;
   std::vector<call_chain> chains_;
-  partings parted_;
+  divergence diverged_;
   bool colour_;
   std::vector<task> waiting_;
   bool has_marks_ = false;
 };
 
-/// "0 in exchange at waits.c:35 | 1-3 in settle at waits.c:39": who went where below a frame.
+/// "0 in exchange at waits.c:35 | 1-3 in settle at waits.c:39": the calls of the ranks below a frame.
 std::string branches_text(const call_tree& tree, const rank_names& names, call_tree::node_number below) {
   std::string text;
   if (!tree[below].standing.empty()) text = ranks_text(tree[below].standing, names) + " no further";
@@ -143,21 +143,21 @@ std::string branches_text(const call_tree& tree, const rank_names& names, call_t
   return text;
 }
 
-std::string partings_text(const call_tree& tree, const rank_names& names) {
+std::string divergence_text(const call_tree& tree, const rank_names& names) {
   if (tree[call_tree::root].ranks.count() < 2) return {};
-  const partings parted = partings_of(tree);
+  const divergence diverged = divergence_of(tree);
   std::string text;
-  if (parted.common) {
-    text +=
-        fmt::format("  all {} ranks are in {}", tree[call_tree::root].ranks.count(), frame_text(tree[*parted.common]));
-    if (!parted.deepest) return text + ", and agree in all their calls\n";
-    if (*parted.common == *parted.deepest)
-      return text + ", and part there: " + branches_text(tree, names, *parted.common) + "\n";
+  if (diverged.common) {
+    text += fmt::format("  all {} ranks are in {}", tree[call_tree::root].ranks.count(),
+                        frame_text(tree[*diverged.common]));
+    if (!diverged.deepest) return text + ", and in the same calls below it\n";
+    if (*diverged.common == *diverged.deepest)
+      return text + ", and diverge there: " + branches_text(tree, names, *diverged.common) + "\n";
     text += "\n";
   }
-  if (parted.deepest) {
-    text += fmt::format("  the deepest parting is in {}: {}\n", frame_text(tree[*parted.deepest]),
-                        branches_text(tree, names, *parted.deepest));
+  if (diverged.deepest) {
+    text += fmt::format("  the ranks diverge deepest in {}: {}\n", frame_text(tree[*diverged.deepest]),
+                        branches_text(tree, names, *diverged.deepest));
   }
   return text;
 }
@@ -189,8 +189,7 @@ std::string not_taken_text(const std::vector<stacked_rank>& ranks, const rank_na
   }
   if (more != 0) text += fmt::format("  and {} more ranks with problems: see --json\n", more);
   if (!remote.empty()) {
-    text += fmt::format("  on other nodes, and not looked at: {} {}\n", remote.count() == 1 ? "rank" : "ranks",
-                        ranks_text(remote, names));
+    text += fmt::format("  on other nodes, and not looked at: {}\n", ranks_words(remote, names));
   }
   return text;
 }
@@ -221,10 +220,10 @@ void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool
   if (tree.samples() > 1 && painter.has_marks()) {
     out.write("  ~ a rank was there in some of the samples only; % of all stacks\n");
   }
-  out.write(partings_text(tree, snapshot.names));
+  out.write(divergence_text(tree, snapshot.names));
   out.write(not_taken_text(snapshot.ranks, snapshot.names));
   out.write(snapshot.hosts.line(snapshot.names));
-  for (const error& problem : snapshot.problems) out.write("  problem: " + advised(problem.message) + "\n");
+  out.write(problem_text(snapshot.problems));
 }
 
 void write_stacks_text(report_stream& out, const stacks_snapshot& snapshot, bool colour) {

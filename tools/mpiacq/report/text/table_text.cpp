@@ -34,7 +34,7 @@ std::string parent_text(std::span<const job_world> worlds, const job_world::orig
   const auto parent =
       std::find_if(worlds.begin(), worlds.end(), [&](const job_world& w) { return w.id == origin.world; });
   if (parent != worlds.end()) return fmt::format("world {}", parent - worlds.begin());
-  return origin.world.empty() ? "a world of no known name" : "world " + printable(origin.world);
+  return origin.world.empty() ? "an unknown world" : "world " + printable(origin.world);
 }
 
 std::string run_text(const process_table& table, std::size_t first, std::size_t last) {
@@ -131,8 +131,8 @@ std::string facts_text(const process_table& table, std::span<const rank_facts> f
     if (facts[entry].force_to_main) to_main.add(entry);
   }
   std::string text;
-  if (!before_main.empty()) text += "  before their main: ranks " + table.names().text(before_main) + "\n";
-  if (!to_main.empty()) text += "  to be shown at main: ranks " + table.names().text(to_main) + "\n";
+  if (!before_main.empty()) text += "  not yet in main: ranks " + table.names().text(before_main) + "\n";
+  if (!to_main.empty()) text += "  a tool should show main first: ranks " + table.names().text(to_main) + "\n";
   return text;
 }
 

@@ -15,15 +15,14 @@ namespace mpiacq::tool {
 /// The table process by process, or a large one host by host, and where its layout was learnt.
 [[nodiscard]] std::string table_text(const process_table& table, const std::vector<rank_state>& states);
 
-/// What the numbers before the colons are: a line for each world.
+/// The names of the numbered worlds, a line for each.
 [[nodiscard]] std::string world_lines(std::span<const job_world> worlds);
-/// What the starter says of itself and of all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14): a line for each flag that it
-/// has; nothing where it has none.
+/// The flags of the starter, which concern it and all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14), a line for each.
 [[nodiscard]] std::string facts_text(const mpir::job_facts& facts);
-/// Ranks that have not entered main, or are to be shown there; nothing where none is.
+/// Ranks that have not entered main, or that a tool should show in main; empty if there are none.
 [[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
 
-/// A line for each problem of the job, and for the first ones of the table, where there is one.
-[[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table);
+/// A line for each problem of the job, and for the first problems of the table, if there is one.
+[[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table = nullptr);
 
 }  // namespace mpiacq::tool

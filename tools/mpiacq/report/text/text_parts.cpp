@@ -33,7 +33,7 @@ std::string layout_source_text(const structure_layout& layout, bool checked) {
     case layout_source::debuginfod:
       return "from a debuginfod server, " + printable(layout.debug_file);
     case layout_source::fixed:
-      return "as the document lays it down";
+      return "as the document defines it";
     case layout_source::inferred:
       break;
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The parts that more than one report for people has.
+// The parts that several text reports share.
 #pragma once
 
 #include <string>
@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "mpiacq/process/symbols.hpp"
-#include "report/printable.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
+
+/// Nearly every line of a report contains foreign text.
+using base::printable;
 
 /// Rows in columns as wide as their widest cell; the last column is not padded. Each line is indented by two.
 [[nodiscard]] std::string columns(const std::vector<std::vector<std::string>>& rows);
 
 /// "24 bytes: host_name at 0 (8 bytes), ..."
 [[nodiscard]] std::string layout_text(const structure_layout& layout);
-/// Where the layout was learnt. `checked`: an inferred one has been held against a table.
+/// Where the layout was learnt. `checked`: an inferred layout has been compared with a table.
 [[nodiscard]] std::string layout_source_text(const structure_layout& layout, bool checked);
 
 /// "1 process", "4 processes".

@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "options/option_parts.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+namespace mpiacq::tool {
+
+namespace {
+
+CLI::Option* as_seconds(CLI::Option* option) {
+  return option->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->group(option_group::job);
+}
+
+}  // namespace
+
+std::optional<process_id> process_id_in(std::string_view word) {
+  std::int64_t pid = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), pid);
+  if (problem != std::errc{} || end != word.data() + word.size() || pid <= 0) return std::nullopt;
+  return process_id{pid};
+}
+
+CLI::Option* add_timeout(CLI::App& app, std::optional<double>& seconds, const std::string& about) {
+  return as_seconds(app.add_option("--timeout", seconds, about));
+}
+
+CLI::Option* add_timeout(CLI::App& app, double& seconds, const std::string& about) {
+  return as_seconds(app.add_option("--timeout", seconds, about));
+}
+
+void add_core_file_options(CLI::App& app, core_file_options& files) {
+  app.add_option("--executable", files.executable,
+                 "The program's file, if it is not at the path that the core file names")
+      ->type_name("FILE")
+      ->group(option_group::core);
+  app.add_option("--sysroot", files.sysroot,
+                 "A folder that stands for the root directory of the machine where the core file was made")
+      ->type_name("DIR")
+      ->group(option_group::core);
+}
+
+}  // namespace mpiacq::tool

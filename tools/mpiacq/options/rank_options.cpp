@@ -1,0 +1,87 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "options/rank_options.hpp"
+
+#include "options/option_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+constexpr choices<bool, 2> thread_choices = {{{"main", false}, {"all", true}}};
+constexpr choices<interface_kind, 2> interface_choices = {
+    {{"mpir", interface_kind::mpir}, {"mpi2dd", interface_kind::mpi2dd}}};
+
+/// "0-3,8", "all" or "comm:NAME".
+rank_choice parse_rank_choice(const std::string& words) {
+  constexpr std::string_view prefix = "comm:";
+  rank_choice choice;
+  if (words.starts_with(prefix)) {
+    choice.communicator = words.substr(prefix.size());
+    if (choice.communicator.empty()) throw CLI::ValidationError("--ranks", "comm: needs the name of a communicator");
+    return choice;
+  }
+  auto parsed = rank_selection::parse(words);
+  if (!parsed) throw CLI::ValidationError("--ranks", parsed.error().message);
+  choice.selection = std::move(*parsed);
+  return choice;
+}
+
+void add_queue_options(CLI::App& app, queue_request& request) {
+  app.add_option("--library", request.library, "Ask this message-queue library instead of the one that each rank names")
+      ->type_name("FILE")
+      ->group(option_group::queues);
+  app.add_flag("--trust-library", request.trust_library,
+               "Load the library even if users other than root and the job's user can write its file")
+      ->group(option_group::queues);
+  app.add_option("--types", request.types,
+                 "Look in FILE first for the types of the MPI library; 'mpiacq types' makes such files")
+      ->type_name("FILE")
+      ->group(option_group::queues);
+}
+
+}  // namespace
+
+void add_agents_option(CLI::App& app, agent_start& agents) {
+  choices<agent_start, 5> all = {{{"", agent_start::automatic},
+                                  {"", agent_start::mpir},
+                                  {"", agent_start::slurm},
+                                  {"", agent_start::ssh},
+                                  {"", agent_start::none}}};
+  for (auto& [word, start] : all) word = name(start);
+  add_choice(app, "--agents", agents, all,
+             "How agents are started on the other nodes of the job: mpir (the job's starter launches them as tool "
+             "daemons), slurm, ssh or none. Default: automatic, which tries them in this order")
+      ->group(option_group::ranks);
+}
+
+void add_threads_option(CLI::App& app, bool& all_threads) {
+  add_choice(app, "--threads", all_threads, thread_choices,
+             "The stacks of the first thread of each rank (main, the default), or of all threads")
+      ->group(option_group::stacks);
+}
+
+void add_rank_options(CLI::App& app, rank_options& options, const char* ranks_about) {
+  const auto take_ranks = [&options](const std::string& words) { options.ranks = parse_rank_choice(words); };
+  app.add_option_function<std::string>("--ranks", take_ranks, ranks_about)
+      ->type_name("RANKS")
+      ->group(option_group::ranks);
+  add_agents_option(app, options.agents);
+  add_choice(app, "--interface", options.interface, interface_choices,
+             "The interface that the process table is read through. Default: MPI2DD if the starter has it, otherwise "
+             "MPIR")
+      ->group(option_group::job);
+  add_queue_options(app, options.queue);
+}
+
+void add_observation_options(CLI::App& app, observation_options& options) {
+  add_process_operand(app, options.process)->required();
+  add_rank_options(app, options,
+                   "The ranks to look at: 0-3,8, or 1:0-3 in a job of several worlds, or comm:NAME for the members of "
+                   "a communicator. Default: all");
+  add_timeout(app, options.timeout,
+              "Give up if the starter has no complete process table within this time, or if another tool holds a rank "
+              "for longer. Default: 5");
+  add_report_options(app, options.report);
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,53 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "mpiacq/base/ids.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/rank_selection.hpp"
+#include "options/report_options.hpp"
+
+namespace mpiacq::tool {
+
+/// Which queue library is asked, and where it gets its types from.
+struct queue_request {
+  std::string library;         ///< empty: the library that each rank names
+  bool trust_library = false;  ///< load it even if users other than root and the job's user can write its file
+  std::string types;           ///< a file of types; empty: debug information, and type carriers
+  /// Why the job's starter wants no library to be loaded (see `request_for`); empty: it allows one.
+  std::string no_library = {};
+};
+
+/// Which ranks: those that were named, or the members of a communicator, which are read from the running job.
+struct rank_choice {
+  rank_selection selection;
+  std::string communicator;  ///< "comm:NAME"; empty: none
+};
+
+/// What every command has that looks into ranks: which ranks, and how it reaches them.
+struct rank_options {
+  rank_choice ranks;
+  std::optional<interface_kind> interface;  ///< empty: MPI2DD if the starter has it, otherwise MPIR
+  queue_request queue;
+  agent_start agents = agent_start::automatic;
+};
+/// `ranks_about`: the help text of --ranks.
+void add_rank_options(CLI::App& app, rank_options& options, const char* ranks_about);
+
+/// What the commands have that observe the ranks of a running job and do not control the job.
+struct observation_options : rank_options {
+  report_options report;
+  process_id process;
+  double timeout = 5;  ///< seconds
+};
+void add_observation_options(CLI::App& app, observation_options& options);
+
+/// --threads
+void add_threads_option(CLI::App& app, bool& all_threads);
+/// --agents
+void add_agents_option(CLI::App& app, agent_start& agents);
+
+}  // namespace mpiacq::tool
