@@ -61,12 +61,12 @@ inline int be_agents(int argc, char** argv) {
   for (std::uint32_t node = first; node < job.agents; node += stride) {
     order->node = std::to_string(node);
     threads.emplace_back([&come, mine = *order, job, node] {
-      const auto answers = [&](const std::vector<rank_process>&) -> agents::answering {
+      const auto answers = [&](const std::vector<rank_process>&) -> agents::answerer {
         come.release();
         auto part = std::make_shared<const agents::stacks_part>(stacks_of(job.of(node)));
         return [part](const agents::question&, const agents::answer_terms&) { return agents::answer_body(*part); };
       };
-      if (const auto ended = agents::run_agent(mine, answers, -1); !ended)
+      if (const auto ended = agents::agent_process::run(mine, answers, -1); !ended)
         std::fprintf(stderr, "agent of node %u: %s\n", node, ended.error().message.c_str());
       come.release();
     });
@@ -87,7 +87,7 @@ class running_agents {
     options.secret_folder = secret_folder;
     auto made = agents::front_end::open(options, [job](const agents::node_names& names, std::uint32_t) {
       std::vector<rank_process> ranks;
-      const made_up_ranks mine = job.of(static_cast<std::uint32_t>(std::stoul(names.told)));
+      const made_up_ranks mine = job.of(static_cast<std::uint32_t>(std::stoul(names.given)));
       for (std::uint32_t rank = mine.first; rank < mine.first + mine.count && job.agents > 1; ++rank)
         ranks.push_back({rank, no_process, "/home/somebody/work/application/bin/solver"});
       return std::optional(std::move(ranks));
@@ -113,7 +113,7 @@ class running_agents {
 
   /// Milliseconds from the question to the merged answer.
   double ask() {
-    std::optional<agents::gathered> all;
+    std::optional<agents::collected_answer> all;
     double took = 0;
     // Thousands of agents that share two cores have moments in which one gets no time, and is named for that; it is
     // there again for the next question.
@@ -136,7 +136,7 @@ class running_agents {
   }
 
   [[nodiscard]] double come_ms() const { return come_ms_; }
-  /// What of that the front end itself worked, all its threads together.
+  /// What of that the front end itself finished_answer, all its threads together.
   [[nodiscard]] double come_processor_ms() const { return come_processor_ms_; }
   /// The same for the last question.
   [[nodiscard]] double question_processor_ms() const { return processor_ms_; }

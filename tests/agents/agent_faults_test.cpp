@@ -9,10 +9,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "faked_hosts.hpp"
+#include "fake_front_end.hpp"
+#include "fake_hosts.hpp"
 #include "patience.hpp"
 #include "private_munge.hpp"
-#include "puppet_front.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -50,7 +50,7 @@ std::vector<std::string> agent_line(const agent_order& order) {
 
 TEST_CASE("agent killed: before it has said who it is, its node is named with that") {
   const fake_ssh ssh;
-  const far_job job({"n1", "killed"});
+  const fake_host_job job({"n1", "killed"});
   const auto ranks = reach(job, ssh.options());
   CHECK_FALSE(ranks->nodes()[0].why.has_value());
   REQUIRE(ranks->nodes()[1].why.has_value());
@@ -61,7 +61,7 @@ TEST_CASE("agent killed: before it has said who it is, its node is named with th
 
 TEST_CASE("agent killed: while a queue library does not come back, which ends with it, and the rank goes on") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2"});
+  const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
   auto looking = std::async(std::launch::async, [&] { return ranks->queues(with_library_that_hangs()); });
   const pid_t agent = ssh.agent_of("n2");
@@ -79,7 +79,7 @@ TEST_CASE("agent killed: while a queue library does not come back, which ends wi
 
 TEST_CASE("agents: who has asked says that it is enough, and libraries that do not come back let their ranks go") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2"});
+  const fake_host_job job({"n1", "n2"});
   auto options = ssh.options();
   const base::unique_fd stop{::eventfd(0, EFD_CLOEXEC)};
   options.agents.stop = stop.get();
@@ -104,7 +104,7 @@ TEST_CASE("agents: who has asked says that it is enough, and libraries that do n
 
 TEST_CASE("agents: how far they are with a question is told") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2", "n3"});
+  const fake_host_job job({"n1", "n2", "n3"});
   const auto ranks = reach(job, ssh.options());
   rank_queue_options how;
   std::vector<std::size_t> told;
@@ -121,7 +121,7 @@ TEST_CASE("agents: how far they are with a question is told") {
 
 TEST_CASE("agent killed: while it is to let its ranks go, which it does by that") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2"});
+  const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
   for (const rank_hold& rank : ranks->hold()) REQUIRE(rank.state == hold_state::held);
   const pid_t agent = ssh.agent_of("n2");
@@ -136,7 +136,7 @@ TEST_CASE("agent killed: while it is to let its ranks go, which it does by that"
 
 TEST_CASE("agent stopped: it is named, those below it answer to another, and it comes back when it goes on") {
   const fake_ssh ssh;
-  const far_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
+  const fake_host_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
   auto options = ssh.options();
   options.agents.fan_out = 2;
   // The first that comes has agents below it, and those have some.
@@ -168,14 +168,14 @@ TEST_CASE("agent stopped: it is named, those below it answer to another, and it 
 }
 
 TEST_CASE("agent's end: the front end is gone while a queue library does not come back") {
-  const far_job job({"n1", "n2"});
-  puppet_front front;
+  const fake_host_job job({"n1", "n2"});
+  fake_front_end front;
   running_command agent(agent_line(front.order()));
-  const auto peer = front.place_one({{0, process_id{job.pid(0)}, ""}});
+  const auto peer = front.assign_one({{0, process_id{job.pid(0)}, ""}});
   agents::ask_queues what;
   what.how.library = with_library_that_hangs().library;
   what.how.host.trust_library = true;
-  REQUIRE(front.door().send(peer, agents::ask{1, 600'000, what}) == agents::sending::done);
+  REQUIRE(front.connections().send(peer, agents::ask{1, 600'000, what}) == agents::sending::done);
   pid_t host = 0;
   REQUIRE(comes_true([&] { return (host = child_called(agent.pid(), host_program)) != 0; }));
   const auto begin = clock::now();
@@ -190,28 +190,28 @@ TEST_CASE("who may talk: another user's agent is dropped, counted, and told noth
   if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
-  puppet_front front(munge.socket());
+  fake_front_end front(munge.socket());
   command_options nobody;
   nobody.as_nobody = true;
   running_command stranger(agent_line(front.order()), nobody);
-  const bool dropped = until(front.door(), nullptr, [&] {
-    CHECK_FALSE(front.door().receive().has_value());
-    return front.door().dropped().credentials == 1;
+  const bool dropped = until(front.connections(), nullptr, [&] {
+    CHECK_FALSE(front.connections().receive().has_value());
+    return front.connections().dropped().credentials == 1;
   });
-  INFO(front.door().last_refusal());
+  INFO(front.connections().last_refusal());
   CHECK(dropped);
-  CHECK_THAT(front.door().last_refusal(), ContainsSubstring("Unauthorized credential"));
+  CHECK_THAT(front.connections().last_refusal(), ContainsSubstring("Unauthorized credential"));
   const auto end = stranger.wait();
   CHECK(end.exit_code == 125);
-  CHECK_THAT(end.err, ContainsSubstring("its proof of who it is was refused"));
+  CHECK_THAT(end.err, ContainsSubstring("its proof of identity was refused"));
 }
 
 TEST_CASE("who may talk: an agent whose front end has another key does not talk to it") {
-  puppet_front front, other;
+  fake_front_end front, other;
   agent_order order = front.order();
   order.front_end_key = other.order().front_end_key;
   const auto agent = run_command(agent_line(order));
   CHECK(agent.exit_code == 125);
   CHECK_THAT(agent.err, ContainsSubstring("mpiacq-agent: "));
-  CHECK_FALSE(front.door().receive().has_value());
+  CHECK_FALSE(front.connections().receive().has_value());
 }

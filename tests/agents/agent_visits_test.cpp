@@ -1,23 +1,23 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // An agent that reads processes of an MPI2DD job ends with its front end, however many there are still to be read.
-#include "faked_hosts.hpp"
+#include "fake_front_end.hpp"
+#include "fake_hosts.hpp"
 #include "patience.hpp"
-#include "puppet_front.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
 TEST_CASE("agent's end: the front end is gone while there are processes to be read for minutes") {
   const live_process process({MPIACQ_QUEUE_RANKS "/queue_rank", "0", "1"});
-  puppet_front front;
+  fake_front_end front;
   std::vector<std::string> line = {MPIACQ_AGENT};
   for (const std::string& word : arguments_of(front.order())) line.push_back(word);
   running_command agent(line);
-  const auto peer = front.place_one({});
+  const auto peer = front.assign_one({});
   const auto ask = [&](std::uint64_t number, std::size_t count) {
     agents::agent_visits all{1, {}};
     all.processes.resize(count, {"", process.pid(), "", {true, true, true}});
-    return front.door().send(peer, agents::ask{number, 600'000, agents::ask_visits{{std::move(all)}, {}, 1}});
+    return front.connections().send(peer, agents::ask{number, 600'000, agents::ask_visits{{std::move(all)}, {}, 1}});
   };
   REQUIRE(ask(1, 0) == agents::sending::done);
   REQUIRE(front.next<agents::answer>().has_value());

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What keeps one that talks too much, too long or does not listen from harming anybody: each bound, met and passed.
 #include "channel.hpp"
-#include "made_up_nodes.hpp"
+#include "fake_tree.hpp"
 #include "sample_messages.hpp"
 #include "tree/child_links.hpp"
 
@@ -14,8 +14,8 @@ namespace {
 /// A connection of two that know each other.
 struct connected {
   scratch_folder folder;
-  trust front = trust::begin(folder.path("no-socket"), folder.path(".")).value();
-  trust agent = trust::told(front.proof()).value();
+  trust front = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
+  trust agent = trust::for_agent(front.proof()).value();
   channel both{front, agent};
   peer_name peer;
 
@@ -66,7 +66,7 @@ TEST_CASE("bounds: of one turn's messages ten thousand are taken, though there a
   // Whenever one is taken the next is there already.
   const auto feed = [&] {
     if (sent == taken && sent < most + some_more) {
-      for (std::size_t i = 0; i < at_once; ++i) REQUIRE(ends.both.lower->send(alive{}));
+      for (std::size_t i = 0; i < at_once; ++i) REQUIRE(ends.both.lower->send(heartbeat{}));
       sent += at_once;
     }
     auto items = ends.both.upper->poll_items();
@@ -89,10 +89,10 @@ TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
   const answer too_long = long_answer(most_bytes);
   CHECK(ends.both.upper->send(ends.peer, too_long) == sending::full);
   CHECK_FALSE(ends.both.lower->send(too_long));
-  REQUIRE(ends.both.lower->send(alive{1, 2}));
+  REQUIRE(ends.both.lower->send(heartbeat{1, 2}));
   const auto heard = ends.both.next_above();
   REQUIRE(heard.has_value());
-  CHECK(std::get<alive>(heard->what).all == 2);
+  CHECK(std::get<heartbeat>(heard->what).all == 2);
   // One that keeps to nothing is cut off before the message is in our memory.
   const auto keys = ends.agent.connection_keys().value();
   auto rude = zmq_socket::make(ends.both.context, ZMQ_DEALER).value();
@@ -105,7 +105,7 @@ TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
   const auto come = ends.both.next_above();
   REQUIRE(come.has_value());
   REQUIRE(send_part(rude, std::span<const std::byte>(encode(too_long)), false) == 0);
-  CHECK(comes_true([&] { return ends.both.upper->send(come->from, alive{}) == sending::gone; }));
+  CHECK(comes_true([&] { return ends.both.upper->send(come->from, heartbeat{}) == sending::gone; }));
   CHECK_FALSE(ends.both.upper->receive().has_value());
   CHECK(ends.both.upper->dropped().unreadable == 0);
 }

@@ -51,8 +51,8 @@ struct channel {
         agents::parent_connection::open(context, other, upper->address().endpoints.at(0), upper->address().key).value();
   }
   /// What the lower end sees next beside that somebody listens there, while the upper one takes what comes.
-  std::optional<agents::uplink_event> next_below() {
-    return until(*upper, lower.get(), [this]() -> std::optional<agents::uplink_event> {
+  std::optional<agents::parent_event> next_below() {
+    return until(*upper, lower.get(), [this]() -> std::optional<agents::parent_event> {
       while (auto come = upper->receive()) arrived.push_back(std::move(*come));
       auto happened = lower->next();
       while (happened && std::holds_alternative<agents::link_reached>(*happened)) happened = lower->next();

@@ -27,8 +27,8 @@ namespace {
 struct secrets {
   test::scratch_folder folder;
   std::string no_munge = folder.path(".") + "/no-socket";
-  trust front = trust::begin(no_munge, folder.path(".")).value();
-  trust agent = trust::told(front.proof()).value();
+  trust front = trust::for_front_end(no_munge, folder.path(".")).value();
+  trust agent = trust::for_agent(front.proof()).value();
 };
 
 std::string text_of(const trust& who) {
@@ -59,10 +59,10 @@ TEST_CASE("channel: who has the run's secret is heard and answered") {
   const auto asked = both.next_below();
   REQUIRE(asked.has_value());
   CHECK(std::get<ask>(std::get<message>(*asked)).number == 7);
-  REQUIRE(both.lower->send(alive{1, 2}));
-  CHECK(std::get<alive>(both.next_above()->what).all == 2);
-  CHECK(both.upper->dropped().strangers == 0);
-  CHECK(both.upper->send("nobody", farewell{}) == sending::gone);
+  REQUIRE(both.lower->send(heartbeat{1, 2}));
+  CHECK(std::get<heartbeat>(both.next_above()->what).all == 2);
+  CHECK(both.upper->dropped().unproven == 0);
+  CHECK(both.upper->send("nobody", goodbye{}) == sending::gone);
 }
 
 TEST_CASE("channel: the end of a connection is seen from both ends") {
@@ -73,7 +73,7 @@ TEST_CASE("channel: the end of a connection is seen from both ends") {
   REQUIRE(come.has_value());
   both.lower.reset();
   // libzmq tells nobody: sending fails from some moment on.
-  CHECK(test::comes_true([&] { return both.upper->send(come->from, alive{}) == sending::gone; }));
+  CHECK(test::comes_true([&] { return both.upper->send(come->from, heartbeat{}) == sending::gone; }));
   both.connect_and_greet();
   REQUIRE(both.next_above().has_value());
   both.upper.reset(listener::open(both_know.front, {true}).value().release());
@@ -141,7 +141,7 @@ TEST_CASE("channel: a greeting of an older version is dropped, and its version n
   auto bytes = encode(hello{});
   *(std::find(bytes.begin(), bytes.end(), std::byte{'/'}) + 1) = std::byte{'0'};
   REQUIRE(send_part(old, std::span<const std::byte>(bytes), false) == 0);
-  CHECK(both.until_dropped(&dropped_counts::strangers));
+  CHECK(both.until_dropped(&dropped_counts::unproven));
   CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("one version"));
 }
 
@@ -181,17 +181,17 @@ TEST_CASE("channel: who has proven who it is and talks nonsense is counted, and 
   REQUIRE(both.until_dropped(&dropped_counts::unreadable));
   REQUIRE(send_part(raw, "one part", true) == 0);
   REQUIRE(send_part(raw, "and another", false) == 0);
-  REQUIRE(both.until_dropped(&dropped_counts::strangers));
-  REQUIRE(send_part(raw, std::span<const std::byte>(encode(alive{3, 4})), false) == 0);
-  CHECK(std::get<alive>(both.next_above()->what).done == 3);
+  REQUIRE(both.until_dropped(&dropped_counts::unproven));
+  REQUIRE(send_part(raw, std::span<const std::byte>(encode(heartbeat{3, 4})), false) == 0);
+  CHECK(std::get<heartbeat>(both.next_above()->what).done == 3);
 }
 
 TEST_CASE("channel: a credential of MUNGE proves the owner of a key") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
-  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
   CHECK(front.proof() == "munge:" + munge.socket());
-  trust agent = trust::told(front.proof()).value();
+  trust agent = trust::for_agent(front.proof()).value();
   test::channel both{front, agent};
   both.connect_and_greet();
   const auto come = both.next_above();
@@ -202,7 +202,7 @@ TEST_CASE("channel: a credential of MUNGE proves the owner of a key") {
 TEST_CASE("channel: a credential that is forged, another's, another run's or used is no proof") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
-  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
   test::channel both{front, front};
   const curve_key server = both.upper->address().key;
   const curve_key other = make_keys()->open;
@@ -240,10 +240,10 @@ TEST_CASE("channel: another user's credential is no proof") {
   const curve_key client = make_keys()->open, server = make_keys()->open;
   test::command_options nobody;
   nobody.as_nobody = true;
-  const std::string payload = "mpiacq.agent/1\n" + hex(client) + "\n" + hex(server) + "\n";
+  const std::string payload = "mpiacq.agent/2\n" + hex(client) + "\n" + hex(server) + "\n";
   const auto made = test::run_command({"munge", "--socket=" + munge.socket(), "--string=" + payload}, nobody);
   if (made.exit_code != 0) MPIACQ_SKIP("munge does not run: " + made.err);
-  const trust front = trust::begin(munge.socket(), "/nowhere").value();
+  const trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
   const auto checked = front.check(made.out.substr(0, made.out.find('\n')), client, server);
   REQUIRE_FALSE(checked.has_value());
   CHECK_THAT(checked.error().message, ContainsSubstring("a credential of user 65534, and this is user 0"));
@@ -252,19 +252,19 @@ TEST_CASE("channel: another user's credential is no proof") {
 TEST_CASE("channel: without a greeting nothing is heard, and nothing answered") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
-  trust front = trust::begin(munge.socket(), "/nowhere").value();
+  trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
   test::channel both{front, front};
-  says_first(both, alive{1, 1});
-  CHECK(both.until_dropped(&dropped_counts::strangers));
+  says_first(both, heartbeat{1, 1});
+  CHECK(both.until_dropped(&dropped_counts::unproven));
   CHECK(both.arrived.empty());
-  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("has not proven who it is"));
+  CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("has not proven its identity"));
 }
 
 TEST_CASE("secret: a file that others can read or have put there is none") {
   const test::scratch_folder folder;
   const auto file = secret_file::create(folder.path("."));
   REQUIRE(file.has_value());
-  const std::string& path = file->told_path();
+  const std::string& path = file->path_for_agents();
   CHECK(read_secret(path)->open == file->keys().open);
   const auto refused = [](const std::string& where) { return read_secret(where).error().code; };
   struct stat facts {};
@@ -292,7 +292,7 @@ TEST_CASE("secret: it goes away with its run, and is not written where others ca
   {
     const auto file = secret_file::create(folder.path("."));
     REQUIRE(file.has_value());
-    path = file->told_path();
+    path = file->path_for_agents();
     CHECK(::access(path.c_str(), F_OK) == 0);
   }
   CHECK(::access(path.c_str(), F_OK) != 0);
@@ -310,7 +310,7 @@ TEST_CASE("secret: one that a killed run has left is removed by the next, and no
   const pid_t killed = ::fork();
   if (killed == 0) {
     auto file = secret_file::create(folder.path("."));
-    if (file) ::link(file->told_path().c_str(), in_folder("left").c_str());
+    if (file) ::link(file->path_for_agents().c_str(), in_folder("left").c_str());
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;
@@ -329,7 +329,7 @@ TEST_CASE("secret: one that a killed run has left is removed by the next, and no
   REQUIRE(next.has_value());
   REQUIRE(::stat(in_folder("left").c_str(), &facts) == 0);
   CHECK(facts.st_nlink == 1);
-  CHECK(is_there(ours->told_path()));
+  CHECK(is_there(ours->path_for_agents()));
   CHECK(is_there(young));
   CHECK_FALSE(is_there(old));
 }

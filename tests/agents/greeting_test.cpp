@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // An agent's first moments: a connection that breaks before it has a place, ranks that end before it knows of them.
-#include "faked_nodes.hpp"
+#include "fake_front_end.hpp"
+#include "fake_nodes.hpp"
 #include "patience.hpp"
-#include "puppet_front.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -32,29 +32,29 @@ class greeter {
  public:
   explicit greeter(const agent_order& order)
       : order_(order),
-        who_(trust::told(order.proof).value()),
+        who_(trust::for_agent(order.proof).value()),
         context_(zmq_context::make().value()),
-        zap_handler_(make_keys()->open) {}
+        own_key_(make_keys()->open) {}
 
   /// By a connection of its own, which stays until the next.
   void greet() {
     link_ =
         parent_connection::open(context_, who_, order_.endpoints.at(0), from_hex(order_.front_end_key).value()).value();
     hello greeting;
-    greeting.names.told = order_.node;
-    greeting.address = {order_.endpoints, zap_handler_};
+    greeting.names.given = order_.node;
+    greeting.address = {order_.endpoints, own_key_};
     REQUIRE(link_->send(greeting));
   }
   /// What it is told then; empty where it is something else, or nothing.
-  [[nodiscard]] std::optional<place> placed(front_end& front) {
+  [[nodiscard]] std::optional<assignment> placed(front_end& front) {
     const auto end = clock::now() + patience;
     while (clock::now() < end) {
       front.turn(clock::now() + std::chrono::milliseconds(10));
       while (auto happened = link_->next()) {
         const auto* said = std::get_if<message>(&*happened);
         if (said == nullptr) continue;
-        if (const auto* told = std::get_if<place>(said)) return *told;
-        if (std::holds_alternative<farewell>(*said)) return std::nullopt;
+        if (const auto* told = std::get_if<assignment>(said)) return *told;
+        if (std::holds_alternative<goodbye>(*said)) return std::nullopt;
       }
     }
     return std::nullopt;
@@ -64,14 +64,14 @@ class greeter {
   agent_order order_;
   trust who_;
   zmq_context context_;
-  curve_key zap_handler_;
+  curve_key own_key_;
   std::unique_ptr<parent_connection> link_;
 };
 
 }  // namespace
 
 TEST_CASE("agent's greeting: one whose connection breaks before it has a place is taken again") {
-  faked_nodes nodes({waits}, 1);
+  fake_nodes nodes({waits}, 1);
   greeter agent(nodes.order_for("n0"));
   for (int connection = 0; connection < 3; ++connection) {
     INFO("connection " << connection);
@@ -93,25 +93,25 @@ TEST_CASE("agent's greeting: one whose connection breaks before it has a place i
 }
 
 TEST_CASE("agent's end: its ranks have ended before it knew of them") {
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
-  (void)front.place_one({{0, gone(), ""}});
+  (void)front.assign_one({{0, gone(), ""}});
   const auto said = front.next<answer>();
   REQUIRE(said.has_value());
   REQUIRE(said->second.problems.size() == 1);
   CHECK_THAT(said->second.problems[0].why.message, ContainsSubstring("its ranks have ended"));
-  CHECK(front.next<farewell>().has_value());
+  CHECK(front.next<goodbye>().has_value());
   CHECK(agent.outcome().has_value());
 }
 
 TEST_CASE("agent's end: one rank has ended before it knew of it, and the other later") {
   auto rank = std::make_unique<live_process>(waiting_rank());
   (void)rank->lines_until_ready();
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
-  const auto peer = front.place_one({{0, gone(), ""}, {1, rank->pid(), ""}});
+  const auto peer = front.assign_one({{0, gone(), ""}, {1, rank->pid(), ""}});
   // It stays for the one that runs.
-  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
   const auto seen = front.next<answer>();
   REQUIRE(seen.has_value());
   REQUIRE(seen->second.what.has_value());
@@ -119,9 +119,9 @@ TEST_CASE("agent's end: one rank has ended before it knew of it, and the other l
   rank.reset();
   CHECK(comes_true([&] {
     // As a front end does twice a second.
-    (void)front.door().send(peer, alive{});
-    while (const auto come = front.door().receive()) {
-      if (std::holds_alternative<farewell>(come->what)) return true;
+    (void)front.connections().send(peer, heartbeat{});
+    while (const auto come = front.connections().receive()) {
+      if (std::holds_alternative<goodbye>(come->what)) return true;
     }
     return false;
   }));

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "faked_hosts.hpp"
+#include "fake_hosts.hpp"
 #include "patience.hpp"
 
 using namespace mpiacq;
@@ -13,7 +13,7 @@ using namespace mpiacq::test;
 
 TEST_CASE("job ranks: those of two hosts are held, looked at and let go as one") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2", "n1", "n2"});
+  const fake_host_job job({"n1", "n2", "n1", "n2"});
   auto options = ssh.options();
   std::size_t secrets = 0;
   options.agents.progress = [&](const agents_progress&) { secrets = std::max(secrets, ssh.secrets()); };
@@ -58,7 +58,7 @@ TEST_CASE("job ranks: those of two hosts are held, looked at and let go as one")
 
 TEST_CASE("job ranks: a host that is not reached is named with what ssh says, and the rest goes on") {
   const fake_ssh ssh;
-  const far_job job({"n1", "away", "-oProxyCommand=touch", "n2"});
+  const fake_host_job job({"n1", "away", "-oProxyCommand=touch", "n2"});
   auto options = ssh.options();
   options.agents.start_limit = std::chrono::seconds(15);
   const auto ranks = reach(job, options);
@@ -82,7 +82,7 @@ TEST_CASE("job ranks: a host that is not reached is named with what ssh says, an
 
 TEST_CASE("job ranks: an agent that does not come is not waited for longer than was said") {
   const fake_ssh ssh;
-  const far_job job({"silent", "n1"});
+  const fake_host_job job({"silent", "n1"});
   auto options = ssh.options();
   options.agents.start_limit = std::chrono::milliseconds(2000);
   const auto begin = clock::now();
@@ -95,7 +95,7 @@ TEST_CASE("job ranks: an agent that does not come is not waited for longer than 
 
 TEST_CASE("job ranks: when an agent is killed its ranks go on, and it is named") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2"});
+  const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
   for (const rank_hold& rank : ranks->hold()) REQUIRE(rank.state == hold_state::held);
   ::kill(ssh.agent_of("n2"), SIGKILL);
@@ -111,7 +111,7 @@ TEST_CASE("job ranks: when an agent is killed its ranks go on, and it is named")
 
 TEST_CASE("job ranks: when an inner agent is killed, those below it answer to another") {
   const fake_ssh ssh;
-  const far_job job({"n0", "n1", "n2", "n3", "n4", "n5"});
+  const fake_host_job job({"n0", "n1", "n2", "n3", "n4", "n5"});
   auto options = ssh.options();
   options.agents.fan_out = 2;
   const auto ranks = reach(job, options);
@@ -129,7 +129,7 @@ TEST_CASE("job ranks: when an inner agent is killed, those below it answer to an
 }
 
 TEST_CASE("job ranks: what keeps all agents from being started is the reason of all nodes, and of no other") {
-  const far_job job({"n1", "localhost", "n2"});
+  const fake_host_job job({"n1", "localhost", "n2"});
   job_ranks_options options;
   std::string expected;
   SECTION("no file of the agent") {
@@ -151,7 +151,7 @@ TEST_CASE("job ranks: what keeps all agents from being started is the reason of 
 }
 
 TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for their reason") {
-  const far_job job({"n1", "localhost"});
+  const fake_host_job job({"n1", "localhost"});
   job_ranks_options options;
   options.agents.start = agent_start::none;
   const auto ranks = reach(job, options);
@@ -163,7 +163,7 @@ TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for 
 
 TEST_CASE("job ranks: the limits of a look at queues are those of all nodes, and what cannot be sent is refused") {
   const fake_ssh ssh;
-  const far_job job({"n1", "n2"}, "endless_operations");
+  const fake_host_job job({"n1", "n2"}, "endless_operations");
   const auto ranks = reach(job, ssh.options());
   rank_queue_options how;
   how.host.trust_library = true;  // fixtures lie below /tmp

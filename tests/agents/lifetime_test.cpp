@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "faked_nodes.hpp"
+#include "fake_front_end.hpp"
+#include "fake_nodes.hpp"
 #include "patience.hpp"
-#include "puppet_front.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds front_end_missed_within{60};
 
-/// What a rank does, for `faked_nodes`.
+/// What a rank does, for `fake_nodes`.
 const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
 
 std::vector<std::string> waiting_rank() {
@@ -28,7 +28,7 @@ std::vector<std::string> waiting_rank() {
 }
 
 /// The time from the front end's death until the agent has ended.
-clock::duration time_to_end(puppet_front& front, agent_thread& agent) {
+clock::duration time_to_end(fake_front_end& front, agent_thread& agent) {
   const auto begin = clock::now();
   front.die();
   static_cast<void>(agent.outcome());
@@ -40,12 +40,12 @@ clock::duration time_to_end(puppet_front& front, agent_thread& agent) {
 TEST_CASE("agent's end: the front end is gone before it is reached, and had many addresses") {
   agent_order order;
   {
-    puppet_front gone;
+    fake_front_end gone;
     order = gone.order();
   }
   const test::scratch_folder folder;
   const secret_file secret = secret_file::create(folder.path(".")).value();
-  order.proof = "file:" + secret.told_path();
+  order.proof = "file:" + secret.path_for_agents();
   order.endpoints.resize(16, order.endpoints.front());
   const auto begin = clock::now();
   CHECK_FALSE(run_agent(order).has_value());
@@ -53,7 +53,7 @@ TEST_CASE("agent's end: the front end is gone before it is reached, and had many
 }
 
 TEST_CASE("agent's end: the front end is gone before it has said a word") {
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
   REQUIRE(front.hears_something());
   CHECK(time_to_end(front, agent) < front_end_missed_within);
@@ -62,10 +62,10 @@ TEST_CASE("agent's end: the front end is gone before it has said a word") {
 TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on") {
   live_process rank(waiting_rank());
   (void)rank.lines_until_ready();
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
-  const auto peer = front.place_one({{0, rank.pid(), ""}});
-  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_hold{}}) == sending::done);
+  const auto peer = front.assign_one({{0, rank.pid(), ""}});
+  REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_hold{}}) == sending::done);
   const auto held = front.next<answer>();
   REQUIRE(held.has_value());
   CHECK(std::get<hold_part>(*held->second.what).held.text() == "0");
@@ -74,17 +74,17 @@ TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on"
 }
 
 TEST_CASE("agent's end: a front end that is busy for long, and says nothing, keeps its agents") {
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
-  const auto peer = front.place_one({});
+  const auto peer = front.assign_one({});
   // Longer than it takes an agent to miss a parent, and then to give up.
   std::this_thread::sleep_for(std::chrono::seconds(5));
-  REQUIRE(front.door().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
   CHECK(front.next<answer>().has_value());
 }
 
 TEST_CASE("agent's end: one whose parent never answers goes to the front end, and ends with it") {
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
   const auto greeting = front.next<hello>();
   REQUIRE(greeting.has_value());
@@ -96,8 +96,9 @@ TEST_CASE("agent's end: one whose parent never answers goes to the front end, an
   SECTION("by many") {
     above.endpoints.assign(6, parent.endpoint());
   }
-  REQUIRE(front.door().send(greeting->first, place{3, {front.door().address(), above}, {}}) == sending::done);
-  front.door().forget(greeting->first);
+  REQUIRE(front.connections().send(greeting->first, assignment{3, {front.connections().address(), above}, {}}) ==
+          sending::done);
+  front.connections().forget(greeting->first);
   const auto again = front.next<hello>();
   REQUIRE(again.has_value());
   CHECK(again->second.number == 3);
@@ -105,19 +106,20 @@ TEST_CASE("agent's end: one whose parent never answers goes to the front end, an
 }
 
 TEST_CASE("agent's end: the front end is gone while it waits for a parent that listens and says nothing") {
-  puppet_front front;
+  fake_front_end front;
   agent_thread agent(front.order());
   const auto greeting = front.next<hello>();
   REQUIRE(greeting.has_value());
   silent_port parent;
   const peer_address above{{parent.endpoint()}, make_keys()->open};
-  REQUIRE(front.door().send(greeting->first, place{3, {front.door().address(), above}, {}}) == sending::done);
+  REQUIRE(front.connections().send(greeting->first, assignment{3, {front.connections().address(), above}, {}}) ==
+          sending::done);
   REQUIRE(parent.is_called());
   CHECK(time_to_end(front, agent) < front_end_missed_within);
 }
 
 TEST_CASE("agent's end: somebody listens who is not the front end, and never says so") {
-  puppet_front front;
+  fake_front_end front;
   const silent_port stranger;
   agent_order order = front.order();
   order.endpoints = {stranger.endpoint()};
@@ -135,7 +137,7 @@ TEST_CASE("agent's end: the front end speaks another version, and that is said")
   auto port = zmq_socket::make(context, ZMQ_ROUTER).value();
   REQUIRE((port.set(ZMQ_CURVE_SERVER, 1) && port.set(ZMQ_CURVE_SECRETKEY, keys.secret)));
   REQUIRE(zmq_bind(port.get(), "tcp://127.0.0.1:*") == 0);
-  puppet_front for_its_secret;
+  fake_front_end for_its_secret;
   agent_order order = for_its_secret.order();
   order.endpoints = {port.text_option(ZMQ_LAST_ENDPOINT)};
   order.front_end_key = hex(keys.open);
@@ -156,30 +158,30 @@ TEST_CASE("agent's end: the front end speaks another version, and that is said")
 }
 
 TEST_CASE("agent's end: its time is over") {
-  puppet_front front;
+  fake_front_end front;
   agent_order order = front.order();
   order.at_most = std::chrono::seconds(1);
   agent_thread agent(order);
-  (void)front.place_one({});
-  CHECK(front.next<farewell>().has_value());
+  (void)front.assign_one({});
+  CHECK(front.next<goodbye>().has_value());
   CHECK(agent.outcome().has_value());
-  const faked_nodes nodes({waits}, 1);
+  const fake_nodes nodes({waits}, 1);
   CHECK(nodes.order_for("n0").at_most == std::chrono::hours(7 * 24));
 }
 
 TEST_CASE("agent's end: the ranks of its node have ended, and that is their reason") {
-  faked_nodes nodes({waits, waits, waits}, 1, 2);
+  fake_nodes nodes({waits, waits, waits}, 1, 2);
   std::deque<agent_thread> agents;
   for (const char* node : {"n0", "n1", "n2"}) agents.emplace_back(nodes.order_for(node));
   REQUIRE(nodes.wait_for_agents(3));
   // All know their ranks by then.
   REQUIRE(nodes.ask(ask_stacks{}).missing.empty());
   // A leaf of the tree: the last that came.
-  const std::string last = nodes.front().agents()[2].names.told;
+  const std::string last = nodes.front().agents()[2].names.given;
   const std::size_t which = static_cast<std::size_t>(last.back() - '0');
   nodes.end_rank(which);
   CHECK(agents[which].outcome().has_value());
-  const gathered held = nodes.ask(ask_hold{});
+  const collected_answer held = nodes.ask(ask_hold{});
   REQUIRE(held.missing.size() == 1);
   CHECK(held.missing[0].agent == 3);
   CHECK(held.missing[0].why.code == error_code::process_gone);
@@ -188,19 +190,19 @@ TEST_CASE("agent's end: the ranks of its node have ended, and that is their reas
 }
 
 TEST_CASE("agent's end: it is gone right after its greeting, and named") {
-  faked_nodes nodes({waits}, 1);
+  fake_nodes nodes({waits}, 1);
   const agent_order order = nodes.order_for("n0");
-  const trust who = trust::told(order.proof).value();
+  const trust who = trust::for_agent(order.proof).value();
   const auto context = zmq_context::make().value();
   auto link =
       parent_connection::open(context, who, order.endpoints.at(0), from_hex(order.front_end_key).value()).value();
   hello greeting;
-  greeting.names.told = "n0";
+  greeting.names.given = "n0";
   greeting.address.endpoints = order.endpoints;
   REQUIRE(link->send(greeting));
   REQUIRE(nodes.wait_for_agents(1));
   link.reset();
-  const gathered stacks = nodes.ask(ask_stacks{});
+  const collected_answer stacks = nodes.ask(ask_stacks{});
   REQUIRE(stacks.missing.size() == 1);
   CHECK_THAT(stacks.missing[0].why.message, ContainsSubstring("its agent has ended"));
 }

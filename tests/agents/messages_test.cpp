@@ -60,7 +60,7 @@ TEST_CASE("messages: each comes back as it was, and is CBOR as others write it")
 TEST_CASE("messages: names and words are those of the JSON documents") {
   const auto samples = test::sample_messages();
   const ordered hold = read_elsewhere(samples[8]);
-  CHECK(hold["schema"] == "mpiacq.agent/1");
+  CHECK(hold["schema"] == "mpiacq.agent/2");
   CHECK(hold["answer"]["agents"] == "0-3,7");
   CHECK(hold["answer"]["what"]["hold"]["others"][0]["state"] == "busy");
   CHECK(hold["answer"]["problems"][0]["why"]["code"] == "permission");
@@ -128,25 +128,26 @@ TEST_CASE("messages: one that ends early, or has a byte changed, is refused or m
 }
 
 TEST_CASE("messages: another version is refused by its name") {
-  const error why = refusal(written_elsewhere({{"schema", "mpiacq.agent/0"}, {"alive", {{"done", 0}, {"all", 0}}}}));
+  const error why =
+      refusal(written_elsewhere({{"schema", "mpiacq.agent/0"}, {"heartbeat", {{"done", 0}, {"all", 0}}}}));
   CHECK(why.code == error_code::unsupported);
-  CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/1"));
+  CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/2"));
 }
 
 TEST_CASE("messages: what is well formed and no message of ours is refused with its place") {
-  const ordered fine = {{"schema", "mpiacq.agent/1"}, {"alive", {{"done", 0}, {"all", 0}}}};
+  const ordered fine = {{"schema", "mpiacq.agent/2"}, {"heartbeat", {{"done", 0}, {"all", 0}}}};
   REQUIRE(decode(written_elsewhere(fine)).has_value());
   ordered other = fine;
-  other["alive"]["more"] = 1;
+  other["heartbeat"]["more"] = 1;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
-  CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/1"}, {"begin", nullptr}})).message,
+  CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/2"}, {"begin", nullptr}})).message,
              ContainsSubstring("a kind that nobody knows") && ContainsSubstring("byte 29 of 30"));
   other = fine;
-  other["alive"]["done"] = -1;
+  other["heartbeat"]["done"] = -1;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
-  other["alive"]["done"] = 1.5;
+  other["heartbeat"]["done"] = 1.5;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
-  other["alive"] = ordered::array();
+  other["heartbeat"] = ordered::array();
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
 }
 

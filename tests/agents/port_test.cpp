@@ -21,8 +21,8 @@ namespace {
 
 struct secrets {
   scratch_folder folder;
-  trust front = trust::begin(folder.path("no-socket"), folder.path(".")).value();
-  trust agent = trust::told(front.proof()).value();
+  trust front = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
+  trust agent = trust::for_agent(front.proof()).value();
 };
 
 /// The soft limit of descriptors while it lives.
@@ -163,8 +163,8 @@ TEST_CASE("a hostile peer sends 400 MB in messages", "[.hostile]") {
 TEST_CASE("agents' port: a key that anybody can make does not give memory, while nobody reads") {
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
-  trust front = trust::begin(munge.socket(), "/nowhere").value();
-  trust agent = trust::told(front.proof()).value();
+  trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
+  trust agent = trust::for_agent(front.proof()).value();
   channel both{front, agent};
   command_options how;
   how.environment = {{"HOSTILE_ENDPOINT", both.upper->address().endpoints.at(0)},

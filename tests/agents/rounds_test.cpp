@@ -7,7 +7,7 @@
 #include <sstream>
 #include <thread>
 
-#include "faked_nodes.hpp"
+#include "fake_nodes.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -52,7 +52,7 @@ class tree_of_programs {
     REQUIRE(helpers_.size() >= node_count);
   }
 
-  [[nodiscard]] faked_nodes& nodes() { return nodes_; }
+  [[nodiscard]] fake_nodes& nodes() { return nodes_; }
   void kill(std::size_t node) const { ::kill(agents_[node]->pid(), SIGKILL); }
   [[nodiscard]] bool none_is_disturbed() const {
     for (std::size_t rank = 0; rank < node_count; ++rank) {
@@ -74,13 +74,13 @@ class tree_of_programs {
   }
 
  private:
-  faked_nodes nodes_;
+  fake_nodes nodes_;
   std::vector<std::unique_ptr<running_command>> agents_;
   std::vector<pid_t> helpers_;
 };
 
 /// Everybody has been seen, or is one that was killed.
-void check(const gathered& seen, const rank_set& killed) {
+void check(const collected_answer& seen, const rank_set& killed) {
   rank_set told;
   if (seen.what) told = std::get<stacks_part>(*seen.what).taken;
   for (const agent_problem& missing : seen.missing) {
@@ -101,11 +101,11 @@ void look_and_kill(tree_of_programs& tree, std::uint32_t node, rank_set& killed,
     std::this_thread::sleep_for(when);
     tree.kill(node);
   });
-  const gathered during = tree.nodes().ask(ask_stacks{});
+  const collected_answer during = tree.nodes().ask(ask_stacks{});
   killer.join();
   killed.add(node);
   check(during, killed);
-  const gathered after = tree.nodes().ask(ask_stacks{});
+  const collected_answer after = tree.nodes().ask(ask_stacks{});
   check(after, killed);
   CHECK(after.missing.size() == killed.count());
   CHECK(comes_true([&] { return tree.none_is_disturbed(); }));

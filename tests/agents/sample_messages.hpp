@@ -144,29 +144,29 @@ inline std::vector<agents::message> sample_messages() {
   const error why = error{error_code::permission, "not permitted"}.with_errno(1);
   rank_set ranks = rank_set::parse("0-3,7").value();
   stacks_part stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
-  return {
-      hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
-      place{4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
-      welcome{},
-      farewell{},
-      ask{1, 5000, ask_hold{}},
-      ask{2, 5000, ask_release{leave::stopped}},
-      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {"/opt/debug"}}},
-      ask{4, 5000, ask_queues{some_queue_options()}},
-      answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
-      answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
-      answer{3, ranks, {}, std::move(stacks)},
-      answer{4, rank_set{1}, {}, some_queues()},
-      answer{5, {}, {{2, why}}, std::nullopt},
-      alive{3, 1000000},
-      ask{6, 5000,
-          ask_visits{
-              {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
-      answer{6, rank_set{2}, {}, some_visits()},
-      enough{6},
-      farewell{why},
-      ask{7, 5000, ask_gates{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}, {"/opt/debug"}}},
-      answer{7, ranks, {}, gates_part{ranks, rank_set{8}, {{rank_set(9), why}}}}};
+  return {hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
+          assignment{
+              4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
+          welcome{},
+          goodbye{},
+          ask{1, 5000, ask_hold{}},
+          ask{2, 5000, ask_release{leave::stopped}},
+          ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {"/opt/debug"}}},
+          ask{4, 5000, ask_queues{some_queue_options()}},
+          answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
+          answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
+          answer{3, ranks, {}, std::move(stacks)},
+          answer{4, rank_set{1}, {}, some_queues()},
+          answer{5, {}, {{2, why}}, std::nullopt},
+          heartbeat{3, 1000000},
+          ask{6, 5000,
+              ask_visits{
+                  {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
+          answer{6, rank_set{2}, {}, some_visits()},
+          finish_early{6},
+          goodbye{why},
+          ask{7, 5000, ask_gates{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}, {"/opt/debug"}}},
+          answer{7, ranks, {}, gates_part{ranks, rank_set{8}, {{rank_set(9), why}}}}};
 }
 
 }  // namespace mpiacq::test

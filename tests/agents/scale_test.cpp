@@ -9,13 +9,14 @@
 #include <sys/resource.h>
 
 #include "channel.hpp"
-#include "made_up_nodes.hpp"
-#include "puppet_front.hpp"
+#include "fake_front_end.hpp"
+#include "fake_tree.hpp"
 #include "remote/node_agents.hpp"
 #include "start/scoped_fd_limit.hpp"
 #include "start/starter_command.hpp"
 #include "tree/node_match.hpp"
 #include "tree/parent_link.hpp"
+#include "wire/protocol_times.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -27,15 +28,15 @@ constexpr std::uint32_t fan_out = 4;
 
 /// What the front end is sent for one look at so many nodes.
 std::uint64_t bytes_of(std::uint32_t count) {
-  made_up_nodes nodes(count, fan_out);
+  fake_tree nodes(count, fan_out);
   REQUIRE(nodes.front().agents().size() == count);
   // Some may be on their way to their parents at the first.
   REQUIRE(nodes.stacks().missing.empty());
   const std::uint64_t before = nodes.front().bytes_received();
-  const gathered all = nodes.stacks();
+  const collected_answer all = nodes.stacks();
   REQUIRE(all.missing.empty());
   const auto& seen = std::get<stacks_part>(*all.what);
-  CHECK(seen.tree[call_tree::root].ranks.count() == count * made_up_nodes::ranks_each);
+  CHECK(seen.tree[call_tree::root].ranks.count() == count * fake_tree::ranks_each);
   CHECK(seen.tree.size() == 7);
   CHECK(nodes.front().direct() == std::min(count, fan_out));
   // Who has answered has heard of its ranks: they are not kept here.
@@ -54,7 +55,7 @@ bool is_placed(listener& door, parent_link& below) {
     below.turn();
     while (const auto come = door.receive()) {
       if (std::holds_alternative<hello>(come->what))
-        static_cast<void>(door.send(come->from, place{1, {door.address()}, {}}));
+        static_cast<void>(door.send(come->from, assignment{1, {door.address()}, {}}));
     }
     while (below.next()) continue;
   }
@@ -101,8 +102,8 @@ TEST_CASE("scale: what the front end gets of like ranks is what its own children
 
 TEST_CASE("scale: an agent that answers to the front end is not woken for anything") {
   scratch_folder folder;
-  trust upper = trust::begin(folder.path("no-socket"), folder.path(".")).value();
-  trust lower = trust::told(upper.proof()).value();
+  trust upper = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
+  trust lower = trust::for_agent(upper.proof()).value();
   const auto door = listener::open(upper, {true}).value();
   const auto context = zmq_context::make().value();
   parent_link place_below(context, lower, door->address(), {}, {{"tcp://127.0.0.1:1"}, {}});
@@ -113,55 +114,55 @@ TEST_CASE("scale: an agent that answers to the front end is not woken for anythi
 }
 
 TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is there, and says nothing") {
-  puppet_front front;
+  fake_front_end front;
   std::counting_semaphore<> may_answer(0);
   std::thread agent([&] {
     const auto waits = [&](const question&, const answer_terms&) {
       may_answer.acquire();
       return answer_body(stacks_part{});
     };
-    static_cast<void>(agents::run_agent(
-        front.order(), [&](const auto&) { return answering(waits); }, -1));
+    static_cast<void>(agents::agent_process::run(
+        front.order(), [&](const auto&) { return answerer(waits); }, -1));
   });
-  const auto peer = front.place_one({});
-  child_links above(front.door());
+  const auto peer = front.assign_one({});
+  child_links above(front.connections());
   above.adopt(peer, 1);
   const auto before = clock::now();
   above.turn();
-  CHECK(above.next_turn() >= before + between_idle_signs);
+  CHECK(above.next_turn() >= before + between_idle_heartbeats);
   above.put({1, 20'000, ask_stacks{}});
-  CHECK(above.next_turn() <= clock::now() + between_signs);
+  CHECK(above.next_turn() <= clock::now() + between_heartbeats);
   // It owes an answer, and says that it is there.
-  REQUIRE(front.door().send(peer, alive{}) == sending::done);
-  CHECK(front.next<alive>().has_value());
+  REQUIRE(front.connections().send(peer, heartbeat{}) == sending::done);
+  CHECK(front.next<heartbeat>().has_value());
   may_answer.release(2);
   CHECK(front.next<answer>().has_value());
-  REQUIRE(front.door().send(peer, alive{}) == sending::done);
-  REQUIRE(front.door().send(peer, ask{2, 20'000, ask_stacks{}}) == sending::done);
-  const auto next = until(front.door(), nullptr, [&] { return front.door().receive(); });
+  REQUIRE(front.connections().send(peer, heartbeat{}) == sending::done);
+  REQUIRE(front.connections().send(peer, ask{2, 20'000, ask_stacks{}}) == sending::done);
+  const auto next = until(front.connections(), nullptr, [&] { return front.connections().receive(); });
   REQUIRE(next.has_value());
   CHECK(std::holds_alternative<answer>(next->what));
-  REQUIRE(front.door().send(peer, farewell{}) == sending::done);
+  REQUIRE(front.connections().send(peer, goodbye{}) == sending::done);
   agent.join();
 }
 
 TEST_CASE("scale: a parent that listens and is slow to greet is waited for while the front end is there") {
-  puppet_front front;
+  fake_front_end front;
   const silent_port slow;
   const key_pair keys = make_keys().value();
   const auto context = zmq_context::make().value();
   std::thread agent([order = front.order()] {
-    static_cast<void>(agents::run_agent(
-        order, [](const auto&) { return answering(); }, -1));
+    static_cast<void>(agents::agent_process::run(
+        order, [](const auto&) { return answerer(); }, -1));
   });
   const auto greeting = front.next<hello>();
   REQUIRE(greeting.has_value());
-  const place told{3, {front.door().address(), peer_address{{slow.endpoint()}, keys.open}}, {}};
-  REQUIRE(front.door().send(greeting->first, told) == sending::done);
-  front.door().forget(greeting->first);
+  const assignment told{3, {front.connections().address(), peer_address{{slow.endpoint()}, keys.open}}, {}};
+  REQUIRE(front.connections().send(greeting->first, told) == sending::done);
+  front.connections().forget(greeting->first);
   REQUIRE(slow.is_called());
   // One that nobody listens at would have been passed by meanwhile.
-  auto items = front.door().poll_items();
+  auto items = front.connections().poll_items();
   CHECK(zmq_poll(items.data(), static_cast<int>(items.size()), 1500) == 0);
   auto parent = zmq_socket::make(context, ZMQ_ROUTER).value();
   REQUIRE((parent.set(ZMQ_CURVE_SERVER, 1) && parent.set(ZMQ_CURVE_SECRETKEY, keys.secret) &&
@@ -174,8 +175,8 @@ TEST_CASE("scale: a parent that listens and is slow to greet is waited for while
   const auto said = decode(std::as_bytes(std::span(come[1])));
   REQUIRE(said.has_value());
   CHECK(std::get<hello>(*said).number == 3);
-  CHECK_FALSE(front.door().receive().has_value());
-  const auto bye = encode(farewell{});
+  CHECK_FALSE(front.connections().receive().has_value());
+  const auto bye = encode(goodbye{});
   REQUIRE(send_part(parent, come[0], true) == 0);
   REQUIRE(send_part(parent, std::span<const std::byte>(bye), false) == 0);
   agent.join();

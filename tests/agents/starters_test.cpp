@@ -4,7 +4,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "faked_hosts.hpp"
+#include "fake_hosts.hpp"
 #include "start/agent_starters.hpp"
 
 using namespace mpiacq;
@@ -71,7 +71,7 @@ constexpr auto nobody = [](const std::string&) { return false; };
 TEST_CASE("agents' ways: the starter, then Slurm, then ssh, and a node that none of them reaches has all reasons") {
   const fake_ssh ssh;
   ssh.add("srun", no_step);
-  const far_job job({"away"});
+  const fake_host_job job({"away"});
   const live_process starter({"cat"});
   const auto ranks = reach(job, all_ways(ssh, starter));
   REQUIRE(ranks->nodes()[0].why.has_value());
@@ -86,7 +86,7 @@ TEST_CASE("agents' ways: the starter, then Slurm, then ssh, and a node that none
 TEST_CASE("agents' ways: where Slurm brings them, ssh is not asked") {
   const fake_ssh ssh;
   ssh.add("srun", step);
-  const far_job job({"n1", "n2"});
+  const fake_host_job job({"n1", "n2"});
   const live_process starter({"cat"});
   const auto ranks = reach(job, all_ways(ssh, starter));
   for (const job_node& node : ranks->nodes()) {
@@ -100,7 +100,7 @@ TEST_CASE("agents' ways: where Slurm brings them, ssh is not asked") {
 TEST_CASE("agents' ways: ssh reaches what the starter and Slurm do not, and no reason is left") {
   const fake_ssh ssh;
   ssh.add("srun", no_step);
-  const far_job job({"n1", "away"});
+  const fake_host_job job({"n1", "away"});
   const live_process starter({"cat"});
   const auto ranks = reach(job, all_ways(ssh, starter));
   CHECK_FALSE(ranks->nodes()[0].why.has_value());

@@ -2,7 +2,7 @@
 // Agents of several nodes that are one machine: what they say together, and what is left of them.
 #include <deque>
 
-#include "faked_nodes.hpp"
+#include "fake_nodes.hpp"
 #include "patience.hpp"
 
 using namespace mpiacq;
@@ -19,7 +19,7 @@ std::vector<std::vector<std::string>> ring(std::size_t count) {
   return words;
 }
 
-std::deque<agent_thread> start_all(faked_nodes& nodes) {
+std::deque<agent_thread> start_all(fake_nodes& nodes) {
   std::deque<agent_thread> agents;
   for (std::size_t i = 0; i < nodes.node_count(); ++i) agents.emplace_back(nodes.order_for("n" + std::to_string(i)));
   REQUIRE(nodes.wait_for_agents(nodes.node_count()));
@@ -35,23 +35,23 @@ ask_queues trusting() {
 }  // namespace
 
 TEST_CASE("agents: the ranks of two nodes are held and let go together") {
-  faked_nodes nodes(ring(4), 2);
+  fake_nodes nodes(ring(4), 2);
   const auto agents = start_all(nodes);
-  const gathered held = nodes.ask(ask_hold{});
+  const collected_answer held = nodes.ask(ask_hold{});
   CHECK(held.missing.empty());
   REQUIRE(held.what.has_value());
   CHECK(std::get<hold_part>(*held.what).held.text() == "0-3");
   CHECK(std::get<hold_part>(*held.what).others.empty());
   for (const std::size_t rank : {0U, 1U, 2U, 3U}) CHECK(nodes.is_held(rank));
-  const gathered released = nodes.ask(ask_release{});
+  const collected_answer released = nodes.ask(ask_release{});
   CHECK(std::get<release_part>(*released.what).released.text() == "0-3");
   for (const std::size_t rank : {0U, 1U, 2U, 3U}) CHECK(runs_freely(nodes.pid(rank)));
 }
 
 TEST_CASE("agents: a deadlock between nodes is found in their queues") {
-  faked_nodes nodes(ring(4), 2);
+  fake_nodes nodes(ring(4), 2);
   const auto agents = start_all(nodes);
-  const gathered queues = nodes.ask(trusting());
+  const collected_answer queues = nodes.ask(trusting());
   REQUIRE(queues.what.has_value());
   const auto& seen = std::get<node_queues>(*queues.what);
   REQUIRE(seen.ranks.size() == 4);
@@ -63,10 +63,10 @@ TEST_CASE("agents: a deadlock between nodes is found in their queues") {
 
 TEST_CASE("agents: a tree of three levels merges stacks on the way") {
   constexpr std::size_t count = 7;
-  faked_nodes nodes(ring(count), 1, 2);
+  fake_nodes nodes(ring(count), 1, 2);
   const auto agents = start_all(nodes);
   for (int time = 0; time < 3; ++time) {
-    const gathered stacks = nodes.ask(ask_stacks{});
+    const collected_answer stacks = nodes.ask(ask_stacks{});
     REQUIRE(stacks.missing.empty());
     const auto& seen = std::get<stacks_part>(*stacks.what);
     CHECK(seen.taken.text() == "0-6");
@@ -82,25 +82,25 @@ TEST_CASE("agents: a tree of three levels merges stacks on the way") {
 }
 
 TEST_CASE("agents: some ranks are asked, and the others are left alone") {
-  faked_nodes nodes(ring(4), 2);
+  fake_nodes nodes(ring(4), 2);
   const auto agents = start_all(nodes);
   ask_stacks some;
   some.how.ranks = rank_selection::parse("1-2").value();
-  const gathered stacks = nodes.ask(some);
+  const collected_answer stacks = nodes.ask(some);
   CHECK(stacks.missing.empty());
   CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "1-2");
 }
 
 TEST_CASE("agents: a node that nobody wants, and one that is there already, have no agent") {
-  faked_nodes nodes(ring(1), 1);
+  fake_nodes nodes(ring(1), 1);
   agent_thread stranger(nodes.order_for("elsewhere"));
   agent_thread wanted(nodes.order_for("n0"));
   REQUIRE(nodes.wait_for_agents(1));
-  CHECK(nodes.front().agents()[0].names.told == "n0");
+  CHECK(nodes.front().agents()[0].names.given == "n0");
 }
 
 TEST_CASE("agents: when the front end goes they let their ranks go and end") {
-  faked_nodes nodes(ring(3), 1, 2);
+  fake_nodes nodes(ring(3), 1, 2);
   auto agents = start_all(nodes);
   REQUIRE(nodes.ask(ask_hold{}).missing.empty());
   const auto begin = clock::now();
@@ -111,26 +111,26 @@ TEST_CASE("agents: when the front end goes they let their ranks go and end") {
 }
 
 TEST_CASE("agents: one that leaves is named, and the rest goes on") {
-  faked_nodes nodes(ring(3), 1);
+  fake_nodes nodes(ring(3), 1);
   auto agents = start_all(nodes);
   agents[1].stop();
   CHECK(agents[1].outcome().has_value());
-  const gathered stacks = nodes.ask(ask_stacks{});
+  const collected_answer stacks = nodes.ask(ask_stacks{});
   REQUIRE(stacks.missing.size() == 1);
   const auto& names = nodes.front().agents()[stacks.missing[0].agent - 1].names;
-  CHECK(names.told == "n1");
+  CHECK(names.given == "n1");
   CHECK_THAT(stacks.missing[0].why.message, ContainsSubstring("its agent has ended"));
   CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "0,2");
 }
 
 TEST_CASE("agents: the wrong key, another run's secret and no secret end an agent with its reason") {
-  faked_nodes nodes(ring(1), 1), other(ring(1), 1);
+  fake_nodes nodes(ring(1), 1), other(ring(1), 1);
   agent_order order = nodes.order_for("n0");
   SECTION("the secret of another run") {
     order.proof = other.order_for("n0").proof;
     agent_thread agent(order);
     const auto end = clock::now() + patience;
-    while (nodes.front().door().dropped().keys == 0 && clock::now() < end) nodes.front().turn(end);
+    while (nodes.front().connections().dropped().keys == 0 && clock::now() < end) nodes.front().turn(end);
     const auto& outcome = agent.outcome();
     REQUIRE_FALSE(outcome.has_value());
     CHECK(outcome.error().code == error_code::permission);
@@ -150,17 +150,18 @@ TEST_CASE("agents: the wrong key, another run's secret and no secret end an agen
 }
 
 TEST_CASE("agents: one that finds nobody there ends soon, with its reason") {
-  faked_nodes nodes(ring(1), 1);
+  fake_nodes nodes(ring(1), 1);
   agent_order order = nodes.order_for("n0");
   // Nobody listens at this port of the loopback any more, once the listener that had it has gone.
-  const auto who = trust::told(order.proof).value();
+  const auto who = trust::for_agent(order.proof).value();
   order.endpoints = listener::open(who, {true}).value()->address().endpoints;
   const auto begin = clock::now();
   const auto outcome = run_agent(order);
   CHECK(clock::now() - begin < soon);
   REQUIRE_FALSE(outcome.has_value());
-  CHECK_THAT(outcome.error().message, ContainsSubstring("nobody above can be reached (" + order.endpoints[0]) &&
-                                          ContainsSubstring("nobody answers"));
+  CHECK_THAT(outcome.error().message,
+             ContainsSubstring("neither the front end nor an agent above can be reached (" + order.endpoints[0]) &&
+                 ContainsSubstring("no process answers"));
 }
 
 TEST_CASE("agents: what they are told goes through a command line and comes back") {

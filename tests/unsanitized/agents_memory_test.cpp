@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "faked_hosts.hpp"
+#include "fake_hosts.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -14,7 +14,7 @@ TEST_CASE("agents whose ranks report without end stay bounded, and the front end
   const fake_ssh ssh;
   std::vector<std::string> hosts(13, "n1");
   hosts.back() = "n2";
-  const far_job job(hosts, "endless_groups");
+  const fake_host_job job(hosts, "endless_groups");
   const auto ranks = reach(job, ssh.options());
   rank_queue_options how;
   how.host.trust_library = true;                        // fixtures lie below /tmp

@@ -2,17 +2,18 @@
 #include "node/rank_watch.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "wire/zmq_parts.hpp"
-
 namespace mpiacq::agents {
 
 namespace {
+
+constexpr std::chrono::milliseconds between_checks{500};
 
 bool has_ended(int process) {
   pollfd end{process, POLLIN, 0};
@@ -26,7 +27,7 @@ rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
     base::unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0))};
     if (!process && errno == ESRCH) continue;
     if (!process) {
-      // What keeps one from being watched may be that there are no more descriptors, and others need some.
+      // The process may have run out of descriptors, which other parts need.
       running_.clear();
       return;
     }
@@ -36,9 +37,9 @@ rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
 }
 
 bool rank_watch::all_have_ended() {
-  if (!watches_ || clock::now() < next_look_) return false;
-  next_look_ = clock::now() + between_signs;
-  // One that still runs keeps all: the others are looked at when it has ended.
+  if (!watches_ || clock::now() < next_check_) return false;
+  next_check_ = clock::now() + between_checks;
+  // While the last one runs, the others need not be checked.
   while (!running_.empty() && has_ended(running_.back().get())) running_.pop_back();
   return running_.empty();
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Whether the ranks of a node still run: an agent has nothing to do there when none does.
+// Whether the ranks of a node still run. An agent ends when none does.
 #pragma once
 
 #include <vector>
@@ -12,19 +12,18 @@ namespace mpiacq::agents {
 
 class rank_watch {
  public:
-  /// Watches nobody.
+  /// Watches no rank.
   rank_watch() = default;
-  /// One that is not there any more has ended. Where one cannot be watched, nobody is: what cannot be known did not
-  /// happen.
+  /// A rank that does not exist any more has ended. If a rank cannot be watched, the ranks never count as ended.
   explicit rank_watch(const std::vector<rank_process>& ranks);
 
-  /// All of them have ended; looks twice a second at most.
+  /// Whether all of them have ended. Checks twice a second at most.
   [[nodiscard]] bool all_have_ended();
 
  private:
   std::vector<base::unique_fd> running_;
   bool watches_ = false;
-  deadline next_look_{};
+  deadline next_check_{};
 };
 
 }  // namespace mpiacq::agents

@@ -13,6 +13,7 @@ namespace mpiacq::agents {
 
 namespace {
 
+/// Time for the current question when the agent ends.
 constexpr std::chrono::seconds end_limit{1};
 
 void wake(int fd) {
@@ -22,11 +23,11 @@ void wake(int fd) {
 
 }  // namespace
 
-result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process> ranks, answering_for answers) {
+result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process> ranks, answerer_factory answers) {
   std::unique_ptr<rank_worker> made(new rank_worker);
-  made->done_ = base::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  made->news_ = base::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   made->stop_ = base::unique_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (!made->done_ || !made->stop_)
+  if (!made->news_ || !made->stop_)
     return fail(error{error_code::system, "making an event for the ranks' thread"}.with_errno(errno));
   const base::all_signals_blocked blocked;
   made->thread_ = std::thread([worker = made.get(), mine = std::move(ranks), make = std::move(answers)]() mutable {
@@ -34,7 +35,7 @@ result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process
     std::unique_lock lock(worker->mutex_);
     worker->has_left_ = true;
     worker->left_.notify_all();
-    if (!worker->is_alone_) return;
+    if (!worker->owns_itself_) return;
     lock.unlock();
     delete worker;
   });
@@ -42,82 +43,82 @@ result<std::unique_ptr<rank_worker>> rank_worker::start(std::vector<rank_process
 }
 
 rank_worker::~rank_worker() {
-  tell_to_end();
+  request_end();
   if (thread_.joinable()) thread_.join();
 }
 
-void rank_worker::tell_to_end() {
+void rank_worker::request_end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   wake(stop_.get());
-  wanted_.notify_all();
+  has_work_.notify_all();
 }
 
 void rank_worker::end(std::unique_ptr<rank_worker> worker) {
   if (!worker) return;
-  worker->tell_to_end();
+  worker->request_end();
   std::unique_lock lock(worker->mutex_);
   if (worker->left_.wait_for(lock, end_limit, [&] { return worker->has_left_; })) {
     lock.unlock();
     return;
   }
   worker->thread_.detach();
-  worker->is_alone_ = true;
+  worker->owns_itself_ = true;
   static_cast<void>(worker.release());
 }
 
 void rank_worker::put(std::uint64_t number, question what) {
   const std::lock_guard lock(mutex_);
   next_.emplace(number, std::move(what));
-  wanted_.notify_all();
+  has_work_.notify_all();
 }
 
-void rank_worker::hurry(std::uint64_t number) {
+void rank_worker::finish_now(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  hurried_ = number;
-  if (working_on_ == number) wake(stop_.get());
+  finish_early_ = number;
+  if (current_ == number) wake(stop_.get());
 }
 
-alive rank_worker::progress() {
+heartbeat rank_worker::progress() {
   const std::lock_guard lock(mutex_);
   return progress_;
 }
 
-std::optional<worked> rank_worker::take() {
+std::optional<finished_answer> rank_worker::take() {
   std::uint64_t count = 0;
-  static_cast<void>(!::read(done_.get(), &count, sizeof count));
+  static_cast<void>(!::read(news_.get(), &count, sizeof count));
   const std::lock_guard lock(mutex_);
   return std::exchange(finished_, std::nullopt);
 }
 
-void rank_worker::run(const answering& answer) {
+void rank_worker::run(const answerer& answer) {
   for (;;) {
     std::pair<std::uint64_t, question> now;
     {
       std::unique_lock lock(mutex_);
-      wanted_.wait(lock, [this] { return ending_ || next_; });
+      has_work_.wait(lock, [this] { return ending_ || next_; });
       if (ending_) return;
       now = std::move(*next_);
       next_.reset();
-      working_on_ = now.first;
+      current_ = now.first;
       progress_ = {};
-      // What was said of an earlier question is over.
+      // Drops a stop that was meant for an earlier question.
       std::uint64_t count = 0;
       static_cast<void>(!::read(stop_.get(), &count, sizeof count));
-      if (hurried_ == working_on_) wake(stop_.get());
+      if (finish_early_ == current_) wake(stop_.get());
     }
-    const auto tell = [this](std::size_t read, std::size_t all) {
+    const auto report = [this](std::size_t read, std::size_t all) {
       const std::lock_guard lock(mutex_);
       progress_ = {read, all};
-      wake(done_.get());
+      wake(news_.get());
     };
-    worked done{now.first, answer(now.second, {stop_.get(), tell})};
+    finished_answer done{now.first, answer(now.second, {stop_.get(), report})};
     const std::lock_guard lock(mutex_);
-    working_on_ = 0;
+    current_ = 0;
     finished_ = std::move(done);
-    wake(done_.get());
+    wake(news_.get());
   }
 }
 

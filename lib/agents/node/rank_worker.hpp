@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A node's ranks on a thread of their own: looking at them takes its time, and whoever asks is to be heard meanwhile.
+// The thread that examines a node's ranks, so that the agent's own thread can answer its parent meanwhile.
 #pragma once
 
 #include <condition_variable>
@@ -18,63 +18,62 @@
 
 namespace mpiacq::agents {
 
-/// How a question is to be answered.
 struct answer_terms {
-  int stop = -1;  ///< once it can be read, what has been seen until then will do; -1: it never can
-  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< of the ranks; empty: nobody asks
+  int stop = -1;  ///< once this descriptor can be read, the answer is what is known by then; -1: never
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< called with numbers of ranks
 };
-/// Gives the answer to a question. Ranks are let go with it.
-using answering = std::function<answer_body(const question&, const answer_terms&)>;
-/// Makes that for the ranks that an agent has been given.
-using answering_for = std::function<answering(std::vector<rank_process>)>;
+/// Answers questions about ranks. Its destruction releases the ranks.
+using answerer = std::function<answer_body(const question&, const answer_terms&)>;
+/// Makes an answerer for the ranks of an assignment.
+using answerer_factory = std::function<answerer(std::vector<rank_process>)>;
 
-struct worked {
-  std::uint64_t number = 0;
+struct finished_answer {
+  std::uint64_t number = 0;  ///< of the question
   answer_body what;
 };
 
-/// Thread: one at a time. What answers is made, asked and ended on the worker's own thread.
+/// Thread: one at a time. The answerer is created, called and destroyed on the worker's own thread.
 class rank_worker {
  public:
-  /// The thread has every signal blocked. system: no descriptor.
+  /// The thread blocks every signal. Errors: system (no descriptor).
   [[nodiscard]] static result<std::unique_ptr<rank_worker>> start(std::vector<rank_process> ranks,
-                                                                  answering_for answers);
-  /// Waits for the question that is being answered.
+                                                                  answerer_factory answers);
+  /// Waits until the current question has been answered.
   ~rank_worker();
-  /// Waits a second for it. A look that takes longer goes on by itself, and lets the ranks go when it has ended, or
-  /// with this process.
+  /// Waits for the current question, for one second. A question that takes longer goes on in the background; its ranks
+  /// are released when it has been answered, or when this process ends.
   static void end(std::unique_ptr<rank_worker> worker);
   rank_worker(const rank_worker&) = delete;
   rank_worker& operator=(const rank_worker&) = delete;
 
-  /// The one before that is done first; one that has not been begun is dropped.
+  /// Answers this question after the current one. Drops a question that has not been started.
   void put(std::uint64_t number, question what);
-  /// That question is to be answered with what there is by now.
-  void hurry(std::uint64_t number);
-  /// How far the question is that is being answered.
-  [[nodiscard]] alive progress();
-  /// Can be read when there is something to take, or it is further than before.
-  [[nodiscard]] int descriptor() const { return done_.get(); }
-  [[nodiscard]] std::optional<worked> take();
+  /// Answers that question with what is known by now.
+  void finish_now(std::uint64_t number);
+  /// The progress of the current question.
+  [[nodiscard]] heartbeat progress();
+  /// Can be read when `take` has something to return, or `progress` has changed.
+  [[nodiscard]] int descriptor() const { return news_.get(); }
+  [[nodiscard]] std::optional<finished_answer> take();
 
  private:
   rank_worker() = default;
-  void run(const answering& answer);
-  void tell_to_end();
+  void run(const answerer& answer);
+  void request_end();
 
-  base::unique_fd done_;
+  base::unique_fd news_;
   base::unique_fd stop_;
   std::mutex mutex_;
-  std::condition_variable wanted_;
+  std::condition_variable has_work_;
   std::condition_variable left_;
   bool ending_ = false;
-  bool is_alone_ = false;  ///< nobody waits for the thread: it owns this
+  bool owns_itself_ = false;  ///< the thread deletes this object
   bool has_left_ = false;
   std::optional<std::pair<std::uint64_t, question>> next_;
-  std::uint64_t working_on_ = 0;
-  std::uint64_t hurried_ = 0;
-  alive progress_;
-  std::optional<worked> finished_;
+  std::uint64_t current_ = 0;       ///< the number of the question that is being answered; 0: none
+  std::uint64_t finish_early_ = 0;  ///< the number of the question to be finished early
+  heartbeat progress_;
+  std::optional<finished_answer> finished_;
   std::thread thread_;
 };
 

@@ -12,10 +12,10 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Of one agent's answer: those of others join it on the way up.
+/// Bounds the answer of one agent: others are merged with it on the way up.
 constexpr std::size_t most_bytes_of_one = most_bytes / 4;
 
-/// One whose tables are too long for the others' sake has that as its failure.
+/// The account, or a failure if its tables do not fit into the bytes that are left.
 account_part bounded(account_part said, std::size_t& left) {
   document_writer writer;
   writer.put(said);
@@ -42,7 +42,7 @@ question own_part(const question& what, std::uint32_t agent) {
 visits_part answer_to(const ask_visits& what) {
   graph_options how;
   how.debug_files.folders = what.debug_folders;
-  how.debug_files.debuginfod = false;  // a download would hold up whoever asked
+  how.debug_files.debuginfod = false;  // a download would delay all answers
   how.walk.limits.table = what.limits;
   how.walk.limits.max_rereads = what.max_rereads;
   how.user = what.user;

@@ -327,9 +327,9 @@ node_queues job_ranks::state::read_queues(const rank_queue_options& asked) {
     how.progress = [&](std::size_t read, std::size_t) { asked.progress(read_here = read, wanted); };
   }
   agents::answer_body all = s.local->queues(how);
-  std::function<void(const agents::alive&)> tell;
+  std::function<void(const agents::heartbeat&)> tell;
   if (asked.progress) {
-    tell = [&](const agents::alive& far) {
+    tell = [&](const agents::heartbeat& far) {
       asked.progress(std::min<std::size_t>(wanted, read_here + far.done), wanted);
     };
   }

@@ -48,7 +48,7 @@ struct job_ranks::state {
 
   /// The agents' answer; an empty one where there is none. Nodes that have not answered have their reason.
   template <class Part>
-  [[nodiscard]] Part collect(std::function<void(const agents::alive&)> progress = {}) {
+  [[nodiscard]] Part collect(std::function<void(const agents::heartbeat&)> progress = {}) {
     Part part = agents->collect<Part>(std::move(progress));
     note_reasons();
     return part;

@@ -56,7 +56,7 @@ node_agents::~node_agents() = default;
 result<void> node_agents::listen() {
   auto opened = front_end::open(
       {std::max(options_.fan_out, 2U), options_.munge_socket, options_.secret_folder, false, options_.agents_live},
-      [this](const node_names& names, std::uint32_t) { return place(names); });
+      [this](const node_names& names, std::uint32_t) { return assign_ranks(names); });
   if (!opened) return fail(std::move(opened).error());
   front_ = std::move(*opened);
   return {};
@@ -160,7 +160,7 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
   if (asked_) asked_->let_go();
 }
 
-std::optional<std::vector<rank_process>> node_agents::place(const node_names& names) {
+std::optional<std::vector<rank_process>> node_agents::assign_ranks(const node_names& names) {
   for (const std::size_t i : nodes_by_name_.find(names)) {
     known_node& node = nodes_[i];
     if (node.agent != 0 || !is_called(names, node.host)) continue;
@@ -245,7 +245,7 @@ void node_agents::send_away(std::size_t idle) {
 error node_agents::missing(const known_node& node, clock::duration waited) {
   std::string words = starters_.give_up(node.host);
   if (words.empty() && asked_) words = asked_->last_words();
-  if (words.empty()) words = front_->door().last_refusal();
+  if (words.empty()) words = front_->connections().last_refusal();
   const double tenths = std::round(std::chrono::duration<double>(waited) / std::chrono::milliseconds(100));
   return {error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host, tenths / 10,
                                              words.empty() ? "" : "; ", words)};
@@ -266,9 +266,9 @@ void node_agents::ask(question what) {
   if (front_) front_->ask(std::move(what), options_.answer_limit);
 }
 
-std::optional<answer_body> node_agents::collect_any(std::function<void(const alive&)> progress) {
+std::optional<answer_body> node_agents::collect_any(std::function<void(const heartbeat&)> progress) {
   if (!front_) return std::nullopt;
-  gathered all = front_->collect({options_.stop, std::move(progress)});
+  collected_answer all = front_->collect({options_.stop, std::move(progress)});
   for (const std::size_t node : node_of_agent_) nodes_[node].why.reset();
   for (agent_problem& missing : all.missing) {
     if (missing.agent == 0 || missing.agent > node_of_agent_.size()) continue;

@@ -68,7 +68,7 @@ class node_agents {
   void ask(question what);
   /// The merged answer to that; an empty one where there is none. Nodes that have not answered have their reason.
   template <class Part>
-  [[nodiscard]] Part collect(std::function<void(const alive&)> progress = {}) {
+  [[nodiscard]] Part collect(std::function<void(const heartbeat&)> progress = {}) {
     auto answer = collect_any(std::move(progress));
     auto* part = answer ? std::get_if<Part>(&*answer) : nullptr;
     return part == nullptr ? Part{} : std::move(*part);
@@ -89,7 +89,7 @@ class node_agents {
   [[nodiscard]] std::vector<std::size_t> take_in(std::vector<agent_node> nodes);
   /// Starts agents in one way and waits for them: until `first_by` where none at all comes.
   void reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until);
-  [[nodiscard]] std::optional<std::vector<rank_process>> place(const node_names& names);
+  [[nodiscard]] std::optional<std::vector<rank_process>> assign_ranks(const node_names& names);
   [[nodiscard]] result<void> start(agent_start way, const std::vector<std::string>& hosts);
   [[nodiscard]] result<void> ask_starter(const std::string& program);
   [[nodiscard]] bool has_come(const std::string& host) const;
@@ -97,7 +97,7 @@ class node_agents {
   void wait_for(std::size_t wanted, deadline first_by, deadline until);
   void send_away(std::size_t idle);
   [[nodiscard]] error missing(const known_node& node, clock::duration waited);
-  [[nodiscard]] std::optional<answer_body> collect_any(std::function<void(const alive&)> progress);
+  [[nodiscard]] std::optional<answer_body> collect_any(std::function<void(const heartbeat&)> progress);
 
   agents_options options_;
   std::vector<known_node> nodes_;

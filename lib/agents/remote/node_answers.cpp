@@ -144,7 +144,7 @@ answer_body refusal_of(const std::vector<rank_process>& ranks, const question& w
 
 }  // namespace
 
-answering node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
+answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
   // Nothing is to be held then, and no process is started that could.
   if (ranks.empty()) return [](const question& what, const answer_terms&) { return refusal_of({}, what, {}); };
   node_ranks_options options;

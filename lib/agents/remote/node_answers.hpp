@@ -10,6 +10,6 @@
 namespace mpiacq::agents {
 
 /// Has a `node_ranks` of these ranks; where there can be none, the answer is that error for each of them.
-[[nodiscard]] answering node_answers(std::vector<rank_process> ranks, const agent_programs& programs);
+[[nodiscard]] answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs);
 
 }  // namespace mpiacq::agents

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The agents that answer to one: who they are, what they were asked, what came back.
+// A parent's connections to its children: it asks them, merges their answers, and notices lost ones.
 #pragma once
 
 #include <cstdint>
@@ -17,53 +17,58 @@ namespace mpiacq::agents {
 
 class child_links {
  public:
-  explicit child_links(listener& door) : zap_handler_(door) {}
+  explicit child_links(listener& connections) : listener_(connections) {}
 
-  /// Called with the greeting of one that has no number yet; an inner agent lets nobody in so.
+  /// Called with the greeting of an agent that has no number yet. Only the front end sets it: an inner agent accepts
+  /// only agents with a number.
   std::function<void(const peer_name&, const hello&)> newcomer = {};
-  /// Called with each message's length.
+  /// Called with the length of each message.
   std::function<void(std::size_t)> received = {};
 
-  /// Takes what has come: greetings, answers, losses. Looks after the children, twice a second while it waits for any.
+  /// Handles the messages that have arrived, and sends heartbeats when they are due: twice a second while an answer is
+  /// owed, otherwise once a second.
   void turn();
-  /// This one is a child from now on. It is welcomed, and asked what is open.
+  /// Makes this peer a child, welcomes it, and sends it the open question.
   void adopt(const peer_name& peer, std::uint32_t number);
-  /// Asks all children. What is still missing of an older question is dropped.
+  /// Asks all children. Drops what is missing of an older question.
   void put(const ask& what);
-  /// What there is of the answers by now will do.
-  void hurry();
-  /// How far those below are with what was asked.
-  [[nodiscard]] alive progress() const;
-  /// All that were asked have answered, or are gone.
+  /// Tells the children to answer the open question with what they have.
+  void finish_now();
+  /// The progress of all children with the open question.
+  [[nodiscard]] heartbeat progress() const;
+  /// Whether no child owes an answer: a lost child owes none.
   [[nodiscard]] bool all_answered() const;
-  /// The answers: those of the children are in it, others may be added.
+  /// The answer to the open question. It contains the children's answers; the caller may add others.
   [[nodiscard]] reducer& open() { return open_; }
-  void say_farewell();
-  /// This one is a child now.
+  [[nodiscard]] const reducer& open() const { return open_; }
+  /// Ends all children.
+  void say_goodbye();
   [[nodiscard]] bool has(std::uint32_t number) const;
   [[nodiscard]] std::size_t size() const { return children_.size(); }
-  /// When `turn` wants to be called again, though nothing has come: never where nobody is there to look after.
-  [[nodiscard]] deadline next_turn() const { return children_.empty() ? no_deadline : next_look_; }
+  /// When the next heartbeat is due. `no_deadline` without children.
+  [[nodiscard]] deadline next_turn() const { return children_.empty() ? no_deadline : next_heartbeat_; }
 
  private:
   struct child {
     std::uint32_t number = 0;
-    bool waited_for = false;
-    std::uint32_t unheard = 0;  ///< looks since it has said something, of those in which it owed an answer
-    alive progress = {};        ///< with what was asked
+    bool owes_answer = false;
+    std::uint32_t unanswered = 0;  ///< heartbeats since its last message, while it owed an answer
+    heartbeat progress = {};
   };
   void take(arrival&& come);
-  void look();
-  [[nodiscard]] bool waits() const { return clock::now() < asked_until_ && !all_answered(); }
-  void lose(const child& lost, error why);
-  [[nodiscard]] std::optional<ask> question_now() const;
+  void take_answer(child& from, answer&& part);
+  void send_heartbeats();
+  [[nodiscard]] bool waits() const { return clock::now() < answer_by_ && !all_answered(); }
+  void report_lost(std::uint32_t agent, error why);
+  /// The open question with the time that is left for it; empty if there is none or its time is over.
+  [[nodiscard]] std::optional<ask> open_question() const;
 
-  listener& zap_handler_;
+  listener& listener_;
   std::map<peer_name, child> children_;
   std::optional<ask> asked_;
-  deadline asked_until_{};
+  deadline answer_by_{};
   reducer open_;
-  deadline next_look_{};
+  deadline next_heartbeat_{};
 };
 
 }  // namespace mpiacq::agents

@@ -11,13 +11,15 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
-/// What a stranger may say: a hello has a credential and some names.
-constexpr std::size_t most_bytes_of_stranger = 16384;
-/// Connections from the port's guard that libzmq has not accepted yet.
+/// The largest hello: it has a credential and some names.
+constexpr std::size_t most_bytes_of_hello = 16384;
+/// Connections of the port guard that libzmq has not accepted yet.
 constexpr int most_waiting_inside = 4096;
 
 std::string text_of(const sockaddr* address) {
@@ -54,29 +56,20 @@ std::vector<std::string> host_addresses() {
   return v4;
 }
 
-result<std::unique_ptr<listener>> listener::open(const trust& who, const listener_options& options) {
-  auto context = zmq_context::make();
-  if (!context) return fail(std::move(context).error());
-  std::unique_ptr<listener> made(new listener(who, std::move(*context)));
-  if (auto set = made->set_up(options); !set) return fail(std::move(set).error());
+result<std::unique_ptr<listener>> listener::open(const trust& proof, const listener_options& options) {
+  auto context = TRY(zmq_context::make());
+  std::unique_ptr<listener> made(new listener(proof, std::move(context)));
+  TRY(made->set_up(options));
   return made;
 }
 
 result<void> listener::set_up(const listener_options& options) {
-  auto keys = make_keys();
-  if (!keys) return fail(std::move(keys).error());
-  keys_ = *keys;
-  auto socket = zmq_socket::make(context_, ZMQ_ROUTER);
-  if (!socket) return fail(std::move(socket).error());
-  socket_ = std::move(*socket);
-  auto guard = port_guard::open(options.loopback_only);
-  if (!guard) return fail(std::move(guard).error());
-  guard_ = std::move(*guard);
-  // The zap_handler must be there before the first peer: else libzmq lets all in.
-  auto door = zap_handler::start(context_, socket_, who_, *guard_);
-  if (!door) return fail(std::move(door).error());
-  zap_handler_ = std::move(*door);
-  // Other processes of this host could connect inside as well, past the guard.
+  keys_ = TRY(make_keys());
+  socket_ = TRY(zmq_socket::make(context_, ZMQ_ROUTER));
+  guard_ = TRY(port_guard::open(options.loopback_only));
+  // Without a ZAP handler libzmq accepts every key: the handler must be there before the first peer.
+  zap_handler_ = TRY(zap_handler::start(context_, socket_, trust_, *guard_));
+  // Only this process may connect inside: other processes of this host would bypass the guard.
   if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_BACKLOG, most_waiting_inside) ||
       !socket_.set(ZMQ_IPC_FILTER_PID, static_cast<int>(::getpid())) || !socket_.set(ZMQ_ROUTER_MANDATORY, 1) ||
       !socket_.set(ZMQ_CURVE_SERVER, 1) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret) ||
@@ -84,7 +77,7 @@ result<void> listener::set_up(const listener_options& options) {
     return fail(zmq_failure("setting up the port for agents"));
   if (zmq_bind(socket_.get(), guard_->inner_endpoint().c_str()) != 0)
     return fail(zmq_failure("opening a port for agents"));
-  if (auto started = guard_->start(); !started) return started;
+  TRY(guard_->start());
   const std::uint16_t port = guard_->port();
   address_.key = keys_.open;
   if (!options.loopback_only) {
@@ -119,16 +112,16 @@ std::optional<arrival> listener::receive() {
     zmq_part part;
     if (!part.receive(socket_)) return std::nullopt;
     if (part.more_follow()) {
-      ++dropped_.strangers;
+      ++dropped_.unproven;
       static_cast<void>(parts_of_message(socket_));
       continue;
     }
-    if (auto found = judge(from, part)) return found;
+    if (auto found = take(from, part)) return found;
   }
 }
 
-std::optional<arrival> listener::judge(const peer_name& from, const zmq_part& part) {
-  if (!proven_.contains(from)) return judge_stranger(from, part);
+std::optional<arrival> listener::take(const peer_name& from, const zmq_part& part) {
+  if (!proven_.contains(from)) return take_greeting(from, part);
   auto what = decode(part.bytes());
   if (what) return arrival{from, std::move(*what), part.bytes().size(), false};
   ++dropped_.unreadable;
@@ -136,23 +129,23 @@ std::optional<arrival> listener::judge(const peer_name& from, const zmq_part& pa
   return std::nullopt;
 }
 
-std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq_part& part) {
+std::optional<arrival> listener::take_greeting(const peer_name& from, const zmq_part& part) {
   const auto key = from_hex(part.property("User-Id"));
-  if (!key || part.bytes().size() > most_bytes_of_stranger) {
-    ++dropped_.strangers;
+  if (!key || part.bytes().size() > most_bytes_of_hello) {
+    ++dropped_.unproven;
     return std::nullopt;
   }
   auto what = decode(part.bytes());
   const hello* said = what ? std::get_if<hello>(&*what) : nullptr;
   if (said == nullptr) {
-    ++dropped_.strangers;
-    last_refusal_ = what ? "a message of somebody who has not proven who it is" : what.error().message;
+    ++dropped_.unproven;
+    last_refusal_ = what ? "a message of a peer that has not proven its identity" : what.error().message;
     return std::nullopt;
   }
-  if (const auto proof = who_.check(said->credential, *key, keys_.open); !proof) {
+  if (const auto proof = trust_.check(said->credential, *key, keys_.open); !proof) {
     ++dropped_.credentials;
     last_refusal_ = proof.error().message;
-    refuse(from);
+    refuse_greeting(from);
     return std::nullopt;
   }
   proven_.insert(from);
@@ -160,9 +153,10 @@ std::optional<arrival> listener::judge_stranger(const peer_name& from, const zmq
   return arrival{from, std::move(*what), part.bytes().size(), true};
 }
 
-/// It would wait for as long as we are there. What is wrong with its proof is for us to know.
-void listener::refuse(const peer_name& from) {
-  const auto bytes = encode(farewell{error{error_code::permission, "its proof of who it is was refused"}});
+/// Without an answer the peer would wait for as long as this process lives. It does not learn what is wrong with its
+/// proof.
+void listener::refuse_greeting(const peer_name& from) {
+  const auto bytes = encode(goodbye{error{error_code::permission, "its proof of identity was refused"}});
   if (send_part(socket_, from, true) == 0)
     static_cast<void>(send_part(socket_, std::span<const std::byte>(bytes), false));
 }
@@ -171,7 +165,7 @@ sending listener::send(const peer_name& to, const message& what) {
   if (!proven_.contains(to)) return sending::gone;
   const auto bytes = encode(what);
   if (bytes.size() > most_bytes) return sending::full;
-  // The name is refused where the connection is gone; what follows it has nowhere to go then.
+  // If the connection is gone, libzmq refuses the name, and the message is not sent.
   int outcome = send_part(socket_, to, true);
   if (outcome == 0) outcome = send_part(socket_, std::span<const std::byte>(bytes), false);
   if (outcome == 0) return sending::done;

@@ -10,7 +10,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Names that may be of one host have the same: the one spelling of an address, else the name without its domain.
+/// Equal for all names of one host: an address in its canonical spelling, or the host name without its domain.
 std::string key_of(std::string_view host) {
   if (std::string address = canonical_address(host); !address.empty()) return address;
   std::string key(host.substr(0, host.find('.')));
@@ -19,10 +19,10 @@ std::string key_of(std::string_view host) {
   return key;
 }
 
-/// Each once.
+/// Without duplicates.
 std::vector<std::string> keys_of(const node_names& node) {
   std::vector<std::string> keys = node.addresses;
-  for (const std::string* name : {&node.told, &node.slurm, &node.host}) {
+  for (const std::string* name : {&node.given, &node.slurm, &node.host}) {
     if (!name->empty()) keys.push_back(key_of(*name));
   }
   std::sort(keys.begin(), keys.end());
@@ -34,7 +34,7 @@ std::vector<std::string> keys_of(const node_names& node) {
 
 bool is_called(const node_names& node, std::string_view host) {
   if (host.empty()) return false;
-  if (host == node.told || host == node.slurm) return true;
+  if (host == node.given || host == node.slurm) return true;
   if (const std::string address = canonical_address(host); !address.empty())
     return std::find(node.addresses.begin(), node.addresses.end(), address) != node.addresses.end();
   return is_same_host(host, node.host);

@@ -11,17 +11,17 @@
 
 namespace mpiacq::agents {
 
-/// Whether a host of a process table is the node of these names: by what it was started as, by its name in Slurm, by
-/// its host name with or without a domain, or by one of its addresses in any spelling.
+/// Whether a process table calls this node `host`: by the name that its agent was given, its name in Slurm, its host
+/// name with or without a domain, or one of its addresses in any spelling.
 [[nodiscard]] bool is_called(const node_names& node, std::string_view host);
 
-/// Thousands of nodes by their names: those that `is_called` may be true for are found without asking it for all.
+/// An index of thousands of nodes by their names. It finds the few for which `is_called` may be true.
 class name_index {
  public:
-  /// `number` is higher than those before it.
+  /// Numbers must ascend.
   void add(std::size_t number, std::string_view host);
   void add(std::size_t number, const node_names& node);
-  /// Ascending; a few of them may be called otherwise.
+  /// Ascending. `is_called` must confirm each.
   [[nodiscard]] std::vector<std::size_t> find(std::string_view host) const;
   [[nodiscard]] std::vector<std::size_t> find(const node_names& node) const;
 

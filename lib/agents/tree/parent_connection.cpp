@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+#include "wire/protocol_times.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
@@ -15,28 +18,22 @@ constexpr int watched = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZM
 
 }  // namespace
 
-result<std::unique_ptr<parent_connection>> parent_connection::open(const zmq_context& context, const trust& who,
+result<std::unique_ptr<parent_connection>> parent_connection::open(const zmq_context& context, const trust& proof,
                                                                    const std::string& endpoint,
                                                                    const curve_key& server) {
-  std::unique_ptr<parent_connection> made(new parent_connection(who, endpoint, server));
-  if (auto set = made->set_up(context); !set) return fail(std::move(set).error());
+  std::unique_ptr<parent_connection> made(new parent_connection(proof, endpoint, server));
+  TRY(made->set_up(context));
   return made;
 }
 
 result<void> parent_connection::set_up(const zmq_context& context) {
-  auto keys = who_.connection_keys();
-  if (!keys) return fail(std::move(keys).error());
-  keys_ = *keys;
-  auto socket = zmq_socket::make(context, ZMQ_DEALER);
-  if (!socket) return fail(std::move(socket).error());
-  socket_ = std::move(*socket);
-  // Not ZMQ_IMMEDIATE: with that the last words before the end of a connection, which tell that it is one, may be lost.
+  keys_ = TRY(trust_.connection_keys());
+  socket_ = TRY(zmq_socket::make(context, ZMQ_DEALER));
+  // ZMQ_IMMEDIATE is not set: with it, libzmq may lose the last message before the end of a connection.
   if (!socket_.set_bounds(most_bytes) || !socket_.set(ZMQ_IPV6, 1) || !socket_.set(ZMQ_CURVE_SERVERKEY, server_) ||
       !socket_.set(ZMQ_CURVE_PUBLICKEY, keys_.open) || !socket_.set(ZMQ_CURVE_SECRETKEY, keys_.secret))
     return fail(zmq_failure(fmt::format("setting up a connection to {}", endpoint_)));
-  auto monitor = zmq_monitor::watch(context, socket_, watched);
-  if (!monitor) return fail(std::move(monitor).error());
-  monitor_ = std::move(*monitor);
+  monitor_ = TRY(zmq_monitor::watch(context, socket_, watched));
   if (zmq_connect(socket_.get(), endpoint_.c_str()) != 0) {
     error why = zmq_failure(fmt::format("connecting to '{}'", endpoint_));
     if (why.system_errno == EINVAL) why.code = error_code::invalid_argument;
@@ -45,24 +42,24 @@ result<void> parent_connection::set_up(const zmq_context& context) {
   return {};
 }
 
-/// Somebody with another key ends the connection at once. libzmq tells no more than that it has ended.
-error parent_connection::unshaken() const {
-  if (clock::now() - reached_at_ >= shaken_within) {
+/// A peer with another key ends the connection at once. libzmq reports only that the connection has ended.
+error parent_connection::handshake_failure() const {
+  if (clock::now() - reached_at_ >= handshake_limit) {
     return {error_code::timed_out,
-            fmt::format("who listens at {} has not shown within {} s that it is who it should be", endpoint_,
-                        shaken_within.count())};
+            fmt::format("the process that listens at {} has not shown within {} s that it has the expected key",
+                        endpoint_, handshake_limit.count())};
   }
   return {error_code::permission,
-          fmt::format("who listens at {} is not who it should be: it ends the connection without having shown that it "
-                      "has the right key",
+          fmt::format("the process that listens at {} ended the connection without showing that it has the expected "
+                      "key: it belongs to another run, or is another program",
                       endpoint_)};
 }
 
-std::optional<uplink_event> parent_connection::next_of_monitor() {
+std::optional<parent_event> parent_connection::next_of_monitor() {
   for (;;) {
     zmq_part event, where;
-    if (!event.receive(monitor_.told())) return std::nullopt;
-    if (event.more_follow()) static_cast<void>(where.receive(monitor_.told()));
+    if (!event.receive(monitor_.events())) return std::nullopt;
+    if (event.more_follow()) static_cast<void>(where.receive(monitor_.events()));
     std::uint16_t what = 0;
     if (event.bytes().size() < sizeof what) continue;
     std::memcpy(&what, event.bytes().data(), sizeof what);
@@ -76,28 +73,25 @@ std::optional<uplink_event> parent_connection::next_of_monitor() {
         return link_down{};
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         return link_refused{error{error_code::permission,
-                                  fmt::format("{} does not let this run's key in: it is another run's", endpoint_)}};
+                                  fmt::format("{} does not accept this agent's key: it is another run's", endpoint_)}};
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         return link_refused{
-            error{error_code::permission, fmt::format("who listens at {} does not speak as agents do", endpoint_)}};
+            error{error_code::permission,
+                  fmt::format("the process that listens at {} does not speak the agents' protocol", endpoint_)}};
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        return link_refused{unshaken()};
+        return link_refused{handshake_failure()};
       default:
         break;
     }
   }
 }
 
-std::optional<uplink_event> parent_connection::next() {
+std::optional<parent_event> parent_connection::next() {
   if (auto happened = next_of_monitor()) return happened;
   zmq_part part;
   if (!part.receive(socket_)) return std::nullopt;
   if (part.more_follow()) {
-    bool more = true;
-    while (more) {
-      zmq_part rest;
-      more = rest.receive(socket_) && rest.more_follow();
-    }
+    static_cast<void>(parts_of_message(socket_));
     return link_noise{error{error_code::bad_format, "a message of several parts"}};
   }
   auto what = decode(part.bytes());
@@ -111,7 +105,7 @@ bool parent_connection::send(const message& what) {
 }
 
 std::vector<zmq_pollitem_t> parent_connection::poll_items() const {
-  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.told().get(), -1, ZMQ_POLLIN, 0}};
+  return {{socket_.get(), -1, ZMQ_POLLIN, 0}, {monitor_.events().get(), -1, ZMQ_POLLIN, 0}};
 }
 
 }  // namespace mpiacq::agents

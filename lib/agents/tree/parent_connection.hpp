@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The lower end: an agent's connection to whoever it answers to.
+// One connection of an agent to the front end or to an agent above it.
 #pragma once
 
 #include <cstdint>
@@ -16,50 +16,50 @@
 
 namespace mpiacq::agents {
 
-struct link_reached {};  ///< somebody listens there, who has yet to say who it is
-struct link_up {};       ///< encrypted, to the owner of the right key: it can be greeted
+struct link_reached {};  ///< a process accepts connections there; its identity is not known yet
+struct link_up {};       ///< the connection is encrypted, and the peer has the right key: the agent can greet it
 struct link_down {};
 struct link_refused {
-  /// permission: the other side does not let our key in, or is not who it should be. timed_out: it has not said.
+  /// permission: the peer does not accept our key, or has not the right one. timed_out: the peer did not answer.
   error why;
 };
-/// A message that is none of ours.
+/// A message that cannot be read.
 struct link_noise {
   error why;
 };
-using uplink_event = std::variant<link_reached, link_up, link_down, link_refused, link_noise, message>;
+using parent_event = std::variant<link_reached, link_up, link_down, link_refused, link_noise, message>;
 
-/// Connects, and connects again whenever that is lost: each time anew, as somebody who has proven nothing.
+/// Connects, and connects again each time the connection is lost. After that the agent has to greet the peer again.
 /// Thread: one at a time.
 class parent_connection {
  public:
-  [[nodiscard]] static result<std::unique_ptr<parent_connection>> open(const zmq_context& context, const trust& who,
+  [[nodiscard]] static result<std::unique_ptr<parent_connection>> open(const zmq_context& context, const trust& proof,
                                                                        const std::string& endpoint,
                                                                        const curve_key& server);
 
-  /// What happened next; empty where nothing has. Never waits.
-  [[nodiscard]] std::optional<uplink_event> next();
-  /// Never waits. False where there is no connection, or it takes no more.
+  /// The next event; empty if there is none now. Never waits.
+  [[nodiscard]] std::optional<parent_event> next();
+  /// Never waits. False if there is no connection, or its queue is full.
   bool send(const message& what);
-  [[nodiscard]] result<std::string> credential() const { return who_.credential(keys_.open, server_); }
+  [[nodiscard]] result<std::string> credential() const { return trust_.credential(keys_.open, server_); }
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
 
   [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
 
  private:
-  parent_connection(const trust& who, std::string endpoint, const curve_key& server)
-      : who_(who), endpoint_(std::move(endpoint)), server_(server) {}
+  parent_connection(const trust& proof, std::string endpoint, const curve_key& server)
+      : trust_(proof), endpoint_(std::move(endpoint)), server_(server) {}
   [[nodiscard]] result<void> set_up(const zmq_context& context);
-  [[nodiscard]] std::optional<uplink_event> next_of_monitor();
-  [[nodiscard]] error unshaken() const;
+  [[nodiscard]] std::optional<parent_event> next_of_monitor();
+  [[nodiscard]] error handshake_failure() const;
 
-  const trust& who_;
+  const trust& trust_;
   std::string endpoint_;
   curve_key server_;
   key_pair keys_;
   deadline reached_at_{};
   zmq_socket socket_;
-  zmq_monitor monitor_;  // goes before the socket does
+  zmq_monitor monitor_;  // must be destroyed before the socket
 };
 
 }  // namespace mpiacq::agents

@@ -6,240 +6,81 @@
 
 #include <fmt/format.h>
 
+#include "wire/protocol_times.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
-/// Until anybody listens at one of the front end's addresses, each of which is tried twice where time allows.
+/// Time until a process listens at one of the front end's addresses. Each is tried twice if the time suffices.
 constexpr std::chrono::milliseconds first_limit{4000};
-/// Until somebody has been reached again.
-constexpr std::chrono::milliseconds give_up_after{2000};
-/// For one of those above, by one address.
-constexpr std::chrono::milliseconds one_try{600}, shortest_try{150};
-/// An inner agent does nothing but answer: one that is up and does not is passed by.
-constexpr std::chrono::milliseconds welcomed_within{1000};
-/// From the front end's word who it is until a parent that listens has welcomed it. Its node may have much to do, and
-/// whoever passes it by makes the tree flatter for as long as the job is looked at.
-constexpr std::chrono::seconds seated_within{5};
+/// Time to reach any process on the path again.
+constexpr std::chrono::milliseconds search_limit{2000};
+/// Time for one address.
+constexpr std::chrono::milliseconds longest_try{600}, shortest_try{150};
+/// Time for an agent that was reached to send its welcome. An agent does nothing but answer: a slow one is left out.
+constexpr std::chrono::milliseconds welcome_limit{1000};
+/// Time from the assignment to the parent's welcome. The parent's node may be busy, and each agent that leaves its
+/// parent out makes the tree flatter for as long as the job is examined.
+constexpr std::chrono::seconds first_welcome_limit{5};
 
 std::chrono::milliseconds time_for_one(std::chrono::milliseconds all, std::size_t addresses) {
-  return std::clamp(all / static_cast<int>(std::max<std::size_t>(addresses, 1)), shortest_try, one_try);
+  return std::clamp(all / static_cast<int>(std::max<std::size_t>(addresses, 1)), shortest_try, longest_try);
 }
 
-std::size_t count_addresses(const std::vector<peer_address>& way) {
+std::size_t count_addresses(const std::vector<peer_address>& path) {
   std::size_t count = 0;
-  for (const peer_address& one : way) count += one.endpoints.size();
+  for (const peer_address& one : path) count += one.endpoints.size();
   return count;
 }
 
 }  // namespace
 
-parent_link::parent_link(const zmq_context& context, const trust& who, peer_address front_end, node_names names,
+parent_link::parent_link(const zmq_context& context, const trust& proof, peer_address front_end, node_names names,
                          peer_address own)
     : context_(context),
-      who_(who),
+      trust_(proof),
       names_(std::move(names)),
       own_(std::move(own)),
-      above_{std::move(front_end)},
-      one_try_(time_for_one(first_limit, 2 * above_.front().endpoints.size())),
+      path_{std::move(front_end)},
+      time_per_address_(time_for_one(first_limit, 2 * path_.front().endpoints.size())),
       give_up_at_(clock::now() + first_limit),
-      give_up_in_any_case_(clock::now() + shaken_within),
-      last_failure_(error_code::timed_out, "nobody answers there") {
+      give_up_in_any_case_(clock::now() + handshake_limit),
+      last_failure_(error_code::timed_out, "no process answers there") {
   connect();
-}
-
-void parent_link::connect() {
-  connected_ = false;
-  link_.reset();
-  try_next_at_ = clock::now() + one_try_;
-  const peer_address& to = above_[at_];
-  auto link = parent_connection::open(context_, who_, to.endpoints[endpoint_], to.key);
-  if (link) {
-    link_ = std::move(*link);
-  } else {
-    last_failure_ = std::move(link).error();
-  }
-}
-
-/// Another address of the same, then the one above it, and from the front end back to the parent.
-void parent_link::try_next() {
-  if (++endpoint_ >= above_[at_].endpoints.size()) {
-    endpoint_ = 0;
-    at_ = at_ == 0 ? above_.size() - 1 : at_ - 1;
-  }
-  if (at_ == 0 && front_end_link_) return go_back();
-  connect();
-}
-
-/// Nobody on the way to the front end takes it, which is still connected.
-void parent_link::go_back() {
-  at_ = 0;
-  endpoint_ = 0;
-  link_ = std::move(front_end_link_);
-  look_for_another();
-  recognised();
 }
 
 deadline parent_link::next_turn() const {
-  if (!is_settled()) return std::min(try_next_at_, give_up_at_);
-  return given_up_ || at_ == 0 ? no_deadline : silent_at_;
+  if (is_searching()) return std::min(next_address_at_, give_up_at_);
+  return failure_ || target_ == 0 ? no_deadline : silent_at_;
 }
 
 void parent_link::turn() {
-  if (is_settled()) return miss_parent();
+  if (!is_searching()) return check_silence();
   const auto now = clock::now();
   if (now >= give_up_at_ && front_end_link_) {
-    go_back();
+    return_to_front_end();
   } else if (now >= give_up_at_) {
-    given_up_ = error{last_failure_.code, fmt::format("nobody above can be reached ({}): {}",
-                                                      above_[at_].endpoints[endpoint_], last_failure_.message)};
-  } else if (now >= try_next_at_) {
-    try_next();
-  }
-}
-
-void parent_link::greet() {
-  auto credential = link_->credential();
-  if (!credential) {
-    given_up_ = std::move(credential).error();
-    return;
-  }
-  static_cast<void>(link_->send(hello{std::move(*credential), number_, names_, own_}));
-}
-
-/// Somebody listens there. Of a parent more is waited for only as long as the front end is there meanwhile.
-void parent_link::reached() {
-  if (connected_ || (at_ != 0 && !front_end_link_)) return;
-  last_failure_ = error{error_code::timed_out, "somebody listens there, and has not shown in time who it is"};
-  give_up_at_ = give_up_in_any_case_;
-  try_next_at_ = give_up_in_any_case_;
-}
-
-/// It is who it should be. The front end may be busy for as long as it likes: its connection ends when it does.
-void parent_link::recognised() {
-  greet();
-  if (connected_) return;
-  if (at_ == 0) {
-    give_up_at_ = no_deadline;
-    try_next_at_ = no_deadline;
-  } else if (!front_end_link_) {
-    try_next_at_ = clock::now() + welcomed_within;
-    give_up_at_ = std::min(give_up_at_ + welcomed_within, give_up_in_any_case_);
-  }
-}
-
-/// libzmq tries this one again by itself, until it is time for another.
-void parent_link::lost() {
-  const auto now = clock::now();
-  if (connected_) {
-    last_failure_ = error{error_code::process_gone, "the connection has ended"};
-    return look_for_another();
-  }
-  if (at_ == 0 && give_up_at_ == no_deadline) give_up_in_any_case_ = now + shaken_within;
-  try_next_at_ = std::min(try_next_at_, now + one_try_);
-  give_up_at_ = std::min(give_up_at_, now + give_up_after);
-}
-
-/// A parent says at least once a second that it is there. The front end need not: its program may be busy for minutes,
-/// or stopped by its user; when it ends, or its host does, the connection does.
-void parent_link::miss_parent() {
-  if (given_up_ || at_ == 0 || clock::now() < silent_at_) return;
-  last_failure_ = error{error_code::timed_out, "it is silent"};
-  // It may be that we were stopped: then it answers at once.
-  connect();
-  look_for_another();
-}
-
-/// By the front end: for good. By one on the way to it: another may take what it did not.
-void parent_link::refused(error&& why) {
-  last_failure_ = std::move(why).while_doing(above_[at_].endpoints[endpoint_]);
-  if (at_ == 0) {
-    given_up_ = last_failure_;
-  } else {
-    connected_ = false;
-    try_next();
-  }
-}
-
-void parent_link::look_for_another() {
-  const auto now = clock::now();
-  connected_ = false;
-  try_next_at_ = now + one_try_;
-  give_up_at_ = now + give_up_after;
-  give_up_in_any_case_ = now + shaken_within;
-}
-
-void parent_link::sit_down(const place& told) {
-  number_ = told.number;
-  // The address by which it was reached is the one that is good from here.
-  peer_address front_end{{above_.front().endpoints[endpoint_]}, above_.front().key};
-  above_ = told.above;
-  above_.front() = std::move(front_end);
-  endpoint_ = 0;
-  one_try_ = time_for_one(give_up_after, count_addresses(above_));
-  if (above_.size() == 1) {
-    connected_ = true;
-    return;
-  }
-  at_ = above_.size() - 1;
-  front_end_link_ = std::move(link_);
-  connect();
-  look_for_another();
-  give_up_in_any_case_ = clock::now() + seated_within;
-}
-
-/// The front end says nothing to one that it has sent on. That it is gone is all there is to know.
-void parent_link::watch_front_end() {
-  while (front_end_link_) {
-    const auto happened = front_end_link_->next();
-    if (!happened) return;
-    if (!std::holds_alternative<link_down>(*happened)) continue;
-    front_end_link_.reset();
-    lost();
+    failure_ = error{last_failure_.code, fmt::format("neither the front end nor an agent above can be reached ({}): {}",
+                                                     current_endpoint(), last_failure_.message)};
+  } else if (now >= next_address_at_) {
+    try_next_address();
   }
 }
 
 std::optional<message> parent_link::next() {
   watch_front_end();
   while (link_) {
-    auto happened = link_->next();
-    if (!happened) return std::nullopt;
-    if (auto said = take(std::move(*happened))) return said;
+    auto event = link_->next();
+    if (!event) return std::nullopt;
+    auto* said = std::get_if<message>(&*event);
+    if (said == nullptr) {
+      handle(std::move(*event));
+    } else if (auto for_agent = take(std::move(*said))) {
+      return for_agent;
+    }
   }
   return std::nullopt;
-}
-
-std::optional<message> parent_link::take(uplink_event&& happened) {
-  if (std::holds_alternative<link_reached>(happened)) reached();
-  if (std::holds_alternative<link_up>(happened)) recognised();
-  if (std::holds_alternative<link_down>(happened)) lost();
-  if (auto* refused = std::get_if<link_refused>(&happened)) {
-    last_failure_ = std::move(refused->why);
-    // Before there was a place, nothing will change that.
-    const bool is_final = last_failure_.code == error_code::permission;
-    if (is_final && number_ == 0 && above_[at_].endpoints.size() == 1) given_up_ = last_failure_;
-  }
-  // Of another version: it will never say anything that is understood here.
-  const auto* noise = std::get_if<link_noise>(&happened);
-  if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) given_up_ = noise->why;
-  auto* said = std::get_if<message>(&happened);
-  if (said == nullptr) return std::nullopt;
-  silent_at_ = clock::now() + silent_at_most;
-  if (auto* bye = std::get_if<farewell>(said); bye != nullptr && bye->why) {
-    refused(std::move(*bye->why));
-    return std::nullopt;
-  }
-  if (const auto* placed = std::get_if<place>(said)) {
-    const bool fits = number_ == 0 && placed->number != 0 && !placed->above.empty() &&
-                      std::none_of(placed->above.begin(), placed->above.end(),
-                                   [](const peer_address& one) { return one.endpoints.empty(); });
-    if (!fits) return std::nullopt;
-    sit_down(*placed);
-  } else if (std::holds_alternative<welcome>(*said)) {
-    connected_ = true;
-    front_end_link_.reset();
-  }
-  return std::move(*said);
 }
 
 std::vector<zmq_pollitem_t> parent_link::poll_items() const {
@@ -250,6 +91,181 @@ std::vector<zmq_pollitem_t> parent_link::poll_items() const {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
+}
+
+// --- Finding a parent ------------------------------------------------------------------------------------------------
+
+void parent_link::connect() {
+  accepted_ = false;
+  link_.reset();
+  next_address_at_ = clock::now() + time_per_address_;
+  auto link = parent_connection::open(context_, trust_, current_endpoint(), path_[target_].key);
+  if (link) {
+    link_ = std::move(*link);
+  } else {
+    last_failure_ = std::move(link).error();
+  }
+}
+
+/// The next address of the same process, then the process above it. After the front end follows the parent again.
+void parent_link::try_next_address() {
+  if (++endpoint_ >= path_[target_].endpoints.size()) {
+    endpoint_ = 0;
+    target_ = target_ == 0 ? path_.size() - 1 : target_ - 1;
+  }
+  if (target_ == 0 && front_end_link_) return return_to_front_end();
+  connect();
+}
+
+/// No agent on the path has welcomed this one, and the front end is still connected.
+void parent_link::return_to_front_end() {
+  target_ = 0;
+  endpoint_ = 0;
+  link_ = std::move(front_end_link_);
+  search();
+  recognised();
+}
+
+void parent_link::search() {
+  const auto now = clock::now();
+  accepted_ = false;
+  next_address_at_ = now + time_per_address_;
+  give_up_at_ = now + search_limit;
+  give_up_in_any_case_ = now + handshake_limit;
+}
+
+void parent_link::greet() {
+  auto credential = link_->credential();
+  if (!credential) {
+    failure_ = std::move(credential).error();
+    return;
+  }
+  static_cast<void>(link_->send(hello{std::move(*credential), number_, names_, own_}));
+}
+
+// --- Events of the connection ----------------------------------------------------------------------------------------
+
+void parent_link::handle(parent_event&& event) {
+  if (std::holds_alternative<link_reached>(event)) return reached();
+  if (std::holds_alternative<link_up>(event)) return recognised();
+  if (std::holds_alternative<link_down>(event)) return lost();
+  if (auto* refused = std::get_if<link_refused>(&event)) return connection_refused(std::move(refused->why));
+  // Another version will never send a message that this one can read.
+  const auto* noise = std::get_if<link_noise>(&event);
+  if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) failure_ = noise->why;
+}
+
+/// A process listens there. An agent gets the time of a handshake only while the front end is connected meanwhile.
+void parent_link::reached() {
+  if (accepted_ || (target_ != 0 && !front_end_link_)) return;
+  last_failure_ =
+      error{error_code::timed_out, "a process listens there, and has not shown in time that it has the key"};
+  give_up_at_ = give_up_in_any_case_;
+  next_address_at_ = give_up_in_any_case_;
+}
+
+/// The peer has the expected key. The front end may be busy for any time: its connection ends when it does.
+void parent_link::recognised() {
+  greet();
+  if (accepted_) return;
+  if (target_ == 0) {
+    give_up_at_ = no_deadline;
+    next_address_at_ = no_deadline;
+  } else if (!front_end_link_) {
+    next_address_at_ = clock::now() + welcome_limit;
+    give_up_at_ = std::min(give_up_at_ + welcome_limit, give_up_in_any_case_);
+  }
+}
+
+/// libzmq tries the same address again until this link chooses another.
+void parent_link::lost() {
+  const auto now = clock::now();
+  if (accepted_) {
+    last_failure_ = error{error_code::process_gone, "the connection has ended"};
+    return search();
+  }
+  if (target_ == 0 && give_up_at_ == no_deadline) give_up_in_any_case_ = now + handshake_limit;
+  next_address_at_ = std::min(next_address_at_, now + time_per_address_);
+  give_up_at_ = std::min(give_up_at_, now + search_limit);
+}
+
+void parent_link::connection_refused(error&& why) {
+  last_failure_ = std::move(why);
+  // Without an assignment and without another address nothing will change that.
+  const bool is_final = last_failure_.code == error_code::permission;
+  if (is_final && number_ == 0 && path_[target_].endpoints.size() == 1) failure_ = last_failure_;
+}
+
+/// A refusal by the front end is final. If an agent refuses the greeting, another one may accept it.
+void parent_link::greeting_refused(error&& why) {
+  last_failure_ = std::move(why).while_doing(current_endpoint());
+  if (target_ == 0) {
+    failure_ = last_failure_;
+  } else {
+    accepted_ = false;
+    try_next_address();
+  }
+}
+
+/// A parent sends a heartbeat at least once a second. The front end need not: its program may be busy for minutes, or
+/// stopped by its user. When it ends, or its host does, the connection ends.
+void parent_link::check_silence() {
+  if (failure_ || target_ == 0 || clock::now() < silent_at_) return;
+  last_failure_ = error{error_code::timed_out, "it is silent"};
+  // If this agent was stopped, and not its parent, then the parent answers at once.
+  connect();
+  search();
+}
+
+/// The front end sends nothing to an agent that has another parent. The only event is the end of the connection.
+void parent_link::watch_front_end() {
+  while (front_end_link_) {
+    const auto event = front_end_link_->next();
+    if (!event) return;
+    if (!std::holds_alternative<link_down>(*event)) continue;
+    front_end_link_.reset();
+    lost();
+  }
+}
+
+// --- Messages --------------------------------------------------------------------------------------------------------
+
+std::optional<message> parent_link::take(message&& said) {
+  silent_at_ = clock::now() + silent_at_most;
+  if (auto* end = std::get_if<goodbye>(&said); end != nullptr && end->why) {
+    greeting_refused(std::move(*end->why));
+    return std::nullopt;
+  }
+  if (const auto* given = std::get_if<assignment>(&said)) {
+    const bool is_usable = number_ == 0 && given->number != 0 && !given->above.empty() &&
+                           std::none_of(given->above.begin(), given->above.end(),
+                                        [](const peer_address& one) { return one.endpoints.empty(); });
+    if (!is_usable) return std::nullopt;
+    take_assignment(*given);
+  } else if (std::holds_alternative<welcome>(said)) {
+    accepted_ = true;
+    front_end_link_.reset();
+  }
+  return std::move(said);
+}
+
+void parent_link::take_assignment(const assignment& given) {
+  number_ = given.number;
+  // From this node, the front end is reached by the address that has just worked.
+  peer_address front_end{{current_endpoint()}, path_.front().key};
+  path_ = given.above;
+  path_.front() = std::move(front_end);
+  endpoint_ = 0;
+  time_per_address_ = time_for_one(search_limit, count_addresses(path_));
+  if (path_.size() == 1) {
+    accepted_ = true;
+    return;
+  }
+  target_ = path_.size() - 1;
+  front_end_link_ = std::move(link_);
+  connect();
+  search();
+  give_up_in_any_case_ = clock::now() + first_welcome_limit;
 }
 
 }  // namespace mpiacq::agents

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "node/queue_budget.hpp"
+#include "tree/queue_budget.hpp"
 
 namespace mpiacq::agents {
 
 namespace {
 
-/// Of those that a person would read one by one.
+/// A person reads these one by one.
 constexpr std::size_t most_problems = 1000;
 
 template <class T>
@@ -23,7 +23,7 @@ void append(std::vector<T>& all, std::vector<T>&& more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// What is wrong with a file of names is so on every node that has it.
+/// Many nodes report the same problem, such as an unreadable debug file. It is kept once.
 void append_new(std::vector<error>& all, std::vector<error>&& more) {
   for (error& one : more) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const error& e) { return e.message == one.message; });
@@ -31,7 +31,7 @@ void append_new(std::vector<error>& all, std::vector<error>&& more) {
   }
 }
 
-/// Each rank may have a reason of its own: there may be as many as ranks.
+/// There may be as many reasons as ranks: a map finds equal ones.
 void append_refused(std::vector<refused_part>& all, std::vector<refused_part>&& more) {
   if (more.empty()) return;
   std::map<std::pair<error_code, std::string>, std::size_t> places;
@@ -70,7 +70,8 @@ void merge_into(stacks_part& into, stacks_part&& other) {
   append_new(into.problems, std::move(other.problems));
 }
 
-/// In order of ranks; of one that both have, the first stays. Together they stay within the bound of all reports.
+/// In the order of ranks. If both have a rank, the report in `into` stays. The reports together stay within their
+/// bound.
 void merge_into(node_queues& into, node_queues&& other) {
   node_queues all;
   const auto take = [&all](node_queues& from, std::size_t i) {
@@ -113,24 +114,24 @@ void merge(answer_body& into, answer_body&& other) {
 }
 
 bool reducer::add(answer&& part) {
-  // Who is lost is so whatever was asked when that was found.
+  // A lost agent stays lost, whichever question was open when its parent noticed.
   if (part.number != number_ && part.what) return false;
   if (part.what) {
-    // Whoever answers is there, or there again.
+    // An agent that answers is there, or is there again.
     const auto answers = [&](const agent_problem& one) { return part.agents.contains(one.agent); };
     std::erase_if(problems_, answers);
-    std::erase_if(told_, answers);
+    std::erase_if(reported_, answers);
   }
   append(problems_, std::move(part.problems));
   if (part.agents.empty() || !part.what) return !problems_.empty();
-  const rank_set unheard = part.agents.without(covered_);
-  if (unheard.empty()) return false;
-  if (unheard != part.agents) {
-    // Both ends of a connection were sure that the other had gone, and it had not: rare, and it cannot be taken apart.
+  const rank_set added = part.agents.without(covered_);
+  if (added.empty()) return false;
+  if (added != part.agents) {
+    // Both ends of a connection took the other for lost, and neither was. This is rare.
     problems_.push_back(
-        {unheard.lowest(), error{error_code::busy, fmt::format("the answer of agents {} came together with others that "
-                                                               "had been heard already, and was left out",
-                                                               unheard.text())}});
+        {added.lowest(), error{error_code::busy, fmt::format("the answer of agents {} arrived together with answers "
+                                                             "that were already counted, and was left out",
+                                                             added.text())}});
     return true;
   }
   covered_.add(part.agents);
@@ -145,16 +146,22 @@ bool reducer::add(answer&& part) {
 
 std::optional<answer> reducer::take_problems() {
   if (problems_.empty()) return std::nullopt;
-  told_.insert(told_.end(), problems_.begin(), problems_.end());
+  reported_.insert(reported_.end(), problems_.begin(), problems_.end());
   return answer{number_, {}, std::exchange(problems_, {}), std::nullopt};
 }
 
 answer reducer::take() {
-  std::erase_if(told_, [this](const agent_problem& one) { return !fresh_.contains(one.agent); });
-  append(problems_, std::exchange(told_, {}));
-  answer part{number_, std::exchange(fresh_, {}), std::exchange(problems_, {}), std::move(body_)};
-  body_.reset();
-  return part;
+  std::erase_if(reported_, [this](const agent_problem& one) { return !fresh_.contains(one.agent); });
+  append(problems_, std::exchange(reported_, {}));
+  return {number_, std::exchange(fresh_, {}), std::exchange(problems_, {}), take_body()};
+}
+
+reducer::news reducer::take_news() {
+  return {std::exchange(fresh_, {}), std::exchange(problems_, {})};
+}
+
+std::optional<answer_body> reducer::take_body() {
+  return std::exchange(body_, std::nullopt);
 }
 
 }  // namespace mpiacq::agents

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The answers to one question, as they come in.
+// Merges the parts of the answer to one question.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,48 @@
 
 namespace mpiacq::agents {
 
-/// As if both had been taken at one place. Of different kinds: the first stays.
+/// Merges two answers of the same kind. If the kinds differ, `into` stays as it is.
 void merge(answer_body& into, answer_body&& other);
 
-/// Merges parts of an answer, whatever the order in which they come; nothing counts twice.
+/// Merges parts in any order and counts each agent once. An agent passes on what has arrived (`take`); the front end
+/// learns which agents have answered (`take_news`) and takes the whole answer at the end (`take_body`).
 class reducer {
  public:
+  /// What has happened since the last call.
+  struct news {
+    rank_set answered;                    ///< agents whose answers have arrived
+    std::vector<agent_problem> problems;  ///< an agent that is also in `answered` was lost after its answer
+  };
+
   reducer() = default;
   explicit reducer(std::uint64_t number) : number_(number) {}
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  /// False where it is of another question, or all its agents have been heard. One of which some have been heard and
-  /// others not is a problem of each agent that it would have been the first from.
+  /// False if the part belongs to another question, or if all its agents have been counted. A part of which some agents
+  /// have been counted cannot be taken apart: it is dropped and becomes a problem of the first agent that it would have
+  /// added.
   bool add(answer&& part);
-  /// Of all parts so far, also those that were taken.
+  /// The agents of all parts, including parts that were taken.
   [[nodiscard]] const rank_set& covered() const { return covered_; }
-  /// Something has come since the last `take`.
+
+  /// Whether `take` would return something.
   [[nodiscard]] bool has_news() const { return body_.has_value() || !problems_.empty(); }
-  /// An agent that was lost after it had answered is lost all the same: its problem is with its answer, also where it
-  /// has been told alone before.
+  /// The parts and problems since the last call. The problem of an agent that was lost after it had answered is here
+  /// together with its answer, even if `take_problems` has returned it before.
   [[nodiscard]] answer take();
-  /// The problems alone, where there are any.
+  /// Only the problems, if there are any.
   [[nodiscard]] std::optional<answer> take_problems();
+
+  [[nodiscard]] news take_news();
+  /// The merged answer; empty if no part has arrived.
+  [[nodiscard]] std::optional<answer_body> take_body();
 
  private:
   std::uint64_t number_ = 0;
   rank_set covered_;
-  rank_set fresh_;
+  rank_set fresh_;  ///< agents of `body_`
   std::vector<agent_problem> problems_;
-  std::vector<agent_problem> told_;  ///< alone, since the last `take`
+  std::vector<agent_problem> reported_;  ///< returned by `take_problems` since the last `take`
   std::optional<answer_body> body_;
 };
 

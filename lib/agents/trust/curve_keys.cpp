@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 #include <zmq.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
-/// libzmq's own spelling of a key, with its end.
+/// libzmq's text form of a key, with the final zero byte.
 using z85_text = std::array<char, 41>;
 
 error no_curve() {
@@ -29,10 +31,7 @@ result<curve_key> from_z85(const z85_text& text) {
 result<key_pair> make_keys() {
   z85_text open{}, secret{};
   if (zmq_curve_keypair(open.data(), secret.data()) != 0) return fail(no_curve());
-  const auto first = from_z85(open);
-  const auto second = from_z85(secret);
-  if (!first || !second) return fail(no_curve());
-  return key_pair{*first, *second};
+  return key_pair{TRY(from_z85(open)), TRY(from_z85(secret))};
 }
 
 result<curve_key> open_half(const curve_key& secret) {

@@ -10,18 +10,18 @@
 namespace mpiacq::agents {
 
 struct key_pair {
-  curve_key open{};
+  curve_key open{};  ///< the public half
   curve_key secret{};
 };
 
-/// A fresh one. unsupported: this libzmq knows no CURVE.
+/// A new key pair. unsupported: this libzmq was built without CURVE.
 [[nodiscard]] result<key_pair> make_keys();
-/// The open half of a secret one.
+/// The public half that belongs to a secret one.
 [[nodiscard]] result<curve_key> open_half(const curve_key& secret);
 
-/// 64 digits in lower case.
+/// 64 hexadecimal digits in lower case.
 [[nodiscard]] std::string hex(const curve_key& key);
-/// Empty where it is not just that.
+/// Empty if the text is not exactly that.
 [[nodiscard]] std::optional<curve_key> from_hex(std::string_view digits);
 
 }  // namespace mpiacq::agents

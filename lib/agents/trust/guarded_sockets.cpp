@@ -14,15 +14,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "wire/zmq_parts.hpp"
+#include "wire/protocol_times.hpp"
 
 namespace mpiacq::agents {
 
 namespace {
 
-/// Agents of all nodes come at once, and one that the kernel has no room for tries again seconds later. The kernel
-/// takes its own limit where that is less (net.core.somaxconn).
-constexpr int most_knocking = 16384;
+/// Agents of all nodes connect at once, and one for which the kernel's queue has no room tries again only seconds
+/// later. The kernel applies its own limit if that is less (net.core.somaxconn).
+constexpr int most_queued = 16384;
 constexpr std::size_t path_begin = offsetof(sockaddr_un, sun_path);
 
 base::unique_fd listening_at(const sockaddr* where, socklen_t size) {
@@ -31,7 +31,7 @@ base::unique_fd listening_at(const sockaddr* where, socklen_t size) {
   if (!made) return {};
   if (where->sa_family == AF_INET6 && ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0)
     return {};
-  if (::bind(made.get(), where, size) != 0 || ::listen(made.get(), most_knocking) != 0) return {};
+  if (::bind(made.get(), where, size) != 0 || ::listen(made.get(), most_queued) != 0) return {};
   return made;
 }
 
@@ -39,7 +39,7 @@ void set(int socket, int level, int option, int value) {
   static_cast<void>(::setsockopt(socket, level, option, &value, sizeof value));
 }
 
-/// The kernel probes the other host, and ends the connection where that does not answer for `silent_at_most`.
+/// The kernel probes the other host, and ends the connection if that does not answer for `silent_at_most`.
 void watch_host(int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -78,7 +78,7 @@ base::unique_fd listening_socket(bool loopback_only) {
   if (!loopback_only) {
     sockaddr_in6 v6{};
     v6.sin6_family = AF_INET6;
-    // A kernel without IPv6 has no address of both.
+    // Fails if the kernel has no IPv6: then IPv4 alone must do.
     if (auto made = listening_at(reinterpret_cast<const sockaddr*>(&v6), sizeof v6)) return made;
   }
   return listening_at(reinterpret_cast<const sockaddr*>(&v4), sizeof v4);
@@ -111,7 +111,7 @@ std::string fresh_inner_name() {
 base::unique_fd connected_inside(const std::string& name, std::string& own) {
   base::unique_fd made{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!made) return {};
-  // A bind without a name has the kernel choose a unique one (unix(7), autobind).
+  // Binding without a name makes the kernel choose a unique one (unix(7), autobind).
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   auto* generic = reinterpret_cast<sockaddr*>(&address);

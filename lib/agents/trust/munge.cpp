@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
-/// The part of libmunge that is used, by its names there (munge.h): it is loaded when it is asked, so that nobody needs
-/// to have it.
+/// The functions of libmunge (munge.h) that are used. The library is loaded on first use: nodes need not have it.
 struct munge_library {
   using context = struct munge_ctx*;
   context (*create)() = nullptr;
@@ -22,10 +23,10 @@ struct munge_library {
   int (*set)(context, int, ...) = nullptr;
   int (*encode)(char**, context, const void*, int) = nullptr;
   int (*decode)(const char*, context, void**, int*, uid_t*, gid_t*) = nullptr;
-  std::string why;  ///< it cannot be used
+  std::string why;  ///< why the library cannot be used; empty: it can
 
   static constexpr int option_socket = 8;
-  static constexpr int option_user = 9;  ///< who may decode it
+  static constexpr int option_user = 9;  ///< the user that may decode the credential
 
   munge_library() {
     void* const library = ::dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -75,7 +76,7 @@ result<void> usable() {
 }  // namespace
 
 result<std::string> munge_encode(const std::string& socket, const std::string& payload) {
-  if (auto there = usable(); !there) return fail(std::move(there).error());
+  TRY(usable());
   const munge_context context(socket);
   char* made = nullptr;
   if (context.get() == nullptr ||
@@ -90,7 +91,7 @@ result<std::string> munge_encode(const std::string& socket, const std::string& p
 }
 
 result<munge_word> munge_decode(const std::string& socket, const std::string& credential) {
-  if (auto there = usable(); !there) return fail(std::move(there).error());
+  TRY(usable());
   const munge_context context(socket);
   void* payload = nullptr;
   int length = 0;
@@ -99,7 +100,7 @@ result<munge_word> munge_decode(const std::string& socket, const std::string& cr
   const int outcome = context.get() == nullptr
                           ? -1
                           : library().decode(credential.c_str(), context.get(), &payload, &length, &user, &group);
-  // A credential that is too old, or was seen before, comes with its payload all the same.
+  // MUNGE also returns the payload of a credential that is too old or was decoded before.
   munge_word word{{static_cast<const char*>(payload), payload == nullptr ? 0 : static_cast<std::size_t>(length)}, user};
   std::free(payload);
   if (outcome != 0) return fail(error_code::permission, fmt::format("MUNGE refuses a credential: {}", context.why()));

@@ -9,15 +9,16 @@
 
 namespace mpiacq::agents {
 
+/// A decoded credential.
 struct munge_word {
   std::string payload;
-  std::uint32_t user = 0;
+  std::uint32_t user = 0;  ///< the user that created it
 };
 
-/// A credential with this payload that nobody but our own user can decode. `socket`: of a munged elsewhere; empty: the
-/// system's. Errors: not_found (no libmunge), system (no munged answers), each with what MUNGE says.
+/// A credential with this payload that only our own user can decode. `socket`: of a munged other than the system's;
+/// empty: the system's. Errors: not_found (no libmunge), system (no munged answers), each with MUNGE's own message.
 [[nodiscard]] result<std::string> munge_encode(const std::string& socket, const std::string& payload);
-/// permission: MUNGE refuses it (not from here, too old, seen before).
+/// permission: MUNGE refuses it (made elsewhere, too old, or decoded before).
 [[nodiscard]] result<munge_word> munge_decode(const std::string& socket, const std::string& credential);
 
 }  // namespace mpiacq::agents

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include "errors/try.hpp"
 #include "helper/all_signals_blocked.hpp"
 #include "trust/guarded_sockets.hpp"
 
@@ -20,17 +21,17 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// A peer that speaks our protocol speaks at once.
+/// A peer that has sent nothing for so long loses its place first: a peer of our protocol sends at once.
 constexpr std::chrono::milliseconds silent_until{200};
-/// A peer may lose its place so long after it connected, where others need it: a handshake takes milliseconds.
+/// An unproven peer may lose its place so long after it connected: a handshake takes milliseconds.
 constexpr std::chrono::seconds unproven_until{5};
-/// An address with no more connections than this does not lose any that has spoken.
+/// An address with no more connections than this loses only silent ones.
 constexpr std::size_t fair_share = 8;
 constexpr std::chrono::milliseconds until_next_accept{100};
-/// What one connection costs in libzmq beside its bytes.
+/// The memory that a connection takes in libzmq, beside its bytes.
 constexpr std::size_t bytes_of_connection = 4096;
-/// For what libzmq sends last.
-constexpr std::chrono::milliseconds last_words{300};
+/// Time for the last bytes that libzmq sends.
+constexpr std::chrono::milliseconds last_bytes{300};
 
 constexpr std::uint64_t listening_mark = 0, wake_mark = 1;
 
@@ -39,12 +40,12 @@ std::size_t descriptor_limit() {
   return ::getrlimit(RLIMIT_NOFILE, &now) == 0 ? static_cast<std::size_t>(now.rlim_cur) : 1024;
 }
 
-/// A connection has three descriptors: this is less than half of all.
+/// A connection takes three descriptors: these connections take less than half of all.
 std::size_t most_unproven() {
   return std::clamp<std::size_t>(descriptor_limit() / 8, 8, 1024);
 }
 
-/// A quarter of all descriptors, at most 256, is for what this process does beside.
+/// The rest of this process needs a quarter of the descriptors, 256 at most.
 bool is_short_of_descriptors(int any) {
   const base::unique_fd lowest{::fcntl(any, F_DUPFD_CLOEXEC, 0)};
   const std::size_t limit = descriptor_limit();
@@ -55,7 +56,7 @@ bool is_short_of_descriptors(int any) {
 
 result<std::unique_ptr<port_guard>> port_guard::open(bool loopback_only) {
   std::unique_ptr<port_guard> made(new port_guard);
-  if (auto listens = made->listen(loopback_only); !listens) return fail(std::move(listens).error());
+  TRY(made->listen(loopback_only));
   return made;
 }
 
@@ -104,7 +105,7 @@ std::string port_guard::newest() const {
   return newest_;
 }
 
-/// Each event is told once: whoever is told passes on all that there is.
+/// The kernel reports each event once (EPOLLET): `serve` must pass on everything that has arrived.
 bool port_guard::watch(int descriptor, std::uint64_t mark) const {
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
@@ -121,16 +122,16 @@ int port_guard::wait_ms() const {
 }
 
 void port_guard::run() {
-  std::array<epoll_event, 256> told{};
+  std::array<epoll_event, 256> happened{};
   for (;;) {
-    const int count = ::epoll_wait(events_.get(), told.data(), static_cast<int>(told.size()), wait_ms());
+    const int count = ::epoll_wait(events_.get(), happened.data(), static_cast<int>(happened.size()), wait_ms());
     std::set<connection_number> ready = std::exchange(again_, {});
     for (int i = 0; i < count; ++i) {
-      const std::uint64_t mark = told[static_cast<std::size_t>(i)].data.u64;
+      const std::uint64_t mark = happened[static_cast<std::size_t>(i)].data.u64;
       if (mark == listening_mark) accepts_again_ = clock::now();
       if (mark > wake_mark) ready.insert(mark);
     }
-    take_orders();
+    take_requests();
     for (const connection_number number : ready) serve(number);
     if (stops_at_ != no_deadline) {
       if (connections_.empty() || clock::now() >= stops_at_) return;
@@ -140,14 +141,14 @@ void port_guard::run() {
   }
 }
 
-void port_guard::take_orders() {
+void port_guard::take_requests() {
   eventfd_t ignored = 0;
   static_cast<void>(::eventfd_read(wake_.get(), &ignored));
   std::vector<std::string> proven;
   {
     const std::lock_guard lock(mutex_);
     proven = std::exchange(proven_, {});
-    if (stopping_ && stops_at_ == no_deadline) stops_at_ = clock::now() + last_words;
+    if (stopping_ && stops_at_ == no_deadline) stops_at_ = clock::now() + last_bytes;
   }
   for (const std::string& name : proven) {
     const auto known = by_inner_.find(name);
@@ -177,12 +178,12 @@ void port_guard::accept_some() {
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       break;
     }
-    // All other errors are of one connection.
+    // All other errors concern one connection.
   }
   accepts_again_ = clock::now() + until_next_accept;
 }
 
-/// Ends a connection that need not be kept: the oldest silent one, else the oldest of the address that has most.
+/// Ends the oldest silent connection, or the oldest one of the address that has most. False if all must be kept.
 bool port_guard::make_room() {
   const deadline now = clock::now();
   std::map<std::string, std::size_t> by_address;
@@ -214,7 +215,7 @@ void port_guard::add(base::unique_fd outer, std::string address) {
   const int descriptor = outer.get();
   connections_.emplace(number, connection{relay(std::move(outer), std::move(address), bytes_before_proof), {}});
   unproven_.insert(number);
-  // The kernel tells what has come by now, too.
+  // The kernel also reports what has arrived before.
   if (!watch(descriptor, number)) drop(number);
 }
 

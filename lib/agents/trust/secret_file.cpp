@@ -33,7 +33,7 @@ error failed(error_code code, std::string what, const std::string& path, int err
   return error{code, std::move(what)}.with_errno(errno_value).on(path);
 }
 
-/// In a folder that others can write, somebody could have put another file in the place of ours.
+/// In a folder to which others can write, another user could replace the file.
 result<base::unique_fd> open_folder(const std::string& folder) {
   base::unique_fd opened{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   struct stat facts {};
@@ -41,15 +41,16 @@ result<base::unique_fd> open_folder(const std::string& folder) {
     return fail(failed(error_code::not_found, "the folder for the agents' secret cannot be opened", folder, errno));
   const bool trusted = (facts.st_uid == ::geteuid() || facts.st_uid == 0) && (facts.st_mode & writable_by_others) == 0;
   if (!trusted) {
-    return fail(error{error_code::permission,
-                      fmt::format("no secret is written to {}: others can write there; MUNGE would need none", folder)}
+    return fail(error{
+        error_code::permission,
+        fmt::format("no secret is written to {}: other users can write there; with MUNGE no secret is needed", folder)}
                     .on(folder));
   }
   return opened;
 }
 
-/// ".mpiacq-agents-" and this, then the start of the run's public key. Numbers of processes mean something on their own
-/// host and in their own namespace alone.
+/// The file's name is ".mpiacq-agents-", these members, and the first digits of the run's public key. A process number
+/// means something only on its host and in its pid namespace: `place` names both.
 struct run_name {
   std::string place;
   long process = 0;
@@ -57,13 +58,13 @@ struct run_name {
   [[nodiscard]] std::string text() const { return fmt::format("{}{}-{}-{}-", prefix, place, process, start); }
 };
 
-/// /proc/PID/stat, field 22: with the number, one process and no other. Empty: there is none.
+/// /proc/PID/stat, field 22: together with the number it identifies a process. Empty: there is no such process.
 std::optional<std::uint64_t> start_of(long process) {
   const base::unique_fd file{::open(fmt::format("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC)};
   std::array<char, 4096> text{};
   const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
   std::string_view rest(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  // The second field is a name that may have anything in it; the third begins behind the last parenthesis.
+  // The second field is a name with any characters; the third begins behind the last parenthesis.
   const auto name_end = rest.rfind(") ");
   if (name_end == std::string_view::npos) return std::nullopt;
   rest.remove_prefix(name_end + 2);
@@ -82,7 +83,7 @@ std::string this_place() {
   return fmt::format("{}-{}", host.data(), known ? namespace_of_pids.st_ino : 0);
 }
 
-/// Empty: no name of ours, or of another place.
+/// Empty: the file is not a secret of a run, or of a run in another place.
 std::optional<run_name> run_here(std::string_view name, const std::string& place) {
   run_name run{place};
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -95,7 +96,8 @@ std::optional<run_name> run_here(std::string_view name, const std::string& place
   return start.ec == std::errc() ? std::optional(run) : std::nullopt;
 }
 
-/// Of a run on this host that has ended; or of any that began so long ago that nobody waits for its agents any more.
+/// Whether the file is of a run in this place that has ended, or of a run elsewhere that began so long ago that it
+/// waits for no agents any more.
 bool is_left_behind(int folder, const char* name, const std::string& place) {
   if (const auto run = run_here(name, place)) return start_of(run->process) != run->start;
   struct stat facts {};
@@ -103,7 +105,7 @@ bool is_left_behind(int folder, const char* name, const std::string& place) {
          S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid() && ::time(nullptr) - facts.st_mtime > needed_for_s;
 }
 
-/// A front end that is killed cannot take its secret away. It opens nothing any more, but is not to lie about.
+/// A front end that is killed cannot remove its secret. The secret is useless then, but the file would stay.
 void remove_left_behind(const std::string& folder, const std::string& place) {
   DIR* opened = ::opendir(folder.c_str());
   if (opened == nullptr) return;
@@ -114,7 +116,7 @@ void remove_left_behind(const std::string& folder, const std::string& place) {
 }
 
 result<void> write_all(int fd, const std::string& text, const std::string& path) {
-  // One call: a regular file takes 65 bytes or there is something wrong with it.
+  // One call suffices: a regular file that does not take 65 bytes at once has an error.
   const ssize_t written = ::write(fd, text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) return {};
   return fail(failed(error_code::system, "writing the agents' secret", path, written < 0 ? errno : ENOSPC));
@@ -147,37 +149,37 @@ result<secret_file> secret_file::create(const std::string& folder) {
   if (!opened) return fail(opened.error());
   const run_name run{this_place(), ::getpid(), start_of(::getpid()).value_or(0)};
   remove_left_behind(where, run.place);
-  // Its own public half makes a name that no other run has.
+  // The public key makes the name unique.
   const std::string name = run.text() + hex(keys->open).substr(0, 16);
   const std::string path = fmt::format("{}/{}", where, name);
   const base::unique_fd file{
       ::openat(opened->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
   if (!file) return fail(failed(error_code::system, "the agents' secret cannot be written", path, errno));
   made.path_ = path;
-  made.told_path_ = folder.empty() ? "~/" + name : path;
-  // Whatever the umask is.
+  made.path_for_agents_ = folder.empty() ? "~/" + name : path;
+  // The umask may have taken permissions away.
   if (::fchmod(file.get(), 0600) != 0)
-    return fail(failed(error_code::system, "the agents' secret cannot be kept from others", path, errno));
+    return fail(failed(error_code::system, "the agents' secret cannot be protected from other users", path, errno));
   if (auto written = write_all(file.get(), hex(keys->secret) + "\n", path); !written)
     return fail(std::move(written).error());
   return made;
 }
 
 secret_file::secret_file(secret_file&& other) noexcept
-    : path_(std::exchange(other.path_, {})), told_path_(std::move(other.told_path_)), keys_(other.keys_) {}
+    : path_(std::exchange(other.path_, {})), path_for_agents_(std::move(other.path_for_agents_)), keys_(other.keys_) {}
 
 secret_file::~secret_file() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-result<key_pair> read_secret(const std::string& told_path) {
-  std::string path = told_path;
+result<key_pair> read_secret(const std::string& path_for_agents) {
+  std::string path = path_for_agents;
   if (path.starts_with("~/")) {
     auto home = home_directory();
     if (!home) return fail(std::move(home).error());
     path = *home + path.substr(1);
   }
-  // O_NONBLOCK: not a FIFO that waits for a writer.
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const base::unique_fd file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   struct stat facts {};
   if (!file || ::fstat(file.get(), &facts) != 0) {
@@ -186,15 +188,16 @@ result<key_pair> read_secret(const std::string& told_path) {
                        errno));
   }
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || (facts.st_mode & 0777U & ~0600U) != 0) {
-    return fail(
-        error{error_code::permission,
-              fmt::format("{} is no file that user {} alone can read: it is not taken for a secret", path, ::geteuid())}
-            .on(path));
+    return fail(error{
+        error_code::permission,
+        fmt::format("{} is not a file that only user {} can read: it is not accepted as a secret", path, ::geteuid())}
+                    .on(path));
   }
   std::array<char, file_size + 1> text{};
   const ssize_t size = ::read(file.get(), text.data(), text.size());
   const auto secret = size == file_size ? from_hex({text.data(), file_size - 1}) : std::nullopt;
-  if (!secret) return fail(error{error_code::bad_format, fmt::format("{} holds no secret of ours", path)}.on(path));
+  if (!secret)
+    return fail(error{error_code::bad_format, fmt::format("{} does not contain a secret of mpiacq", path)}.on(path));
   auto open = open_half(*secret);
   if (!open) return fail(std::move(open).error());
   return key_pair{*open, *secret};

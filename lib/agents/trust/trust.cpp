@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "trust/munge.hpp"
 
 namespace mpiacq::agents {
@@ -15,14 +16,14 @@ namespace {
 constexpr std::string_view by_munge = "munge";
 constexpr std::string_view by_file = "file:";
 
-/// What a credential binds: that the owner of one key talks to the owner of the other, in this protocol.
+/// A credential is bound to this protocol, to the key of its sender, and to the key of its receiver.
 std::string payload_of(const curve_key& client, const curve_key& server) {
   return fmt::format("{}\n{}\n{}\n", schema, hex(client), hex(server));
 }
 
 }  // namespace
 
-result<trust> trust::begin(const std::string& munge_socket, const std::string& secret_folder) {
+result<trust> trust::for_front_end(const std::string& munge_socket, const std::string& secret_folder) {
   trust made;
   made.munge_socket_ = munge_socket;
   const auto word = munge_encode(munge_socket, "");
@@ -38,12 +39,12 @@ result<trust> trust::begin(const std::string& munge_socket, const std::string& s
     return fail(std::move(why));
   }
   made.secret_ = file->keys();
-  made.told_path_ = file->told_path();
+  made.path_for_agents_ = file->path_for_agents();
   made.file_.emplace(std::move(*file));
   return made;
 }
 
-result<trust> trust::told(std::string_view proof) {
+result<trust> trust::for_agent(std::string_view proof) {
   trust made;
   if (proof.starts_with(by_munge) && (proof.size() == by_munge.size() || proof[by_munge.size()] == ':')) {
     made.munge_ = true;
@@ -52,16 +53,14 @@ result<trust> trust::told(std::string_view proof) {
   }
   if (!proof.starts_with(by_file))
     return fail(error_code::invalid_argument,
-                fmt::format("'{}' is no way to prove who one is: munge, munge:SOCKET or file:PATH", proof));
-  made.told_path_ = proof.substr(by_file.size());
-  auto secret = read_secret(made.told_path_);
-  if (!secret) return fail(std::move(secret).error());
-  made.secret_ = *secret;
+                fmt::format("'{}' is not a proof of identity: munge, munge:SOCKET or file:PATH is expected", proof));
+  made.path_for_agents_ = proof.substr(by_file.size());
+  made.secret_ = TRY(read_secret(made.path_for_agents_));
   return made;
 }
 
 std::string trust::proof() const {
-  if (!munge_) return fmt::format("{}{}", by_file, told_path_);
+  if (!munge_) return fmt::format("{}{}", by_file, path_for_agents_);
   return munge_socket_.empty() ? std::string(by_munge) : fmt::format("{}:{}", by_munge, munge_socket_);
 }
 
@@ -74,22 +73,21 @@ result<std::string> trust::credential(const curve_key& own, const curve_key& ser
   return munge_encode(munge_socket_, payload_of(own, server));
 }
 
-bool trust::lets_in(const curve_key& client) const {
+bool trust::accepts(const curve_key& client) const {
   return munge_ || client == secret_.open;
 }
 
 result<void> trust::check(const std::string& credential, const curve_key& client, const curve_key& server) const {
   if (!munge_) {
     if (client == secret_.open) return {};
-    return fail(error_code::permission, "a connection that was made with another key than this run's");
+    return fail(error_code::permission, "the connection was not made with this run's key");
   }
-  const auto word = munge_decode(munge_socket_, credential);
-  if (!word) return fail(word.error());
-  if (word->user != ::geteuid()) {
+  const munge_word word = TRY(munge_decode(munge_socket_, credential));
+  if (word.user != ::geteuid()) {
     return fail(error_code::permission,
-                fmt::format("a credential of user {}, and this is user {}", word->user, ::geteuid()));
+                fmt::format("a credential of user {}, and this is user {}", word.user, ::geteuid()));
   }
-  if (word->payload != payload_of(client, server))
+  if (word.payload != payload_of(client, server))
     return fail(error_code::permission, "a credential for another key, or another run");
   return {};
 }

@@ -11,28 +11,29 @@
 
 namespace mpiacq::agents {
 
+/// How a front end and its agents prove to each other that they belong to the same user: by MUNGE credentials, or by a
+/// secret key in a file that only this user can read.
 class trust {
  public:
-  /// The front end's: MUNGE where a munged answers, else a new secret file. `why_no_munge` says what the first one was
-  /// not possible for.
-  [[nodiscard]] static result<trust> begin(const std::string& munge_socket, const std::string& secret_folder);
-  /// An agent's, by what it was told: "munge", "munge:SOCKET", "file:PATH". invalid_argument: none of these.
-  [[nodiscard]] static result<trust> told(std::string_view proof);
+  /// For a front end: MUNGE if a munged answers, otherwise a new secret file.
+  [[nodiscard]] static result<trust> for_front_end(const std::string& munge_socket, const std::string& secret_folder);
+  /// For an agent, from `agent_order::proof`. invalid_argument: not "munge", "munge:SOCKET" or "file:PATH".
+  [[nodiscard]] static result<trust> for_agent(std::string_view proof);
 
-  /// What to tell an agent.
+  /// The text for `agent_order::proof`.
   [[nodiscard]] std::string proof() const;
 
-  /// All have come who were to: the secret's file goes away. Who knows it by now stays let in.
+  /// No more agents are expected: removes the secret file. Agents that have read it are still accepted.
   void withdraw() { file_.reset(); }
 
-  /// The keys for a connection to somebody: where the proof is the secret, that is their secret half.
+  /// The keys for a connection to a parent. With a secret file, these are the keys of the run.
   [[nodiscard]] result<key_pair> connection_keys() const;
-  /// What to say on that connection; empty where the keys are all.
+  /// The credential to send on that connection; empty if its key is the proof.
   [[nodiscard]] result<std::string> credential(const curve_key& own, const curve_key& server) const;
 
-  /// Whether somebody with this key is let in to say who it is.
-  [[nodiscard]] bool lets_in(const curve_key& client) const;
-  /// Whether what it then says proves it. permission: why not.
+  /// Whether a peer with this key may connect and send its greeting.
+  [[nodiscard]] bool accepts(const curve_key& client) const;
+  /// Checks the credential of that greeting. permission: why it is no proof.
   [[nodiscard]] result<void> check(const std::string& credential, const curve_key& client,
                                    const curve_key& server) const;
 
@@ -40,8 +41,8 @@ class trust {
   trust() = default;
   bool munge_ = false;
   std::string munge_socket_;
-  std::optional<secret_file> file_;  ///< of the front end alone
-  std::string told_path_;
+  std::optional<secret_file> file_;  ///< only the front end's
+  std::string path_for_agents_;
   key_pair secret_;
 };
 

@@ -17,40 +17,40 @@
 
 namespace mpiacq::agents {
 
-/// Since they were asked for last.
+/// Connections that were refused since the last call.
 struct refused_connections {
-  std::uint64_t keys = 0;   ///< with a key that is not let in
-  std::uint64_t noise = 0;  ///< that did not shake hands as CURVE wants it
-  std::string why;          ///< of the last; empty: there was none
+  std::uint64_t keys = 0;   ///< with a key that is not accepted
+  std::uint64_t noise = 0;  ///< without a CURVE handshake
+  std::string why;          ///< why the last one was refused; empty: none was
 };
 
-/// Whoever listens may be busy for long: those who connect meanwhile are let in all the same.
-/// Thread: one at a time, beside its own.
+/// Answers libzmq's question whether a peer's key is accepted (ZeroMQ RFC 27, ZAP). A thread does that, so that agents
+/// can connect while the caller is busy. Thread: one at a time, beside its own.
 class zap_handler {
  public:
   static constexpr std::string_view domain = "mpiacq";
 
-  /// For this socket, which is bound later. The socket, the context, `who` and `guard` must outlive it.
+  /// `socket` must be bound later. The socket, the context, `proof` and `guard` must outlive the handler.
   [[nodiscard]] static result<std::unique_ptr<zap_handler>> start(const zmq_context& context, const zmq_socket& socket,
-                                                                  const trust& who, const port_guard& guard);
+                                                                  const trust& proof, const port_guard& guard);
   ~zap_handler();
   zap_handler(const zap_handler&) = delete;
   zap_handler& operator=(const zap_handler&) = delete;
 
-  /// Can be read when somebody has been refused since `refusals`.
+  /// Can be read when a connection has been refused since `refusals`.
   [[nodiscard]] int descriptor() const { return news_.get(); }
   [[nodiscard]] refused_connections refusals();
 
  private:
-  zap_handler(const trust& who, const port_guard& guard) : who_(who), guard_(guard) {}
+  zap_handler(const trust& proof, const port_guard& guard) : trust_(proof), guard_(guard) {}
   void run();
   void answer();
   void note_noise();
   void note(std::uint64_t refused_connections::*count, std::string why);
 
-  const trust& who_;
+  const trust& trust_;
   const port_guard& guard_;
-  zmq_socket zap_handler_;
+  zmq_socket requests_;
   zmq_monitor monitor_;
   base::unique_fd news_;
   base::unique_fd stop_;

@@ -26,7 +26,7 @@ inline constexpr auto members<peer_address> =
     std::tuple{member{"endpoints", &peer_address::endpoints}, member{"key", &peer_address::key}};
 template <>
 inline constexpr auto members<node_names> =
-    std::tuple{member{"told", &node_names::told}, member{"host", &node_names::host},
+    std::tuple{member{"given", &node_names::given}, member{"host", &node_names::host},
                member{"slurm", &node_names::slurm}, member{"addresses", &node_names::addresses}};
 template <>
 inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::rank},
@@ -40,16 +40,16 @@ inline constexpr auto members<hello> =
     std::tuple{member{"credential", &hello::credential}, member{"number", &hello::number},
                member{"names", &hello::names}, member{"address", &hello::address}};
 template <>
-inline constexpr auto members<place> =
-    std::tuple{member{"number", &place::number}, member{"above", &place::above}, member{"ranks", &place::ranks}};
+inline constexpr auto members<assignment> = std::tuple{
+    member{"number", &assignment::number}, member{"above", &assignment::above}, member{"ranks", &assignment::ranks}};
 template <>
 inline constexpr auto members<welcome> = std::tuple<>{};
 template <>
-inline constexpr auto members<farewell> = std::tuple{member{"why", &farewell::why}};
+inline constexpr auto members<goodbye> = std::tuple{member{"why", &goodbye::why}};
 template <>
-inline constexpr auto members<enough> = std::tuple{member{"number", &enough::number}};
+inline constexpr auto members<finish_early> = std::tuple{member{"number", &finish_early::number}};
 template <>
-inline constexpr auto members<alive> = std::tuple{member{"done", &alive::done}, member{"all", &alive::all}};
+inline constexpr auto members<heartbeat> = std::tuple{member{"done", &heartbeat::done}, member{"all", &heartbeat::all}};
 
 template <>
 inline constexpr auto members<stack_options> =
@@ -149,19 +149,19 @@ inline constexpr auto members<answer> =
 template <>
 inline constexpr std::string_view kind_of<hello> = "hello";
 template <>
-inline constexpr std::string_view kind_of<place> = "place";
+inline constexpr std::string_view kind_of<assignment> = "assignment";
 template <>
 inline constexpr std::string_view kind_of<welcome> = "welcome";
 template <>
-inline constexpr std::string_view kind_of<farewell> = "farewell";
+inline constexpr std::string_view kind_of<goodbye> = "goodbye";
 template <>
 inline constexpr std::string_view kind_of<ask> = "ask";
 template <>
 inline constexpr std::string_view kind_of<answer> = "answer";
 template <>
-inline constexpr std::string_view kind_of<alive> = "alive";
+inline constexpr std::string_view kind_of<heartbeat> = "heartbeat";
 template <>
-inline constexpr std::string_view kind_of<enough> = "enough";
+inline constexpr std::string_view kind_of<finish_early> = "finish_early";
 template <>
 inline constexpr std::string_view kind_of<ask_hold> = "hold";
 template <>

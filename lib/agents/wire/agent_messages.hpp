@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What agents and those above them say to each other (docs/agents.md).
+// The messages between the front end and its agents, and between an agent and its children.
 #pragma once
 
 #include <array>
@@ -26,56 +26,61 @@
 
 namespace mpiacq::agents {
 
-inline constexpr std::string_view schema = "mpiacq.agent/1";
-/// Of one message.
+/// Names the protocol and its version. Every message carries it.
+inline constexpr std::string_view schema = "mpiacq.agent/2";
+/// The size of the largest message, in bytes.
 inline constexpr std::size_t most_bytes = most_written;
 
 /// A CURVE key.
 using curve_key = std::array<std::byte, 32>;
 
-/// Where somebody listens, and who that is.
+/// The addresses at which a front end or an agent listens, and its public key.
 struct peer_address {
-  std::vector<std::string> endpoints;  ///< one is enough: they are tried in turn
+  std::vector<std::string> endpoints;  ///< tried in this order until one can be reached
   curve_key key{};
 };
 
-/// What a node is called, for whoever looks for it by the names in a process table.
+/// The names under which a process table may list this node.
 struct node_names {
-  std::string told;                    ///< by whoever started the agent; empty: nothing
-  std::string host;                    ///< as the system has it
+  std::string given;                   ///< the name in `agent_order::node`; empty: none
+  std::string host;                    ///< the host name of the system
   std::string slurm;                   ///< the node's name in Slurm; empty: none
-  std::vector<std::string> addresses;  ///< of its interfaces, without loopback
+  std::vector<std::string> addresses;  ///< the addresses of its interfaces, without loopback
 };
 
+/// From a child: its greeting.
 struct hello {
-  std::string credential;    ///< MUNGE's; empty where the connection's key is the proof
-  std::uint32_t number = 0;  ///< 0: it has none yet
+  std::string credential;    ///< MUNGE's; empty if the key of the connection is the proof
+  std::uint32_t number = 0;  ///< 0: the agent has no assignment yet
   node_names names;
-  peer_address address;  ///< where its children reach it
+  peer_address address;  ///< where the agent's own children reach it
 };
 
-struct place {
+/// From the front end: the agent's number, its path to the front end, and its ranks.
+struct assignment {
   std::uint32_t number = 0;
   std::vector<peer_address> above;  ///< the front end first, the parent last
   std::vector<rank_process> ranks;
 };
 
+/// From a parent: it has accepted the child.
 struct welcome {};
-struct farewell {
-  std::optional<error> why = {};  ///< the greeting was refused; else there is nothing more to do
+/// From either side: this connection has ended.
+struct goodbye {
+  std::optional<error> why = {};  ///< set if the greeting was refused
 };
 
 struct ask_hold {};
 struct ask_release {
   leave how = leave::running;
 };
-/// Agents search these folders of their nodes for debug files. They ask no server: a download would delay all answers.
+/// The agent searches these folders of its node for debug files. It asks no server: a download would delay all answers.
 struct ask_stacks {
   stack_options how;
   std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
-/// All options whose meaning does not depend on this process; paths are those of the node. `job_ranks::queues` rejects
-/// what an agent cannot do.
+/// All options that mean the same in every process; paths are paths of the agent's node. `job_ranks::queues` rejects
+/// options that an agent cannot follow.
 struct ask_queues {
   rank_queue_options how;
 };
@@ -88,32 +93,33 @@ struct ask_gates {
 /// MPI2DD processes of an agent's node.
 struct agent_visits {
   std::uint32_t agent = 0;
-  std::vector<mpi2dd::process_request> processes;  ///< their hosts are the node
+  std::vector<mpi2dd::process_request> processes;  ///< their host is the agent's node
 };
-/// What processes say of themselves. An agent has no ranks for that.
+/// Asks agents to read info blocks and tables of MPI2DD processes. The agents need no ranks for this.
 struct ask_visits {
   std::vector<agent_visits> of;
   table_limits limits;
   unsigned max_rereads = 0;
-  std::optional<user_id> user = {};  ///< of the job, by number: processes of others are not looked at
+  std::optional<user_id> user = {};  ///< the job's user; agents read no process of another user
   std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
 using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates>;
 
+/// From a parent: a question. Numbers ascend from 1.
 struct ask {
-  std::uint64_t number = 0;  ///< one higher than the last
-  std::uint32_t limit_ms = 0;
+  std::uint64_t number = 0;
+  std::uint32_t limit_ms = 0;  ///< the time in which the answer must reach the parent
   question what;
 };
 
-/// Ranks and why something was not done to them.
+/// Ranks for which a request failed, and the reason.
 struct refused_part {
   rank_set ranks;
   error why;
 };
 struct hold_part {
   rank_set held;
-  std::vector<rank_hold> others;  ///< that are not held, or not quite
+  std::vector<rank_hold> others;  ///< ranks that are not held, or not completely
 };
 struct release_part {
   rank_set released;
@@ -128,45 +134,47 @@ struct stacks_part {
 };
 struct agent_accounts {
   std::uint32_t agent = 0;
-  std::vector<account_part> said;  ///< in the order of the question
+  std::vector<account_part> said;  ///< one for each process, in the order of the question
 };
 struct visits_part {
   std::vector<agent_accounts> of;
 };
 struct gates_part {
-  rank_set open;     ///< these wait at no gate
-  rank_set without;  ///< no gate was seen in these
+  rank_set open;     ///< ranks that wait at no gate
+  rank_set without;  ///< ranks in which no gate was found
   std::vector<refused_part> refused;
 };
 using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues, visits_part, gates_part>;
 
-/// An agent that its parent has lost, or whose answer it could not use.
+/// An agent that its parent has lost, or whose answer the parent could not use.
 struct agent_problem {
   std::uint32_t agent = 0;
   error why;
 };
+/// From a child: its own answer merged with those of the agents below it, as far as they have arrived.
 struct answer {
-  std::uint64_t number = 0;
-  rank_set agents;  ///< that it is of; empty: it only tells problems
+  std::uint64_t number = 0;  ///< of the question
+  rank_set agents;           ///< the agents whose answers it contains; empty: it reports problems only
   std::vector<agent_problem> problems;
   std::optional<answer_body> what;
 };
 
-/// Said by who has asked: what there is of the answer by now will do.
-struct enough {
+/// From a parent: the child shall answer with what it has by now.
+struct finish_early {
   std::uint64_t number = 0;  ///< of the question
 };
 
-struct alive {
-  std::uint64_t done = 0;  ///< ranks, of the question that is open
-  std::uint64_t all = 0;
+/// From a parent: it is alive. From a child that owes an answer: so is the child, and this is its progress.
+struct heartbeat {
+  std::uint64_t done = 0;  ///< ranks that the child and the agents below it have finished for the open question
+  std::uint64_t all = 0;   ///< the number of their ranks
 };
 
-using message = std::variant<hello, place, welcome, farewell, ask, answer, alive, enough>;
+using message = std::variant<hello, assignment, welcome, goodbye, ask, answer, heartbeat, finish_early>;
 
 [[nodiscard]] std::vector<std::byte> encode(const message& what);
-/// unsupported: another schema, which the message names; bad_format: where it is wrong; limit: it is too long, or its
-/// groups have too many members.
+/// unsupported: another schema, which the error names; bad_format: with the byte where the message is wrong; limit: the
+/// message is too long, or its groups have too many members.
 [[nodiscard]] result<message> decode(std::span<const std::byte> bytes);
 
 }  // namespace mpiacq::agents

@@ -7,20 +7,23 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "errors/try.hpp"
+#include "wire/protocol_times.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
-constexpr int most_queued = 1000;  // messages, of one peer
-constexpr int linger_ms = 300;     // for the last words when a socket is closed
+constexpr int most_queued = 1000;  // messages for one peer
+constexpr int linger_ms = 300;     // for the last messages when a socket is closed
 constexpr int reconnect_ms = 100;
-constexpr int between_probes_s = 1;  // the least that the kernel takes
+constexpr int between_probes_s = 1;  // the shortest time that the kernel accepts
 
 int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(time.count());
 }
 
-/// One that nobody has had: libzmq closes sockets behind our backs, and the name of one that is closing is still taken.
+/// A name that was never used: libzmq closes sockets in the background, and until then their names stay taken.
 std::string fresh_name() {
   static std::atomic<std::uint64_t> names{0};
   return fmt::format("inproc://events-{}", ++names);
@@ -38,21 +41,21 @@ error zmq_failure(std::string what) {
 
 result<zmq_context> zmq_context::make() {
   zmq_context made(zmq_ctx_new());
-  if (made.context_ == nullptr) return fail(zmq_failure("making a context of libzmq"));
+  if (made.context_ == nullptr) return fail(zmq_failure("creating a libzmq context"));
   return made;
 }
 
 result<zmq_socket> zmq_socket::make(const zmq_context& context, int type) {
   zmq_socket made;
   made.socket_ = ::zmq_socket(context.get(), type);
-  if (made.socket_ == nullptr) return fail(zmq_failure("making a socket of libzmq"));
-  if (!made.set(ZMQ_LINGER, linger_ms)) return fail(zmq_failure("setting up a socket of libzmq"));
+  if (made.socket_ == nullptr) return fail(zmq_failure("creating a libzmq socket"));
+  if (!made.set(ZMQ_LINGER, linger_ms)) return fail(zmq_failure("setting up a libzmq socket"));
   return made;
 }
 
 bool zmq_socket::set_bounds(std::int64_t most_bytes_of_one) {
   return set(ZMQ_SNDHWM, most_queued) && set(ZMQ_RCVHWM, most_queued) &&
-         set(ZMQ_HANDSHAKE_IVL, milliseconds(shaken_within)) && set(ZMQ_RECONNECT_IVL, reconnect_ms) &&
+         set(ZMQ_HANDSHAKE_IVL, milliseconds(handshake_limit)) && set(ZMQ_RECONNECT_IVL, reconnect_ms) &&
          set(ZMQ_TCP_KEEPALIVE, 1) && set(ZMQ_TCP_KEEPALIVE_IDLE, between_probes_s) &&
          set(ZMQ_TCP_KEEPALIVE_INTVL, between_probes_s) && set(ZMQ_TCP_MAXRT, milliseconds(silent_at_most)) &&
          zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most_bytes_of_one, sizeof most_bytes_of_one) == 0;
@@ -65,15 +68,14 @@ std::string zmq_socket::text_option(int option) const {
 }
 
 result<zmq_monitor> zmq_monitor::watch(const zmq_context& context, const zmq_socket& watched, int events) {
-  auto told = zmq_socket::make(context, ZMQ_PAIR);
-  if (!told) return fail(std::move(told).error());
+  zmq_socket events_socket = TRY(zmq_socket::make(context, ZMQ_PAIR));
   const std::string name = fresh_name();
   if (zmq_socket_monitor(watched.get(), name.c_str(), events) != 0)
     return fail(zmq_failure("watching the connections of a socket"));
   zmq_monitor made;
   made.watched_ = watched.get();
-  made.told_ = std::move(*told);
-  if (zmq_connect(made.told_.get(), name.c_str()) != 0)
+  made.events_ = std::move(events_socket);
+  if (zmq_connect(made.events_.get(), name.c_str()) != 0)
     return fail(zmq_failure("watching the connections of a socket"));
   return made;
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// libzmq's handles with owners, and its options with their errors.
+// libzmq's context, sockets, monitors and messages as objects that own them.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,11 @@
 #include <zmq.h>
 
 #include "mpiacq/base/error.hpp"
-#include "trust/curve_keys.hpp"
+#include "wire/agent_messages.hpp"
 
 namespace mpiacq::agents {
 
-/// Whoever waits for answers of agents says that it is there so often, and they answer; rank_watch looks as often.
-inline constexpr std::chrono::milliseconds between_signs{500};
-/// While nothing is asked it says so less often, and nobody answers: the nodes are the job's.
-inline constexpr std::chrono::milliseconds between_idle_signs{1000};
-/// How long an agent, or a host, may be silent before it counts as gone.
-inline constexpr std::chrono::milliseconds silent_at_most{2500};
-/// Until somebody who listens has shown that it is who it should be. There are threads for that which do nothing else,
-/// but a front end's may have thousands to shake hands with.
-inline constexpr std::chrono::seconds shaken_within{10};
-
-/// Has threads of its own, in which every signal is blocked.
+/// Its threads block every signal.
 class zmq_context {
  public:
   [[nodiscard]] static result<zmq_context> make();
@@ -65,10 +55,10 @@ class zmq_socket {
   [[nodiscard]] bool set(int option, const curve_key& key) {
     return zmq_setsockopt(socket_, option, key.data(), key.size()) == 0;
   }
-  /// What both ends of a connection have: bounded queues, messages of at most so many bytes, and the kernel's
-  /// probes of the other host, which end it where that does not answer for `silent_at_most`. libzmq's own heartbeats
-  /// are not asked for: it aborts its process where one falls due on a connection that is being closed (4.3.4,
-  /// stream_engine_base_t::out_event), and that process may be a debugger.
+  /// Sets the options of both ends of a connection: bounded queues, a bound for messages, and the kernel's probes,
+  /// which end the connection if the other host does not answer for `silent_at_most`. libzmq's own heartbeats stay off:
+  /// libzmq 4.3.4 aborts its process if one falls due on a connection that is being closed
+  /// (stream_engine_base_t::out_event), and that process may be a debugger.
   [[nodiscard]] bool set_bounds(std::int64_t most_bytes_of_one);
   [[nodiscard]] std::string text_option(int option) const;
 
@@ -80,25 +70,25 @@ class zmq_socket {
   void* socket_ = nullptr;
 };
 
-/// What becomes of a socket's connections, as libzmq tells it: messages of an event (16 bits, first in the part) and of
-/// where it was. To be destroyed before the socket: a thread of libzmq's that has an event to tell and nobody to tell
-/// it to would wait for ever, and with it all connections that it serves.
+/// Reports what happens to a socket's connections. A message has the event (16 bits at the beginning of its first part)
+/// and the address. The monitor must be destroyed before the socket: otherwise a thread of libzmq with an event to
+/// report waits forever, and so do all connections that it serves.
 class zmq_monitor {
  public:
   zmq_monitor() = default;
-  /// `events`: of ZMQ_EVENT_.
+  /// `events`: flags of ZMQ_EVENT_*.
   [[nodiscard]] static result<zmq_monitor> watch(const zmq_context& context, const zmq_socket& watched, int events);
   ~zmq_monitor() { stop(); }
   zmq_monitor(zmq_monitor&& other) noexcept
-      : watched_(std::exchange(other.watched_, nullptr)), told_(std::move(other.told_)) {}
+      : watched_(std::exchange(other.watched_, nullptr)), events_(std::move(other.events_)) {}
   zmq_monitor& operator=(zmq_monitor&& other) noexcept {
     stop();
     watched_ = std::exchange(other.watched_, nullptr);
-    told_ = std::move(other.told_);
+    events_ = std::move(other.events_);
     return *this;
   }
-  /// Where the events are read.
-  [[nodiscard]] const zmq_socket& told() const { return told_; }
+  /// The socket from which the events are read.
+  [[nodiscard]] const zmq_socket& events() const { return events_; }
 
  private:
   void stop() {
@@ -106,10 +96,10 @@ class zmq_monitor {
     watched_ = nullptr;
   }
   void* watched_ = nullptr;
-  zmq_socket told_;
+  zmq_socket events_;
 };
 
-/// One part of a message.
+/// A part of a message.
 class zmq_part {
  public:
   zmq_part() { zmq_msg_init(&part_); }
@@ -117,39 +107,39 @@ class zmq_part {
   zmq_part(const zmq_part&) = delete;
   zmq_part& operator=(const zmq_part&) = delete;
 
-  /// False where nothing is there.
+  /// False if there is no part now.
   [[nodiscard]] bool receive(const zmq_socket& from) { return zmq_msg_recv(&part_, from.get(), ZMQ_DONTWAIT) >= 0; }
   [[nodiscard]] bool more_follow() const { return zmq_msg_more(&part_) != 0; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
-    // libzmq's call takes no constant and changes nothing.
+    // libzmq's functions take no const pointer, but change nothing.
     auto* part = const_cast<zmq_msg_t*>(&part_);
     return {static_cast<const std::byte*>(zmq_msg_data(part)), zmq_msg_size(part)};
   }
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes().data()), bytes().size()};
   }
-  /// What the connection is known by since it was let in.
+  /// A property of the connection, such as the user id that the ZAP handler gave it; empty: it has none.
   [[nodiscard]] std::string property(const char* name) const {
     const char* value = zmq_msg_gets(&part_, name);
     return value == nullptr ? std::string() : std::string(value);
   }
-  /// The socket inside libzmq through which it came; -1: it has none. It may have been closed since.
+  /// The descriptor inside libzmq from which the part was read; -1: unknown. It may have been closed since.
   [[nodiscard]] int source_descriptor() const { return zmq_msg_get(&part_, ZMQ_SRCFD); }
 
  private:
   zmq_msg_t part_;
 };
 
-/// The parts of the next message; none where there is none now.
+/// The parts of the next message, or the remaining parts of the current one; none if there is none now.
 [[nodiscard]] std::vector<std::string> parts_of_message(const zmq_socket& from);
 /// Never waits. 0, or an errno.
 [[nodiscard]] int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow);
 [[nodiscard]] int send_part(const zmq_socket& to, std::string_view text, bool more_follow);
 
-/// Of a caller's descriptor, now; -1 never can.
+/// Whether a descriptor of the caller can be read now; -1 never can.
 [[nodiscard]] bool can_be_read(int descriptor);
 
-/// For a failed call of libzmq.
+/// The error of a failed call of libzmq.
 [[nodiscard]] error zmq_failure(std::string what);
 
 }  // namespace mpiacq::agents

@@ -9,8 +9,8 @@
 
 #include <sys/stat.h>
 
-#include "far_job.hpp"
 #include "live_process.hpp"
+#include "remote_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -26,7 +26,8 @@ class far_world {
  public:
   enum class by { slurm, nobody };
   /// `name`: of its files, which no other job has.
-  far_world(const far_hosts& hosts, std::string name, by engine = by::slurm) : hosts_(hosts), name_(std::move(name)) {
+  far_world(const private_hosts& hosts, std::string name, by engine = by::slurm)
+      : hosts_(hosts), name_(std::move(name)) {
     const std::vector<std::string> line = {"sh",
                                            "-c",
                                            "echo job $SLURM_JOB_ID step $SLURM_STEP_ID >$0.said; unset SLURM_PROCID; "
@@ -95,7 +96,7 @@ class far_world {
     started_.push_back(std::make_unique<live_process>(hosts_.on(host, line)));
   }
 
-  const far_hosts& hosts_;
+  const private_hosts& hosts_;
   std::string name_;
   std::vector<std::unique_ptr<live_process>> started_;
 };
@@ -116,8 +117,8 @@ void check_queues(const far_world& job, const json& queues) {
 
 }  // namespace
 
-TEST_CASE("Far MPI2DD: stacks, and a deadlock between two hosts, with no option in a job of Slurm's") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote MPI2DD: stacks, and a deadlock between two hosts, with no option in a job of Slurm's") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const far_world job(hosts, "looked_at");
   REQUIRE(job.pid("h2", "rank.w.1.pid") != "0");
   for (const std::string by : {"automatic", "ssh"}) {
@@ -135,8 +136,8 @@ TEST_CASE("Far MPI2DD: stacks, and a deadlock between two hosts, with no option 
   }
 }
 
-TEST_CASE("Far MPI2DD: with no option, and nobody who runs the job, ssh reaches the other host") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote MPI2DD: with no option, and nobody who runs the job, ssh reaches the other host") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const far_world job(hosts, "alone", far_world::by::nobody);
   REQUIRE(job.pid("h2", "rank.w.1.pid") != "0");
   const auto stacks = job.look({"stacks", "--json"});
@@ -153,8 +154,8 @@ TEST_CASE("Far MPI2DD: with no option, and nobody who runs the job, ssh reaches 
   job.check_left_alone();
 }
 
-TEST_CASE("Far MPI2DD: attach looks at all hosts, knows its job of Slurm's, and leaves all as it was") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote MPI2DD: attach looks at all hosts, knows its job of Slurm's, and leaves all as it was") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const far_world job(hosts, "attached");
   REQUIRE(job.pid("h2", "rank.w.1.pid") != "0");
   for (const std::string by : {"automatic", "ssh"}) {
@@ -173,8 +174,8 @@ TEST_CASE("Far MPI2DD: attach looks at all hosts, knows its job of Slurm's, and 
   }
 }
 
-TEST_CASE("Far MPI2DD: launch looks at the ranks of all hosts") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote MPI2DD: launch looks at the ranks of all hosts") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::string gate = hosts.path("gate");
   REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
   const std::string report = hosts.path("launched");

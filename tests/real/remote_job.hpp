@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "far_hosts.hpp"
 #include "patience.hpp"
+#include "private_hosts.hpp"
 #include "real_job.hpp"
 
 namespace mpiacq::test {
@@ -20,13 +20,13 @@ namespace mpiacq::test {
 class job_on_hosts {
  public:
   /// `command` and `ranks` as running_job's.
-  job_on_hosts(const far_hosts& hosts, const std::vector<std::string>& command, std::size_t ranks = 8)
+  job_on_hosts(const private_hosts& hosts, const std::vector<std::string>& command, std::size_t ranks = 8)
       : hosts_(hosts), job_(with_pid_said(hosts, command), ranks), places_(hosts_printed(job_.out())) {
     INFO(job_.out());
     REQUIRE(job_.ranks().size() == ranks);
   }
 
-  [[nodiscard]] const far_hosts& hosts() const { return hosts_; }
+  [[nodiscard]] const private_hosts& hosts() const { return hosts_; }
   /// As their hosts number them.
   [[nodiscard]] const std::map<long, long>& ranks() const { return job_.ranks(); }
   /// Where each rank said that it is.
@@ -67,7 +67,7 @@ class job_on_hosts {
 
  private:
   /// Says the starter's pid, as its host numbers it, and becomes the starter.
-  [[nodiscard]] static std::vector<std::string> with_pid_said(const far_hosts& hosts,
+  [[nodiscard]] static std::vector<std::string> with_pid_said(const private_hosts& hosts,
                                                               const std::vector<std::string>& starter) {
     std::vector<std::string> line = {"sh", "-c", "echo starter $$; exec \"$0\" \"$@\""};
     line.insert(line.end(), starter.begin(), starter.end());
@@ -78,7 +78,7 @@ class job_on_hosts {
     return hosts_.run(places_.at(rank), {"grep", "-E", "^(State|TracerPid):", file}).out;
   }
 
-  const far_hosts& hosts_;
+  const private_hosts& hosts_;
   running_job job_;
   std::map<long, std::string> places_;
 };
@@ -89,15 +89,15 @@ inline std::vector<std::string> srun_on_hosts() {
 }
 
 /// The agents that run on a host, by the file that they were started from.
-inline std::vector<std::string> agents_on(const far_hosts& hosts, const std::string& host) {
+inline std::vector<std::string> agents_on(const private_hosts& hosts, const std::string& host) {
   std::vector<std::string> pids;
   std::istringstream words(hosts.run(host, {"pgrep", "-f", "^" MPIACQ_AGENT}).out);
   for (std::string pid; words >> pid;) pids.push_back(pid);
   return pids;
 }
 
-inline bool none_has_agents(const far_hosts& hosts) {
-  return std::all_of(far_hosts::names().begin(), far_hosts::names().end(),
+inline bool none_has_agents(const private_hosts& hosts) {
+  return std::all_of(private_hosts::names().begin(), private_hosts::names().end(),
                      [&](const std::string& host) { return agents_on(hosts, host).empty(); });
 }
 

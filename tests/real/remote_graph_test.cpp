@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "far_job.hpp"
 #include "live_process.hpp"
+#include "remote_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -19,7 +19,7 @@ using places = std::set<std::string>;
 
 class two_jobs {
  public:
-  explicit two_jobs(const far_hosts& hosts)
+  explicit two_jobs(const private_hosts& hosts)
       : hosts_(hosts),
         step_(hosts.on(
             "h1", {"srun", "-N2", "-n2", "-wh1,h2", "sh", "-c",
@@ -63,7 +63,7 @@ class two_jobs {
     INFO(told.err);
     CHECK(told.exit_code == 0);
   }
-  const far_hosts& hosts_;
+  const private_hosts& hosts_;
   live_process step_;
 };
 
@@ -93,7 +93,7 @@ places ranks_seen(const json& graph) {
 }
 
 /// What a command says, without a complaint.
-json looked(const far_hosts& hosts, const std::string& command, const std::string& host, const std::string& pid,
+json looked(const private_hosts& hosts, const std::string& command, const std::string& host, const std::string& pid,
             const std::string& by) {
   INFO(command << " from " << host << " by " << by);
   const auto run = hosts.run(host, {MPIACQ_COMMAND, command, "--json", "--agents", by, pid});
@@ -105,8 +105,8 @@ json looked(const far_hosts& hosts, const std::string& command, const std::strin
 
 }  // namespace
 
-TEST_CASE("Far graph: all processes of two hosts, from either of them, and with no option in a job of Slurm's") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote graph: all processes of two hosts, from either of them, and with no option in a job of Slurm's") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const two_jobs jobs(hosts);
   REQUIRE_FALSE(jobs.visited().contains("h2 0"));
   const auto look = [&](const std::string& host, const std::string& pid, const std::string& by) {
@@ -124,8 +124,8 @@ TEST_CASE("Far graph: all processes of two hosts, from either of them, and with 
   CHECK_THAT(alone.out, ContainsSubstring("is on h2, and only processes of this node (h1) can be looked at"));
 }
 
-TEST_CASE("Far graph: stacks are of the ranks that only tables of another host list, too") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote graph: stacks are of the ranks that only tables of another host list, too") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const two_jobs jobs(hosts);
   REQUIRE_FALSE(jobs.visited().contains("h2 0"));
   const auto taken = [](const json& stacks) {

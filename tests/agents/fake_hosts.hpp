@@ -17,9 +17,10 @@
 namespace mpiacq::test {
 
 /// Ranks in a ring of receives, one on each of these hosts.
-class far_job {
+class fake_host_job {
  public:
-  explicit far_job(std::vector<std::string> hosts, const std::string& library = "perfect") : hosts_(std::move(hosts)) {
+  explicit fake_host_job(std::vector<std::string> hosts, const std::string& library = "perfect")
+      : hosts_(std::move(hosts)) {
     std::vector<table_row> rows;
     for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
       const std::string from = std::to_string((rank + 1) % hosts_.size());
@@ -43,7 +44,7 @@ class far_job {
   process_table table_;
 };
 
-inline std::unique_ptr<job_ranks> reach(const far_job& job, const job_ranks_options& options) {
+inline std::unique_ptr<job_ranks> reach(const fake_host_job& job, const job_ranks_options& options) {
   auto made = job_ranks::create(job.table(), {}, options);
   INFO((made ? "" : made.error().message));
   REQUIRE(made.has_value());

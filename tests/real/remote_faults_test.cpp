@@ -3,10 +3,10 @@
 // Ctrl-C is pressed.
 #include <csignal>
 
-#include "far_job.hpp"
 #include "live_process.hpp"
 #include "on_terminal.hpp"
 #include "patience.hpp"
+#include "remote_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -17,12 +17,12 @@ namespace {
 
 using lines = std::vector<std::string>;
 
-void kill_agents(const far_hosts& hosts, const std::string& host) {
+void kill_agents(const private_hosts& hosts, const std::string& host) {
   for (const std::string& pid : agents_on(hosts, host)) CHECK(hosts.run(host, {"kill", "-KILL", pid}).exit_code == 0);
 }
 
 /// The processes on a host in which a rank's queue library runs. They run a file that is in memory alone.
-lines library_processes(const far_hosts& hosts, const std::string& host) {
+lines library_processes(const private_hosts& hosts, const std::string& host) {
   lines pids;
   constexpr auto find = "find /proc -maxdepth 2 -name exe -lname '*mqd-host*' 2>/dev/null | cut -d/ -f3";
   std::istringstream words(hosts.run(host, {"sh", "-c", find}).out);
@@ -44,15 +44,15 @@ class look_without_end : public running_command {
       : running_command(job.mpiacq({"queues", "--json", "--trust-library", "--library",
                                     MPIACQ_QUEUE_LIBRARIES "/libqueue_dawdles.so"}),
                         with_patience()) {
-    for (const std::string& host : far_hosts::names())
+    for (const std::string& host : private_hosts::names())
       REQUIRE(comes_true([&] { return !library_processes(job.hosts(), host).empty(); }));
   }
 };
 
 }  // namespace
 
-TEST_CASE("Far faults: an agent is killed while it holds ranks, which go on, and the others are let go when asked") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote faults: an agent is killed while it holds ranks, which go on, and the others are let go when asked") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   REQUIRE(job.places().at(2) == "h2");
   REQUIRE(job.places().at(3) == "h2");
@@ -78,8 +78,8 @@ TEST_CASE("Far faults: an agent is killed while it holds ranks, which go on, and
   check_left_alone(job);
 }
 
-TEST_CASE("Far faults: an agent is killed while queues are read, then Ctrl-C ends the look, and all ranks go on") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote faults: an agent is killed while queues are read, then Ctrl-C ends the look, and all ranks go on") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   look_without_end look(job);
   kill_agents(hosts, "h2");
@@ -101,13 +101,13 @@ TEST_CASE("Far faults: an agent is killed while queues are read, then Ctrl-C end
     CHECK(rank.at("outcome") == "failed");
     CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2: its agent has ended"));
   }
-  for (const std::string& host : far_hosts::names())
+  for (const std::string& host : private_hosts::names())
     CHECK(comes_true([&] { return library_processes(hosts, host).empty(); }));
   check_left_alone(job);
 }
 
-TEST_CASE("Far faults: a terminal shows which agents have come, and nothing of that when all are there") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote faults: a terminal shows which agents have come, and nothing of that when all are there") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   const std::string shown = shown_on_terminal(job.mpiacq({"stacks"}), true);
   INFO(shown);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A front end that says nothing but what the test has it say, and ends like one that is killed: without a farewell.
+// A front end that says nothing but what the test has it say, and ends like one that is killed: without a goodbye.
 #pragma once
 
 #include <cstdint>
@@ -21,51 +21,52 @@
 
 namespace mpiacq::test {
 
-class puppet_front {
+class fake_front_end {
  public:
   /// Empty: a secret file is the proof.
-  explicit puppet_front(const std::string& munge_socket = {})
-      : who_(agents::trust::begin(munge_socket.empty() ? folder_.path("no-socket") : munge_socket, folder_.path("."))
+  explicit fake_front_end(const std::string& munge_socket = {})
+      : who_(agents::trust::for_front_end(munge_socket.empty() ? folder_.path("no-socket") : munge_socket,
+                                          folder_.path("."))
                  .value()),
-        zap_handler_(agents::listener::open(who_, {true}).value()) {}
+        listener_(agents::listener::open(who_, {true}).value()) {}
 
   [[nodiscard]] agent_order order() const {
     agent_order all;
-    all.endpoints = zap_handler_->address().endpoints;
-    all.front_end_key = agents::hex(zap_handler_->address().key);
+    all.endpoints = listener_->address().endpoints;
+    all.front_end_key = agents::hex(listener_->address().key);
     all.proof = who_.proof();
     return all;
   }
-  [[nodiscard]] agents::listener& door() { return *zap_handler_; }
+  [[nodiscard]] agents::listener& connections() { return *listener_; }
   /// Somebody has said something, which has not been read yet; false after ten seconds.
   [[nodiscard]] bool hears_something() {
-    auto items = zap_handler_->poll_items();
+    auto items = listener_->poll_items();
     return zmq_poll(items.data(), 1, 10'000) == 1;
   }
   /// The next message of this kind; empty after ten seconds.
   template <class Kind>
   std::optional<std::pair<agents::peer_name, Kind>> next() {
-    return until(*zap_handler_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
-      while (auto come = zap_handler_->receive()) {
+    return until(*listener_, nullptr, [this]() -> std::optional<std::pair<agents::peer_name, Kind>> {
+      while (auto come = listener_->receive()) {
         if (auto* said = std::get_if<Kind>(&come->what)) return std::pair{come->from, std::move(*said)};
       }
       return std::nullopt;
     });
   }
   /// Greets the next agent as number 1, with these ranks. The agent, for what it is to be told.
-  agents::peer_name place_one(std::vector<rank_process> ranks) {
+  agents::peer_name assign_one(std::vector<rank_process> ranks) {
     const auto greeting = next<agents::hello>();
     REQUIRE(greeting.has_value());
-    REQUIRE(zap_handler_->send(greeting->first, agents::place{1, {zap_handler_->address()}, std::move(ranks)}) ==
+    REQUIRE(listener_->send(greeting->first, agents::assignment{1, {listener_->address()}, std::move(ranks)}) ==
             agents::sending::done);
     return greeting->first;
   }
-  void die() { zap_handler_.reset(); }
+  void die() { listener_.reset(); }
 
  private:
   scratch_folder folder_;
   agents::trust who_;
-  std::unique_ptr<agents::listener> zap_handler_;
+  std::unique_ptr<agents::listener> listener_;
 };
 
 /// A port of the loopback that takes connections and never says anything.

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <thread>
 
-#include "far_job.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
+#include "remote_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -16,7 +16,7 @@ using std::chrono::steady_clock;
 namespace {
 
 /// Each has been told its ranks, for it has started a process to hold them.
-bool all_are_at_work(const far_hosts& hosts) {
+bool all_are_at_work(const private_hosts& hosts) {
   const auto works = [&](const char* host) {
     const auto agents = agents_on(hosts, host);
     return !agents.empty() && hosts.run(host, {"pgrep", "-P", agents.front()}).exit_code == 0;
@@ -49,8 +49,8 @@ std::map<long, long> samples_of(const json& report) {
 
 }  // namespace
 
-TEST_CASE("Far agents: one tree over the ranks of four hosts") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: one tree over the ranks of four hosts") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   const auto by = GENERATE("automatic", "ssh");
   INFO(by);
@@ -68,8 +68,8 @@ TEST_CASE("Far agents: one tree over the ranks of four hosts") {
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: a person sees which ranks are on which host") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: a person sees which ranks are on which host") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   std::string nodes;
   for (const auto& [rank, host] : job.places()) {
@@ -85,8 +85,8 @@ TEST_CASE("Far agents: a person sees which ranks are on which host") {
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: a host that is cut off for 3 s costs its own ranks a few samples") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: a host that is cut off for 3 s costs its own ranks a few samples") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   long_look look(job, "80");
   REQUIRE(hosts.cut("h3"));
@@ -101,8 +101,8 @@ TEST_CASE("Far agents: a host that is cut off for 3 s costs its own ranks a few 
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: a host that is cut off for good is named, and its agent ends by itself") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: a host that is cut off for good is named, and its agent ends by itself") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   long_look look(job, "80");
   REQUIRE(hosts.cut("h3"));
@@ -120,8 +120,8 @@ TEST_CASE("Far agents: a host that is cut off for good is named, and its agent e
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: one that is killed costs its own ranks, which go on") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: one that is killed costs its own ranks, which go on") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   long_look look(job, "1000000");
   for (const std::string& pid : agents_on(hosts, "h2")) CHECK(hosts.run("h2", {"kill", "-KILL", pid}).exit_code == 0);
@@ -136,8 +136,8 @@ TEST_CASE("Far agents: one that is killed costs its own ranks, which go on") {
   check_left_alone(job);
 }
 
-TEST_CASE("Far agents: all are gone soon when mpiacq is killed, and the ranks go on") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote agents: all are gone soon when mpiacq is killed, and the ranks go on") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
   // Killing what entered the host kills the command there.
   long_look look(job, "1000000");

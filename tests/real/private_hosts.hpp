@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Hosts of the tests' own (far_hosts beside this file says what they are), for as long as a test needs them.
+// Hosts of the tests' own (private_hosts beside this file says what they are), for as long as a test needs them.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 namespace mpiacq::test {
 
 /// Four hosts, h1 to h4, that are up when they have been made and gone when this is, however the test program ends.
-class far_hosts {
+class private_hosts {
  public:
-  far_hosts() {
+  private_hosts() {
     const std::string hold = shared_.path("hold");
     const std::string up = shared_.path("up");
     if (::mkfifo(hold.c_str(), 0600) != 0 || ::mkfifo(up.c_str(), 0600) != 0) return;
@@ -28,7 +28,7 @@ class far_hosts {
     const int heard = ::open(up.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     // Its standard input ends when we do.
     keeper_ =
-        start_process({"sh", "-c", "exec \"$0\" keep \"$1\" <\"$2\" >\"$3\"", MPIACQ_FAR_HOSTS, folder(), hold, up},
+        start_process({"sh", "-c", "exec \"$0\" keep \"$1\" <\"$2\" >\"$3\"", MPIACQ_PRIVATE_HOSTS, folder(), hold, up},
                       shared_.path("said"));
     pollfd event = {heard, POLLIN, 0};
     char byte = 0;
@@ -37,9 +37,9 @@ class far_hosts {
     ::close(heard);
     if (!is_up_) end();
   }
-  ~far_hosts() { end(); }
-  far_hosts(const far_hosts&) = delete;
-  far_hosts& operator=(const far_hosts&) = delete;
+  ~private_hosts() { end(); }
+  private_hosts(const private_hosts&) = delete;
+  private_hosts& operator=(const private_hosts&) = delete;
 
   [[nodiscard]] bool are_up() const { return is_up_; }
   /// It says why this machine cannot have them, as against that they should have come up and did not.
@@ -56,12 +56,12 @@ class far_hosts {
   }
   /// A file that all hosts and the test see.
   [[nodiscard]] std::string path(const std::string& name) const { return shared_.path(name); }
-  /// What is passed to far_hosts' own commands.
+  /// What is passed to private_hosts' own commands.
   [[nodiscard]] std::string folder() const { return shared_.path("hosts"); }
 
   /// The command line that runs a command there, and kills it when it is killed itself.
   [[nodiscard]] std::vector<std::string> on(const std::string& host, const std::vector<std::string>& command) const {
-    std::vector<std::string> line = {MPIACQ_FAR_HOSTS, "run", folder(), host};
+    std::vector<std::string> line = {MPIACQ_PRIVATE_HOSTS, "run", folder(), host};
     line.insert(line.end(), command.begin(), command.end());
     return line;
   }
@@ -71,7 +71,7 @@ class far_hosts {
   }
   /// A host's first process, as this machine numbers it.
   [[nodiscard]] pid_t pid(const std::string& host) const {
-    const auto said = run_command({MPIACQ_FAR_HOSTS, "pid", folder(), host});
+    const auto said = run_command({MPIACQ_PRIVATE_HOSTS, "pid", folder(), host});
     return said.exit_code == 0 ? std::stoi(said.out) : -1;
   }
   /// Takes a host's cable out, and puts it in again.
@@ -93,7 +93,7 @@ class far_hosts {
 
  private:
   [[nodiscard]] bool cable(const char* verb, const std::string& host) const {
-    return run_command({MPIACQ_FAR_HOSTS, verb, folder(), host}).exit_code == 0;
+    return run_command({MPIACQ_PRIVATE_HOSTS, verb, folder(), host}).exit_code == 0;
   }
 
   scratch_folder shared_;
@@ -104,8 +104,8 @@ class far_hosts {
 };
 
 /// Those that all tests of this program share.
-inline const far_hosts& shared_hosts() {
-  static const far_hosts hosts;
+inline const private_hosts& shared_hosts() {
+  static const private_hosts hosts;
   return hosts;
 }
 
@@ -125,8 +125,8 @@ inline std::map<long, std::string> hosts_printed(const std::string& output) {
 }  // namespace mpiacq::test
 
 /// Binds `name` to the shared hosts, or ends the test case here because they cannot be.
-#define MPIACQ_FAR_HOSTS_OR_SKIP(name)                                    \
-  const ::mpiacq::test::far_hosts& name = ::mpiacq::test::shared_hosts(); \
-  if (name.cannot_be()) MPIACQ_SKIP(name.said());                         \
-  INFO(name.said());                                                      \
+#define MPIACQ_PRIVATE_HOSTS_OR_SKIP(name)                                    \
+  const ::mpiacq::test::private_hosts& name = ::mpiacq::test::shared_hosts(); \
+  if (name.cannot_be()) MPIACQ_SKIP(name.said());                             \
+  INFO(name.said());                                                          \
   REQUIRE(name.are_up())

@@ -3,8 +3,8 @@
 // reaches through ssh.
 #include <filesystem>
 
-#include "far_job.hpp"
 #include "openmpi.hpp"
+#include "remote_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -24,9 +24,9 @@ std::vector<std::string> eight_ranks() {
 
 }  // namespace
 
-TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
+TEST_CASE("Remote Open MPI: one tree over the ranks of four hosts") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, eight_ranks());
   const auto* by = GENERATE("automatic", "mpir", "ssh");
   INFO(by);
@@ -44,9 +44,9 @@ TEST_CASE("Far Open MPI: one tree over the ranks of four hosts") {
   check_left_alone(job, 3);
 }
 
-TEST_CASE("Far Open MPI: launch has the agents of all hosts come as the starter's daemons") {
+TEST_CASE("Remote Open MPI: launch has the agents of all hosts come as the starter's daemons") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::string file = hosts.path("report");
   std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--stacks", "--json", "-o", file, "--"};
   for (const std::string& word : eight_ranks()) line.push_back(word);
@@ -63,9 +63,9 @@ TEST_CASE("Far Open MPI: launch has the agents of all hosts come as the starter'
   CHECK(comes_true([&] { return none_has_agents(hosts); }));
 }
 
-TEST_CASE("Far Open MPI: attach shows the stacks of all hosts, and leaves the job as it was") {
+TEST_CASE("Remote Open MPI: attach shows the stacks of all hosts, and leaves the job as it was") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, eight_ranks());
   const auto run = run_command(job.mpiacq({"attach", "--stacks", "--json", "--then", "detach"}), with_patience());
   INFO(run.err);
@@ -77,9 +77,9 @@ TEST_CASE("Far Open MPI: attach shows the stacks of all hosts, and leaves the jo
   check_left_alone(job, 3);
 }
 
-TEST_CASE("Far Open MPI: two ranks on different hosts that wait for each other are told as a deadlock") {
+TEST_CASE("Remote Open MPI: two ranks on different hosts that wait for each other are told as a deadlock") {
   if (!std::filesystem::exists(rank_program("mpi_deadlock_openmpi"))) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::string types = hosts.path("openmpi.types");
   const auto made = run_command({MPIACQ_COMMAND, "types", "openmpi", "-o", types});
   INFO(made.err);

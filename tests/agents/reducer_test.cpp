@@ -1,14 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Parts of answers, in whatever order they come and however often.
+#include "tree/reducer.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
 
 #include "catch.hpp"
-#include "node/queue_budget.hpp"
 #include "sample_messages.hpp"
-#include "tree/reducer.hpp"
+#include "tree/queue_budget.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::agents;
@@ -28,7 +29,7 @@ answer stacks_of(const rank_set& agents, const std::vector<std::string>& calls) 
 
 }  // namespace
 
-TEST_CASE("gathering: parts make the same whole in any order, and nothing counts twice") {
+TEST_CASE("reducer: parts make the same whole in any order, and nothing counts twice") {
   std::vector<answer> parts;
   for (std::uint32_t agent = 0; agent < 12; ++agent)
     parts.push_back(stacks_of(rank_set(agent), {"main", agent % 2 == 0 ? "even" : "odd"}));
@@ -49,7 +50,7 @@ TEST_CASE("gathering: parts make the same whole in any order, and nothing counts
   }
 }
 
-TEST_CASE("gathering: what has been passed on is not taken again, and what comes later is") {
+TEST_CASE("reducer: what has been passed on is not taken again, and what comes later is") {
   reducer all(1);
   CHECK(all.add(stacks_of(rank_set::parse("1-2").value(), {"main"})));
   CHECK(all.take().agents.text() == "1-2");
@@ -61,7 +62,7 @@ TEST_CASE("gathering: what has been passed on is not taken again, and what comes
   CHECK(all.covered().text() == "1-3");
 }
 
-TEST_CASE("gathering: an answer that cannot be taken apart is left out, and that is said") {
+TEST_CASE("reducer: an answer that cannot be taken apart is left out, and that is said") {
   reducer all(1);
   CHECK(all.add(stacks_of(rank_set(5), {"main"})));
   CHECK(all.add(stacks_of(rank_set::parse("4-6").value(), {"main"})));
@@ -72,7 +73,7 @@ TEST_CASE("gathering: an answer that cannot be taken apart is left out, and that
   CHECK_THAT(whole.problems[0].why.message, ContainsSubstring("the answer of agents 4,6"));
 }
 
-TEST_CASE("gathering: who is lost after its answer is so with that answer, and who answers after it was lost is not") {
+TEST_CASE("reducer: who is lost after its answer is so with that answer, and who answers after it was lost is not") {
   const agent_problem lost{3, error{error_code::process_gone, "its agent has ended"}};
   reducer all(1);
   REQUIRE(all.add(stacks_of(rank_set(3), {"main"})));
@@ -92,13 +93,13 @@ TEST_CASE("gathering: who is lost after its answer is so with that answer, and w
   CHECK(again.take().problems.empty());
 }
 
-TEST_CASE("gathering: answers to another question are none to this one") {
+TEST_CASE("reducer: answers to another question are none to this one") {
   reducer all(2);
   CHECK_FALSE(all.add(stacks_of(rank_set(1), {"main"})));
   CHECK(all.covered().empty());
 }
 
-TEST_CASE("gathering: queues are in order of ranks, whoever had them") {
+TEST_CASE("reducer: queues are in order of ranks, whoever had them") {
   const auto queues_of = [](std::vector<std::uint32_t> ranks) {
     node_queues queues;
     for (const std::uint32_t rank : ranks) {
@@ -125,7 +126,7 @@ TEST_CASE("gathering: queues are in order of ranks, whoever had them") {
   CHECK(queues.held_for == std::chrono::milliseconds(4));
 }
 
-TEST_CASE("gathering: one reason for several ranks is said once") {
+TEST_CASE("reducer: one reason for several ranks is said once") {
   const error why{error_code::permission, "kernel.yama.ptrace_scope is 1"};
   reducer all(1);
   all.add({1, rank_set(1), {}, stacks_part{{}, {}, {{rank_set(3), why}}, {}, {why}}});
@@ -201,7 +202,7 @@ bool is_shortened(const rank_queues& rank) {
 
 }  // namespace
 
-TEST_CASE("gathering: a job of 20,000 ranks loses no report, and its groups are kept once") {
+TEST_CASE("reducer: a job of 20,000 ranks loses no report, and its groups are kept once") {
   constexpr std::uint32_t ranks = 20'000, of_one_agent = 2'000;
   answer_body all = node_queues{};
   for (std::uint32_t first = 0; first < ranks; first += of_one_agent)
@@ -232,8 +233,7 @@ TEST_CASE("gathering: a job of 20,000 ranks loses no report, and its groups are 
   CHECK(lists.size() == 1 + ranks + ranks / 8);
 }
 
-TEST_CASE(
-    "gathering: of reports that are too large together the largest are shortened, and only these have a problem") {
+TEST_CASE("reducer: of reports that are too large together the largest are shortened, and only these have a problem") {
   constexpr std::uint32_t nodes = 12;
   answer_body all = node_queues{};
   for (std::uint32_t node = 0; node < nodes; ++node) {
@@ -258,7 +258,7 @@ TEST_CASE(
   CHECK(shortened >= 9);  // the last ones may have found room
 }
 
-TEST_CASE("gathering: message queues that are longer than a message go up shortened, also in several parts") {
+TEST_CASE("reducer: message queues that are longer than a message go up shortened, also in several parts") {
   sent_answers sent;
   std::vector<node_queues> came;
   const auto send = [&](const answer& part) {

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "node/queue_budget.hpp"
+#include "tree/queue_budget.hpp"
 
 #include <algorithm>
 #include <variant>

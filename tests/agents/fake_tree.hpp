@@ -18,11 +18,11 @@
 namespace mpiacq::test {
 
 /// All ranks stand in one call. Agent n has the ranks behind those of agent n - 1.
-class made_up_nodes {
+class fake_tree {
  public:
   static constexpr std::uint32_t ranks_each = 8;
 
-  made_up_nodes(std::uint32_t count, std::uint32_t fan_out) {
+  fake_tree(std::uint32_t count, std::uint32_t fan_out) {
     agents::front_end_options options;
     options.fan_out = fan_out;
     options.loopback_only = true;
@@ -36,25 +36,26 @@ class made_up_nodes {
              }).value();
     const auto end = clock::now() + patience;
     for (std::uint32_t i = 0; i < count; ++i) {
-      threads_.emplace_back([order = front_->order()] { static_cast<void>(agents::run_agent(order, answers, -1)); });
+      threads_.emplace_back(
+          [order = front_->order()] { static_cast<void>(agents::agent_process::run(order, answers, -1)); });
       while (front_->agents().size() <= i && clock::now() < end) front_->turn(end);
     }
   }
-  ~made_up_nodes() {
+  ~fake_tree() {
     front_.reset();
     for (std::thread& thread : threads_) thread.join();
   }
-  made_up_nodes(const made_up_nodes&) = delete;
-  made_up_nodes& operator=(const made_up_nodes&) = delete;
+  fake_tree(const fake_tree&) = delete;
+  fake_tree& operator=(const fake_tree&) = delete;
 
   [[nodiscard]] agents::front_end& front() { return *front_; }
-  [[nodiscard]] agents::gathered stacks() {
+  [[nodiscard]] agents::collected_answer stacks() {
     front_->ask(agents::ask_stacks{}, std::chrono::seconds(20));
     return front_->collect();
   }
 
  private:
-  static agents::answering answers(const std::vector<rank_process>& ranks) {
+  static agents::answerer answers(const std::vector<rank_process>& ranks) {
     agents::stacks_part part;
     for (const rank_process& rank : ranks) {
       add_stack(part.tree, rank.rank, {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});

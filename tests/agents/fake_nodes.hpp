@@ -22,10 +22,10 @@
 namespace mpiacq::test {
 
 /// Ranks of the small MPI, one for each list of words; each node has `ranks_on_each` of them.
-class faked_nodes {
+class fake_nodes {
  public:
-  faked_nodes(const std::vector<std::vector<std::string>>& words, std::size_t ranks_on_each,
-              std::uint32_t fan_out = 32) {
+  fake_nodes(const std::vector<std::vector<std::string>>& words, std::size_t ranks_on_each,
+             std::uint32_t fan_out = 32) {
     for (std::size_t rank = 0; rank < words.size(); ++rank) {
       std::vector<std::string> line = {MPIACQ_QUEUE_RANKS "/queue_rank", std::to_string(rank),
                                        std::to_string(words.size()),
@@ -42,7 +42,7 @@ class faked_nodes {
     options.munge_socket = folder_.path("no-socket");
     options.secret_folder = folder_.path(".");
     front_ = agents::front_end::open(options, [this](const agents::node_names& names, std::uint32_t) {
-               const auto node = nodes_.find(names.told);
+               const auto node = nodes_.find(names.given);
                return node == nodes_.end() ? std::nullopt : std::optional(node->second);
              }).value();
   }
@@ -64,7 +64,7 @@ class faked_nodes {
     while (front_->agents().size() < count && clock::now() < end) front_->turn(end);
     return front_->agents().size() == count;
   }
-  agents::gathered ask(agents::question what) {
+  agents::collected_answer ask(agents::question what) {
     front_->ask(std::move(what), std::chrono::seconds(20));
     return front_->collect();
   }

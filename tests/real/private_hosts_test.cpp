@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Hosts whose names, addresses and pids are their own; and what launch says of a job on them.
-#include "far_hosts.hpp"
+#include "private_hosts.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -33,7 +33,7 @@ std::vector<std::string> srun_on_all(const std::vector<std::string>& application
 /// Where ranks must be: two on each host, in order.
 std::map<long, std::string> two_on_each() {
   std::map<long, std::string> hosts;
-  for (long rank = 0; rank < 8; ++rank) hosts[rank] = far_hosts::names().at(static_cast<std::size_t>(rank / 2));
+  for (long rank = 0; rank < 8; ++rank) hosts[rank] = private_hosts::names().at(static_cast<std::size_t>(rank / 2));
   return hosts;
 }
 
@@ -77,10 +77,10 @@ void check_table(const json& report, const std::string& printed) {
 
 }  // namespace
 
-TEST_CASE("Far hosts: names, addresses and pids are each host's own") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote hosts: names, addresses and pids are each host's own") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   std::set<std::string> namespaces, first_processes;
-  for (const std::string& host : far_hosts::names()) {
+  for (const std::string& host : private_hosts::names()) {
     INFO(host);
     CHECK(hosts.run(host, {"uname", "-n"}).out == host + "\n");
     const pid_t first = hosts.pid(host);
@@ -101,25 +101,25 @@ TEST_CASE("Far hosts: names, addresses and pids are each host's own") {
   CHECK(hosts.run("h2", {"sh", "-c", "exit 5"}).exit_code == 5);
 }
 
-TEST_CASE("Far hosts: srun has a job on all of them") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote hosts: srun has a job on all of them") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const auto run = hosts.run("h1", srun_on_all({"--exit", "3"}), openmpi_options());
   INFO(run.err);
   CHECK(run.exit_code == 3);
   CHECK(hosts_printed(run.out) == two_on_each());
 }
 
-TEST_CASE("Far hosts: mpirun has a job on all of them, through ssh") {
+TEST_CASE("Remote hosts: mpirun has a job on all of them, through ssh") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const auto run = hosts.run("h1", mpirun_on_all({"--exit", "3"}), openmpi_options());
   INFO(run.err);
   CHECK(run.exit_code == 3);
   CHECK(hosts_printed(run.out) == two_on_each());
 }
 
-TEST_CASE("Far hosts: one that is cut off does not answer until it is mended") {
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+TEST_CASE("Remote hosts: one that is cut off does not answer until it is mended") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::vector<std::string> call = {"ssh", "-o", "ConnectTimeout=1", "h3", "uname", "-n"};
   CHECK(hosts.run("h1", call).out == "h3\n");
   REQUIRE(hosts.cut("h3"));
@@ -133,16 +133,16 @@ TEST_CASE("Far hosts: one that is cut off does not answer until it is mended") {
   CHECK(hosts.run("h1", {"ssh", "-o", "ConnectTimeout=10", "h3", "uname", "-n"}).out == "h3\n");
 }
 
-TEST_CASE("Far hosts: nothing of them is left, however their keeper ends") {
+TEST_CASE("Remote hosts: nothing of them is left, however their keeper ends") {
   const bool killed = GENERATE(false, true);
   INFO("killed: " << killed);
   const std::set<std::string> before = interfaces();
-  far_hosts hosts;
+  private_hosts hosts;
   if (hosts.cannot_be()) MPIACQ_SKIP(hosts.said());
   INFO(hosts.said());
   REQUIRE(hosts.are_up());
   std::set<std::string> namespaces;
-  for (const std::string& host : far_hosts::names()) {
+  for (const std::string& host : private_hosts::names()) {
     for (const char* kind : {"pid", "net", "mnt", "uts"}) namespaces.insert(namespace_of(hosts.pid(host), kind));
   }
   // A task of Slurm's, and a child that has left its session.
@@ -153,7 +153,7 @@ TEST_CASE("Far hosts: nothing of them is left, however their keeper ends") {
   if (killed) {
     REQUIRE(::kill(hosts.keeper(), SIGKILL) == 0);
     CHECK(comes_true([&] { return processes_in(namespaces).empty(); }));
-    CHECK(run_command({MPIACQ_FAR_HOSTS, "down", hosts.folder()}).exit_code == 0);
+    CHECK(run_command({MPIACQ_PRIVATE_HOSTS, "down", hosts.folder()}).exit_code == 0);
   }
   hosts.end();
   CHECK(processes_in(namespaces).empty());
@@ -162,9 +162,9 @@ TEST_CASE("Far hosts: nothing of them is left, however their keeper ends") {
   CHECK_FALSE(std::filesystem::exists(hosts.folder()));
 }
 
-TEST_CASE("Far hosts: launch of srun knows which ranks are here and where the others are") {
+TEST_CASE("Remote hosts: launch of srun knows which ranks are here and where the others are") {
   if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--json", "-o", hosts.path("report"), "--"};
   for (const std::string& word : srun_on_all({"--exit", "3"})) line.push_back(word);
   const auto run = hosts.run("h1", line, openmpi_options());
@@ -177,9 +177,9 @@ TEST_CASE("Far hosts: launch of srun knows which ranks are here and where the ot
   }
 }
 
-TEST_CASE("Far hosts: launch of mpirun knows which ranks are here and where the others are") {
+TEST_CASE("Remote hosts: launch of mpirun knows which ranks are here and where the others are") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  MPIACQ_FAR_HOSTS_OR_SKIP(hosts);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   std::vector<std::string> line = {MPIACQ_COMMAND, "launch", "--json", "-o", hosts.path("report"), "--"};
   for (const std::string& word : mpirun_on_all({"--exit", "3"})) line.push_back(word);
   const auto run = hosts.run("h1", line, openmpi_options());

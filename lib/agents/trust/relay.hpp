@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// One connection from another host, and its continuation to libzmq inside this process.
+// A connection from another host, and its continuation to libzmq inside this process.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace mpiacq::agents {
 class relay {
  public:
   enum class state {
-    idle,   ///< no more can be passed until the kernel reports an event
-    busy,   ///< more could be passed at once: other connections get their turn first
+    idle,   ///< nothing more can be passed until the kernel reports an event
+    busy,   ///< more could be passed, but other connections get their turn first
     ended,  ///< one side has closed, and the other side has received all bytes
   };
 
@@ -26,15 +26,15 @@ class relay {
   relay(base::unique_fd outer, std::string address, std::size_t bytes_before_proof)
       : outer_(std::move(outer)), address_(std::move(address)), left_(bytes_before_proof), since_(clock::now()) {}
 
-  /// The peer has sent something, or has closed.
+  /// Whether the peer has sent something, or has closed.
   [[nodiscard]] bool has_spoken() const;
   /// Continues the connection. `inner`: a non-blocking socket that leads to libzmq.
   void continue_to(base::unique_fd inner) { inner_ = std::move(inner); }
   [[nodiscard]] bool is_continued() const { return static_cast<bool>(inner_); }
 
-  /// `scratch`: memory for one read. `passed`: grows by the number of bytes that the peer has got through.
+  /// `scratch`: memory for one read. Adds the number of bytes passed from the peer to `passed`.
   [[nodiscard]] state pass(std::span<std::byte> scratch, std::size_t& passed);
-  /// From now on all bytes pass.
+  /// The peer has proven its identity: from now on all bytes pass.
   void lift_bound() { is_proven_ = true; }
 
   [[nodiscard]] bool is_proven() const { return is_proven_; }
@@ -47,7 +47,7 @@ class relay {
   struct flow {
     std::vector<std::byte> held;
     bool has_ended = false;   ///< nothing more can be read
-    bool is_refused = false;  ///< nothing more can be written: what comes is dropped
+    bool is_refused = false;  ///< nothing more can be written: further bytes are dropped
   };
   [[nodiscard]] bool pump(int from, int to, flow& what, std::span<std::byte> scratch, std::size_t* left,
                           std::size_t& passed);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "tree/relay.hpp"
+#include "trust/relay.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Reads of one direction in one turn.
+/// Bounds the reads of one direction in one turn.
 constexpr int most_reads = 8;
 
 bool is_temporary(int why) {
@@ -41,7 +41,7 @@ void relay::write(int to, flow& what, std::span<const std::byte> bytes) {
   what.held = std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-/// True where it stopped for the sake of other connections.
+/// True if more could be read: other connections get their turn first.
 bool relay::pump(int from, int to, flow& what, std::span<std::byte> scratch, std::size_t* left, std::size_t& passed) {
   if (!what.held.empty()) write(to, what, std::vector<std::byte>(std::move(what.held)));
   for (int reads = 0; reads < most_reads; ++reads) {

@@ -1,0 +1,30 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Bounds the memory that the message queues of many ranks take in an agent and in the front end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "mpiacq/queues/queue_memory.hpp"
+#include "mpiacq/ranks/node_queues.hpp"
+#include "wire/agent_messages.hpp"
+
+namespace mpiacq::agents {
+
+/// Shortens reports until they fit into `bytes` together (see `report_budget`). Equal groups share one list afterwards.
+/// Returns how many bytes the reports take.
+std::uint64_t keep_within(node_queues& queues, std::uint64_t bytes);
+
+/// Bounds the parts of one answer, which an agent keeps in case a new parent asks for them.
+class sent_answers {
+ public:
+  /// Sends a part of the answer. Shortens its largest reports of message queues until it fits into one message, and
+  /// into this agent's memory beside the earlier parts. False if it cannot be sent.
+  [[nodiscard]] bool send(answer& part, const std::function<bool(const answer&)>& send_part);
+
+ private:
+  std::size_t ranks_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace mpiacq::agents
