@@ -9,7 +9,7 @@ namespace {
 
 using enum symbol_form;
 
-constexpr std::array<known_symbol, known_count> table = {{
+constexpr std::array<known_symbol, known_count> known_symbol_list = {{
     {known::breakpoint, "MPIR_Breakpoint", "", "9.9", function, 0, found_in::starter, written_by::nobody, true,
      "called by the starter to raise an event; the tool's breakpoint belongs here"},
     {known::debug_state, "MPIR_debug_state", "", "9.6", integer, 0, found_in::starter, written_by::starter, true,
@@ -64,8 +64,8 @@ constexpr std::array<known_symbol, known_count> table = {{
 }};
 
 constexpr bool in_order() {
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i].id != static_cast<known>(i)) return false;
+  for (std::size_t i = 0; i < known_symbol_list.size(); ++i) {
+    if (known_symbol_list[i].id != static_cast<known>(i)) return false;
   }
   return true;
 }
@@ -74,11 +74,11 @@ static_assert(in_order(), "the table stands in the order of `known`");
 }  // namespace
 
 std::span<const known_symbol, known_count> known_symbols() {
-  return table;
+  return known_symbol_list;
 }
 
 const known_symbol& about(known k) {
-  return table[static_cast<std::size_t>(k)];
+  return known_symbol_list[static_cast<std::size_t>(k)];
 }
 
 std::string_view name(symbol_form form) {
@@ -103,7 +103,7 @@ bool symbol_set::complete() const {
 
 std::vector<std::string_view> symbol_set::missing() const {
   std::vector<std::string_view> names;
-  for (const known_symbol& s : table) {
+  for (const known_symbol& s : known_symbol_list) {
     if (s.required && !has(s.id)) names.push_back(s.name);
   }
   return names;
@@ -115,7 +115,7 @@ namespace {
 result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_scope& scope) {
   std::vector<std::string_view> names;
   std::vector<known> ids;
-  for (const known_symbol& s : table) {
+  for (const known_symbol& s : known_symbol_list) {
     if (set.has(s.id)) continue;
     names.push_back(s.name);
     ids.push_back(s.id);

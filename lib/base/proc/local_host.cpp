@@ -2,10 +2,7 @@
 #include "proc/local_host.hpp"
 
 #include <array>
-#include <cerrno>
-#include <csignal>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -14,9 +11,6 @@
 #include <unistd.h>
 
 #include "mpiacq/base/host_names.hpp"
-#include "mpiacq/job/job.hpp"
-#include "mpiacq/process/process_user.hpp"
-#include "proc/process_state.hpp"
 
 namespace mpiacq {
 
@@ -65,41 +59,6 @@ bool local_host::is_called(std::string_view host) const {
   }
   constexpr std::string_view localhost = "localhost";
   return is_same_host(host, name_) || (host.size() == localhost.size() && is_same_host(host, localhost));
-}
-
-std::vector<bool> local_hosts_of(const process_table& table, const local_host& here) {
-  // A few processes of a host are asked, since the first may have ended already.
-  constexpr int processes_asked = 4;
-  std::vector<int> questions_left(table.string_count(), -1);
-  std::vector<bool> local(table.string_count(), false);
-  const auto hosts = table.host_numbers();
-  const user_id user = table.user().value_or(user_id{::geteuid()});
-  for (std::size_t entry = 0; entry < hosts.size(); ++entry) {
-    const std::uint32_t host = hosts[entry];
-    if (host == process_table::no_string || local[host] || questions_left[host] == 0) continue;
-    const std::string_view name = table.string(host);
-    if (questions_left[host] < 0) {
-      questions_left[host] = processes_asked;
-      if (!is_host_name(name)) {
-        questions_left[host] = 0;
-        continue;
-      }
-      local[host] = here.is_called(name);
-      if (local[host]) continue;
-    }
-    --questions_left[host];
-    // Most processes of a large job are on other nodes, and kill(2) is a tenth of what opening /proc/PID costs.
-    if (::kill(static_cast<pid_t>(table.pid(entry).value()), 0) != 0 && errno == ESRCH) continue;
-    // Another user's process can say anything.
-    if (why_no_rank(table.pid(entry), user)) continue;
-    const auto node = environment_of(table.pid(entry), "SLURMD_NODENAME");
-    local[host] = node.has_value() && *node == name;
-  }
-  return local;
-}
-
-std::vector<bool> hosts_on_this_node(const process_table& table) {
-  return local_hosts_of(table, local_host::of_this_system());
 }
 
 }  // namespace mpiacq

@@ -4,9 +4,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "mpiacq/job/process_table.hpp"
 
 namespace mpiacq {
 
@@ -28,10 +25,5 @@ class local_host {
   std::string name_;
   std::set<std::string> addresses_;  ///< canonical text of each
 };
-
-/// For each string number of the table: whether that host is this one. A name that only a resource manager knows (a
-/// Slurm node's) is recognised by the environment of a process that the table puts there, if that has the starter's
-/// user.
-[[nodiscard]] std::vector<bool> local_hosts_of(const process_table& table, const local_host& here);
 
 }  // namespace mpiacq

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mpiacq/process/process_user.hpp"
+#include "table_hosts.hpp"
 
 namespace mpiacq {
 

@@ -15,10 +15,10 @@
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "proc/known_processes.hpp"
-#include "proc/local_host.hpp"
 #include "proc/process_state.hpp"
 #include "starter/missing_symbols.hpp"
 #include "starter/mpi2dd_starter.hpp"
+#include "table_hosts.hpp"
 
 namespace mpiacq {
 

@@ -4,9 +4,9 @@
 #include <utility>
 #include <variant>
 
-#include "proc/local_host.hpp"
 #include "proc/process_state.hpp"
 #include "starter/missing_symbols.hpp"
+#include "table_hosts.hpp"
 
 namespace mpiacq {
 
