@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Agents that are killed or stopped, and some that are not ours: what becomes of the others, and of the ranks.
+// Agents that are killed or stopped, and peers that are not agents of this run: the other agents and the ranks go on.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -19,7 +19,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// The process that a process has started to run this program, which it has in memory; 0: there is none.
+/// A child of this process that executes the program of this name from memory; 0: there is none.
 pid_t child_called(pid_t parent, const std::string& name) {
   std::istringstream children(run_command({"pgrep", "-P", std::to_string(parent)}).out);
   for (pid_t child = 0; children >> child;) {
@@ -48,7 +48,7 @@ std::vector<std::string> agent_line(const agent_order& order) {
 
 }  // namespace
 
-TEST_CASE("agent killed: before it has said who it is, its node is named with that") {
+TEST_CASE("agent killed: if it is killed before its greeting, the node is reported with the signal") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "killed"});
   const auto ranks = reach(job, ssh.options());
@@ -59,7 +59,7 @@ TEST_CASE("agent killed: before it has said who it is, its node is named with th
   CHECK(ranks->stacks().taken.text() == "0");
 }
 
-TEST_CASE("agent killed: while a queue library does not come back, which ends with it, and the rank goes on") {
+TEST_CASE("agent killed: while a queue library hangs, the library's process ends as well and the rank continues") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
@@ -70,14 +70,14 @@ TEST_CASE("agent killed: while a queue library does not come back, which ends wi
   ::kill(agent, SIGKILL);
   CHECK(comes_true([&] { return process_state(host) == ' '; }));
   CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
-  // The other one does not wait for the library for ever.
+  // The other agent does not wait for the library forever.
   const node_queues seen = looking.get();
   REQUIRE(seen.ranks.size() == 2);
   REQUIRE_FALSE(seen.ranks[1].report.has_value());
   CHECK_THAT(seen.ranks[1].report.error().message, ContainsSubstring("its agent has ended"));
 }
 
-TEST_CASE("agents: who has asked says that it is enough, and libraries that do not come back let their ranks go") {
+TEST_CASE("agents: after finish_early, agents with hanging queue libraries release their ranks") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2"});
   auto options = ssh.options();
@@ -89,20 +89,20 @@ TEST_CASE("agents: who has asked says that it is enough, and libraries that do n
     CHECK(comes_true([&] { return child_called(ssh.agent_of(node), host_program) != 0; }));
   const std::uint64_t one = 1;
   REQUIRE(::write(stop.get(), &one, sizeof one) == sizeof one);
-  // Two seconds are the most that it takes; a library alone is waited for much longer.
+  // The agents have two seconds; the time for a library alone is much longer.
   REQUIRE(looking.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
   const node_queues seen = looking.get();
   CHECK(seen.stopped);
   REQUIRE(seen.ranks.size() == 2);
   for (const rank_queues& rank : seen.ranks) CHECK_FALSE(rank.report.has_value());
   for (const std::size_t rank : {0U, 1U}) CHECK(comes_true([&] { return runs_freely(job.pid(rank)); }));
-  // The agents are still there.
+  // The agents still run.
   std::uint64_t taken = 0;
   REQUIRE(::read(stop.get(), &taken, sizeof taken) == sizeof taken);
   CHECK(ranks->stacks().taken.text() == "0-1");
 }
 
-TEST_CASE("agents: how far they are with a question is told") {
+TEST_CASE("agents: the progress of a question is reported") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2", "n3"});
   const auto ranks = reach(job, ssh.options());
@@ -119,7 +119,7 @@ TEST_CASE("agents: how far they are with a question is told") {
   CHECK(told.back() == 3);
 }
 
-TEST_CASE("agent killed: while it is to let its ranks go, which it does by that") {
+TEST_CASE("agent killed: an agent that is killed before a release releases its ranks by its end") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
@@ -134,12 +134,12 @@ TEST_CASE("agent killed: while it is to let its ranks go, which it does by that"
   CHECK(releasing.get().size() == 2);
 }
 
-TEST_CASE("agent stopped: it is named, those below it answer to another, and it comes back when it goes on") {
+TEST_CASE("agent stopped: it is reported, its children find another parent, and it counts again when it resumes") {
   const fake_ssh ssh;
   const fake_host_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
   auto options = ssh.options();
   options.agents.fan_out = 2;
-  // The first that comes has agents below it, and those have some.
+  // The agent that arrives first has children, and these have children.
   bool first_is_there = false;
   options.agents.progress = [&](const agents_progress& so_far) {
     if (so_far.arrived == 1 && !std::exchange(first_is_there, true)) ssh.let_late_ones_come(6);
@@ -147,11 +147,11 @@ TEST_CASE("agent stopped: it is named, those below it answer to another, and it 
   const auto ranks = reach(job, options);
   REQUIRE(ranks->stacks().taken.text() == "0-6");
   std::string stopped, others;
-  SECTION("one that others answer to") {
+  SECTION("an agent with children") {
     stopped = "n0";
     others = "1-6";
   }
-  SECTION("any, wherever it is in the tree") {
+  SECTION("any agent, wherever it is in the tree") {
     stopped = "late6";
     others = "0-5";
   }
@@ -162,12 +162,12 @@ TEST_CASE("agent stopped: it is named, those below it answer to another, and it 
   REQUIRE(without.refused.size() == 1);
   CHECK_THAT(without.refused[0].why.message, ContainsSubstring(stopped) && ContainsSubstring("is silent"));
   ::kill(agent, SIGCONT);
-  // It goes on, and so do those that have moved: everybody is heard again.
+  // All agents answer again, also those with a new parent.
   CHECK(comes_true([&] { return ranks->stacks().taken.text() == "0-6"; }));
   CHECK(ranks->stacks().taken.text() == "0-6");
 }
 
-TEST_CASE("agent's end: the front end is gone while a queue library does not come back") {
+TEST_CASE("agent's end: an agent ends with its front end while a queue library hangs") {
   const fake_host_job job({"n1", "n2"});
   fake_front_end front;
   running_command agent(agent_line(front.order()));
@@ -186,8 +186,8 @@ TEST_CASE("agent's end: the front end is gone while a queue library does not com
   CHECK(comes_true([&] { return runs_freely(job.pid(0)); }));
 }
 
-TEST_CASE("who may talk: another user's agent is dropped, counted, and told nothing but that") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
+TEST_CASE("trust: another user's agent is refused and counted, and learns only that") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can run a program as another user");
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   fake_front_end front(munge.socket());
@@ -206,7 +206,7 @@ TEST_CASE("who may talk: another user's agent is dropped, counted, and told noth
   CHECK_THAT(end.err, ContainsSubstring("its proof of identity was refused"));
 }
 
-TEST_CASE("who may talk: an agent whose front end has another key does not talk to it") {
+TEST_CASE("trust: an agent refuses a front end with another key") {
   fake_front_end front, other;
   agent_order order = front.order();
   order.front_end_key = other.order().front_end_key;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// An agent that reads processes of an MPI2DD job ends with its front end, however many there are still to be read.
+// An agent that reads processes of an MPI2DD job ends with its front end, however many processes remain.
 #include "fake_front_end.hpp"
 #include "fake_hosts.hpp"
 #include "patience.hpp"
@@ -7,7 +7,7 @@
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("agent's end: the front end is gone while there are processes to be read for minutes") {
+TEST_CASE("agent's end: an agent ends with its front end while it has processes to read for minutes") {
   const live_process process({MPIACQ_QUEUE_RANKS "/queue_rank", "0", "1"});
   fake_front_end front;
   std::vector<std::string> line = {MPIACQ_AGENT};
@@ -23,7 +23,7 @@ TEST_CASE("agent's end: the front end is gone while there are processes to be re
   REQUIRE(front.next<agents::answer>().has_value());
   const std::size_t idle = threads_of(agent.pid()).size();
   REQUIRE(ask(2, 200'000) == agents::sending::done);
-  // Processes are read by threads of their own.
+  // Additional threads read the processes.
   REQUIRE(comes_true([&] { return threads_of(agent.pid()).size() > idle; }));
   const auto begin = clock::now();
   front.die();

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What keeps one that talks too much, too long or does not listen from harming anybody: each bound, met and passed.
+// Each bound on what a peer can send or leave unread, reached and exceeded.
 #include "channel.hpp"
 #include "fake_tree.hpp"
 #include "sample_messages.hpp"
@@ -11,7 +11,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// A connection of two that know each other.
+/// A connection between two peers that have proven their identity.
 struct connected {
   scratch_folder folder;
   trust front = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
@@ -29,7 +29,7 @@ struct connected {
 
 constexpr std::uint32_t deepest = 131'072;
 
-/// A message with a call tree of one stack, and what becomes of it.
+/// A message with a call tree of one stack, encoded and decoded.
 result<message> sent_tree(std::uint32_t frames) {
   thread_stack stack;
   stack.frames.assign(frames, {{}, some_place("f")});
@@ -39,7 +39,7 @@ result<message> sent_tree(std::uint32_t frames) {
   return decode(encode(answer{1, rank_set(1), {}, std::move(part)}));
 }
 
-/// An answer whose reason is so long.
+/// An answer with an error text of this length.
 answer long_answer(std::size_t bytes) {
   stacks_part part;
   part.refused.push_back({rank_set(0), error{error_code::system, std::string(bytes, 'x')}});
@@ -48,7 +48,7 @@ answer long_answer(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("bounds: a call tree is as deep as it may be, and no deeper") {
+TEST_CASE("bounds: a call tree of 131,072 frames is accepted, and a deeper one is refused") {
   const auto read = sent_tree(deepest);
   REQUIRE(read.has_value());
   CHECK(std::get<stacks_part>(*std::get<answer>(*read).what).tree.size() == deepest + 1);
@@ -58,12 +58,12 @@ TEST_CASE("bounds: a call tree is as deep as it may be, and no deeper") {
   CHECK_THAT(refused.error().message, ContainsSubstring("more than 131072 frames"));
 }
 
-TEST_CASE("bounds: of one turn's messages ten thousand are taken, though there are always more") {
+TEST_CASE("bounds: a turn handles ten thousand messages, even if there are always more") {
   constexpr std::size_t most = 10'000, some_more = 50, at_once = 500;
   connected ends;
   child_links below(*ends.both.upper);
   std::size_t taken = 0, sent = 0;
-  // Whenever one is taken the next is there already.
+  // The next message has always arrived before a message is taken.
   const auto feed = [&] {
     if (sent == taken && sent < most + some_more) {
       for (std::size_t i = 0; i < at_once; ++i) REQUIRE(ends.both.lower->send(heartbeat{}));
@@ -79,12 +79,12 @@ TEST_CASE("bounds: of one turn's messages ten thousand are taken, though there a
   feed();
   below.turn();
   CHECK(taken == most);
-  // The next turn goes on with it.
+  // The next turn handles the rest.
   below.turn();
   CHECK(taken > most);
 }
 
-TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
+TEST_CASE("bounds: a message of more than 64 MiB is neither sent nor received") {
   connected ends;
   const answer too_long = long_answer(most_bytes);
   CHECK(ends.both.upper->send(ends.peer, too_long) == sending::full);
@@ -93,7 +93,7 @@ TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
   const auto heard = ends.both.next_above();
   REQUIRE(heard.has_value());
   CHECK(std::get<heartbeat>(heard->what).all == 2);
-  // One that keeps to nothing is cut off before the message is in our memory.
+  // The connection of a peer that ignores the bound ends before the message is in memory.
   const auto keys = ends.agent.connection_keys().value();
   auto rude = zmq_socket::make(ends.both.context, ZMQ_DEALER).value();
   REQUIRE((rude.set(ZMQ_CURVE_SERVERKEY, ends.both.upper->address().key) && rude.set(ZMQ_CURVE_PUBLICKEY, keys.open) &&
@@ -110,17 +110,17 @@ TEST_CASE("bounds: no message is longer than 64 MiB, whoever sends it") {
   CHECK(ends.both.upper->dropped().unreadable == 0);
 }
 
-TEST_CASE("bounds: to one that does not listen no more is queued than there is room for, and nobody waits") {
+TEST_CASE("bounds: if a peer reads nothing, the queue for it is bounded and no send waits") {
   connected ends;
   const message padded = long_answer(8192);
   constexpr std::size_t by_far_too_many = 20'000;
   std::size_t sent = 0;
   sending outcome = sending::done;
-  // The other end takes nothing. It may have been given up for that before its queues are full.
+  // The other end reads nothing. Its connection may end before the queues are full.
   while (outcome == sending::done && ++sent < by_far_too_many) outcome = ends.both.upper->send(ends.peer, padded);
   CHECK(outcome != sending::done);
   CHECK(sent > 100);
-  // The same from below.
+  // The same in the other direction.
   connected others;
   sent = 0;
   while (others.both.lower->send(padded) && ++sent < by_far_too_many) continue;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Both ends of a connection in one test, and waiting for what they have to say.
+// Both ends of a connection in one test.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace mpiacq::test {
 
 constexpr std::chrono::seconds most_waiting{10};
 
-/// Turns both ends until `found` gives something; empty after ten seconds.
+/// Handles events of both ends until `found` returns something; empty after ten seconds.
 template <class Found>
 auto until(const agents::listener& upper, const agents::parent_connection* lower, Found found) -> decltype(found()) {
   const auto end = std::chrono::steady_clock::now() + most_waiting;
@@ -50,7 +50,7 @@ struct channel {
     lower =
         agents::parent_connection::open(context, other, upper->address().endpoints.at(0), upper->address().key).value();
   }
-  /// What the lower end sees next beside that somebody listens there, while the upper one takes what comes.
+  /// The next event of the lower end, other than link_reached. The upper end takes its messages meanwhile.
   std::optional<agents::parent_event> next_below() {
     return until(*upper, lower.get(), [this]() -> std::optional<agents::parent_event> {
       while (auto come = upper->receive()) arrived.push_back(std::move(*come));
@@ -68,7 +68,7 @@ struct channel {
       return first;
     });
   }
-  /// Until the upper end has seen something that it does not let through.
+  /// Waits until the upper end has refused something.
   bool until_dropped(const std::uint64_t agents::dropped_counts::*count) {
     return until(*upper, lower.get(), [&] {
       while (auto come = upper->receive()) arrived.push_back(std::move(*come));

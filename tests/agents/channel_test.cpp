@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Who gets through to a front end, and who does not. The credentials are a real munged's.
+// Which peers a front end accepts, and which it refuses. A real munged makes the credentials.
 #include "channel.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using namespace mpiacq::agents;
 
 namespace {
 
-/// A folder that has no munged's socket, and whose secrets only the test reads.
+/// The front end's and an agent's proof by a secret file, in a folder without a munged's socket.
 struct secrets {
   test::scratch_folder folder;
   std::string no_munge = folder.path(".") + "/no-socket";
@@ -35,8 +35,8 @@ std::string text_of(const trust& who) {
   return who.proof().substr(0, who.proof().find(':'));
 }
 
-/// A peer that says something else than its greeting first.
-void says_first(test::channel& both, const message& what) {
+/// Connects a peer whose first message is not its greeting.
+void send_first(test::channel& both, const message& what) {
   both.connect();
   const auto up = both.next_below();
   REQUIRE(up.has_value());
@@ -46,7 +46,7 @@ void says_first(test::channel& both, const message& what) {
 
 }  // namespace
 
-TEST_CASE("channel: who has the run's secret is heard and answered") {
+TEST_CASE("channel: a peer with the run's secret is accepted and answered") {
   secrets both_know;
   CHECK(text_of(both_know.front) == "file");
   test::channel both{both_know.front, both_know.agent};
@@ -65,14 +65,14 @@ TEST_CASE("channel: who has the run's secret is heard and answered") {
   CHECK(both.upper->send("nobody", goodbye{}) == sending::gone);
 }
 
-TEST_CASE("channel: the end of a connection is seen from both ends") {
+TEST_CASE("channel: both ends notice the end of a connection") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   both.connect_and_greet();
   const auto come = both.next_above();
   REQUIRE(come.has_value());
   both.lower.reset();
-  // libzmq tells nobody: sending fails from some moment on.
+  // libzmq does not report it: sending fails some time later.
   CHECK(test::comes_true([&] { return both.upper->send(come->from, heartbeat{}) == sending::gone; }));
   both.connect_and_greet();
   REQUIRE(both.next_above().has_value());
@@ -82,7 +82,7 @@ TEST_CASE("channel: the end of a connection is seen from both ends") {
   CHECK(std::holds_alternative<link_down>(*down));
 }
 
-TEST_CASE("channel: another run's key is not let in, and told so") {
+TEST_CASE("channel: a peer with another run's key is refused and learns that") {
   secrets ours, others;
   test::channel both{ours.front, others.agent};
   both.connect();
@@ -95,7 +95,7 @@ TEST_CASE("channel: another run's key is not let in, and told so") {
              ContainsSubstring("a key that is not this run's") && ContainsSubstring("127.0.0.1"));
 }
 
-TEST_CASE("channel: a front end that has not the right key is not talked to") {
+TEST_CASE("channel: an agent sends nothing to a front end with the wrong key") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   both.connect(make_keys()->open);
@@ -105,11 +105,11 @@ TEST_CASE("channel: a front end that has not the right key is not talked to") {
   CHECK(both.arrived.empty());
 }
 
-TEST_CASE("channel: who comes while the front end is busy is let in at once, and heard later") {
+TEST_CASE("channel: while the front end is busy, a peer can connect at once and is handled later") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   both.connect();
-  // Nobody turns the upper end meanwhile.
+  // The upper end handles nothing meanwhile.
   const bool is_up = test::comes_true([&] {
     auto happened = both.lower->next();
     return happened && std::holds_alternative<link_up>(*happened);
@@ -119,7 +119,7 @@ TEST_CASE("channel: who comes while the front end is busy is let in at once, and
   CHECK(both.next_above()->is_new);
 }
 
-TEST_CASE("channel: who speaks without encryption is not let in, and counted") {
+TEST_CASE("channel: a peer without encryption is refused and counted") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   auto plain = zmq_socket::make(both.context, ZMQ_DEALER).value();
@@ -130,7 +130,7 @@ TEST_CASE("channel: who speaks without encryption is not let in, and counted") {
   CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("does not speak the agents' protocol"));
 }
 
-TEST_CASE("channel: a greeting of an older version is dropped, and its version named") {
+TEST_CASE("channel: a greeting of another version is dropped, and the reason names the version") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   const auto keys = both_know.agent.connection_keys().value();
@@ -145,7 +145,7 @@ TEST_CASE("channel: a greeting of an older version is dropped, and its version n
   CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("one version"));
 }
 
-TEST_CASE("channel: bytes that are no protocol at all are counted, and disturb nobody") {
+TEST_CASE("channel: a peer that speaks another protocol is counted and disturbs no other peer") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   const std::string& endpoint = both.upper->address().endpoints.at(0);
@@ -158,18 +158,18 @@ TEST_CASE("channel: bytes that are no protocol at all are counted, and disturb n
   REQUIRE(::connect(raw.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0);
   const std::string garbage = GENERATE(std::string(1000, '\xff'), "GET / HTTP/1.1\r\n" + std::string(983, 'x') + "\n");
   REQUIRE(::send(raw.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL) == 1000);
-  // libzmq tells nothing of what is not even a greeting.
+  // libzmq does not report bytes that are not even a ZMTP greeting.
   if (garbage[0] != 'G') CHECK(both.until_dropped(&dropped_counts::noise));
   both.connect_and_greet();
   CHECK(both.next_above()->is_new);
 }
 
-TEST_CASE("channel: who has proven who it is and talks nonsense is counted, and stays") {
+TEST_CASE("channel: unreadable messages of a proven peer are counted, and the peer stays connected") {
   secrets both_know;
   test::channel both{both_know.front, both_know.agent};
   both.connect_and_greet();
   REQUIRE(both.next_above().has_value());
-  // The nonsense goes the way that messages go.
+  // The unreadable messages need a connection that accepts raw bytes.
   const auto keys = both_know.agent.connection_keys().value();
   auto raw = zmq_socket::make(both.context, ZMQ_DEALER).value();
   REQUIRE((raw.set(ZMQ_CURVE_SERVERKEY, both.upper->address().key) && raw.set(ZMQ_CURVE_PUBLICKEY, keys.open) &&
@@ -186,7 +186,7 @@ TEST_CASE("channel: who has proven who it is and talks nonsense is counted, and 
   CHECK(std::get<heartbeat>(both.next_above()->what).done == 3);
 }
 
-TEST_CASE("channel: a credential of MUNGE proves the owner of a key") {
+TEST_CASE("channel: a MUNGE credential proves who owns a key") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
@@ -199,7 +199,7 @@ TEST_CASE("channel: a credential of MUNGE proves the owner of a key") {
   CHECK(come->is_new);
 }
 
-TEST_CASE("channel: a credential that is forged, another's, another run's or used is no proof") {
+TEST_CASE("channel: a credential that is forged, stolen, of another run or used before is no proof") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
@@ -209,7 +209,7 @@ TEST_CASE("channel: a credential that is forged, another's, another run's or use
   const auto greet_with = [&](const std::string& credential) {
     hello greeting;
     greeting.credential = credential;
-    says_first(both, greeting);
+    send_first(both, greeting);
     CHECK(both.until_dropped(&dropped_counts::credentials));
     CHECK(both.arrived.empty());
     return both.upper->last_refusal();
@@ -220,7 +220,7 @@ TEST_CASE("channel: a credential that is forged, another's, another run's or use
   SECTION("none") {
     CHECK_THAT(greet_with(""), ContainsSubstring("MUNGE refuses a credential"));
   }
-  SECTION("overheard from somebody else's connection") {
+  SECTION("stolen from another connection") {
     CHECK_THAT(greet_with(front.credential(other, server).value()), ContainsSubstring("for another key"));
   }
   SECTION("given to another front end") {
@@ -233,8 +233,8 @@ TEST_CASE("channel: a credential that is forged, another's, another run's or use
   }
 }
 
-TEST_CASE("channel: another user's credential is no proof") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root can be somebody else");
+TEST_CASE("channel: a credential of another user is no proof") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can run a program as another user");
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   const curve_key client = make_keys()->open, server = make_keys()->open;
@@ -249,18 +249,18 @@ TEST_CASE("channel: another user's credential is no proof") {
   CHECK_THAT(checked.error().message, ContainsSubstring("a credential of user 65534, and this is user 0"));
 }
 
-TEST_CASE("channel: without a greeting nothing is heard, and nothing answered") {
+TEST_CASE("channel: messages before the greeting are dropped and not answered") {
   const test::private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
   test::channel both{front, front};
-  says_first(both, heartbeat{1, 1});
+  send_first(both, heartbeat{1, 1});
   CHECK(both.until_dropped(&dropped_counts::unproven));
   CHECK(both.arrived.empty());
   CHECK_THAT(both.upper->last_refusal(), ContainsSubstring("has not proven its identity"));
 }
 
-TEST_CASE("secret: a file that others can read or have put there is none") {
+TEST_CASE("secret: a file that other users can read or have created is refused") {
   const test::scratch_folder folder;
   const auto file = secret_file::create(folder.path("."));
   REQUIRE(file.has_value());
@@ -286,7 +286,7 @@ TEST_CASE("secret: a file that others can read or have put there is none") {
   CHECK(refused(path) == error_code::bad_format);
 }
 
-TEST_CASE("secret: it goes away with its run, and is not written where others can write") {
+TEST_CASE("secret: the file is removed at the end of its run, and not created where other users can write") {
   const test::scratch_folder folder;
   std::string path;
   {
@@ -301,7 +301,7 @@ TEST_CASE("secret: it goes away with its run, and is not written where others ca
   REQUIRE(::chmod(folder.path(".").c_str(), 0700) == 0);
 }
 
-TEST_CASE("secret: one that a killed run has left is removed by the next, and no other") {
+TEST_CASE("secret: a run removes the file of a killed run, and no other file") {
   const test::scratch_folder folder;
   const auto in_folder = [&](const std::string& name) { return folder.path(".") + "/" + name; };
   const auto is_there = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; };
@@ -315,12 +315,12 @@ TEST_CASE("secret: one that a killed run has left is removed by the next, and no
   }
   int status = 0;
   REQUIRE(::waitpid(killed, &status, 0) == killed);
-  // Its other name stays, and shows that there was one.
+  // The second name of the file stays and shows that the file was there.
   REQUIRE(is_there(in_folder("left")));
   struct stat facts {};
   REQUIRE(::stat(in_folder("left").c_str(), &facts) == 0);
   CHECK(facts.st_nlink == 2);
-  // Of other hosts nobody here knows whether they run: their age decides.
+  // Whether runs of other hosts still run is unknown here: the age of their files decides.
   const std::string young = in_folder(".mpiacq-agents-elsewhere-1-2-3-a"), old = in_folder(".mpiacq-agents-x-1-2-3-b");
   for (const std::string& path : {young, old}) std::ofstream(path) << "x";
   const timespec long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
@@ -334,7 +334,7 @@ TEST_CASE("secret: one that a killed run has left is removed by the next, and no
   CHECK_FALSE(is_there(old));
 }
 
-TEST_CASE("keys: they are told in digits that no shell touches") {
+TEST_CASE("keys: their text form has only digits and letters") {
   const auto keys = make_keys();
   REQUIRE(keys.has_value());
   CHECK(hex(keys->open).size() == 64);

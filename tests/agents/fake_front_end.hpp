@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A front end that says nothing but what the test has it say, and ends like one that is killed: without a goodbye.
+// A front end that sends only what the test tells it to, and ends without a goodbye, like a killed one.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace mpiacq::test {
 
 class fake_front_end {
  public:
-  /// Empty: a secret file is the proof.
+  /// `munge_socket`: empty if a secret file is the proof.
   explicit fake_front_end(const std::string& munge_socket = {})
       : who_(agents::trust::for_front_end(munge_socket.empty() ? folder_.path("no-socket") : munge_socket,
                                           folder_.path("."))
@@ -38,7 +38,7 @@ class fake_front_end {
     return all;
   }
   [[nodiscard]] agents::listener& connections() { return *listener_; }
-  /// Somebody has said something, which has not been read yet; false after ten seconds.
+  /// Waits until a message has arrived, and does not read it; false after ten seconds.
   [[nodiscard]] bool hears_something() {
     auto items = listener_->poll_items();
     return zmq_poll(items.data(), 1, 10'000) == 1;
@@ -53,7 +53,7 @@ class fake_front_end {
       return std::nullopt;
     });
   }
-  /// Greets the next agent as number 1, with these ranks. The agent, for what it is to be told.
+  /// Waits for the next greeting, and assigns number 1 and these ranks. Returns the agent's connection.
   agents::peer_name assign_one(std::vector<rank_process> ranks) {
     const auto greeting = next<agents::hello>();
     REQUIRE(greeting.has_value());
@@ -69,7 +69,7 @@ class fake_front_end {
   std::unique_ptr<agents::listener> listener_;
 };
 
-/// A port of the loopback that takes connections and never says anything.
+/// A port of the loopback interface that accepts connections and never sends anything.
 class silent_port {
  public:
   silent_port() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -85,7 +85,7 @@ class silent_port {
   }
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
-  /// Somebody has connected; false after ten seconds.
+  /// Waits until a process has connected; false after ten seconds.
   [[nodiscard]] bool is_called() const {
     pollfd caller{socket_.get(), POLLIN, 0};
     return ::poll(&caller, 1, 10'000) == 1;

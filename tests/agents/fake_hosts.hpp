@@ -16,7 +16,7 @@
 
 namespace mpiacq::test {
 
-/// Ranks in a ring of receives, one on each of these hosts.
+/// Ranks on these hosts, one on each. Each waits for a message of the next rank, and the last for the first.
 class fake_host_job {
  public:
   explicit fake_host_job(std::vector<std::string> hosts, const std::string& library = "perfect")

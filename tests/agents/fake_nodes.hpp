@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Several nodes on one machine: a front end, and ranks that are shared out among agents by the names of nodes.
+// Several nodes on one machine: a front end, and ranks that it assigns to agents by the names of their nodes.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace mpiacq::test {
 
-/// Ranks of the small MPI, one for each list of words; each node has `ranks_on_each` of them.
+/// Ranks of the tests' small MPI, one for each list of words. Each node has `ranks_on_each` of them.
 class fake_nodes {
  public:
   fake_nodes(const std::vector<std::vector<std::string>>& words, std::size_t ranks_on_each,
@@ -58,7 +58,7 @@ class fake_nodes {
   [[nodiscard]] pid_t pid(std::size_t rank) const { return static_cast<pid_t>(processes_[rank]->pid().value()); }
   [[nodiscard]] bool is_held(std::size_t rank) const { return status_of(pid(rank), "TracerPid") != "0"; }
   void end_rank(std::size_t rank) { processes_[rank].reset(); }
-  /// Until so many have come; false after ten seconds.
+  /// Waits until so many agents have arrived; false after ten seconds.
   bool wait_for_agents(std::size_t count) {
     const auto end = clock::now() + patience;
     while (front_->agents().size() < count && clock::now() < end) front_->turn(end);
@@ -76,7 +76,7 @@ class fake_nodes {
   std::unique_ptr<agents::front_end> front_;
 };
 
-/// An agent on a thread of the test's own.
+/// An agent on a thread of the test.
 class agent_thread {
  public:
   explicit agent_thread(agent_order order)
@@ -92,7 +92,7 @@ class agent_thread {
     const std::uint64_t one = 1;
     REQUIRE(::write(stop_.get(), &one, sizeof one) == sizeof one);
   }
-  /// When it has ended by itself.
+  /// Waits until the agent has ended by itself.
   [[nodiscard]] const result<void>& outcome() {
     thread_.join();
     return outcome_;

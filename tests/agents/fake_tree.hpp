@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Many nodes with ranks that nobody runs: a front end and its agents as they are, and answers that are made up.
+// A tree of many agents without ranks: a real front end and real agents, with fake answers.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace mpiacq::test {
 
-/// All ranks stand in one call. Agent n has the ranks behind those of agent n - 1.
+/// All ranks have the same stack. The ranks of agent n follow those of agent n - 1.
 class fake_tree {
  public:
   static constexpr std::uint32_t ranks_each = 8;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// An agent's first moments: a connection that breaks before it has a place, ranks that end before it knows of them.
+// The beginning of an agent: a connection that ends before the assignment, and ranks that end before it.
 #include "fake_front_end.hpp"
 #include "fake_nodes.hpp"
 #include "patience.hpp"
@@ -27,7 +27,7 @@ process_id gone() {
   return process.pid();
 }
 
-/// What an agent would say, by hand.
+/// Sends an agent's greeting, and does nothing else.
 class greeter {
  public:
   explicit greeter(const agent_order& order)
@@ -36,7 +36,7 @@ class greeter {
         context_(zmq_context::make().value()),
         own_key_(make_keys()->open) {}
 
-  /// By a connection of its own, which stays until the next.
+  /// Uses a new connection, which stays open until the next call.
   void greet() {
     link_ =
         parent_connection::open(context_, who_, order_.endpoints.at(0), from_hex(order_.front_end_key).value()).value();
@@ -45,8 +45,8 @@ class greeter {
     greeting.address = {order_.endpoints, own_key_};
     REQUIRE(link_->send(greeting));
   }
-  /// What it is told then; empty where it is something else, or nothing.
-  [[nodiscard]] std::optional<assignment> placed(front_end& front) {
+  /// The assignment that it receives; empty if it receives another message, or none.
+  [[nodiscard]] std::optional<assignment> assigned(front_end& front) {
     const auto end = clock::now() + patience;
     while (clock::now() < end) {
       front.turn(clock::now() + std::chrono::milliseconds(10));
@@ -70,13 +70,13 @@ class greeter {
 
 }  // namespace
 
-TEST_CASE("agent's greeting: one whose connection breaks before it has a place is taken again") {
+TEST_CASE("agent's greeting: an agent that disconnects before its assignment gets the same one again") {
   fake_nodes nodes({waits}, 1);
   greeter agent(nodes.order_for("n0"));
   for (int connection = 0; connection < 3; ++connection) {
     INFO("connection " << connection);
     agent.greet();
-    const auto told = agent.placed(nodes.front());
+    const auto told = agent.assigned(nodes.front());
     REQUIRE(told.has_value());
     CHECK(told->number == 1);
     REQUIRE(told->ranks.size() == 1);
@@ -84,15 +84,15 @@ TEST_CASE("agent's greeting: one whose connection breaks before it has a place i
   }
   CHECK(nodes.front().agents().size() == 1);
   CHECK(nodes.front().direct() == 1);
-  // Another of the same node is another.
+  // Another process on the same node is another agent.
   greeter other(nodes.order_for("n0"));
   other.greet();
-  const auto told = other.placed(nodes.front());
+  const auto told = other.assigned(nodes.front());
   REQUIRE(told.has_value());
   CHECK(told->number == 2);
 }
 
-TEST_CASE("agent's end: its ranks have ended before it knew of them") {
+TEST_CASE("agent's end: an agent ends if its ranks have ended before its assignment") {
   fake_front_end front;
   agent_thread agent(front.order());
   (void)front.assign_one({{0, gone(), ""}});
@@ -104,13 +104,13 @@ TEST_CASE("agent's end: its ranks have ended before it knew of them") {
   CHECK(agent.outcome().has_value());
 }
 
-TEST_CASE("agent's end: one rank has ended before it knew of it, and the other later") {
+TEST_CASE("agent's end: an agent ends when its last rank has ended") {
   auto rank = std::make_unique<live_process>(waiting_rank());
   (void)rank->lines_until_ready();
   fake_front_end front;
   agent_thread agent(front.order());
   const auto peer = front.assign_one({{0, gone(), ""}, {1, rank->pid(), ""}});
-  // It stays for the one that runs.
+  // The agent stays while one rank runs.
   REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
   const auto seen = front.next<answer>();
   REQUIRE(seen.has_value());
@@ -118,7 +118,7 @@ TEST_CASE("agent's end: one rank has ended before it knew of it, and the other l
   CHECK(std::get<stacks_part>(*seen->second.what).taken.text() == "1");
   rank.reset();
   CHECK(comes_true([&] {
-    // As a front end does twice a second.
+    // A front end sends one twice a second.
     (void)front.connections().send(peer, heartbeat{});
     while (const auto come = front.connections().receive()) {
       if (std::holds_alternative<goodbye>(come->what)) return true;

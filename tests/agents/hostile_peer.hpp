@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A process that attacks a front end's port, with nothing but sockets.
+// A process that attacks a front end's port with plain sockets.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct attack {
   std::size_t more = 0;
 };
 
-/// What a peer of libzmq says first (ZMTP 3.0, RFC 23), and a command of the handshake that claims to be so long.
+/// The greeting of ZMTP 3.0 (RFC 23), and a handshake command that claims this length.
 inline std::string handshake_of(std::uint64_t claimed) {
   std::string said(64, '\0');
   said[0] = '\xff';
@@ -66,7 +66,7 @@ class hostile_peer {
   hostile_peer& operator=(const hostile_peer&) = delete;
 
   [[nodiscard]] bool has_attacked() const { return has_attacked_; }
-  /// How many connections the kernel has taken.
+  /// The number of connections that the kernel has accepted.
   [[nodiscard]] std::size_t connected() const { return connected_; }
 
  private:

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The graph of an MPI2DD job over several hosts, which are names for this machine (fake_ssh.hpp). What its processes
-// wrote down is what must be seen.
+// The graph of an MPI2DD job over several hosts, which are names for this machine (fake_ssh.hpp). The oracle is what
+// its processes write down.
 #include <csignal>
 #include <set>
 
@@ -18,8 +18,8 @@ using mpi2dd::visit_state;
 
 namespace {
 
-/// Three jobs that have met: one here, one on n1 with directories of its own, and beyond that one on n2, whose tables
-/// call their host by another name.
+/// Three jobs that refer to each other: one on this host, one on n1 with its own directories, and one on n2, known only
+/// to n1, whose tables call their host by another name.
 struct met_jobs {
   met_jobs() {
     here.ready();
@@ -28,7 +28,7 @@ struct met_jobs {
     list("metadirectory", here.said_pid("metadirectory.0.pid"), "n1", n1.said_pid("metadirectory.0.pid"));
     list("metadirectory", n1.said_pid("metadirectory.0.pid"), "n2", n2.pid());
   }
-  /// Has a process of the job list another.
+  /// Makes a process of the job list another one.
   void list(const std::string& kind, pid_t in, const std::string& host, pid_t pid) const {
     here.tell(in, kind + "," + host + ",/opt/mpi/dir," + std::to_string(pid));
   }
@@ -64,7 +64,7 @@ job_view looked_at(const met_jobs& job, const agents_options& agents) {
   return std::move(*view);
 }
 
-/// As told_ranks has them.
+/// In the form of told_ranks.
 words ranks_of(const job_view& view) {
   words all;
   const process_table& table = *view.processes;
@@ -81,7 +81,7 @@ std::string why_not(const mpi2dd::visit& visit) {
 
 }  // namespace
 
-TEST_CASE("graph over nodes: all processes of all hosts are visited, as they wrote themselves down") {
+TEST_CASE("graph over nodes: all processes of all hosts are found as they describe themselves") {
   const fake_ssh ssh;
   const met_jobs job;
   std::set<std::size_t> wanted;
@@ -94,13 +94,13 @@ TEST_CASE("graph over nodes: all processes of all hosts are visited, as they wro
   spawns.merge(told_spawns(job.n2));
   CHECK(spawns_of(seen.graph) == spawns);
   check_clean(seen.graph);
-  // n2 was met only through n1.
+  // n2 is known only to n1.
   CHECK(wanted == std::set<std::size_t>{1, 2});
   REQUIRE(seen.others.size() == 2);
   CHECK(seen.others[0].host == "n1");
   CHECK(seen.others[1].host == "n2");
   for (const graph_host& other : seen.others) CHECK_FALSE(other.why.has_value());
-  // What n2's tables call their host is n2, and not this one.
+  // "localhost" in n2's tables means n2, and not this host.
   for (const pid_t rank : {job.n2.rank("w2", 0), job.n2.rank("w2", 1)}) {
     CHECK(seen.graph.find("n2", process_id{rank}).has_value());
     CHECK_FALSE(seen.graph.find(seen.host, process_id{rank}).has_value());
@@ -108,7 +108,7 @@ TEST_CASE("graph over nodes: all processes of all hosts are visited, as they wro
   CHECK(visit_on(seen, "n1", job.n1.said_pid("directory.0.pid")).processes.entries.size() == 2);
 }
 
-TEST_CASE("graph over nodes: what is wrong with one process is its own") {
+TEST_CASE("graph over nodes: a problem with one process affects no other") {
   const fake_ssh ssh;
   const met_jobs job;
   const pid_t in = job.n1.said_pid("metadirectory.0.pid");
@@ -132,13 +132,13 @@ TEST_CASE("graph over nodes: what is wrong with one process is its own") {
   CHECK_FALSE(seen.others[2].why.has_value());
 }
 
-TEST_CASE("graph over nodes: an agent that is killed during the walk is named, and the rest goes on") {
+TEST_CASE("graph over nodes: an agent that is killed during the walk is reported, and the walk goes on") {
   const fake_ssh ssh;
   const met_jobs job;
   auto options = ssh.agents();
   bool killed = false;
   options.progress = [&](const agents_progress& seen) {
-    // It has said what its metadirectory lists, and is to be asked about those.
+    // The agent has reported what its metadirectory lists. The next question concerns those processes.
     if (seen.wanted == 2 && !killed) killed = ::kill(ssh.agent_of("n1"), SIGKILL) == 0;
   };
   const job_graph seen = seen_from(job, options);
@@ -152,7 +152,7 @@ TEST_CASE("graph over nodes: an agent that is killed during the walk is named, a
   CHECK_FALSE(seen.others[1].why.has_value());
 }
 
-TEST_CASE("graph over nodes: with nobody to start agents each process of another node says so") {
+TEST_CASE("graph over nodes: without a way to start agents, each remote process has that reason") {
   const met_jobs job;
   agents_options none;
   none.start = agent_start::none;
@@ -162,7 +162,7 @@ TEST_CASE("graph over nodes: with nobody to start agents each process of another
   CHECK(ranks_of(seen.graph) == told_ranks(job.here));
 }
 
-TEST_CASE("look over nodes: ranks that only tables of other hosts list are known, and agents have ended after it") {
+TEST_CASE("look over nodes: ranks in tables of other hosts are found, and the agents end afterwards") {
   const fake_ssh ssh;
   const met_jobs job;
   const job_view view = looked_at(job, ssh.agents());
@@ -186,7 +186,7 @@ TEST_CASE("look over nodes: ranks that only tables of other hosts list are known
   CHECK(ranks_of(*alone) == told_ranks(job.here));
 }
 
-TEST_CASE("look over nodes: a host that is not reached is a problem of the view, with its reason") {
+TEST_CASE("look over nodes: a host that cannot be reached is a problem of the view with its reason") {
   const fake_ssh ssh;
   const met_jobs job;
   job.list("directory", job.n1.said_pid("metadirectory.0.pid"), "away", 1);

@@ -11,7 +11,7 @@
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("job ranks: those of two hosts are held, looked at and let go as one") {
+TEST_CASE("job ranks: the ranks of two hosts are held, examined and released together") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2", "n1", "n2"});
   auto options = ssh.options();
@@ -56,7 +56,7 @@ TEST_CASE("job ranks: those of two hosts are held, looked at and let go as one")
   CHECK(process_state(agent) == ' ');
 }
 
-TEST_CASE("job ranks: a host that is not reached is named with what ssh says, and the rest goes on") {
+TEST_CASE("job ranks: a host that cannot be reached is reported with ssh's message, and the others are examined") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "away", "-oProxyCommand=touch", "n2"});
   auto options = ssh.options();
@@ -80,7 +80,7 @@ TEST_CASE("job ranks: a host that is not reached is named with what ssh says, an
   CHECK(held[3].state == hold_state::held);
 }
 
-TEST_CASE("job ranks: an agent that does not come is not waited for longer than was said") {
+TEST_CASE("job ranks: the wait for an agent that does not arrive ends with the start limit") {
   const fake_ssh ssh;
   const fake_host_job job({"silent", "n1"});
   auto options = ssh.options();
@@ -93,13 +93,13 @@ TEST_CASE("job ranks: an agent that does not come is not waited for longer than 
   CHECK(ranks->stacks().taken.text() == "1");
 }
 
-TEST_CASE("job ranks: when an agent is killed its ranks go on, and it is named") {
+TEST_CASE("job ranks: if an agent is killed, its ranks continue and its node is reported") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2"});
   const auto ranks = reach(job, ssh.options());
   for (const rank_hold& rank : ranks->hold()) REQUIRE(rank.state == hold_state::held);
   ::kill(ssh.agent_of("n2"), SIGKILL);
-  // The tracing process lets go by itself.
+  // The agent's tracing process releases them.
   CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
   CHECK(job.is_held(0));
   const job_stacks stacks = ranks->stacks();
@@ -109,15 +109,15 @@ TEST_CASE("job ranks: when an agent is killed its ranks go on, and it is named")
   CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("n2") && ContainsSubstring("its agent has ended"));
 }
 
-TEST_CASE("job ranks: when an inner agent is killed, those below it answer to another") {
+TEST_CASE("job ranks: if an inner agent is killed, its children find another parent") {
   const fake_ssh ssh;
   const fake_host_job job({"n0", "n1", "n2", "n3", "n4", "n5"});
   auto options = ssh.options();
   options.agents.fan_out = 2;
   const auto ranks = reach(job, options);
   REQUIRE(ranks->stacks().taken.text() == "0-5");
-  // Six agents by twos: the first two that came have two each below them. Which those are nobody says, so all are tried
-  // in turn but the last two, of which at least one is a leaf.
+  // Six agents with fan-out 2: the first two that arrive have two children each. The test does not know which these
+  // are, so it kills all in turn but the last two, of which at least one is a leaf.
   ::kill(ssh.agent_of("n0"), SIGKILL);
   CHECK(ranks->stacks().taken.text() == "1-5");
   ::kill(ssh.agent_of("n1"), SIGKILL);
@@ -128,7 +128,7 @@ TEST_CASE("job ranks: when an inner agent is killed, those below it answer to an
   CHECK(stacks.refused.size() == 3);
 }
 
-TEST_CASE("job ranks: what keeps all agents from being started is the reason of all nodes, and of no other") {
+TEST_CASE("job ranks: if no agent can be started, that is the reason of all remote nodes and of no local rank") {
   const fake_host_job job({"n1", "localhost", "n2"});
   job_ranks_options options;
   std::string expected;
@@ -150,7 +150,7 @@ TEST_CASE("job ranks: what keeps all agents from being started is the reason of 
   CHECK_THAT(stacks.refused[1].why.message, ContainsSubstring(expected));
 }
 
-TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for their reason") {
+TEST_CASE("job ranks: without a way to start agents, remote ranks have that reason") {
   const fake_host_job job({"n1", "localhost"});
   job_ranks_options options;
   options.agents.start = agent_start::none;
@@ -161,7 +161,7 @@ TEST_CASE("job ranks: with no way to start agents ranks elsewhere have that for 
   CHECK_THAT(stacks.refused[0].why.message, ContainsSubstring("no agent was to be started"));
 }
 
-TEST_CASE("job ranks: the limits of a look at queues are those of all nodes, and what cannot be sent is refused") {
+TEST_CASE("job ranks: agents follow the limits for queues, and options that cannot be sent are refused") {
   const fake_ssh ssh;
   const fake_host_job job({"n1", "n2"}, "endless_operations");
   const auto ranks = reach(job, ssh.options());

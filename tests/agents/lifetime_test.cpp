@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// An agent ends when its front end, its job or its time does, whatever it is doing then.
+// An agent ends when its front end, its job or its time ends, whatever it is doing.
 #include <algorithm>
 #include <deque>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds front_end_missed_within{60};
 
-/// What a rank does, for `fake_nodes`.
+/// The words for a rank of `fake_nodes`.
 const std::vector<std::string> waits = {"receive:world:1:7:64", "in:MPI_Recv"};
 
 std::vector<std::string> waiting_rank() {
@@ -27,7 +27,7 @@ std::vector<std::string> waiting_rank() {
           waits[1]};
 }
 
-/// The time from the front end's death until the agent has ended.
+/// Kills the front end, and returns the time until the agent has ended.
 clock::duration time_to_end(fake_front_end& front, agent_thread& agent) {
   const auto begin = clock::now();
   front.die();
@@ -37,7 +37,7 @@ clock::duration time_to_end(fake_front_end& front, agent_thread& agent) {
 
 }  // namespace
 
-TEST_CASE("agent's end: the front end is gone before it is reached, and had many addresses") {
+TEST_CASE("agent's end: an agent ends if no address of its front end can be reached") {
   agent_order order;
   {
     fake_front_end gone;
@@ -52,14 +52,14 @@ TEST_CASE("agent's end: the front end is gone before it is reached, and had many
   CHECK(clock::now() - begin < front_end_missed_within);
 }
 
-TEST_CASE("agent's end: the front end is gone before it has said a word") {
+TEST_CASE("agent's end: an agent ends if its front end is killed before it sends anything") {
   fake_front_end front;
   agent_thread agent(front.order());
   REQUIRE(front.hears_something());
   CHECK(time_to_end(front, agent) < front_end_missed_within);
 }
 
-TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on") {
+TEST_CASE("agent's end: an agent that holds ranks ends with its front end, and the ranks continue") {
   live_process rank(waiting_rank());
   (void)rank.lines_until_ready();
   fake_front_end front;
@@ -73,27 +73,27 @@ TEST_CASE("agent's end: the front end is gone while it holds ranks, which go on"
   CHECK(runs_freely(static_cast<pid_t>(rank.pid().value())));
 }
 
-TEST_CASE("agent's end: a front end that is busy for long, and says nothing, keeps its agents") {
+TEST_CASE("agent's end: a front end that is busy and sends nothing keeps its agents") {
   fake_front_end front;
   agent_thread agent(front.order());
   const auto peer = front.assign_one({});
-  // Longer than it takes an agent to miss a parent, and then to give up.
+  // This is longer than an agent waits for a silent parent, and then for another one.
   std::this_thread::sleep_for(std::chrono::seconds(5));
   REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
   CHECK(front.next<answer>().has_value());
 }
 
-TEST_CASE("agent's end: one whose parent never answers goes to the front end, and ends with it") {
+TEST_CASE("agent's end: an agent whose parent never answers returns to the front end and ends with it") {
   fake_front_end front;
   agent_thread agent(front.order());
   const auto greeting = front.next<hello>();
   REQUIRE(greeting.has_value());
   const silent_port parent;
   peer_address above{{}, make_keys()->open};
-  SECTION("by one address") {
+  SECTION("with one address") {
     above.endpoints.assign(1, parent.endpoint());
   }
-  SECTION("by many") {
+  SECTION("with many addresses") {
     above.endpoints.assign(6, parent.endpoint());
   }
   REQUIRE(front.connections().send(greeting->first, assignment{3, {front.connections().address(), above}, {}}) ==
@@ -105,7 +105,7 @@ TEST_CASE("agent's end: one whose parent never answers goes to the front end, an
   CHECK(time_to_end(front, agent) < front_end_missed_within);
 }
 
-TEST_CASE("agent's end: the front end is gone while it waits for a parent that listens and says nothing") {
+TEST_CASE("agent's end: an agent that waits for a silent parent ends with its front end") {
   fake_front_end front;
   agent_thread agent(front.order());
   const auto greeting = front.next<hello>();
@@ -118,7 +118,7 @@ TEST_CASE("agent's end: the front end is gone while it waits for a parent that l
   CHECK(time_to_end(front, agent) < front_end_missed_within);
 }
 
-TEST_CASE("agent's end: somebody listens who is not the front end, and never says so") {
+TEST_CASE("agent's end: an agent ends if the process at the front end's address stays silent") {
   fake_front_end front;
   const silent_port stranger;
   agent_order order = front.order();
@@ -131,7 +131,7 @@ TEST_CASE("agent's end: somebody listens who is not the front end, and never say
   CHECK_THAT(outcome.error().message, ContainsSubstring("has not shown"));
 }
 
-TEST_CASE("agent's end: the front end speaks another version, and that is said") {
+TEST_CASE("agent's end: an agent ends if its front end speaks another version, and says so") {
   const key_pair keys = make_keys().value();
   const auto context = zmq_context::make().value();
   auto port = zmq_socket::make(context, ZMQ_ROUTER).value();
@@ -157,7 +157,7 @@ TEST_CASE("agent's end: the front end speaks another version, and that is said")
   CHECK_THAT(outcome.error().message, ContainsSubstring("mpiacq.agent/9"));
 }
 
-TEST_CASE("agent's end: its time is over") {
+TEST_CASE("agent's end: an agent ends when its time is over") {
   fake_front_end front;
   agent_order order = front.order();
   order.at_most = std::chrono::seconds(1);
@@ -169,14 +169,14 @@ TEST_CASE("agent's end: its time is over") {
   CHECK(nodes.order_for("n0").at_most == std::chrono::hours(7 * 24));
 }
 
-TEST_CASE("agent's end: the ranks of its node have ended, and that is their reason") {
+TEST_CASE("agent's end: an agent ends with the ranks of its node, and reports that reason") {
   fake_nodes nodes({waits, waits, waits}, 1, 2);
   std::deque<agent_thread> agents;
   for (const char* node : {"n0", "n1", "n2"}) agents.emplace_back(nodes.order_for(node));
   REQUIRE(nodes.wait_for_agents(3));
-  // All know their ranks by then.
+  // Now all agents know their ranks.
   REQUIRE(nodes.ask(ask_stacks{}).missing.empty());
-  // A leaf of the tree: the last that came.
+  // The last agent that arrived is a leaf of the tree.
   const std::string last = nodes.front().agents()[2].names.given;
   const std::size_t which = static_cast<std::size_t>(last.back() - '0');
   nodes.end_rank(which);
@@ -189,7 +189,7 @@ TEST_CASE("agent's end: the ranks of its node have ended, and that is their reas
   CHECK(std::get<hold_part>(*held.what).held.text() == (which == 0 ? "1-2" : which == 1 ? "0,2" : "0-1"));
 }
 
-TEST_CASE("agent's end: it is gone right after its greeting, and named") {
+TEST_CASE("agent's end: an agent that ends right after its greeting is reported") {
   fake_nodes nodes({waits}, 1);
   const agent_order order = nodes.order_for("n0");
   const trust who = trust::for_agent(order.proof).value();

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What agents say, against nlohmann_json's reader and writer of CBOR.
+// The messages of agents. nlohmann_json's reader and writer of CBOR are the oracle.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ std::vector<std::byte> bytes_of(const std::vector<std::uint8_t>& numbers) {
   return all;
 }
 
-/// The document of a message as somebody else writes it.
+/// The document as another program writes it.
 std::vector<std::byte> written_elsewhere(const ordered& document) {
   return bytes_of(ordered::to_cbor(document));
 }
@@ -45,7 +45,7 @@ error refusal(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-TEST_CASE("messages: each comes back as it was, and is CBOR as others write it") {
+TEST_CASE("messages: each is decoded to what was encoded, in the form that another CBOR writer uses") {
   for (const message& what : test::sample_messages()) {
     const auto bytes = encode(what);
     CAPTURE(what.index());
@@ -57,7 +57,7 @@ TEST_CASE("messages: each comes back as it was, and is CBOR as others write it")
   }
 }
 
-TEST_CASE("messages: names and words are those of the JSON documents") {
+TEST_CASE("messages: names and words are the same as in the JSON documents") {
   const auto samples = test::sample_messages();
   const ordered hold = read_elsewhere(samples[8]);
   CHECK(hold["schema"] == "mpiacq.agent/2");
@@ -74,7 +74,7 @@ TEST_CASE("messages: names and words are those of the JSON documents") {
   CHECK(queues["doing"][0]["call"] == "MPI_Recv");
 }
 
-TEST_CASE("messages: two communicators with one group have it once") {
+TEST_CASE("messages: a group that two communicators share is sent once") {
   const auto answers = std::get<answer>(test::sample_messages()[11]);
   const ordered queues = read_elsewhere(answers)["answer"]["what"]["queues"];
   REQUIRE(queues["groups"].size() == 2);
@@ -86,7 +86,7 @@ TEST_CASE("messages: two communicators with one group have it once") {
   CHECK(seen.ranks[0].report->communicators[1].remote_group == std::vector<std::int64_t>{1, 3});
 }
 
-TEST_CASE("messages: a tree that has come from elsewhere merges as if it had been seen here") {
+TEST_CASE("messages: a decoded call tree merges like a local one") {
   call_tree both, here, there;
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
     const std::vector<std::string> calls = {"main", rank % 3 == 0 ? "a" : "b", "wait"};
@@ -107,7 +107,7 @@ TEST_CASE("messages: a tree that has come from elsewhere merges as if it had bee
   }
 }
 
-TEST_CASE("messages: one that ends early, or has a byte changed, is refused or means something else") {
+TEST_CASE("messages: a message that is cut or has a changed byte is refused, or means something else") {
   for (const message& what : test::sample_messages()) {
     const auto bytes = encode(what);
     for (std::size_t length = 0; length < bytes.size(); ++length) {
@@ -117,7 +117,7 @@ TEST_CASE("messages: one that ends early, or has a byte changed, is refused or m
     }
     auto longer = bytes;
     longer.push_back(std::byte{0});
-    CHECK_THAT(refusal(longer).message, ContainsSubstring("the end should stand there"));
+    CHECK_THAT(refusal(longer).message, ContainsSubstring("the end is expected there"));
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       auto changed = bytes;
       changed[at] ^= std::byte{1};
@@ -127,21 +127,21 @@ TEST_CASE("messages: one that ends early, or has a byte changed, is refused or m
   }
 }
 
-TEST_CASE("messages: another version is refused by its name") {
+TEST_CASE("messages: another version is refused, and the reason names it") {
   const error why =
       refusal(written_elsewhere({{"schema", "mpiacq.agent/0"}, {"heartbeat", {{"done", 0}, {"all", 0}}}}));
   CHECK(why.code == error_code::unsupported);
   CHECK_THAT(why.message, ContainsSubstring("mpiacq.agent/0") && ContainsSubstring("mpiacq.agent/2"));
 }
 
-TEST_CASE("messages: what is well formed and no message of ours is refused with its place") {
+TEST_CASE("messages: a well-formed document that is not a message is refused with the wrong byte") {
   const ordered fine = {{"schema", "mpiacq.agent/2"}, {"heartbeat", {{"done", 0}, {"all", 0}}}};
   REQUIRE(decode(written_elsewhere(fine)).has_value());
   ordered other = fine;
   other["heartbeat"]["more"] = 1;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
   CHECK_THAT(refusal(written_elsewhere({{"schema", "mpiacq.agent/2"}, {"begin", nullptr}})).message,
-             ContainsSubstring("a kind that nobody knows") && ContainsSubstring("byte 29 of 30"));
+             ContainsSubstring("an unknown kind") && ContainsSubstring("byte 29 of 30"));
   other = fine;
   other["heartbeat"]["done"] = -1;
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
@@ -151,11 +151,11 @@ TEST_CASE("messages: what is well formed and no message of ours is refused with 
   CHECK(refusal(written_elsewhere(other)).code == error_code::bad_format);
 }
 
-TEST_CASE("messages: counts that lie and nests without end cost nothing") {
-  // Arrays in arrays, where an object should be.
+TEST_CASE("messages: wrong counts and deep nesting cost no memory") {
+  // Nested arrays where an object is expected.
   std::vector<std::byte> nest(1'000'000, std::byte{0x81});
   CHECK(refusal(nest).code == error_code::bad_format);
-  // An array of 2^60 problems: the head is all there is of it.
+  // An array of 2^60 problems that consists only of its head.
   cbor_writer writer;
   writer.begin_map(2);
   writer.put_text("schema");
@@ -172,7 +172,7 @@ TEST_CASE("messages: counts that lie and nests without end cost nothing") {
   CHECK(refusal(std::vector<std::byte>(most_bytes + 1)).code == error_code::limit);
 }
 
-TEST_CASE("messages: a group of more members than there is memory for is left out, and its rank has a problem") {
+TEST_CASE("messages: a group that is too large for memory is left out, and its rank has a problem") {
   ordered document = read_elsewhere(test::sample_messages()[11]);
   auto& queues = document["answer"]["what"]["queues"];
   const auto whole = queues;
@@ -201,7 +201,7 @@ TEST_CASE("messages: a group of more members than there is memory for is left ou
   CHECK_THAT(refusal(written_elsewhere(document)).message, ContainsSubstring("group is not there"));
 }
 
-TEST_CASE("messages: a tree is checked, node by node") {
+TEST_CASE("messages: each node of a call tree is checked") {
   const ordered document = read_elsewhere(test::sample_messages()[10]);
   const auto changed = [&](std::size_t node, const char* key, const ordered& value) {
     ordered other = document;
@@ -212,11 +212,11 @@ TEST_CASE("messages: a tree is checked, node by node") {
   CHECK_THAT(changed(2, "ranks", "0-2"), ContainsSubstring("has ranks that its parent has not"));
   CHECK_THAT(changed(2, "standing", "7"), ContainsSubstring("has ranks that are not there"));
   CHECK_THAT(changed(2, "place", nullptr), ContainsSubstring("is neither a frame nor the end of a stack"));
-  CHECK_THAT(changed(2, "ranks", "1,0"), ContainsSubstring("no ranks in order"));
+  CHECK_THAT(changed(2, "ranks", "1,0"), ContainsSubstring("not a set of ranks in its usual form"));
   CHECK_THAT(changed(0, "end", "frame-limit"), ContainsSubstring("node 0 of a call tree is no root"));
   CHECK_THAT(changed(2, "end", "never"), ContainsSubstring("a word that is none of those"));
-  // Who is there is said in one way.
-  const auto again = ContainsSubstring("does not say who is there, or says it again");
+  // A set of ranks has one form.
+  const auto again = ContainsSubstring("lacks its ranks, or repeats known ones");
   CHECK_THAT(changed(0, "ranks", nullptr), again);
   CHECK_THAT(changed(2, "steady", "0-1"), again);
   ordered twice = document;
@@ -225,7 +225,7 @@ TEST_CASE("messages: a tree is checked, node by node") {
   CHECK_THAT(refusal(written_elsewhere(twice)).message, ContainsSubstring("is there twice"));
 }
 
-TEST_CASE("messages: texts are UTF-8 or bytes, in one spelling each") {
+TEST_CASE("messages: a text has one encoding, as UTF-8 or as bytes") {
   CHECK(is_utf8("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"));
   for (const char* wrong : {"\xe9", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
                             "\xe2\x82", "\x80"}) {
@@ -239,7 +239,7 @@ TEST_CASE("messages: texts are UTF-8 or bytes, in one spelling each") {
   CHECK_FALSE(reader.finish().has_value());
 }
 
-TEST_CASE("messages: what a process of another node says unfolds to what was read there") {
+TEST_CASE("messages: the account of a remote process unfolds to what was read there") {
   const auto samples = test::sample_messages();
   const ordered said = read_elsewhere(samples[15])["answer"]["what"]["visits"]["of"][0]["said"][0];
   CHECK(said["state"] == "read");
@@ -271,7 +271,7 @@ TEST_CASE("messages: what a process of another node says unfolds to what was rea
   CHECK(accounts.make(there.said.at(1)).failure->code == error_code::process_gone);
 }
 
-TEST_CASE("messages: tables of a process that cannot be are that process's failure") {
+TEST_CASE("messages: impossible tables of a process are that process's failure") {
   const ordered document = read_elsewhere(test::sample_messages()[15]);
   const auto failure = [&](const std::string& pointer, const ordered& value) {
     ordered other = document;
@@ -299,6 +299,6 @@ TEST_CASE("messages: tables of a process that cannot be are that process's failu
   CHECK_THAT(failure("/processes/entries/strings/1", "n1"), ContainsSubstring("a string twice"));
   CHECK_THAT(failure("/processes/entries/facts/problems/0/entry", 4), ContainsSubstring("a problem of no entry"));
   CHECK_THAT(failure("/directories/entries/hosts", {1, 0, 1}), ContainsSubstring("a string that is not there"));
-  CHECK_THAT(failure("/state", "waiting"), ContainsSubstring("cannot be"));
-  CHECK_THAT(failure("/info", nullptr), ContainsSubstring("cannot be"));
+  CHECK_THAT(failure("/state", "waiting"), ContainsSubstring("contradicts the rest"));
+  CHECK_THAT(failure("/info", nullptr), ContainsSubstring("contradicts the rest"));
 }

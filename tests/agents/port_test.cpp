@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What peers can cost that have not proven their identity. The kernel's figures are the oracle.
+// The cost of peers that have not proven their identity. The kernel's figures are the oracle.
 #include <filesystem>
 #include <fstream>
 
@@ -25,7 +25,7 @@ struct secrets {
   trust agent = trust::for_agent(front.proof()).value();
 };
 
-/// The soft limit of descriptors while it lives.
+/// Sets the soft limit of descriptors for its lifetime.
 class descriptor_limit {
  public:
   explicit descriptor_limit(rlim_t most) {
@@ -48,7 +48,7 @@ std::size_t count_open() {
   return count;
 }
 
-/// Of /proc/self/status, in bytes.
+/// A value of /proc/self/status, in bytes.
 std::size_t memory(const std::string& which) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -58,7 +58,7 @@ std::size_t memory(const std::string& which) {
   return 0;
 }
 
-/// The most memory that this process has had since `from`.
+/// The peak memory of this process since this object was created.
 class memory_peak {
  public:
   memory_peak() {
@@ -71,11 +71,11 @@ class memory_peak {
   std::size_t before_ = 0;
 };
 
-/// Two threads of the attacked process work beside the test: it gives them time until nothing changes any more.
+/// Waits until a value no longer changes: two threads of the attacked process still work.
 template <class Value>
 void settle(Value value) {
   auto last = value();
-  // The sanitizer's own threads may change a figure for ever.
+  // The sanitizer's threads may change a figure forever.
   constexpr int most_looks = 30;
   for (int look = 0; look < most_looks; ++look) {
     ::usleep(300'000);
@@ -87,7 +87,7 @@ constexpr std::size_t many = 3000;
 
 }  // namespace
 
-TEST_CASE("agents' port: 3,000 bare connections leave the descriptors that local ranks need") {
+TEST_CASE("agents' port: 3,000 connections without a handshake leave the descriptors that local ranks need") {
   const bool speak = GENERATE(false, true);
   CAPTURE(speak);
   secrets both_know;
@@ -104,20 +104,20 @@ TEST_CASE("agents' port: 3,000 bare connections leave the descriptors that local
   const auto stacks = ranks->stacks();
   REQUIRE(stacks.ranks.size() == 1);
   CHECK(stacks.ranks[0].taken.has_value());
-  // What reading queues of several ranks opens.
+  // Reading the queues of several ranks opens so many files.
   std::vector<base::unique_fd> files;
   for (int i = 0; i < 300; ++i) files.emplace_back(::open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
   CHECK(static_cast<bool>(files.back()));
 }
 
-TEST_CASE("agents' port: an agent gets through while 3,000 connections say nothing") {
+TEST_CASE("agents' port: an agent can connect while 3,000 other connections are silent") {
   secrets both_know;
   channel both{both_know.front, both_know.agent};
   const descriptor_limit limit(1024);
   const hostile_peer hostile(both.upper->address().endpoints.at(0), {many, "", 0});
   REQUIRE(hostile.connected() == many);
   both.connect();
-  // Its turn comes behind those that the kernel has taken before it.
+  // The connections before it in the kernel's queue have their turn first.
   hello greeting;
   greeting.names.host = "n1";
   REQUIRE(both.lower->send(greeting));
@@ -128,7 +128,7 @@ TEST_CASE("agents' port: an agent gets through while 3,000 connections say nothi
   }));
 }
 
-TEST_CASE("agents' port: a peer that has proven nothing has no memory, however long its handshake is") {
+TEST_CASE("agents' port: an unproven peer takes little memory, however long its handshake is") {
   secrets both_know;
   channel both{both_know.front, both_know.agent};
   const std::string endpoint = both.upper->address().endpoints.at(0);
@@ -143,7 +143,7 @@ TEST_CASE("agents' port: a peer that has proven nothing has no memory, however l
   CHECK(both.next_above()->is_new);
 }
 
-// The hostile half of the next test, as a process of its own.
+// The hostile part of the next test, which runs as a separate process.
 TEST_CASE("a hostile peer sends 400 MB in messages", "[.hostile]") {
   const char* endpoint = ::getenv("HOSTILE_ENDPOINT");
   const auto key = from_hex(::getenv("HOSTILE_KEY") == nullptr ? "" : ::getenv("HOSTILE_KEY"));
@@ -160,7 +160,8 @@ TEST_CASE("a hostile peer sends 400 MB in messages", "[.hostile]") {
   while (sent < 400 && zmq_send(socket.get(), part.data(), part.size(), 0) >= 0) ++sent;
 }
 
-TEST_CASE("agents' port: a key that anybody can make does not give memory, while nobody reads") {
+TEST_CASE(
+    "agents' port: a peer with a valid key but without proof takes little memory while its messages are not read") {
   const private_munge munge;
   if (!munge.why_not().empty()) MPIACQ_SKIP(munge.why_not());
   trust front = trust::for_front_end(munge.socket(), "/nowhere").value();
@@ -171,7 +172,7 @@ TEST_CASE("agents' port: a key that anybody can make does not give memory, while
                      {"HOSTILE_KEY", hex(both.upper->address().key)}};
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const memory_peak peak;
-  // It ends when it has sent 400 MB, or when it can send no more.
+  // The peer ends when it has sent 400 MB, or when it can send no more.
   static_cast<void>(run_command({self, "a hostile peer sends 400 MB in messages"}, how));
   CHECK(peak.grown() < (std::size_t{64} << 20U));
   both.connect_and_greet();

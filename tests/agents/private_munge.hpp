@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A munged of the test's own, with a key and a socket in a scratch folder.
+// A munged for one test, with a key and a socket in a scratch folder.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace mpiacq::test {
 class private_munge {
  public:
   private_munge() {
-    // It wants its socket within everybody's reach.
+    // munged demands that all users can reach its socket.
     ::chmod(folder_.path(".").c_str(), 0755);
     const std::string made =
         "umask 077 && head -c 64 /dev/urandom > munge.key && exec munged --force --num-threads=2 "
         "--socket=$PWD/socket --key-file=$PWD/munge.key --log-file=$PWD/log --pid-file=$PWD/pid --seed-file=$PWD/seed";
-    // The parent of the daemon ends when that answers.
+    // The command ends when the daemon answers.
     const auto begun = run_command({"sh", "-c", "PATH=$PATH:/usr/sbin; " + made}, options());
     why_not_ = begun.exit_code == 0 ? "" : "no munged of the test's own: " + begun.err;
   }
@@ -30,7 +30,7 @@ class private_munge {
   private_munge(const private_munge&) = delete;
   private_munge& operator=(const private_munge&) = delete;
 
-  /// Empty: it runs.
+  /// Why munged does not run; empty: it runs.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] std::string socket() const { return folder_.path(".") + "/socket"; }
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Parts of answers, in whatever order they come and however often.
+// Merging the parts of an answer, in any order and with repetitions.
 #include "tree/reducer.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ answer stacks_of(const rank_set& agents, const std::vector<std::string>& calls) 
 
 }  // namespace
 
-TEST_CASE("reducer: parts make the same whole in any order, and nothing counts twice") {
+TEST_CASE("reducer: parts give the same answer in any order, and none counts twice") {
   std::vector<answer> parts;
   for (std::uint32_t agent = 0; agent < 12; ++agent)
     parts.push_back(stacks_of(rank_set(agent), {"main", agent % 2 == 0 ? "even" : "odd"}));
@@ -50,7 +50,7 @@ TEST_CASE("reducer: parts make the same whole in any order, and nothing counts t
   }
 }
 
-TEST_CASE("reducer: what has been passed on is not taken again, and what comes later is") {
+TEST_CASE("reducer: a part that was taken does not count again, and a later part does") {
   reducer all(1);
   CHECK(all.add(stacks_of(rank_set::parse("1-2").value(), {"main"})));
   CHECK(all.take().agents.text() == "1-2");
@@ -62,7 +62,7 @@ TEST_CASE("reducer: what has been passed on is not taken again, and what comes l
   CHECK(all.covered().text() == "1-3");
 }
 
-TEST_CASE("reducer: an answer that cannot be taken apart is left out, and that is said") {
+TEST_CASE("reducer: a part of which only some agents are new is left out and reported") {
   reducer all(1);
   CHECK(all.add(stacks_of(rank_set(5), {"main"})));
   CHECK(all.add(stacks_of(rank_set::parse("4-6").value(), {"main"})));
@@ -73,12 +73,13 @@ TEST_CASE("reducer: an answer that cannot be taken apart is left out, and that i
   CHECK_THAT(whole.problems[0].why.message, ContainsSubstring("the answer of agents 4,6"));
 }
 
-TEST_CASE("reducer: who is lost after its answer is so with that answer, and who answers after it was lost is not") {
+TEST_CASE(
+    "reducer: an agent lost after its answer is reported with it, and an agent that answers after a loss is not lost") {
   const agent_problem lost{3, error{error_code::process_gone, "its agent has ended"}};
   reducer all(1);
   REQUIRE(all.add(stacks_of(rank_set(3), {"main"})));
   REQUIRE(all.add(answer{1, {}, {lost}, std::nullopt}));
-  // It is told at once, while others are waited for.
+  // The loss is reported at once, while other agents have yet to answer.
   REQUIRE(all.take_problems().has_value());
   const answer with_it = all.take();
   CHECK(with_it.agents.contains(3));
@@ -93,13 +94,13 @@ TEST_CASE("reducer: who is lost after its answer is so with that answer, and who
   CHECK(again.take().problems.empty());
 }
 
-TEST_CASE("reducer: answers to another question are none to this one") {
+TEST_CASE("reducer: answers to another question are ignored") {
   reducer all(2);
   CHECK_FALSE(all.add(stacks_of(rank_set(1), {"main"})));
   CHECK(all.covered().empty());
 }
 
-TEST_CASE("reducer: queues are in order of ranks, whoever had them") {
+TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them") {
   const auto queues_of = [](std::vector<std::uint32_t> ranks) {
     node_queues queues;
     for (const std::uint32_t rank : ranks) {
@@ -126,7 +127,7 @@ TEST_CASE("reducer: queues are in order of ranks, whoever had them") {
   CHECK(queues.held_for == std::chrono::milliseconds(4));
 }
 
-TEST_CASE("reducer: one reason for several ranks is said once") {
+TEST_CASE("reducer: a reason that several ranks share is kept once") {
   const error why{error_code::permission, "kernel.yama.ptrace_scope is 1"};
   reducer all(1);
   all.add({1, rank_set(1), {}, stacks_part{{}, {}, {{rank_set(3), why}}, {}, {why}}});
@@ -202,12 +203,12 @@ bool is_shortened(const rank_queues& rank) {
 
 }  // namespace
 
-TEST_CASE("reducer: a job of 20,000 ranks loses no report, and its groups are kept once") {
+TEST_CASE("reducer: a job of 20,000 ranks keeps all reports, and each group once") {
   constexpr std::uint32_t ranks = 20'000, of_one_agent = 2'000;
   answer_body all = node_queues{};
   for (std::uint32_t first = 0; first < ranks; first += of_one_agent)
     merge(all, read_again(usual_ranks(first, of_one_agent, ranks)));
-  // As a parent passes it on.
+  // Encoded and decoded, as between an agent and its parent.
   const node_queues seen = read_again(std::get<node_queues>(all));
   REQUIRE(seen.ranks.size() == ranks);
   const group_members world = counted_from(0, ranks);
@@ -229,11 +230,11 @@ TEST_CASE("reducer: a job of 20,000 ranks loses no report, and its groups are ke
   CHECK(whole == ranks);
   CHECK(seen.ranks[0].report->communicators[0].group == world);
   CHECK(seen.ranks[ranks - 1].report->communicators[0].group == world);
-  // The world, each rank alone, and the groups of eight.
+  // The world, one group for each rank, and the groups of eight.
   CHECK(lists.size() == 1 + ranks + ranks / 8);
 }
 
-TEST_CASE("reducer: of reports that are too large together the largest are shortened, and only these have a problem") {
+TEST_CASE("reducer: if reports are too large together, the largest are shortened, and only these have a problem") {
   constexpr std::uint32_t nodes = 12;
   answer_body all = node_queues{};
   for (std::uint32_t node = 0; node < nodes; ++node) {
@@ -255,10 +256,10 @@ TEST_CASE("reducer: of reports that are too large together the largest are short
     if (rank.rank % 10 == 9)
       CHECK(rank.report->communicators.at(0).of(queue_class::unexpected).operations.size() > 1000);
   }
-  CHECK(shortened >= 9);  // the last ones may have found room
+  CHECK(shortened >= 9);  // the last ones may fit
 }
 
-TEST_CASE("reducer: message queues that are longer than a message go up shortened, also in several parts") {
+TEST_CASE("reducer: message queues that do not fit into a message are sent shortened, also in several parts") {
   sent_answers sent;
   std::vector<node_queues> came;
   const auto send = [&](const answer& part) {
@@ -289,7 +290,7 @@ TEST_CASE("reducer: message queues that are longer than a message go up shortene
       if (rank.rank % 100 < 50) CHECK(rank.report->communicators.size() == 3);
     }
   }
-  // What cannot be sent for another reason is given up.
+  // An answer that cannot be sent for another reason is not shortened forever.
   answer small{1, rank_set(7), {}, usual_ranks(900, 2, 1000)};
   CHECK_FALSE(sent.send(small, [](const answer&) { return false; }));
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Many looks over trees of which an inner agent is killed during each: every look ends, and nothing is left of any.
+// Looks during each of which an inner agent is killed: every look ends, and no process or descriptor is left.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -16,7 +16,7 @@ using namespace mpiacq::agents;
 namespace {
 
 constexpr std::size_t tree_count = 2;
-/// Agents 1 to 5 have two below them each; so the first five that are started do.
+/// Agents 1 to 5 have two children each: these are the first five that start.
 constexpr std::size_t node_count = 12, inner_count = 5;
 constexpr std::uint32_t fan_out = 2;
 
@@ -32,7 +32,7 @@ std::vector<pid_t> children_of(pid_t process) {
   return all;
 }
 
-/// A tree of agents that are programs, each with a rank. Agent n is that of node n - 1.
+/// A tree of agent programs, each with one rank. Agent n runs on node n - 1.
 class tree_of_programs {
  public:
   tree_of_programs() : nodes_(std::vector<std::vector<std::string>>(node_count, {"in:MPI_Recv"}), 1, fan_out) {
@@ -40,11 +40,11 @@ class tree_of_programs {
       std::vector<std::string> line = {MPIACQ_AGENT};
       for (const std::string& word : arguments_of(nodes_.order_for("n" + std::to_string(i)))) line.push_back(word);
       agents_.push_back(std::make_unique<running_command>(line));
-      // Those that others come behind have to be there before.
+      // Parents must arrive before their children.
       if (i < inner_count) REQUIRE(nodes_.wait_for_agents(i + 1));
     }
     REQUIRE(nodes_.wait_for_agents(node_count));
-    // All are at work then.
+    // Now all agents hold their parent's welcome and have examined their ranks.
     REQUIRE(nodes_.ask(ask_stacks{}).missing.empty());
     for (const auto& agent : agents_) {
       for (const pid_t child : children_of(agent->pid())) helpers_.push_back(child);
@@ -60,7 +60,7 @@ class tree_of_programs {
     }
     return true;
   }
-  /// All agents end with their front end, and what they have started with them.
+  /// Checks that all agents end with their front end, and the processes that they have started end with them.
   void check_end(const rank_set& killed) {
     nodes_.end_front();
     for (std::size_t i = 0; i < node_count; ++i) {
@@ -79,7 +79,7 @@ class tree_of_programs {
   std::vector<pid_t> helpers_;
 };
 
-/// Everybody has been seen, or is one that was killed.
+/// Checks that each agent has answered or was killed.
 void check(const collected_answer& seen, const rank_set& killed) {
   rank_set told;
   if (seen.what) told = std::get<stacks_part>(*seen.what).taken;
@@ -93,11 +93,11 @@ void check(const collected_answer& seen, const rank_set& killed) {
   CHECK(told.count() == node_count);
 }
 
-/// A look during which an agent is killed, and one after it: by then it is known, so that of two that end right after
-/// each other none takes the news of the other with it.
+/// A look during which an agent is killed, and a second look. After the second one the loss is known: if an agent and
+/// its parent ended right after each other, the loss of one could be unknown.
 void look_and_kill(tree_of_programs& tree, std::uint32_t node, rank_set& killed, std::chrono::microseconds when) {
   std::thread killer([&] {
-    // The fault itself is a time.
+    // The moment of the kill is the subject of the test.
     std::this_thread::sleep_for(when);
     tree.kill(node);
   });
@@ -113,11 +113,11 @@ void look_and_kill(tree_of_programs& tree, std::uint32_t node, rank_set& killed,
 
 }  // namespace
 
-TEST_CASE("rounds: looks during each of which an inner agent is killed") {
+TEST_CASE("rounds: looks end and report the killed agent if an inner agent is killed during each") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  // A look takes some ten milliseconds.
+  // A look takes about ten milliseconds.
   std::uniform_int_distribution<int> moment(0, 40'000);
   std::size_t before = 0;
   for (std::size_t number = 0; number < tree_count; ++number) {

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// One message of each kind with something in every member, for tests and as seeds for the fuzzer.
+// One message of each kind with a value in every member, for tests and as seeds for the fuzzer.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ inline call_tree some_tree() {
   add_stack(tree, 0, {"main", "solve", "MPI_Recv"});
   add_stack(tree, 1, {"main", "solve", "MPI_Send"});
   add_stack(tree, 2, {"poll"}, stack_end::no_unwind_info);
-  // A name in no known encoding.
+  // A name that is not UTF-8.
   add_stack(tree, 3, {"main", "caf\xe9"});
   return tree;
 }
@@ -69,7 +69,7 @@ inline node_queues some_queues() {
   return queues;
 }
 
-/// A directory's tables, with something wrong in each, as a process of another node says them.
+/// The account of a remote directory process, with a problem in each table.
 inline mpi2dd::process_account some_account() {
   using namespace mpi2dd;
   process_rows rows;

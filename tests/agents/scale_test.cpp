@@ -1,6 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What must not grow with the number of agents: what comes to the front end, and how often anybody wakes up for
-// nothing.
+// Costs that must not grow with the number of agents: the bytes that reach the front end, and idle wake-ups.
 #include <algorithm>
 #include <semaphore>
 #include <thread>
@@ -26,11 +25,11 @@ namespace {
 
 constexpr std::uint32_t fan_out = 4;
 
-/// What the front end is sent for one look at so many nodes.
+/// The bytes that reach the front end for one look at so many nodes.
 std::uint64_t bytes_of(std::uint32_t count) {
   fake_tree nodes(count, fan_out);
   REQUIRE(nodes.front().agents().size() == count);
-  // Some may be on their way to their parents at the first.
+  // Some agents may still be connecting to their parents during the first look.
   REQUIRE(nodes.stacks().missing.empty());
   const std::uint64_t before = nodes.front().bytes_received();
   const collected_answer all = nodes.stacks();
@@ -39,13 +38,13 @@ std::uint64_t bytes_of(std::uint32_t count) {
   CHECK(seen.tree[call_tree::root].ranks.count() == count * fake_tree::ranks_each);
   CHECK(seen.tree.size() == 7);
   CHECK(nodes.front().direct() == std::min(count, fan_out));
-  // Who has answered has heard of its ranks: they are not kept here.
+  // The front end keeps the ranks of an agent only until its first answer.
   for (const agent_facts& agent : nodes.front().agents()) CHECK(agent.ranks.capacity() == 0);
   return nodes.front().bytes_received() - before;
 }
 
-/// One that nobody is below, given to the front end's care.
-bool is_placed(listener& door, parent_link& below) {
+/// Gives an agent an assignment with the front end as its parent. True when it is connected.
+bool is_assigned(listener& door, parent_link& below) {
   const auto end = clock::now() + most_waiting;
   while (!below.is_connected() && clock::now() < end) {
     auto items = door.poll_items();
@@ -68,7 +67,7 @@ rlim_t soft_limit() {
   return now.rlim_cur;
 }
 
-/// This process is given fewer descriptors while it lives.
+/// Lowers this process's limit of descriptors for its lifetime.
 class lower_limit {
  public:
   explicit lower_limit(rlim_t soft) {
@@ -85,22 +84,23 @@ class lower_limit {
   rlimit before_{};
 };
 
-/// What a command that starts agents has as its limit.
+/// The limit of a command that starts agents.
 std::string limit_of_command() {
   const auto command = starter_command::run({"sh", "-c", "ulimit -n"}, {"n1"}).value();
   REQUIRE(comes_true([&] { return !command->still_runs(); }));
-  return command->last_words();
+  return command->last_message();
 }
 
 }  // namespace
 
-TEST_CASE("scale: what the front end gets of like ranks is what its own children say, however many are below them") {
+TEST_CASE(
+    "scale: for equal ranks the front end receives as much as its own children send, however many agents are below") {
   const std::uint64_t of_one = bytes_of(1);
   CHECK(bytes_of(4) <= 4 * of_one + 100);
   CHECK(bytes_of(64) <= 5 * of_one);
 }
 
-TEST_CASE("scale: an agent that answers to the front end is not woken for anything") {
+TEST_CASE("scale: an idle agent below the front end never wakes up") {
   scratch_folder folder;
   trust upper = trust::for_front_end(folder.path("no-socket"), folder.path(".")).value();
   trust lower = trust::for_agent(upper.proof()).value();
@@ -108,12 +108,12 @@ TEST_CASE("scale: an agent that answers to the front end is not woken for anythi
   const auto context = zmq_context::make().value();
   parent_link place_below(context, lower, door->address(), {}, {{"tcp://127.0.0.1:1"}, {}});
   CHECK(place_below.next_turn() != no_deadline);
-  REQUIRE(is_placed(*door, place_below));
+  REQUIRE(is_assigned(*door, place_below));
   CHECK(place_below.next_turn() == no_deadline);
   CHECK(child_links(*door).next_turn() == no_deadline);
 }
 
-TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is there, and says nothing") {
+TEST_CASE("scale: an agent that owes no answer receives few heartbeats and sends none") {
   fake_front_end front;
   std::counting_semaphore<> may_answer(0);
   std::thread agent([&] {
@@ -132,7 +132,7 @@ TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is
   CHECK(above.next_turn() >= before + between_idle_heartbeats);
   above.put({1, 20'000, ask_stacks{}});
   CHECK(above.next_turn() <= clock::now() + between_heartbeats);
-  // It owes an answer, and says that it is there.
+  // The agent owes an answer, and replies.
   REQUIRE(front.connections().send(peer, heartbeat{}) == sending::done);
   CHECK(front.next<heartbeat>().has_value());
   may_answer.release(2);
@@ -146,7 +146,7 @@ TEST_CASE("scale: an agent that owes no answer is told seldom that its parent is
   agent.join();
 }
 
-TEST_CASE("scale: a parent that listens and is slow to greet is waited for while the front end is there") {
+TEST_CASE("scale: an agent waits for a slow parent while the front end is connected") {
   fake_front_end front;
   const silent_port slow;
   const key_pair keys = make_keys().value();
@@ -161,7 +161,7 @@ TEST_CASE("scale: a parent that listens and is slow to greet is waited for while
   REQUIRE(front.connections().send(greeting->first, told) == sending::done);
   front.connections().forget(greeting->first);
   REQUIRE(slow.is_called());
-  // One that nobody listens at would have been passed by meanwhile.
+  // By now the agent would have left out a parent whose port is closed.
   auto items = front.connections().poll_items();
   CHECK(zmq_poll(items.data(), static_cast<int>(items.size()), 1500) == 0);
   auto parent = zmq_socket::make(context, ZMQ_ROUTER).value();
@@ -182,14 +182,14 @@ TEST_CASE("scale: a parent that listens and is slow to greet is waited for while
   agent.join();
 }
 
-TEST_CASE("scale: the start limit grows with the nodes where they are more than a thousand") {
+TEST_CASE("scale: the start limit grows with the number of nodes above a thousand") {
   using std::chrono::milliseconds;
   CHECK(node_agents::time_for(0, milliseconds(30'000)) == milliseconds(30'000));
   CHECK(node_agents::time_for(1024, milliseconds(30'000)) == milliseconds(30'000));
   CHECK(node_agents::time_for(4096, milliseconds(30'000)) == milliseconds(120'000));
 }
 
-TEST_CASE("scale: a node is found by its names among thousands") {
+TEST_CASE("scale: a node is found by each of its names") {
   const std::vector<std::string> hosts = {"n1", "N2.cluster", "10.0.0.3", "fd00:0::4", "n5.cluster", "n5.elsewhere"};
   const std::vector<node_names> nodes = {{"", "n1.cluster", "", {}},
                                          {"", "n2", "", {}},
@@ -216,27 +216,27 @@ TEST_CASE("scale: a node is found by its names among thousands") {
   CHECK(by_node.find("n6").empty());
 }
 
-TEST_CASE("scale: descriptors for thousands of agents are there, and commands see the limit that was given") {
+TEST_CASE("scale: the descriptor limit is raised for many agents, and commands run with the original one") {
   constexpr rlim_t few = 300;
   constexpr std::size_t connections = 500;
   const lower_limit given(few);
   {
     scoped_fd_limit of_one;
-    of_one.make(1);
+    of_one.reserve(1);
     CHECK(soft_limit() <= 2 * few);
-    scoped_fd_limit room, other;
-    room.make(connections);
+    scoped_fd_limit limit, other;
+    limit.reserve(connections);
     const rlim_t raised = soft_limit();
     CHECK(raised >= few + connections / 2);
-    other.make(2 * connections);
+    other.reserve(2 * connections);
     CHECK(soft_limit() >= raised);
     CHECK_THAT(limit_of_command(), ContainsSubstring("300"));
     CHECK(soft_limit() >= raised);
   }
   CHECK(soft_limit() == few);
   {
-    scoped_fd_limit room;
-    room.make(connections);
+    scoped_fd_limit limit;
+    limit.reserve(connections);
     const rlimit others{few + 1, given.hard()};
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &others) == 0);
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which way agents are started, and in which order the ways are gone; how many commands of ssh run at a time.
+// The order of the ways to start agents, and how many ssh commands run at a time.
 #include <algorithm>
 #include <iterator>
 #include <sstream>
@@ -12,7 +12,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// What is called srun here runs its program once for each node of its list, as a step does.
+/// A fake srun: runs its program once for each node of its list, like a step.
 constexpr auto step = R"(for word; do case $word in --nodelist=*) nodes=${word#*=} ;; esac; done
 while [ "${1#--}" != "$1" ]; do shift; done
 for node in $(echo "$nodes" | tr , ' '); do SLURMD_NODENAME=$node "$@" & done
@@ -21,7 +21,7 @@ wait
 constexpr auto ends_at_once = "echo end >> $folder/log\n";
 constexpr auto no_step = "echo 'srun: error: no step for you' >&2\nexit 1\n";
 
-/// All ways there are: a starter that runs and has none of MPIR's variables, a Slurm job's id, and ssh.
+/// All three ways: a running starter without MPIR's variables, a Slurm job id, and ssh.
 job_ranks_options all_ways(const fake_ssh& ssh, const live_process& starter) {
   job_ranks_options options = ssh.options();
   options.agents.start = agent_start::automatic;
@@ -30,7 +30,7 @@ job_ranks_options all_ways(const fake_ssh& ssh, const live_process& starter) {
   return options;
 }
 
-/// These stand in the text, one behind the other.
+/// Whether the text contains these parts in this order.
 bool in_order(const std::string& text, const std::vector<std::string>& parts) {
   std::size_t at = 0;
   for (const std::string& part : parts) {
@@ -53,7 +53,7 @@ std::size_t count_of(const std::string& text, const std::string& word) {
       std::count(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>(), word));
 }
 
-/// The most that ran at once, by what each says when it begins and when it ends.
+/// The most commands that ran at once: each writes a word when it begins and when it ends.
 std::size_t most_at_once(const std::string& log) {
   std::istringstream words(log);
   std::size_t now = 0, most = 0;
@@ -68,7 +68,7 @@ constexpr auto nobody = [](const std::string&) { return false; };
 
 }  // namespace
 
-TEST_CASE("agents' ways: the starter, then Slurm, then ssh, and a node that none of them reaches has all reasons") {
+TEST_CASE("agents' ways: the starter, then Slurm, then ssh are tried, and an unreached node has all reasons") {
   const fake_ssh ssh;
   ssh.add("srun", no_step);
   const fake_host_job job({"away"});
@@ -77,13 +77,13 @@ TEST_CASE("agents' ways: the starter, then Slurm, then ssh, and a node that none
   REQUIRE(ranks->nodes()[0].why.has_value());
   const std::string& why = ranks->nodes()[0].why->message;
   INFO(why);
-  // The last that was tried is said first.
+  // The last way that was tried comes first.
   CHECK(in_order(why, {"no route to away", "before that", "srun ended with status 1: srun: error: no step for you",
                        "before that", "asking the starter to launch agents"}));
   CHECK(ssh.called() == "srun\nssh\n");
 }
 
-TEST_CASE("agents' ways: where Slurm brings them, ssh is not asked") {
+TEST_CASE("agents' ways: if Slurm starts agents, ssh is not used") {
   const fake_ssh ssh;
   ssh.add("srun", step);
   const fake_host_job job({"n1", "n2"});
@@ -97,7 +97,7 @@ TEST_CASE("agents' ways: where Slurm brings them, ssh is not asked") {
   CHECK(ranks->stacks().taken.text() == "0-1");
 }
 
-TEST_CASE("agents' ways: ssh reaches what the starter and Slurm do not, and no reason is left") {
+TEST_CASE("agents' ways: ssh reaches a node that the starter and Slurm do not, and the node has no problem") {
   const fake_ssh ssh;
   ssh.add("srun", no_step);
   const fake_host_job job({"n1", "away"});
@@ -109,24 +109,24 @@ TEST_CASE("agents' ways: ssh reaches what the starter and Slurm do not, and no r
   CHECK(ranks->stacks().taken.text() == "0");
 }
 
-TEST_CASE("agents' ways: never more than 32 commands of ssh run at a time, and the next has its turn when one ends") {
+TEST_CASE("agents' ways: at most 32 ssh commands run at a time, and the next one starts when one ends") {
   constexpr std::size_t hosts = 70;
   const fake_ssh ssh;
   ssh.add("agent", ends_at_once);
   agents::agent_starters starters;
   REQUIRE(starters.by_ssh(hosts_called(hosts), ssh.path("agent"), {}).has_value());
-  const auto runs = [&] { return starters.may_bring(nobody); };
-  // All of one turn wait for us.
-  REQUIRE(comes_true([&] { return runs() && count_of(ssh.log(), "begin") == agents::agent_starters::most_beginning; }));
-  CHECK_THAT(starters.give_up("late69"), ContainsSubstring("its turn to be reached has not come: 32"));
+  const auto runs = [&] { return starters.has_pending(nobody); };
+  // The first 32 commands wait until the test lets them go on.
+  REQUIRE(comes_true([&] { return runs() && count_of(ssh.log(), "begin") == agents::agent_starters::most_at_once; }));
+  CHECK_THAT(starters.give_up("late69"), ContainsSubstring("its turn has not come: 32"));
   ssh.let_late_ones_come(hosts - 1);
   CHECK(comes_true([&] { return !runs(); }));
   CHECK(count_of(ssh.log(), "begin") == hosts - 1);
   CHECK(count_of(ssh.log(), "end") == hosts - 1);
-  CHECK(most_at_once(ssh.log()) == agents::agent_starters::most_beginning);
+  CHECK(most_at_once(ssh.log()) == agents::agent_starters::most_at_once);
 }
 
-TEST_CASE("agents' ways: a command of ssh whose agent has come makes room for the next, though it runs on") {
+TEST_CASE("agents' ways: an ssh command whose agent has arrived makes room for the next one") {
   constexpr std::size_t hosts = 70;
   const fake_ssh ssh;
   ssh.add("agent", ends_at_once);
@@ -136,7 +136,7 @@ TEST_CASE("agents' ways: a command of ssh whose agent has come makes room for th
   const auto has_come = [&](const std::string& host) { return std::stoul(host.substr(4)) < come; };
   for (const std::size_t begun : {32U, 64U, 70U}) {
     CHECK(comes_true([&] {
-      static_cast<void>(starters.may_bring(has_come));
+      static_cast<void>(starters.has_pending(has_come));
       return count_of(ssh.log(), "begin") >= begun;
     }));
     CHECK(count_of(ssh.log(), "begin") == begun);
@@ -144,7 +144,7 @@ TEST_CASE("agents' ways: a command of ssh whose agent has come makes room for th
   }
   ssh.let_late_ones_come(hosts);
   CHECK(comes_true([&] {
-    static_cast<void>(starters.may_bring(has_come));
+    static_cast<void>(starters.has_pending(has_come));
     return count_of(ssh.log(), "end") == hosts;
   }));
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Agents of several nodes that are one machine: what they say together, and what is left of them.
+// Agents of several nodes that are one machine: their merged answers, and their end.
 #include <deque>
 
 #include "fake_nodes.hpp"
@@ -11,7 +11,7 @@ using namespace mpiacq::agents;
 
 namespace {
 
-/// So many ranks that each receive from the next, and the last from the first.
+/// So many ranks, each of which waits for a message of the next, and the last for the first.
 std::vector<std::vector<std::string>> ring(std::size_t count) {
   std::vector<std::vector<std::string>> words;
   for (std::size_t rank = 0; rank < count; ++rank)
@@ -34,7 +34,7 @@ ask_queues trusting() {
 
 }  // namespace
 
-TEST_CASE("agents: the ranks of two nodes are held and let go together") {
+TEST_CASE("agents: the ranks of two nodes are held and released together") {
   fake_nodes nodes(ring(4), 2);
   const auto agents = start_all(nodes);
   const collected_answer held = nodes.ask(ask_hold{});
@@ -71,7 +71,7 @@ TEST_CASE("agents: a tree of three levels merges stacks on the way") {
     const auto& seen = std::get<stacks_part>(*stacks.what);
     CHECK(seen.taken.text() == "0-6");
     CHECK(seen.tree[call_tree::root].ranks.text() == "0-6");
-    // All stand in one call: what that is called is one node.
+    // All ranks are in the same call, which is one node of the tree.
     bool found = false;
     for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
       const auto& node = seen.tree[i];
@@ -81,7 +81,7 @@ TEST_CASE("agents: a tree of three levels merges stacks on the way") {
   }
 }
 
-TEST_CASE("agents: some ranks are asked, and the others are left alone") {
+TEST_CASE("agents: only the selected ranks are examined") {
   fake_nodes nodes(ring(4), 2);
   const auto agents = start_all(nodes);
   ask_stacks some;
@@ -91,15 +91,15 @@ TEST_CASE("agents: some ranks are asked, and the others are left alone") {
   CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "1-2");
 }
 
-TEST_CASE("agents: a node that nobody wants, and one that is there already, have no agent") {
+TEST_CASE("agents: a node that is not part of the job gets no agent") {
   fake_nodes nodes(ring(1), 1);
-  agent_thread stranger(nodes.order_for("elsewhere"));
+  agent_thread not_needed(nodes.order_for("elsewhere"));
   agent_thread wanted(nodes.order_for("n0"));
   REQUIRE(nodes.wait_for_agents(1));
   CHECK(nodes.front().agents()[0].names.given == "n0");
 }
 
-TEST_CASE("agents: when the front end goes they let their ranks go and end") {
+TEST_CASE("agents: agents release their ranks and end with their front end") {
   fake_nodes nodes(ring(3), 1, 2);
   auto agents = start_all(nodes);
   REQUIRE(nodes.ask(ask_hold{}).missing.empty());
@@ -110,7 +110,7 @@ TEST_CASE("agents: when the front end goes they let their ranks go and end") {
   for (const std::size_t rank : {0U, 1U, 2U}) CHECK(runs_freely(nodes.pid(rank)));
 }
 
-TEST_CASE("agents: one that leaves is named, and the rest goes on") {
+TEST_CASE("agents: an agent that ends is reported, and the others answer") {
   fake_nodes nodes(ring(3), 1);
   auto agents = start_all(nodes);
   agents[1].stop();
@@ -123,7 +123,7 @@ TEST_CASE("agents: one that leaves is named, and the rest goes on") {
   CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "0,2");
 }
 
-TEST_CASE("agents: the wrong key, another run's secret and no secret end an agent with its reason") {
+TEST_CASE("agents: an agent with a wrong key, another run's secret or no secret ends with that reason") {
   fake_nodes nodes(ring(1), 1), other(ring(1), 1);
   agent_order order = nodes.order_for("n0");
   SECTION("the secret of another run") {
@@ -143,16 +143,16 @@ TEST_CASE("agents: the wrong key, another run's secret and no secret end an agen
     CHECK(outcome.error().code == error_code::not_found);
     CHECK_THAT(outcome.error().message, ContainsSubstring("is the home directory the same on all nodes?"));
   }
-  SECTION("no way to prove anything") {
+  SECTION("an unknown kind of proof") {
     order.proof = "trust me";
     CHECK(run_agent(order).error().code == error_code::invalid_argument);
   }
 }
 
-TEST_CASE("agents: one that finds nobody there ends soon, with its reason") {
+TEST_CASE("agents: an agent that reaches no front end ends soon with that reason") {
   fake_nodes nodes(ring(1), 1);
   agent_order order = nodes.order_for("n0");
-  // Nobody listens at this port of the loopback any more, once the listener that had it has gone.
+  // The listener of this port ends at once.
   const auto who = trust::for_agent(order.proof).value();
   order.endpoints = listener::open(who, {true}).value()->address().endpoints;
   const auto begin = clock::now();
@@ -164,7 +164,7 @@ TEST_CASE("agents: one that finds nobody there ends soon, with its reason") {
                  ContainsSubstring("no process answers"));
 }
 
-TEST_CASE("agents: what they are told goes through a command line and comes back") {
+TEST_CASE("agents: an order survives the way through a command line") {
   agent_order order{{"tcp://10.0.0.1:4000", "tcp://[fd00::1]:4000"}, std::string(64, 'a'), "munge", "n1", {}};
   order.at_most = std::chrono::seconds(3600);
   const auto back = parse_agent_order(arguments_of(order));
@@ -179,7 +179,7 @@ TEST_CASE("agents: what they are told goes through a command line and comes back
   };
   CHECK_THAT(wrong({"--to"}), ContainsSubstring("--to lacks its value"));
   CHECK_THAT(wrong({"--key", "12"}), ContainsSubstring("64 hexadecimal digits"));
-  CHECK_THAT(wrong({"--at-most", "-1"}), ContainsSubstring("no number of seconds"));
-  CHECK_THAT(wrong({"--secret", "x"}), ContainsSubstring("no option of an agent"));
+  CHECK_THAT(wrong({"--at-most", "-1"}), ContainsSubstring("not a number of seconds"));
+  CHECK_THAT(wrong({"--secret", "x"}), ContainsSubstring("not an option of an agent"));
   CHECK_THAT(wrong({}), ContainsSubstring("needs --to, --key and --proof"));
 }

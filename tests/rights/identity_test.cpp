@@ -9,7 +9,7 @@
 #include "mpiacq/ranks/node_ranks.hpp"
 #include "proc/process_state.hpp"
 #include "rank_identity.hpp"
-#include "remote/node_answers.hpp"
+#include "node/node_answers.hpp"
 #include "victim.hpp"
 #include "wire/agent_messages.hpp"
 

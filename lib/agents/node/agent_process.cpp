@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "errors/try.hpp"
+#include "node/node_answers.hpp"
 #include "node/visit_worker.hpp"
-#include "remote/node_answers.hpp"
 
 namespace mpiacq {
 

@@ -13,7 +13,7 @@
 #include "errors/no_exceptions.hpp"
 #include "mpiacq/job/job.hpp"
 #include "remote/job_ranks_state.hpp"
-#include "start/awaited_agents_state.hpp"
+#include "remote/awaited_agents_state.hpp"
 
 namespace mpiacq {
 

@@ -113,7 +113,7 @@ std::vector<std::size_t> node_agents::take_in(std::vector<agent_node> nodes) {
 void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
   auto wanted = take_in(std::move(nodes));
   const deadline until = clock::now() + time_for(wanted.size(), options_.start_limit);
-  descriptors_.make(descriptors_of_a_node * wanted.size());
+  descriptors_.reserve(descriptors_of_a_node * wanted.size());
   const auto all_ways = ways();
   for (const agent_start way : all_ways) {
     if (wanted.empty() || can_be_read(options_.stop)) break;
@@ -157,7 +157,7 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
     if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
     node.why = std::move(why);
   }
-  if (asked_) asked_->let_go();
+  if (asked_) asked_->detach();
 }
 
 std::optional<std::vector<rank_process>> node_agents::assign_ranks(const node_names& names) {
@@ -208,8 +208,8 @@ bool node_agents::has_come(const std::string& host) const {
 }
 
 bool node_agents::may_come() {
-  const bool by_command = starters_.may_bring([this](const std::string& host) { return has_come(host); });
-  const bool by_starter = daemons_come_ || has_launched_ || (asked_ && asked_->may_bring());
+  const bool by_command = starters_.has_pending([this](const std::string& host) { return has_come(host); });
+  const bool by_starter = daemons_come_ || has_launched_ || (asked_ && asked_->has_pending());
   return by_command || by_starter;
 }
 
@@ -222,7 +222,7 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
     // Who has launched one has read for all of them what it was asked for.
     if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
       has_launched_ = true;
-      asked_->let_go();
+      asked_->detach();
     }
     const deadline limit = arrived == before ? first_by : until;
     if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop)) return;
@@ -244,7 +244,7 @@ void node_agents::send_away(std::size_t idle) {
 
 error node_agents::missing(const known_node& node, clock::duration waited) {
   std::string words = starters_.give_up(node.host);
-  if (words.empty() && asked_) words = asked_->last_words();
+  if (words.empty() && asked_) words = asked_->last_message();
   if (words.empty()) words = front_->connections().last_refusal();
   const double tenths = std::round(std::chrono::duration<double>(waited) / std::chrono::milliseconds(100));
   return {error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host, tenths / 10,

@@ -22,24 +22,24 @@ std::vector<std::string> split(std::string_view text) {
   return parts;
 }
 
-/// Empty: fine.
-std::string take(agent_order& order, std::string_view option, const std::string& value) {
+/// What is wrong with the option; empty: nothing.
+std::string set_option(agent_order& order, std::string_view option, const std::string& value) {
   if (option == "--to") {
     order.endpoints = split(value);
     return order.endpoints.empty() ? "--to names no address" : "";
   }
   if (option == "--key") {
     order.front_end_key = value;
-    return agents::from_hex(value) ? "" : fmt::format("--key {} is no key of 64 hexadecimal digits", value);
+    return agents::from_hex(value) ? "" : fmt::format("--key {} is not a key of 64 hexadecimal digits", value);
   }
   if (option == "--proof") return order.proof = value, "";
   if (option == "--node") return order.node = value, "";
-  if (option != "--at-most") return fmt::format("{} is no option of an agent", option);
+  if (option != "--at-most") return fmt::format("{} is not an option of an agent", option);
   std::int64_t seconds = 0;
   const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   constexpr std::int64_t most = 10'000'000;
   if (wrong != std::errc() || end != value.data() + value.size() || seconds < 0 || seconds > most)
-    return fmt::format("--at-most {} is no number of seconds", value);
+    return fmt::format("--at-most {} is not a number of seconds", value);
   order.at_most = std::chrono::seconds(seconds);
   return "";
 }
@@ -50,7 +50,7 @@ result<agent_order> parse_agent_order(const std::vector<std::string>& arguments)
   agent_order order;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     if (i + 1 == arguments.size()) return fail(error_code::invalid_argument, arguments[i] + " lacks its value");
-    if (auto wrong = take(order, arguments[i], arguments[i + 1]); !wrong.empty())
+    if (auto wrong = set_option(order, arguments[i], arguments[i + 1]); !wrong.empty())
       return fail(error_code::invalid_argument, std::move(wrong));
   }
   if (order.endpoints.empty() || order.front_end_key.empty() || order.proof.empty())

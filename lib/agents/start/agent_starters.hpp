@@ -15,33 +15,35 @@
 
 namespace mpiacq::agents {
 
+/// The commands of srun and ssh that start agents. They run for as long as their agents.
 class agent_starters {
  public:
-  /// One step of that job, an agent on each of these hosts. Errors as `starter_command::run`.
+  /// Starts one step of that job with an agent on each host. Errors: as `starter_command::run`.
   [[nodiscard]] result<void> by_slurm(const std::string& job_id, const std::vector<std::string>& hosts,
                                       const std::string& program, const agent_order& order);
-  /// A command for each host, `most_beginning` at a time until their agents have come or they have ended: connections
-  /// are set up in one place, and a site's ssh server or address book is not to be flooded. `may_bring` runs the next.
+  /// Starts a command for each host. At most `most_at_once` wait for their agents at a time, so that they do not
+  /// overload a site's ssh or name servers. `has_pending` starts the next ones. Errors: as `starter_command::run`, if
+  /// the first command cannot run.
   [[nodiscard]] result<void> by_ssh(const std::vector<std::string>& hosts, const std::string& program,
                                     const agent_order& order);
 
-  /// Whether one of them still runs whose agents have not all come: neither srun nor ssh ends before its agents.
-  [[nodiscard]] bool may_bring(const std::function<bool(const std::string& host)>& has_come);
-  /// Nobody waits for this host's agent any more. What was said of it last; may be empty.
+  /// Whether more agents may arrive: a command runs whose agents have not all arrived, or hosts wait for their turn.
+  [[nodiscard]] bool has_pending(const std::function<bool(const std::string& host)>& has_arrived);
+  /// The caller waits no longer for this host's agent. Returns the last message about it; may be empty.
   [[nodiscard]] std::string give_up(const std::string& host);
 
-  static constexpr std::size_t most_beginning = 32;
+  static constexpr std::size_t most_at_once = 32;
 
  private:
   struct host_to_reach {
     std::string host;
     std::vector<std::string> line;
   };
-  void run_more(std::size_t begin_now);
+  void run_more(std::size_t count);
   [[nodiscard]] result<void> run(std::vector<std::string> line, std::vector<std::string> hosts);
   std::vector<std::unique_ptr<starter_command>> commands_;
-  std::deque<host_to_reach> waiting_;          ///< for their turn
-  std::map<std::string, std::string> failed_;  ///< hosts whose command could not be run, and why
+  std::deque<host_to_reach> waiting_;          ///< hosts whose turn has not come
+  std::map<std::string, std::string> failed_;  ///< hosts whose command cannot run, and why
 };
 
 }  // namespace mpiacq::agents

@@ -11,10 +11,10 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// For what else the process opens meanwhile.
+/// Descriptors for other parts of the process.
 constexpr std::size_t for_others = 256;
 
-/// The limit is the process's, and several of us may have raised it.
+/// All objects share the process's one limit.
 struct process_limit {
   std::mutex lock;
   std::size_t raised_by = 0;
@@ -36,7 +36,7 @@ std::size_t count_open() {
 
 }  // namespace
 
-void scoped_fd_limit::make(std::size_t more) {
+void scoped_fd_limit::reserve(std::size_t more) {
   process_limit& all = limit();
   const std::lock_guard guard(all.lock);
   const auto raised = base::raise_fd_limit(count_open() + more + for_others);

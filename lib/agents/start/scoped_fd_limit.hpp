@@ -6,8 +6,8 @@
 
 namespace mpiacq::agents {
 
-/// Raises the soft limit of this process, as far as it may without rights of its own. The limit is what it was when the
-/// last of these has gone, unless somebody else has set another. Thread: each by one at a time.
+/// Raises the soft limit for descriptors of this process up to the hard limit. When the last object of this class is
+/// destroyed, the limit is restored, unless the program has set another one meanwhile. Thread: each by one at a time.
 class scoped_fd_limit {
  public:
   scoped_fd_limit() = default;
@@ -15,14 +15,14 @@ class scoped_fd_limit {
   scoped_fd_limit(const scoped_fd_limit&) = delete;
   scoped_fd_limit& operator=(const scoped_fd_limit&) = delete;
 
-  /// For so many more than are open now, where the limit is less.
-  void make(std::size_t more);
+  /// Makes sure that so many more descriptors can be opened, as far as the hard limit permits.
+  void reserve(std::size_t more);
 
  private:
   bool has_raised_ = false;
 };
 
-/// While it lives the limit is what this process was given: for programs that are run, which inherit it.
+/// Restores the process's original limit for its own lifetime, for programs that are started and inherit it.
 class original_descriptor_limit {
  public:
   original_descriptor_limit();

@@ -22,11 +22,12 @@ namespace mpiacq::agents {
 
 namespace {
 
-constexpr std::size_t most_said = 4096;  // the end of it is what tells
+/// Of the output the end is kept: it says what went wrong.
+constexpr std::size_t most_output = 4096;
 constexpr int ending_ms = 2000;
 constexpr int killing_ms = 500;
 
-/// For a POSIX shell.
+/// Quoted for a POSIX shell.
 std::string quoted(const std::string& word) {
   std::string all = "'";
   for (const char c : word) {
@@ -48,7 +49,9 @@ result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::s
   made->hosts_ = std::move(hosts);
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-    return fail(error{error_code::system, fmt::format("a pipe for what {} says", made->program_)}.with_errno(errno));
+    return fail(
+        error{error_code::system, fmt::format("creating a pipe for the output of {}", made->program_)}.with_errno(
+            errno));
   made->output_ = base::unique_fd(ends[0]);
   const base::unique_fd theirs(ends[1]);
   base::spawn_plan plan;
@@ -57,7 +60,7 @@ result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::s
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
   plan.give(STDOUT_FILENO, theirs.get());
   plan.give(STDERR_FILENO, theirs.get());
-  // Behind the plan: it takes no descriptor above the limit.
+  // Only now: a plan refuses descriptors above the limit.
   const int why = [&] {
     const original_descriptor_limit limit;
     return plan.run_from_path(made->child_, std::move(arguments), environ);
@@ -97,8 +100,8 @@ void starter_command::take_output() {
   for (;;) {
     const ssize_t size = ::read(output_.get(), bytes.data(), bytes.size());
     if (size <= 0) return;
-    said_.append(bytes.data(), static_cast<std::size_t>(size));
-    if (said_.size() > most_said) said_.erase(0, said_.size() - most_said);
+    output_text_.append(bytes.data(), static_cast<std::size_t>(size));
+    if (output_text_.size() > most_output) output_text_.erase(0, output_text_.size() - most_output);
   }
 }
 
@@ -111,8 +114,8 @@ bool starter_command::still_runs() {
   return false;
 }
 
-std::string starter_command::last_words() const {
-  std::string said = said_;
+std::string starter_command::last_message() const {
+  std::string said = output_text_;
   while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
   std::replace(said.begin(), said.end(), '\n', ' ');
   std::string how = program_;
@@ -132,7 +135,7 @@ bool is_slurm_job_id(std::string_view text) {
 
 std::vector<std::string> slurm_command(const std::string& job_id, const std::vector<std::string>& hosts,
                                        const std::string& program, const agent_order& order) {
-  // Overlap: the job's own step has the processors and the memory, and the agents take what is left of them.
+  // --overlap: the job's own step has all processors and memory, and the agents share them.
   std::vector<std::string> all = {"srun",
                                   "--jobid=" + job_id,
                                   "--overlap",
@@ -157,7 +160,7 @@ std::vector<std::string> slurm_command(const std::string& job_id, const std::vec
 std::vector<std::string> ssh_command(const std::string& host, const std::string& program, const agent_order& order) {
   agent_order here = order;
   here.node = host;
-  // Nobody is there to be asked for a password or a key's fingerprint.
+  // BatchMode: ssh must not ask for a password or the confirmation of a key.
   std::vector<std::string> all = {"ssh", "-n", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--", host};
   all.push_back(quoted(program));
   for (const std::string& word : arguments_of(here)) all.push_back(quoted(word));

@@ -15,26 +15,26 @@
 
 namespace mpiacq::agents {
 
-/// One command that runs for as long as its agents do.
+/// A command of srun or ssh. It runs for as long as its agents do.
 class starter_command {
  public:
-  /// In a process group of its own, so that the terminal's signals are ours to deal with; standard input is /dev/null.
-  /// not_found: no such program in PATH.
+  /// Runs it in a process group of its own, so that the terminal's signals do not reach it, with /dev/null as standard
+  /// input. Errors: not_found (no such program in PATH); system.
   [[nodiscard]] static result<std::unique_ptr<starter_command>> run(std::vector<std::string> arguments,
                                                                     std::vector<std::string> hosts);
-  /// Waits until it has ended, two seconds at most; then it is ended.
+  /// Waits until the command has ended, for two seconds; then ends it.
   ~starter_command();
   starter_command(const starter_command&) = delete;
   starter_command& operator=(const starter_command&) = delete;
 
-  /// The nodes that it is for.
+  /// The hosts on which it starts agents.
   [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
-  /// Nobody waits for its agents any more.
+  /// Ends the command: the caller waits no longer for its agents.
   void abandon();
-  /// Takes what it has said. True while it runs.
+  /// Takes the command's output. True while it runs.
   bool still_runs();
-  /// "srun ended with status 1: ..."; what it said last, where it still runs.
-  [[nodiscard]] std::string last_words() const;
+  /// "srun ended with status 1: ...", or the last output of a command that still runs.
+  [[nodiscard]] std::string last_message() const;
 
  private:
   starter_command() = default;
@@ -45,19 +45,19 @@ class starter_command {
   pid_t child_ = -1;
   base::unique_fd output_;
   base::unique_fd process_;
-  std::string said_;
+  std::string output_text_;
   int status_ = 0;
   bool ended_ = false;
 };
 
-/// srun for all of them at once.
+/// One srun command for all hosts.
 [[nodiscard]] std::vector<std::string> slurm_command(const std::string& job_id, const std::vector<std::string>& hosts,
                                                      const std::string& program, const agent_order& order);
-/// Whether a text can be the id of a job of Slurm: a number, or two with '_' (an array's task) or '+' (a heterogeneous
-/// job's part) between them. It comes out of another process's memory, and goes into srun's command line.
+/// Whether a text can be the id of a Slurm job: a number, or two with '_' (a task of an array) or '+' (a component of a
+/// heterogeneous job) between them. The text comes from another process's memory and goes into srun's command line.
 [[nodiscard]] bool is_slurm_job_id(std::string_view text);
 
-/// ssh for one of them. A remote shell reads the words: they are quoted for it.
+/// The ssh command for one host. Its words are quoted, because a remote shell reads them.
 [[nodiscard]] std::vector<std::string> ssh_command(const std::string& host, const std::string& program,
                                                    const agent_order& order);
 

@@ -6,21 +6,23 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::agents {
 
 namespace {
 
 constexpr auto shell = "/bin/sh";
-/// $0 is the agent, $@ what it is told.
-constexpr auto become_agent = "[ -x \"$0\" ] && exec \"$0\" \"$@\" >/dev/null 2>&1; exit 0";
-/// MPIR_server_arguments (MPIR 1.1, 9.16). No starter is known that has less.
+/// $0 is the agent's path, $@ its arguments.
+constexpr auto run_agent_script = "[ -x \"$0\" ] && exec \"$0\" \"$@\" >/dev/null 2>&1; exit 0";
+/// The size of MPIR_server_arguments (MPIR 1.1, 9.16). No starter with less is known.
 constexpr std::size_t room = 1024;
 
 }  // namespace
 
 result<mpir::daemon_request> daemons_for(const std::string& program, agent_order order) {
   for (;;) {
-    mpir::daemon_request request{shell, {"-c", become_agent, program}};
+    mpir::daemon_request request{shell, {"-c", run_agent_script, program}};
     const auto words = arguments_of(order);
     request.arguments.insert(request.arguments.end(), words.begin(), words.end());
     const auto encoded = mpir::encode_server_arguments(request.arguments, room);
@@ -33,7 +35,7 @@ result<mpir::daemon_request> daemons_for(const std::string& program, agent_order
 
 result<std::unique_ptr<starter_daemons>> starter_daemons::ask(process_id starter, const mpir::daemon_request& request) {
   job_options how;
-  how.debug_files.debuginfod = false;  // a download would hold the starter
+  how.debug_files.debuginfod = false;  // a download would keep the starter stopped
   how.interface = interface_kind::mpir;
   how.follow_ranks = false;
   how.daemons = request;
@@ -44,14 +46,14 @@ result<std::unique_ptr<starter_daemons>> starter_daemons::ask(process_id starter
   if (!made->starter_) return fail(error_code::process_gone, "the starter has ended");
   const auto asked = made->starter_->facts().daemons;
   if (!has_table || (asked != mpir::daemon_launch::by_fifo && asked != mpir::daemon_launch::by_polling)) {
-    const std::string& words = made->last_words_;
+    const std::string& words = made->last_message_;
     return fail(error_code::unsupported, words.empty() ? "the starter cannot launch agents" : words);
   }
-  if (auto going = made->starter_->resume(); !going) return fail(std::move(going).error());
+  TRY(made->starter_->resume());
   return made;
 }
 
-bool starter_daemons::may_bring() {
+bool starter_daemons::has_pending() {
   if (starter_ && take_events() && starter_) note(starter_->resume());
   return starter_ != nullptr;
 }
@@ -61,14 +63,14 @@ bool starter_daemons::take_events() {
   for (;;) {
     auto event = starter_->next(clock::now());
     if (!event) {
-      last_words_ = event.error().message;
+      last_message_ = event.error().message;
       starter_.reset();
       return false;
     }
     if (!*event) return is_stopped;
-    if (const auto* notice = std::get_if<job_notice>(&**event)) last_words_ = notice->what.message;
+    if (const auto* notice = std::get_if<job_notice>(&**event)) last_message_ = notice->what.message;
     if (std::holds_alternative<starter_ended>(**event)) {
-      last_words_ = "the starter has ended";
+      last_message_ = "the starter has ended";
       starter_.reset();
       return false;
     }
@@ -77,14 +79,14 @@ bool starter_daemons::take_events() {
   }
 }
 
-void starter_daemons::let_go() {
+void starter_daemons::detach() {
   if (!starter_) return;
   note(starter_->detach(leave::running));
   starter_.reset();
 }
 
 void starter_daemons::note(const result<void>& done) {
-  if (!done) last_words_ = done.error().message;
+  if (!done) last_message_ = done.error().message;
 }
 
 }  // namespace mpiacq::agents

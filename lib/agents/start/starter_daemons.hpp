@@ -12,34 +12,35 @@
 
 namespace mpiacq::agents {
 
-/// What a starter is asked to launch: a shell that becomes the agent where its file is there. A starter may end its job
-/// over a daemon that cannot be run on some node (Open MPI 4.1 does, also a job that it has been asked for later), and
-/// it passes on what daemons print: so there is one everywhere, and it prints nothing. Of the addresses it has as many
-/// as there is room for. Errors: as `mpir::encode_server_arguments`.
+/// The request for a starter: a shell that executes the agent if its file exists, and discards its output. The daemon
+/// must run on every node, because a starter may end its job otherwise (Open MPI 4.1 does, also for a request to a
+/// running job), and must print nothing, because starters pass on the output of daemons. The request has as many of the
+/// addresses as fit. Errors: as `mpir::encode_server_arguments`.
 [[nodiscard]] result<mpir::daemon_request> daemons_for(const std::string& program, agent_order order);
 
-/// A starter that runs already, attached to until its daemons have come.
+/// A running starter, to which mpiacq attaches until the starter's daemons have arrived.
 /// Thread: one at a time.
 class starter_daemons {
  public:
-  /// Asks it, and lets it run. Errors: as `job::attach`; unsupported (it can launch none, or has no table yet).
+  /// Writes the request and resumes the starter. Errors: as `job::attach`; unsupported (the starter cannot launch
+  /// daemons, or has no table yet).
   [[nodiscard]] static result<std::unique_ptr<starter_daemons>> ask(process_id starter,
                                                                     const mpir::daemon_request& request);
-  /// Does what there is to do. True while it may still launch them.
-  [[nodiscard]] bool may_bring();
-  /// They come: nobody needs the starter any more. It is let go, with nothing of ours left in it.
-  void let_go();
-  /// What went wrong last; may be empty.
-  [[nodiscard]] const std::string& last_words() const { return last_words_; }
+  /// Handles the starter's events. True while it may still launch daemons.
+  [[nodiscard]] bool has_pending();
+  /// Detaches from the starter, and restores its variables. To be called when the first daemon has arrived.
+  void detach();
+  /// The last problem; may be empty.
+  [[nodiscard]] const std::string& last_message() const { return last_message_; }
 
  private:
   explicit starter_daemons(std::unique_ptr<job> starter) : starter_(std::move(starter)) {}
-  /// Takes all that has happened by now. True where the starter is stopped for us.
+  /// Takes all events that have arrived. True if the starter is stopped and must be resumed.
   [[nodiscard]] bool take_events();
   void note(const result<void>& done);
 
-  std::unique_ptr<job> starter_;  ///< null once it has been let go, or has ended
-  std::string last_words_;
+  std::unique_ptr<job> starter_;  ///< null once it is detached from, or has ended
+  std::string last_message_;
 };
 
 }  // namespace mpiacq::agents

@@ -22,7 +22,7 @@
 #include "mpiacq/ranks/rank_set.hpp"
 #include "mpiacq/ranks/rank_stacks.hpp"
 #include "wire/cbor.hpp"
-#include "wire/loss_accounts.hpp"
+#include "wire/process_accounts.hpp"
 
 namespace mpiacq::agents {
 

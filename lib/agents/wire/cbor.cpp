@@ -9,12 +9,13 @@ namespace mpiacq::agents {
 
 namespace {
 
-constexpr unsigned first_one_byte = 24;  // of a head's low five bits: the value stands in 1, 2, 4, 8 bytes behind it
+/// The lowest value of a head's five low bits with which the number stands in 1, 2, 4 or 8 bytes behind the head.
+constexpr unsigned first_one_byte = 24;
 constexpr unsigned major_unsigned = 0, major_negative = 1, major_bytes = 2, major_text = 3, major_array = 4,
                    major_map = 5;
 constexpr std::byte byte_false{0xf4}, byte_true{0xf5}, byte_null{0xf6};
 
-/// How many bytes a UTF-8 sequence has that begins with this one; 0: none does.
+/// The length of a UTF-8 sequence with this first byte; 0: there is none.
 std::size_t sequence_length(unsigned first) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return 2;
@@ -23,7 +24,7 @@ std::size_t sequence_length(unsigned first) {
   return 0;
 }
 
-/// The second byte of some is bounded further: else there were two spellings, surrogates, or no such code point.
+/// Some first bytes restrict the second one: this excludes overlong sequences, surrogates, and invalid code points.
 bool second_fits(unsigned first, unsigned second) {
   if (first == 0xe0) return second >= 0xa0;
   if (first == 0xed) return second <= 0x9f;
@@ -84,8 +85,8 @@ void cbor_reader::give_up(error_code code, std::string why) {
   rest_ = {};
 }
 
-void cbor_reader::not_there(std::string_view wanted) {
-  give_up(error_code::bad_format, fmt::format("a message that cannot be read: {} should stand there", wanted));
+void cbor_reader::not_there(std::string_view expected) {
+  give_up(error_code::bad_format, fmt::format("a message cannot be read: {} is expected there", expected));
 }
 
 std::span<const std::byte> cbor_reader::take(std::uint64_t size) {
@@ -98,7 +99,7 @@ std::span<const std::byte> cbor_reader::take(std::uint64_t size) {
   return taken;
 }
 
-/// Majors 0 to 5 only, and only the shortest form.
+/// Accepts only the majors 0 to 5 in the shortest form.
 cbor_reader::item cbor_reader::any_head() {
   if (!fine_ || rest_.empty()) return {};
   const auto first = std::to_integer<unsigned>(rest_.front());
@@ -120,12 +121,12 @@ cbor_reader::item cbor_reader::any_head() {
   return {major, value};
 }
 
-cbor_reader::item cbor_reader::head(std::string_view wanted, unsigned major) {
+cbor_reader::item cbor_reader::head(std::string_view expected, unsigned major) {
   const auto before = rest_;
   const item found = any_head();
   if (found.major == major) return found;
   rest_ = before;
-  not_there(wanted);
+  not_there(expected);
   return {};
 }
 
@@ -158,7 +159,7 @@ bool cbor_reader::get_bool() {
   return is_true;
 }
 
-bool cbor_reader::passed_null() {
+bool cbor_reader::skip_null() {
   if (rest_.empty() || rest_.front() != byte_null) return false;
   rest_ = rest_.subspan(1);
   return true;
@@ -178,9 +179,9 @@ std::string_view cbor_reader::get_text() {
   }
   const auto bytes = take(found.value);
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  // One spelling each: what could stand as a text does.
+  // Each value has one encoding: UTF-8 must be a text string.
   if (fine_ && is_utf8(text) != (found.major == major_text)) {
-    not_there("a text in UTF-8, or a byte string that is none");
+    not_there("a text in UTF-8, or a byte string that is not UTF-8");
     return {};
   }
   return text;
@@ -194,8 +195,8 @@ std::size_t cbor_reader::begin_array() {
 }
 
 void cbor_reader::begin_map(std::size_t count) {
-  const std::string wanted = fmt::format("an object of {} members", count);
-  if (head(wanted, major_map).value != count) not_there(wanted);
+  const std::string expected = fmt::format("an object of {} members", count);
+  if (head(expected, major_map).value != count) not_there(expected);
 }
 
 void cbor_reader::key(std::string_view expected) {

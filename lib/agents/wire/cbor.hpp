@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// CBOR (RFC 8949) as these documents use it: numbers, texts, byte strings, booleans, null, arrays and maps of a known
-// length, each head in its shortest form. Tags, floats and indefinite lengths do not occur.
+// The part of CBOR (RFC 8949) that messages use: integers, texts, byte strings, booleans, null, and arrays and maps of
+// definite length, each head in its shortest form. Tags, floats and indefinite lengths do not occur.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@
 
 namespace mpiacq::agents {
 
-/// Bytes of the longest document.
+/// The size of the longest document, in bytes.
 inline constexpr std::size_t most_written = std::size_t{64} << 20U;
 
-/// Keeps the first `most_written` bytes and one more: a longer document is never sent, and only its length counts.
+/// Keeps the first `most_written` bytes and one more: a longer document is never sent, and only its excessive length
+/// matters.
 class cbor_writer {
  public:
   void put_unsigned(std::uint64_t value) { head(0, value); }
@@ -25,7 +26,7 @@ class cbor_writer {
   void put_bool(bool value) { byte(value ? 0xf5 : 0xf4); }
   void put_null() { byte(0xf6); }
   void put_bytes(std::span<const std::byte> bytes);
-  /// As a text where it is UTF-8, else as a byte string: names come out of foreign files.
+  /// Writes a text string if the bytes are UTF-8, otherwise a byte string: names come from foreign files.
   void put_text(std::string_view text);
   /// `count` elements follow.
   void begin_array(std::size_t count) { head(4, count); }
@@ -44,8 +45,8 @@ class cbor_writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what it is asked for, in order. The first thing that is not there ends it: from then on everything is empty,
-/// and `failure` says what was wanted at which byte. Trusts no length.
+/// Reads values in order. The first value that is not what the caller expects ends the reading: all further values are
+/// empty, and `finish` returns what was expected at which byte. The reader trusts no length.
 class cbor_reader {
  public:
   explicit cbor_reader(std::span<const std::byte> bytes) : all_(bytes), rest_(bytes) {}
@@ -53,23 +54,23 @@ class cbor_reader {
   [[nodiscard]] std::uint64_t get_unsigned(std::uint64_t most = UINT64_MAX);
   [[nodiscard]] std::int64_t get_integer();
   [[nodiscard]] bool get_bool();
-  /// Whether a null comes next; then it is passed.
-  [[nodiscard]] bool passed_null();
+  /// Skips a null. False if the next value is not null.
+  [[nodiscard]] bool skip_null();
   [[nodiscard]] std::span<const std::byte> get_bytes();
   [[nodiscard]] std::string_view get_text();
-  /// How many elements follow: never more than there are bytes left.
+  /// The number of elements that follow: never more than the remaining bytes.
   [[nodiscard]] std::size_t begin_array();
-  /// That just so many pairs follow.
+  /// Expects exactly so many pairs.
   void begin_map(std::size_t count);
-  /// That this key comes next.
+  /// Expects this key.
   void key(std::string_view expected);
-  /// The key that comes next, one of several.
+  /// The next key, if several are possible.
   [[nodiscard]] std::string_view get_key() { return get_text(); }
 
-  /// For what a value means, beyond its form.
+  /// Ends the reading because of what a value means.
   void give_up(error_code code, std::string why);
   [[nodiscard]] bool fine() const { return fine_; }
-  /// Nothing was wrong, and nothing is left over.
+  /// An error if something was wrong, or if bytes are left over.
   [[nodiscard]] result<void> finish();
 
  private:
@@ -77,10 +78,10 @@ class cbor_reader {
     unsigned major = 8;  ///< 8: none
     std::uint64_t value = 0;
   };
-  [[nodiscard]] item head(std::string_view wanted, unsigned major);
+  [[nodiscard]] item head(std::string_view expected, unsigned major);
   [[nodiscard]] item any_head();
   [[nodiscard]] std::span<const std::byte> take(std::uint64_t size);
-  void not_there(std::string_view wanted);
+  void not_there(std::string_view expected);
 
   std::span<const std::byte> all_;
   std::span<const std::byte> rest_;
@@ -88,7 +89,7 @@ class cbor_reader {
   error failure_;
 };
 
-/// RFC 3629: no surrogates, nothing longer than it must be.
+/// RFC 3629: no surrogates, no overlong sequences.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 }  // namespace mpiacq::agents

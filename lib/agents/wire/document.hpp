@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Values as parts of documents. A structure names its members once, in `members`, and goes both ways by that; an
-// enumerator stands as the text that `name` gives it.
+// Values as parts of documents. A structure names its members once, in `members`, for writing and reading. An
+// enumerator is written as the text that `name` returns for it.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 
 namespace mpiacq::agents {
 
-/// A member and the key that it stands under.
+/// A member and its key.
 template <class Pointer>
 struct member {
   std::string_view key;
@@ -37,17 +37,18 @@ struct member {
 template <class Pointer>
 member(const char*, Pointer) -> member<Pointer>;
 
-/// The members of T, as a tuple. Specialised for each structure.
+/// The members of T as a tuple. Specialised for each structure.
 template <class T>
 inline constexpr std::nullptr_t members = nullptr;
 /// The last enumerator of T. Specialised for each enumeration.
 template <class T>
 inline constexpr std::nullptr_t last_of = nullptr;
-/// The key that an alternative of a variant stands under.
+/// The key of an alternative of a variant.
 template <class T>
 inline constexpr std::nullptr_t kind_of = nullptr;
 
-/// A type that stands in documents as another one, `stand_in<T>::type`, with `to(const T&)` and `from(type)`, a result.
+/// Specialised for types that are written as another type, `stand_in<T>::type`, by `to(const T&)`, and read by
+/// `from(type)`, which returns a result.
 template <class T>
 struct stand_in {};
 template <class T>
@@ -189,7 +190,7 @@ class document_reader : public cbor_reader {
         value = static_cast<T>(i);
         if (name(value) == text) return;
       }
-      give_up(error_code::bad_format, "a word that is none of those which may stand there");
+      give_up(error_code::bad_format, "an unknown word");
     } else {
       value = static_cast<T>(get_unsigned(last));
     }
@@ -204,7 +205,7 @@ class document_reader : public cbor_reader {
     id = detail::identity<Tag>{get_integer()};
   }
   void get(std::chrono::steady_clock::duration& time) {
-    constexpr std::int64_t most = std::int64_t{1} << 50U;  // 35 years: more would overflow in nanoseconds
+    constexpr std::int64_t most = std::int64_t{1} << 50U;  // 35 years: more overflows in nanoseconds
     const std::int64_t count = get_integer();
     if (count < -most || count > most) return give_up(error_code::bad_format, "a time is out of its range");
     time = std::chrono::microseconds{count};
@@ -225,7 +226,7 @@ class document_reader : public cbor_reader {
     if (begin_array() != Size) return give_up(error_code::bad_format, "an array has another length");
     for (T& one : all) get(one);
   }
-  /// Grows as its elements are read: a count alone allocates nothing.
+  /// The vector grows as its elements are read: a count alone allocates nothing.
   template <class T>
   void get(std::vector<T>& all) {
     all.clear();
@@ -234,7 +235,7 @@ class document_reader : public cbor_reader {
   template <class T>
   void get(std::optional<T>& maybe) {
     maybe.reset();
-    if (!passed_null()) get(maybe.emplace());
+    if (!skip_null()) get(maybe.emplace());
   }
   template <class T>
   void get(result<T>& outcome) {
@@ -256,7 +257,7 @@ class document_reader : public cbor_reader {
   template <class... Ts>
   void get_alternative(std::variant<Ts...>& one_of) {
     const std::string_view kind = get_key();
-    if (!(get_if<Ts>(kind, one_of) || ...)) give_up(error_code::bad_format, "a kind that nobody knows");
+    if (!(get_if<Ts>(kind, one_of) || ...)) give_up(error_code::bad_format, "an unknown kind");
   }
   template <has_stand_in T>
   void get(T& value) {
@@ -290,12 +291,13 @@ class document_reader : public cbor_reader {
     get(one_of.template emplace<T>());
     return true;
   }
-  /// Only as `text` would write it.
+  /// Accepts only the form that `text` writes.
   template <class T>
   void get_parsed(T& value) {
     const std::string_view text = get_text();
     auto parsed = T::parse(text);
-    if (!parsed || parsed->text() != text) return give_up(error_code::bad_format, "no ranks in order");
+    if (!parsed || parsed->text() != text)
+      return give_up(error_code::bad_format, "not a set of ranks in its usual form");
     value = std::move(*parsed);
   }
 };

@@ -10,10 +10,10 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Numbers of ranks and steps between them: so that no sum of them overflows.
+/// Bounds ranks and the steps between them, so that no sum overflows.
 constexpr std::int64_t most_number = std::int64_t{1} << 33U;
 
-/// The groups of a document, each list once. Equal groups share a list (`report_budget`).
+/// Collects the groups of a document, each list once. Equal groups share a list (`report_budget`).
 class group_pool {
  public:
   explicit group_pool(std::vector<group_part>& groups) : groups_(groups) {}
@@ -29,12 +29,12 @@ class group_pool {
   std::vector<group_part>& groups_;
 };
 
-/// Gives groups back. Each is made once, and counts once.
+/// Restores groups. Each is created once, and counts once.
 class group_maker {
  public:
   group_maker(const std::vector<group_part>& groups, std::uint64_t most_members)
       : groups_(groups), made_(groups.size()), left_(most_members) {}
-  /// Error: the document is wrong. The group stays empty where there is no room for it, and `left_out` says so.
+  /// Error: the document is wrong. If there is no room for the group, it stays empty, and `left_out` becomes true.
   result<void> make(std::optional<std::uint32_t> place, std::optional<group_members>& group, bool& left_out) {
     if (!place) return {};
     if (*place >= groups_.size()) return fail(error_code::bad_format, "a communicator's group is not there");
@@ -54,7 +54,7 @@ class group_maker {
   }
 
  private:
-  /// More than there is room for: all that is certain is that it is more.
+  /// The number of members. If it exceeds the room, the result is some number that exceeds it.
   [[nodiscard]] result<std::uint64_t> count(const group_part& runs) const {
     std::uint64_t all = 0;
     for (const group_run& run : runs) {
@@ -75,7 +75,7 @@ class group_maker {
   }
 
   const std::vector<group_part>& groups_;
-  /// By place. The inner value is empty where there is no room for the group.
+  /// By index. The inner value is empty if there is no room for the group.
   std::vector<std::optional<std::optional<group_members>>> made_;
   std::uint64_t left_;
 };

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Message queues in documents. Groups of communicators stand apart, each different one once, as runs of numbers: every
-// rank of a job has the group of its world, and it is a line of text for all of them.
+// Message queues in documents. The groups of communicators are separate, each different one once, as runs of numbers:
+// every rank of a job has the group of its world, and all of them share a few bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct group_run {
   std::uint64_t count = 1;
 };
 using group_part = std::vector<group_run>;
-/// Which groups a communicator has, by their places among the document's.
+/// The groups of a communicator, as indices into `queues_part::groups`.
 struct groups_used {
   std::optional<std::uint32_t> group;
   std::optional<std::uint32_t> remote_group;
 };
 struct queues_part {
   std::vector<group_part> groups;
-  std::vector<rank_queues> ranks;              ///< the groups of their communicators do not stand with them
+  std::vector<rank_queues> ranks;              ///< without the groups of their communicators
   std::vector<std::vector<groups_used>> used;  ///< for each rank, for each of its communicators
   std::vector<rank_activity> doing;
   std::vector<std::optional<std::string>> pml;
@@ -37,8 +37,8 @@ struct queues_part {
   std::vector<error> problems;
 };
 
-/// The groups of a document with so many ranks have no more members than this together. A group that several
-/// communicators use counts once. Groups beyond that are left out, and the ranks that use them have a problem.
+/// The bound for the members of all groups in a document with so many ranks. A group that several communicators use
+/// counts once. Groups beyond the bound are left out, and the ranks that use them have a problem.
 [[nodiscard]] std::uint64_t most_group_members(std::size_t ranks);
 
 [[nodiscard]] group_part runs_of(const std::vector<std::int64_t>& group);

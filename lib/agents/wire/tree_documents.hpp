@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Call trees in documents: the nodes of a `mpiacq.stacks/1` document, and what merging needs beside.
+// Call trees in documents: the nodes of a `mpiacq.stacks/1` document, and what merging needs in addition.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace mpiacq::agents {
 
-/// Most nodes have all ranks of their parent, and all of them at all times: such a set is not said again. What ranks
-/// cost is then where they part, however deep the tree is.
+/// Most nodes have the same ranks as their parent, in all samples. Such a set is not sent again, so that the size
+/// depends on where ranks part, and not on the depth of the tree.
 struct tree_node_part {
   std::uint32_t parent = 0;
   std::optional<code_place> place;
   bool inlined = false;
   stack_end end = stack_end::outermost;
   std::string why;
-  std::optional<rank_set> ranks;             ///< empty: those of its parent
-  std::optional<rank_set> standing, steady;  ///< empty: all that are here
+  std::optional<rank_set> ranks;             ///< empty: equal to those of the parent
+  std::optional<rank_set> standing, steady;  ///< empty: equal to `ranks`
   std::uint64_t count = 0, ending = 0, threads = 0;
 };
 struct tree_part {

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What MPI2DD processes say of themselves in documents.
+// Accounts of MPI2DD processes in documents.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 #include "mpiacq/mpi2dd/mpi2dd_reading.hpp"
 #include "wire/document.hpp"
-#include "wire/loss_accounts.hpp"
+#include "wire/process_accounts.hpp"
 
 namespace mpiacq::agents {
 
-/// The draft's, or another byte.
+/// A state of the draft, or any other byte.
 template <>
 struct stand_in<mpi2dd::debug_state> {
   using type = std::uint8_t;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "start/awaited_agents_state.hpp"
+#include "remote/awaited_agents_state.hpp"
 
 namespace mpiacq {
 

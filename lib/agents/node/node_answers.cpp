@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "remote/node_answers.hpp"
+#include "node/node_answers.hpp"
 
 #include <memory>
 #include <utility>

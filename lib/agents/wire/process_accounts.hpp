@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What MPI2DD processes say of themselves as it travels: plain values, and columns of tables as runs of numbers, since
-// pids and ranks mostly follow each other, and hosts are mostly the same. Only who wants the tables unfolds them.
+// Accounts of MPI2DD processes in the form in which they are sent: plain values, with the columns of tables as runs of
+// numbers, because pids and ranks are mostly consecutive, and hosts mostly equal. Only the front end unfolds them.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,8 @@ struct account_part {
 };
 [[nodiscard]] account_part part_of(const mpi2dd::process_account& said);
 
-/// Unfolds accounts. What is wrong with one is its failure: all together have no more than so many numbers, for a run
-/// of many costs few bytes.
+/// Unfolds accounts. An account that is wrong becomes a failure. All accounts together may have `most_numbers` numbers,
+/// because a few bytes can describe a very long run.
 class account_maker {
  public:
   static constexpr std::uint64_t most_numbers = std::uint64_t{1} << 26U;

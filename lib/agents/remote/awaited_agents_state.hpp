@@ -12,7 +12,7 @@ namespace mpiacq {
 
 struct awaited_agents::state {
   state() = default;
-  /// A forked child has a copy, whose end changes nothing: what libzmq has there cannot be ended, and stays.
+  /// In a forked child, the copy of libzmq's threads and sockets cannot be ended: it is left alone.
   ~state() {
     if (::getpid() != made_in) static_cast<void>(agents.release());
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "wire/loss_accounts.hpp"
+#include "wire/process_accounts.hpp"
 
 #include <span>
 #include <utility>
@@ -63,7 +63,7 @@ auto part_of(const mpi2dd::table_reading<Entries>& reading) {
   return part;
 }
 
-/// Gives columns back, and counts what that takes. The first that is wrong ends it.
+/// Unfolds columns and counts their numbers. Stops at the first wrong column.
 class column_maker {
  public:
   explicit column_maker(std::uint64_t& left) : left_(left) {}
@@ -81,7 +81,7 @@ class column_maker {
   }
   [[nodiscard]] const std::optional<error>& why() const { return why_; }
 
-  /// The table of what a part has; nothing where that is wrong.
+  /// The table; empty if one of its columns is wrong.
   template <class Entries, class Rows>
   std::optional<Entries> checked(result<Entries> (*make_entries)(Rows), Rows rows) {
     if (why_) return std::nullopt;
@@ -96,7 +96,7 @@ class column_maker {
   void add_run(std::vector<Number>& numbers, std::int64_t first, std::int64_t step, std::uint64_t count) {
     if (count > left_) return give_up(error_code::limit, "tables have too many entries together");
     left_ -= count;
-    // So that no sum of them overflows.
+    // With this bound no sum overflows.
     constexpr std::int64_t most = std::int64_t{1} << 33U;
     if (first < -most || first > most || step < -most || step > most)
       return give_up(error_code::bad_format, "a column has a number that is out of range");
@@ -155,7 +155,7 @@ mpi2dd::process_account account_of(account_part&& part, column_maker& columns) {
           ? part.state == visit_state::read
           : part.state == visit_state::no_interface ||
                 ((part.state == visit_state::unreachable || part.state == visit_state::unreadable) && part.failure);
-  if (!can_be) columns.give_up(error_code::bad_format, "a process is said to be what it cannot be");
+  if (!can_be) columns.give_up(error_code::bad_format, "the state of a process contradicts the rest of its account");
   mpi2dd::process_account said;
   said.state = part.state;
   said.failure = std::move(part.failure);
@@ -188,7 +188,7 @@ mpi2dd::process_account account_maker::make(account_part part) {
   mpi2dd::process_account made = account_of(std::move(part), columns);
   if (!columns.why()) return made;
   mpi2dd::process_account none;
-  none.failure = error{*columns.why()}.while_doing("what its node's agent says of it cannot be used");
+  none.failure = error{*columns.why()}.while_doing("the account of its node's agent cannot be used");
   return none;
 }
 
