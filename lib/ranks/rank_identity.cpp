@@ -5,8 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
+#include "descriptors/if_plenty_are_left.hpp"
 #include "launcher_variables.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "proc/process_facts.hpp"
@@ -15,19 +15,8 @@ namespace mpiacq {
 
 namespace {
 
-/// Descriptors that are left to the rest of this program.
-constexpr rlim_t kept_free = 256;
-
 std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
-}
-
-/// A program that is full of descriptors must not be filled by ours.
-base::unique_fd sparing(base::unique_fd fd) {
-  rlimit limit{};
-  const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 2 * kept_free;
-  if (known && static_cast<rlim_t>(fd.get()) < limit.rlim_cur - kept_free) return fd;
-  return {};
 }
 
 rank_identity not_it(hold_state state, error why) {
@@ -104,7 +93,7 @@ rank_identity identify(const rank_process& rank, bool compare) {
   rank_identity identity;
   identity.start_time = facts->start_time();
   if (auto process = facts->open_pidfd()) {
-    identity.process = sparing(std::move(*process));
+    identity.process = base::if_plenty_are_left(std::move(*process));
   } else if (process.error().code == error_code::process_gone) {
     return gone(rank);
   }

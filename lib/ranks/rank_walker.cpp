@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "descriptors/unique_fd.hpp"
+#include "descriptors/if_plenty_are_left.hpp"
+#include "proc/proc_text.hpp"
 
 namespace mpiacq {
 
@@ -19,40 +19,25 @@ namespace {
 /// A process may unload a library and load another of just its size. Sooner than this nobody would notice.
 constexpr std::chrono::seconds modules_are_trusted{1};
 
-/// /proc/PID/stat, which is one line; empty where there is none.
-std::string stat_line(process_id pid) {
-  const base::unique_fd file(::open(fmt::format("/proc/{}/stat", pid.value()).c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 4096> line{};
-  const ssize_t got = file.is_open() ? ::read(file.get(), line.data(), line.size()) : 0;
-  return {line.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-}
-
 }  // namespace
 
 rank_walker::rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables,
                          std::shared_ptr<module_catalogue> modules)
     : pid_(pid), tables_(std::move(tables)), modules_(std::move(modules)), memory_(pid) {}
 
-rank_walker::image rank_walker::image_of(process_id pid) {
-  // proc(5), counted from the state, which stands behind the name: 23 vsize, 26 to 28 startcode, endcode, startstack.
-  constexpr int state_field = 3, size_field = 23, first_field = 26, last_field = 28;
-  const std::string stat = stat_line(pid);
-  const std::size_t after_name = stat.rfind(") ");
-  image seen;
-  if (after_name == std::string::npos) return seen;
-  std::size_t at = after_name + 2;
-  for (int i = state_field; i <= last_field && at < stat.size(); ++i) {
-    const std::size_t end = std::min(stat.find(' ', at), stat.size());
-    if (i == size_field) std::from_chars(stat.data() + at, stat.data() + end, seen.size);
-    if (i >= first_field) seen.stack_and_code.append(stat, at, end - at).push_back(' ');
-    at = end + 1;
-  }
-  return seen;
+rank_walker::image rank_walker::image_now() {
+  if (!stat_) stat_ = base::unique_fd{::open(fmt::format("/proc/{}/stat", pid_.value()).c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, most_of_stat> text{};
+  const ssize_t got = ::pread(stat_.get(), text.data(), text.size(), 0);
+  const auto stat = parse_process_stat({text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  // A job may have more ranks on this node than this program may have descriptors.
+  stat_ = base::if_plenty_are_left(std::move(stat_));
+  return stat ? image{{stat->code_begin, stat->code_end, stat->stack_begin}, stat->memory_size} : image{};
 }
 
 /// Most changes of what is mapped are of the heap.
 bool rank_walker::is_as_learnt() {
-  image now = image_of(pid_);
+  image now = image_now();
   if (now == seen_ && clock::now() < look_again_) return true;
   if (now.stack_and_code != seen_.stack_and_code) return false;
   const auto code = read_code_ranges(pid_);
@@ -65,8 +50,9 @@ bool rank_walker::is_as_learnt() {
 result<void> rank_walker::learn_modules() {
   if (unwinder_ && is_as_learnt()) return {};
   unwinder_.reset();
+  stat_.reset();  // the number may belong to another process now
   memory_.forget();
-  seen_ = image_of(pid_);
+  seen_ = image_now();
   auto loaded = modules_->learn(pid_, memory_);
   if (!loaded) return fail(std::move(loaded).error());
   code_ = std::move(loaded->ranges);

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "descriptors/unique_fd.hpp"
 #include "mpiacq/process/loaded_code.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "mpiacq/process/unwinder.hpp"
@@ -37,17 +39,18 @@ class rank_walker {
   [[nodiscard]] const code_map& map() const { return *map_; }
 
  private:
-  /// Of an image: that of the exec, and how much is mapped.
+  /// Identifies the program that runs and how much it has mapped; zeros if that cannot be read.
   struct image {
-    std::string stack_and_code;  ///< where the kernel has put them: an exec moves them
+    std::array<std::uint64_t, 3> stack_and_code{};  ///< where the kernel has put them: an exec moves them
     std::uint64_t size = 0;
     friend bool operator==(const image&, const image&) = default;
   };
-  [[nodiscard]] static image image_of(process_id pid);
+  [[nodiscard]] image image_now();
   [[nodiscard]] bool is_as_learnt();
   [[nodiscard]] result<void> learn_modules();
 
   process_id pid_;
+  base::unique_fd stat_;  ///< /proc/PID/stat, which the kernel writes anew for each read from its beginning
   std::shared_ptr<unwind_tables> tables_;
   std::shared_ptr<module_catalogue> modules_;
   stack_copies memory_;

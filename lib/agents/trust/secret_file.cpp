@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "descriptors/unique_fd.hpp"
+#include "proc/process_state.hpp"
 
 namespace mpiacq::agents {
 
@@ -58,21 +59,10 @@ struct run_name {
   [[nodiscard]] std::string text() const { return fmt::format("{}{}-{}-{}-", prefix, place, process, start); }
 };
 
-/// /proc/PID/stat, field 22: together with the number it identifies a process. Empty: there is no such process.
+/// Together with the number, it identifies a process; empty if there is no such process.
 std::optional<std::uint64_t> start_of(long process) {
-  const base::unique_fd file{::open(fmt::format("/proc/{}/stat", process).c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<char, 4096> text{};
-  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
-  std::string_view rest(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  // The second field is a name with any characters; the third begins behind the last parenthesis.
-  const auto name_end = rest.rfind(") ");
-  if (name_end == std::string_view::npos) return std::nullopt;
-  rest.remove_prefix(name_end + 2);
-  constexpr int fields_between = 19;
-  for (int i = 0; i < fields_between; ++i) rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
-  std::uint64_t start = 0;
-  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), start);
-  return read.ec == std::errc() ? std::optional(start) : std::nullopt;
+  const auto stat = stat_of(process_id{process});
+  return stat ? std::optional(stat->start_time) : std::nullopt;
 }
 
 std::string this_place() {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "mpiacq/process/process_user.hpp"
-#include "watch/waiting_process.hpp"
+#include "proc/known_processes.hpp"
 
 namespace mpiacq::check {
 
@@ -32,10 +32,11 @@ daemon_seen look_for(const std::string& path, const std::vector<std::string>& ar
   daemon_seen seen{path, arguments, 0, 0};
   struct stat wanted {};
   if (::stat(path.c_str(), &wanted) != 0) return seen;
-  for (const process_id process : all_processes()) {
-    if (why_no_rank(process, user)) continue;
-    const std::vector<std::string> words = arguments_of(process);
-    const std::size_t before = words_before_arguments(process, path, wanted, words);
+  for (const process_id pid : known_processes{}.all()) {
+    const auto process = process_facts::open(pid);
+    if (!process || !process->users() || why_no_rank(pid, *process->users(), user)) continue;
+    const std::vector<std::string> words = split_strings(process->command_line().value_or(""));
+    const std::size_t before = words_before_arguments(pid, path, wanted, words);
     if (before == 0) continue;
     ++seen.running;
     const auto first = words.begin() + static_cast<std::ptrdiff_t>(before);

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "launcher_variables.hpp"
+#include "proc/process_state.hpp"
 #include "watch/look_at_starter.hpp"
 #include "watch/waiting_process.hpp"
 
@@ -15,21 +16,8 @@ namespace mpiacq::check {
 
 namespace {
 
-/// What launchers tell a process of its place, each launcher in its own words.
-struct rank_variables {
-  const char* rank;
-  const char* size;
-};
-constexpr std::array<rank_variables, 4> launchers = {{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                                      {"PMIX_RANK", nullptr},
-                                                      {"PMI_RANK", "PMI_SIZE"},
-                                                      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}}};
-
-std::optional<std::int64_t> number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+bool is_stopped(const process_stat& stat) {
+  return stat.run() == run_state::stopped || stat.run() == run_state::traced;
 }
 
 bool same_file(const struct stat& a, const struct stat& b) {
@@ -42,8 +30,9 @@ std::string_view last_part(std::string_view path) {
 
 }  // namespace
 
-std::optional<bool> names_executable_of(process_id pid, process_id starter, std::string_view name) {
-  const std::string runs = executable_of(pid);
+std::optional<bool> names_executable_of(const process_facts& process, process_id starter, std::string_view name) {
+  const process_id pid = process.pid();
+  const std::string runs = process.executable().value_or("");
   struct stat running {};
   if (runs.empty() || ::stat(fmt::format("/proc/{}/exe", pid.value()).c_str(), &running) != 0) return std::nullopt;
   // Without a folder it was looked up in a PATH that need not be ours.
@@ -75,13 +64,13 @@ rank_watch::rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_
 }
 
 bool rank_watch::alive() const {
-  const auto state = state_of(seen.pid);
-  return state && state->letter != 'Z' && state->letter != 'X';
+  const auto stat = stat_of(seen.pid);
+  return stat && !stat->has_ended();
 }
 
 bool rank_watch::stopped() const {
-  const auto state = state_of(seen.pid);
-  return state && (state->letter == 'T' || state->letter == 't');
+  const auto stat = stat_of(seen.pid);
+  return stat && is_stopped(*stat);
 }
 
 /// Looked at anew until its libraries are there: a process that stands at its first instruction has none yet.
@@ -95,13 +84,14 @@ bool rank_watch::open_symbols() {
 }
 
 place rank_watch::look() {
-  const auto state = state_of(seen.pid);
+  const auto stat = stat_of(seen.pid);
   const auto rests = rests_at(seen.pid);
-  if (!state || !rests || state->stack_begins.is_null()) return place::unknown;
+  const target_address stack_begin{stat ? stat->stack_begin : 0};
+  if (!rests || stack_begin.is_null()) return place::unknown;
   // Nothing has been put on its stack: not one instruction has run.
-  if (rests->stack == state->stack_begins) return place::before_main;
+  if (rests->stack == stack_begin) return place::before_main;
   if (!open_symbols()) return place::unknown;
-  const auto calls = calls_on_stack(memory_, symbols_->abi(), rests->stack, state->stack_begins, *landmarks_);
+  const auto calls = calls_on_stack(memory_, symbols_->abi(), rests->stack, stack_begin, *landmarks_);
   // It may have run on while we read.
   const auto still = rests_at(seen.pid);
   if (!calls || !still || still->stack != rests->stack) return place::unknown;
@@ -112,32 +102,25 @@ place rank_watch::look() {
 }
 
 void rank_watch::describe(std::optional<std::string_view> executable_name, process_id starter,
-                          const std::map<std::string, std::string>& starters_environment) {
-  seen.alive = alive();
+                          std::string_view starters_environment) {
+  const auto facts = process_facts::open(seen.pid);
+  seen.alive = facts && !facts->stat().has_ended();
   if (!seen.alive) return;
-  seen.stopped = stopped();
-  seen.executable = executable_of(seen.pid);
-  if (executable_name) seen.runs_what_it_should = names_executable_of(seen.pid, starter, *executable_name);
-  describe_environment(starters_environment);
+  seen.stopped = is_stopped(facts->stat());
+  seen.executable = facts->executable().value_or("");
+  if (executable_name) seen.runs_what_it_should = names_executable_of(*facts, starter, *executable_name);
+  describe_environment(*facts, starters_environment);
   if (open_symbols()) describe_symbols();
 }
 
-/// A variable that the starter has too is the environment's that it was started in: the whole job may be a step of
-/// another.
-void rank_watch::describe_environment(const std::map<std::string, std::string>& starters) {
-  const auto own = environment_of(seen.pid);
-  const auto value = [&](const char* name) -> std::optional<std::int64_t> {
-    if (name == nullptr || starters.contains(name)) return std::nullopt;
-    const auto found = own.find(name);
-    return found == own.end() ? std::nullopt : number(found->second);
-  };
-  for (const rank_variables& launcher : launchers) {
-    seen.own_rank = value(launcher.rank);
-    if (!seen.own_rank) continue;
-    seen.own_rank_variable = launcher.rank;
-    seen.own_world_size = value(launcher.size);
-    return;
-  }
+void rank_watch::describe_environment(const process_facts& own, std::string_view starters) {
+  const auto told = decode_launcher_variables(own.environment().value_or(""), starters);
+  const auto with_rank = [](const rank_variable& one) { return one.rank.has_value(); };
+  const auto first = std::find_if(told.ranks.begin(), told.ranks.end(), with_rank);
+  if (first == told.ranks.end()) return;
+  seen.own_rank = first->rank;
+  seen.own_rank_variable = first->name;
+  seen.own_world_size = first->world_size;
 }
 
 void rank_watch::describe_symbols() {

@@ -1,7 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "mpiacq/check/check_observations.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "proc/process_facts.hpp"
 #include "watch/rank_stack.hpp"
 
 namespace mpiacq::check {
@@ -26,8 +26,9 @@ class rank_watch {
   [[nodiscard]] bool stopped() const;
 
   /// What does not change while it waits: symbols, environment, executable. `executable_name`: as the table has it.
+  /// `starters_environment`: strings that end with null bytes.
   void describe(std::optional<std::string_view> executable_name, process_id starter,
-                const std::map<std::string, std::string>& starters_environment);
+                std::string_view starters_environment);
   /// Its symbols, where its libraries were not mapped yet when it was described.
   void describe_late();
   /// MPIR_debug_gate = 1. False where it has none, or it cannot be written.
@@ -41,7 +42,7 @@ class rank_watch {
  private:
   [[nodiscard]] bool open_symbols();
   void describe_symbols();
-  void describe_environment(const std::map<std::string, std::string>& starters);
+  void describe_environment(const process_facts& own, std::string_view starters);
 
   debug_file_search search_;
   process_memory memory_;
@@ -50,8 +51,9 @@ class rank_watch {
   std::optional<symbol> gate_;
 };
 
-/// Whether `name` (in `executable_name`) names the file that process runs; a script's name is true of its interpreter.
-/// Empty where that cannot be told.
-[[nodiscard]] std::optional<bool> names_executable_of(process_id pid, process_id starter, std::string_view name);
+/// Whether `name` (in `executable_name`) names the file that the process runs; a script's name is right for its
+/// interpreter. Empty if that is not known.
+[[nodiscard]] std::optional<bool> names_executable_of(const process_facts& process, process_id starter,
+                                                      std::string_view name);
 
 }  // namespace mpiacq::check

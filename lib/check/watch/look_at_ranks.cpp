@@ -42,7 +42,8 @@ void rank_set::look_at_running(const process_table& table, process_id starter) {
 
 void rank_set::take_in(const process_table& table, process_id starter) {
   const std::vector<bool> local = hosts_on_this_node(table);
-  const auto starters_environment = environment_of(starter);
+  const auto starters_facts = process_facts::open(starter);
+  const std::string starters_environment = starters_facts ? starters_facts->environment().value_or("") : "";
   user_ = table.user();
   std::vector<std::unique_ptr<rank_watch>> before = std::exchange(ranks_, {});
   on_node_ = 0;

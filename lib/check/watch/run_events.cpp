@@ -5,12 +5,12 @@
 #include <utility>
 #include <variant>
 
+#include "proc/process_state.hpp"
 #include "watch/attach_fifo_observation.hpp"
 #include "watch/daemon_observation.hpp"
 #include "watch/listed_hosts.hpp"
 #include "watch/look_at_starter.hpp"
 #include "watch/run_state.hpp"
-#include "watch/waiting_process.hpp"
 
 namespace mpiacq::check {
 

@@ -1,10 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "starter/slurm_step.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include <unistd.h>
 
+#include "launcher_variables.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_graph.hpp"
 #include "mpiacq/process/process_user.hpp"
@@ -17,21 +18,18 @@ namespace {
 /// More than one rank is asked, because the first may have ended already.
 constexpr int ranks_asked = 4;
 
-/// Slurm's numbers have 32 bits. A process can write anything into its environment, and these texts become words of a
-/// command line: only digits are taken.
-std::optional<std::string> number_in(process_id process, std::string_view variable) {
-  constexpr std::size_t most_digits = 10;
-  auto text = environment_of(process, variable);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!text || text->empty() || text->size() > most_digits || !std::all_of(text->begin(), text->end(), is_digit))
-    return std::nullopt;
-  return text;
+std::optional<std::string> if_there(std::string text) {
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
+launcher_variables variables_in(const result<process_facts>& process) {
+  return decode_launcher_variables(process ? process->environment().value_or("") : "");
 }
 
 }  // namespace
 
 std::optional<std::string> slurm_job_of(process_id process) {
-  return number_in(process, "SLURM_JOB_ID");
+  return if_there(variables_in(process_facts::open(process)).slurm_job);
 }
 
 std::optional<slurm_step> slurm_step_of(const process_table& table, process_id starter) {
@@ -41,11 +39,13 @@ std::optional<slurm_step> slurm_step_of(const process_table& table, process_id s
   for (std::size_t entry = 0; entry < hosts.size() && left != 0; ++entry) {
     if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
     --left;
-    const process_id rank = table.pid(entry);
-    // The pid may belong to another process by now.
-    if (why_no_rank(rank, table.user().value_or(user_id{::geteuid()}))) continue;
-    if (!runs_program(rank, table.executable_name(entry).value_or(""))) continue;
-    if (auto job = slurm_job_of(rank)) return slurm_step{std::move(*job), number_in(rank, "SLURM_STEP_ID")};
+    const auto rank = process_facts::open(table.pid(entry));
+    // The number may have gone to another process since the table was written.
+    const user_id user = table.user().value_or(user_id{::geteuid()});
+    if (!rank || !rank->users() || why_no_rank(rank->pid(), *rank->users(), user)) continue;
+    if (!runs_program(rank->executable().value_or(""), table.executable_name(entry).value_or(""))) continue;
+    launcher_variables told = variables_in(rank);
+    if (!told.slurm_job.empty()) return slurm_step{std::move(told.slurm_job), if_there(std::move(told.slurm_step))};
   }
   if (auto job = slurm_job_of(starter)) return slurm_step{std::move(*job), std::nullopt};
   return std::nullopt;

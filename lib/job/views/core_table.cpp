@@ -15,8 +15,10 @@ namespace {
 rank_state state_now(const process_table& table, std::size_t entry, bool is_local) {
   if (!is_local) return rank_state::remote;
   const auto executable = table.executable_name(entry);
-  if (!executable || !runs_program(table.pid(entry), *executable)) return rank_state::gone;
-  switch (state_of(table.pid(entry))) {
+  const auto process = process_facts::open(table.pid(entry));
+  if (!process) return process.error().code == error_code::process_gone ? rank_state::gone : rank_state::unknown;
+  if (!executable || !runs_program(process->executable().value_or(""), *executable)) return rank_state::gone;
+  switch (process->stat().run()) {
     case run_state::running:
       return rank_state::running;
     case run_state::stopped:

@@ -12,50 +12,34 @@
 
 #include "client/attach_error.hpp"
 #include "kernel/proc_files.hpp"
+#include "proc/process_state.hpp"
 
 namespace mpiacq::tracing {
 
 namespace {
 
 // include/linux/sched.h; the flags are the ninth field of /proc/PID/stat.
-constexpr unsigned long is_worker_of_io = 0x10;
-constexpr unsigned long is_user_worker = 0x4000;
-constexpr unsigned long is_of_the_kernel = 0x200000;
+constexpr std::uint64_t is_worker_of_io = 0x10;
+constexpr std::uint64_t is_user_worker = 0x4000;
+constexpr std::uint64_t is_of_the_kernel = 0x200000;
 
-/// What stands after "Name:\t" in a file of such lines.
-std::string_view line_of(std::string_view text, std::string_view name) {
-  const auto at = text.find(name);
-  if (at == std::string_view::npos) return {};
-  const auto rest = text.substr(at + name.size());
-  return rest.substr(0, rest.find('\n'));
+/// Up to three numbers of a line, as the first ones of real, effective, saved and file-system.
+template <class Id>
+void read_ids(std::string_view status, std::string_view name, std::array<Id, 3>& ids) {
+  auto line = status_line(status, name).value_or("");
+  for (Id& id : ids) id = static_cast<Id>(take_number(line).value_or(0));
 }
 
-template <class Number>
-Number next_number(std::string_view& text, int base = 10) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  Number number{};
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number, base).ptr;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
+std::uint64_t capability_set(std::string_view status, std::string_view name) {
+  const auto line = status_line(status, name).value_or("");
+  std::uint64_t set = 0;
+  std::from_chars(line.data(), line.data() + line.size(), set, 16);
+  return set;
 }
 
-std::uint64_t capability_set(std::string_view text, std::string_view name) {
-  auto line = line_of(text, name);
-  return next_number<std::uint64_t>(line, 16);
-}
-
-unsigned long flags_of(pid_t task) {
-  const auto text = read_small_file(fmt::format("/proc/{}/stat", task));
-  // The command's name stands in parentheses and may hold some itself; the last one ends it. Six fields are between.
-  const auto name_end = text ? text->rfind(')') : std::string::npos;
-  if (name_end == std::string::npos) return 0;
-  auto rest = std::string_view{*text}.substr(name_end + 1);
-  constexpr int fields_between = 6;
-  for (int i = 0; i < fields_between; ++i) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    rest.remove_prefix(std::min(rest.find(' '), rest.size()));
-  }
-  return next_number<unsigned long>(rest);
+std::uint64_t flags_of(pid_t task) {
+  const auto stat = stat_of(process_id{task});
+  return stat ? stat->flags : 0;
 }
 
 /// The kernel shows the files of a process that is not dumpable as root's own.
@@ -86,12 +70,10 @@ std::optional<process_rights> read_rights(pid_t task) {
   const auto text = read_small_file(fmt::format("/proc/{}/status", task));
   if (!text || text->empty()) return std::nullopt;
   process_rights rights;
-  auto users = line_of(*text, "\nUid:");
-  auto groups = line_of(*text, "\nGid:");
-  for (auto& id : rights.users) id = next_number<uid_t>(users);
-  for (auto& id : rights.groups) id = next_number<gid_t>(groups);
-  rights.permitted_capabilities = capability_set(*text, "\nCapPrm:");
-  rights.effective_capabilities = capability_set(*text, "\nCapEff:");
+  read_ids(*text, "Uid", rights.users);
+  read_ids(*text, "Gid", rights.groups);
+  rights.permitted_capabilities = capability_set(*text, "CapPrm");
+  rights.effective_capabilities = capability_set(*text, "CapEff");
   return rights;
 }
 

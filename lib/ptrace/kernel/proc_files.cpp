@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "mpiacq/base/abi.hpp"
+#include "proc/proc_text.hpp"
 
 namespace mpiacq::tracing {
 
@@ -49,15 +50,10 @@ error no_descriptor_for(std::string_view what, pid_t process) {
 
 namespace {
 
-/// The number after "Name:" and blanks; 0 where the line is not there.
-pid_t number_of(std::string_view text, std::string_view line_name) {
-  const auto at = text.find(line_name);
-  if (at == std::string_view::npos) return 0;
-  auto rest = text.substr(at + line_name.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-  pid_t number = 0;
-  std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  return number;
+/// 0 if the line is missing.
+pid_t number_of(std::string_view status, std::string_view line) {
+  auto rest = status_line(status, line).value_or("");
+  return static_cast<pid_t>(take_number(rest).value_or(0));
 }
 
 /// Whether the program is of 64 bits. Where its file cannot be read (mode 0111), the kernel's own width is taken.
@@ -72,14 +68,11 @@ std::optional<task_status> read_task_status(pid_t task) {
   const auto text = read_small_file(fmt::format("/proc/{}/status", task));
   if (!text || text->empty()) return std::nullopt;
   task_status status;
-  // The first line is the command's name, with newlines escaped, so a line's name cannot be forged there.
-  status.process = number_of(*text, "\nTgid:");
-  status.parent = number_of(*text, "\nPPid:");
-  status.tracer = number_of(*text, "\nTracerPid:");
-  status.threads = number_of(*text, "\nThreads:");
-  if (const auto at = text->find("\nState:\t"); at != std::string::npos && at + 8 < text->size()) {
-    status.state = (*text)[at + 8];
-  }
+  status.process = number_of(*text, "Tgid");
+  status.parent = number_of(*text, "PPid");
+  status.tracer = number_of(*text, "TracerPid");
+  status.threads = number_of(*text, "Threads");
+  if (const auto state = status_line(*text, "State").value_or(""); !state.empty()) status.state = state.front();
   return status;
 }
 

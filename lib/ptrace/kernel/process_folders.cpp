@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include <dirent.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "kernel/descriptor_limit.hpp"
+#include "proc/proc_text.hpp"
 
 namespace mpiacq::tracing {
 
@@ -37,27 +37,12 @@ path path_of(pid_t process, const char* what) {
   return text;
 }
 
-std::optional<std::uint64_t> start_time_in(std::string_view stat) {
-  // "PID (name) S ...": the name may hold parentheses itself, and the last one ends it. The state is field 3.
-  constexpr int fields_between = 22 - 3;
-  const auto name_end = stat.rfind(") ");
-  if (name_end == std::string_view::npos) return std::nullopt;
-  stat.remove_prefix(name_end + 2);
-  for (int i = 0; i < fields_between; ++i) {
-    const auto blank = stat.find(' ');
-    if (blank == std::string_view::npos) return std::nullopt;
-    stat.remove_prefix(blank + 1);
-  }
-  std::uint64_t ticks = 0;
-  const auto parsed = std::from_chars(stat.data(), stat.data() + stat.size(), ticks);
-  return parsed.ec == std::errc{} ? std::optional{ticks} : std::nullopt;
-}
-
 std::optional<std::uint64_t> start_time_from(const unique_fd& stat) {
-  std::array<char, 1024> text{};
+  std::array<char, most_of_stat> text{};
   const ssize_t got = stat ? ::read(stat.get(), text.data(), text.size()) : -1;
   if (got <= 0) return std::nullopt;
-  return start_time_in({text.data(), static_cast<std::size_t>(got)});
+  const auto known = parse_process_stat({text.data(), static_cast<std::size_t>(got)});
+  return known ? std::optional{known->start_time} : std::nullopt;
 }
 
 std::vector<pid_t> numbers_in(int folder) {
