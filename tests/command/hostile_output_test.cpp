@@ -2,6 +2,10 @@
 // Foreign strings in every place that a fixture can supply, and the bytes that come out of every command.
 #include <fstream>
 
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
 #include "attached.hpp"
 #include "hostile_text.hpp"
 #include "launched.hpp"
@@ -61,6 +65,7 @@ TEST_CASE("hostile strings of a local job reach no terminal") {
                                                  {"stacks", "--dot"},
                                                  {"stacks", "--folded"},
                                                  {"queues", "--trust-library"},
+                                                 {"queues", "--trust-library", "--verbose"},
                                                  {"queues", "--trust-library", "--json"},
                                                  {"queues"},
                                                  {"queues", "--library", "/" + hostile},
@@ -88,6 +93,44 @@ TEST_CASE("hostile names of hosts reach no terminal") {
                                                  {"check"}}));
   INFO(words.front());
   check_output(run_on(job.pid(), words));
+}
+
+TEST_CASE("hostile names of functions reach no terminal") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  const scratch_folder folder;
+  const std::string program = folder.path("starter");
+  const auto made = run_command(
+      {"objcopy", "--strip-debug", "--redefine-sym", "main=" + hostile, fixture("starter_symbols_only"), program});
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  live_process starter({program, "--hold", "--ranks", "2"});
+  (void)starter.lines_until_ready();
+  const std::vector<std::string> words = GENERATE(values<std::vector<std::string>>(
+      {{"stacks"}, {"stacks", "--json"}, {"stacks", "--dot"}, {"stacks", "--folded"}, {"attach", "--stacks"}}));
+  INFO(words.front() << " " << words.back());
+  const auto run = run_on(static_cast<pid_t>(starter.pid().value()), words);
+  check_output(run);
+  CHECK_THAT(run.out, ContainsSubstring("title"));
+}
+
+TEST_CASE("the hostile name of a program that traces a rank reaches no terminal") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  running_starter starter({"checked", "--hold"});
+  starter.ready();
+  const pid_t rank = starter.ranks().at(1);
+  ::prctl(PR_SET_NAME, "h\x1b[31m\x07\x9b\xff\n");
+  REQUIRE(::ptrace(PTRACE_SEIZE, rank, nullptr, nullptr) == 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"stacks"}, std::vector<std::string>{"stacks", "--json"},
+        std::vector<std::string>{"queues"}, std::vector<std::string>{"attach", "--stacks"}}) {
+    INFO(words.front() << " " << words.back());
+    const auto run = run_on(starter.pid(), words);
+    check_output(run);
+    CHECK_THAT(run.out + run.err, ContainsSubstring("[31m"));
+  }
+  ::ptrace(PTRACE_INTERRUPT, rank, nullptr, nullptr);
+  REQUIRE(::waitpid(rank, nullptr, __WALL) == rank);
+  ::ptrace(PTRACE_DETACH, rank, nullptr, nullptr);
 }
 
 TEST_CASE("JSON keeps a hostile string unchanged, except for bytes that are not UTF-8") {

@@ -58,10 +58,11 @@ inline void check_output(const command_outcome& run) {
 }
 
 /// A program under a hostile name, in a folder with one.
-inline std::string hostile_copy(const scratch_folder& folder, const std::string& program) {
-  const std::string own = folder.path(hostile);
+inline std::string hostile_copy(const scratch_folder& folder, const std::string& program,
+                                const std::string& name = hostile) {
+  const std::string own = folder.path(name);
   std::filesystem::create_directories(own);
-  const std::string copy = own + "/" + hostile;
+  const std::string copy = own + "/" + name;
   std::filesystem::copy_file(program, copy, std::filesystem::copy_options::overwrite_existing);
   return copy;
 }

@@ -14,7 +14,7 @@ TEST_CASE("queues: 256 ranks are read with 256 descriptors") {
   queue_job job(ranks, {"in:MPI_Recv", "receive:world:0:8:32"});
   command_options how;
   how.limit = std::chrono::seconds(300);
-  const auto run = run_command({"/bin/sh", "-c", "ulimit -S -n 256 && exec \"$0\" queues --trust-library --json \"$1\"",
+  const auto run = run_command({"/bin/sh", "-c", "ulimit -n 256 && exec \"$0\" queues --trust-library --json \"$1\"",
                                 MPIACQ_COMMAND, std::to_string(job.pid())},
                                how);
   INFO(run.err);

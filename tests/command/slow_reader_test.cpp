@@ -41,6 +41,8 @@ class muted_command {
   explicit muted_command(const std::vector<std::string>& words, std::map<std::string, std::string> environment = {})
       : command_(words, options(pipe_, std::move(environment))) {}
   [[nodiscard]] pid_t pid() const { return command_.pid(); }
+  /// Its end.
+  [[nodiscard]] command_outcome wait() { return command_.wait(); }
   /// A thread of it waits in write(2) for the reader (x86-64: system call 1; aarch64: 64).
   [[nodiscard]] bool waits_for_reader() const {
     const auto threads = threads_of(pid());
@@ -90,6 +92,20 @@ TEST_CASE("slow reader: a running job runs on while no program reads the report 
     return stays ? state.find('S') == 0 : runs_freely(job.pid());
   }));
   for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+}
+
+TEST_CASE("slow reader: Ctrl-C ends a command whose output nobody reads") {
+  queue_job job(2, words_of_a_deadlock());
+  std::vector<std::string> words = GENERATE(values<std::vector<std::string>>(
+      {{"attach"}, {"stacks"}, {"queues", "--trust-library"}, {"inspect"}, {"graph"}}));
+  INFO(words.front());
+  words.insert(words.begin(), MPIACQ_COMMAND);
+  words.push_back(std::to_string(job.pid()));
+  muted_command command(words);
+  REQUIRE(comes_true([&] { return command.waits_for_reader(); }));
+  ::kill(command.pid(), SIGINT);
+  const auto end = command.wait();
+  CHECK(end.signal == SIGINT);
 }
 
 TEST_CASE("slow reader: a launched job ends while no program reads the reports of its events") {

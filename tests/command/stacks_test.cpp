@@ -2,6 +2,7 @@
 // mpiacq stacks on fixture starters, whose ranks all wait in be_a_rank.
 #include <algorithm>
 #include <csignal>
+#include <optional>
 #include <set>
 
 #include <sys/ptrace.h>
@@ -10,6 +11,7 @@
 #include "attached.hpp"
 #include "catch.hpp"
 #include "on_terminal.hpp"
+#include "silent_file.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
@@ -36,6 +38,16 @@ std::set<std::string> ranks_in(const json& report, const std::string& function) 
   return ranks;
 }
 
+/// A thread of the process waits in process_vm_readv (x86-64: system call 310; aarch64: 270).
+bool waits_for_memory(pid_t pid) {
+  const auto threads = threads_of(pid);
+  return std::any_of(threads.begin(), threads.end(), [&](pid_t thread) {
+    const std::string call =
+        file_contents("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/syscall");
+    return call.starts_with("310 0x") || call.starts_with("270 0x");
+  });
+}
+
 }  // namespace
 
 TEST_CASE("stacks: Ctrl-C ends the command also while the memory of a rank does not answer, and the ranks run on") {
@@ -50,6 +62,39 @@ TEST_CASE("stacks: Ctrl-C ends the command also while the memory of a rank does 
   CHECK_FALSE(outcome.timed_out);
   CHECK_THAT(outcome.err, ContainsSubstring("all processes are released"));
   for (const pid_t rank : starter.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+  CHECK(WEXITSTATUS(starter.end()) == 3);
+}
+
+TEST_CASE("stacks: Ctrl-C releases the ranks also while a file that they map does not answer") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can mount a file system of its own (FUSE)");
+  using server = silent_file::server;
+  const server behaviour = GENERATE(server::takes_nothing, server::keeps_requests);
+  INFO((behaviour == server::takes_nothing ? "takes no request" : "keeps requests"));
+  std::optional<running_command> run;  // it goes after the file, without which it may be unable to end
+  silent_file file(65536, 131072);
+  if (!file.why_not().empty()) MPIACQ_SKIP(file.why_not());
+  file.inherit(true);
+  ::setenv("CHECKED_SILENT_FILE", std::to_string(file.descriptor()).c_str(), 1);
+  running_starter starter({"checked", "--rank", "checked_rank_silent_file", "--ranks", "3", "--hold", "--exit", "3"});
+  ::unsetenv("CHECKED_SILENT_FILE");
+  file.inherit(false);
+  starter.ready();
+  file.behave(behaviour);
+  run.emplace(std::vector<std::string>{MPIACQ_COMMAND, "stacks", std::to_string(starter.pid())});
+  REQUIRE(comes_true([&] { return waits_for_memory(run->pid()) || process_state(run->pid()) == 'Z'; }));
+  if (process_state(run->pid()) == 'Z') FAIL("it has ended, and said: " << run->wait().err);
+  for (const pid_t rank : starter.ranks()) CHECK(status_of(rank, "State").starts_with("t"));
+  ::kill(run->pid(), SIGINT);
+  const auto begin = std::chrono::steady_clock::now();
+  for (const pid_t rank : starter.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+  // Not by tracer_options::hold_limit, which is a minute.
+  CHECK(std::chrono::steady_clock::now() - begin < soon);
+  // The kernel lets no reader end whose request the server has.
+  if (behaviour == server::keeps_requests) file.end();
+  const auto outcome = run->wait();
+  CHECK(outcome.signal == SIGINT);
+  CHECK_FALSE(outcome.timed_out);
+  CHECK_THAT(outcome.err, ContainsSubstring("all processes are released"));
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }
 

@@ -2,6 +2,7 @@
 // A tool that is stopped, or waits for memory that does not answer, does not keep processes stopped.
 #include "patience.hpp"
 #include "separate_tool.hpp"
+#include "silent_file.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -101,6 +102,30 @@ TEST_CASE(
   CHECK(tool.heard() == 7);
 }
 
+TEST_CASE("a tool that cannot end has everything released all the same") {
+  bystander held("echo"), followed("echo");
+  held.ready(), followed.ready();
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto first = holding(held.id(), std::nullopt);
+    const auto second = holding(followed.id(), std::nullopt);
+    // A forked child has copies of the tracers, and none of its own.
+    const pid_t child = ::fork();
+    if (child == 0) {
+      tracer::release_everything();
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    say(second->registers(std::vector{followed.id()})[0] ? 1 : 0);
+    tracer::release_everything();
+    say(first->registers(std::vector{held.id()})[0] ? 1 : 0);
+    ::pause();
+  });
+  CHECK(tool.heard() == 1);
+  CHECK(tool.heard() == 0);
+  CHECK(comes_true([&] { return none_held(held.pid()) && none_held(followed.pid()); }));
+  CHECK(state_of(tool.pid()) != 'Z');
+}
+
 TEST_CASE("a process stays held for a silent tool without a limit, and for a tool that calls keep_held") {
   bystander without("echo"), renewed("echo"), measure("echo");
   without.ready(), renewed.ready(), measure.ready();
@@ -159,6 +184,39 @@ TEST_CASE("memory that does not answer blocks the tool that reads it, but does n
   CHECK(program.pipes().byte() == 'x');
   program.pipes().order('u');
   CHECK(program.pipes().byte() == 'u');
+  CHECK(tool.heard() == 1);
+  CHECK(tool.heard() == limit_code);
+  program.pipes().no_more_orders();
+  CHECK(program.end().value == 9);
+}
+
+TEST_CASE("a file that does not answer keeps the tool that reads it, and not the process that maps it") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can mount a file system of its own (FUSE)");
+  using server = silent_file::server;
+  const server behaviour = GENERATE(server::takes_nothing, server::keeps_requests);
+  silent_file file(0, 4096);
+  if (!file.why_not().empty()) MPIACQ_SKIP(file.why_not());
+  file.inherit(true);
+  bystander program("silent_memory", {std::to_string(file.descriptor())});
+  file.inherit(false);
+  program.ready();
+  const target_address silent{std::strtoull(program.pipes().line().c_str(), nullptr, 16)};
+  file.behave(behaviour);
+  const separate_tool tool([&](const separate_tool::say& say) {
+    const auto t = holding(program.id(), 200ms);
+    process_memory memory(program.id());
+    std::array<std::byte, 8> bytes{};
+    memory_range range{silent, bytes};
+    say(1);
+    const auto read = memory.read_ranges({&range, 1});
+    say(read && range.got == 0 ? 1 : 0);
+    say(code_of(t->detach(program.id())));
+  });
+  CHECK(tool.heard() == 1);
+  CHECK(comes_true([&] { return none_held(program.pid()); }));
+  program.pipes().order('x');
+  CHECK(program.pipes().byte() == 'x');
+  file.end();
   CHECK(tool.heard() == 1);
   CHECK(tool.heard() == limit_code);
   program.pipes().no_more_orders();

@@ -9,6 +9,7 @@
 
 #include "attached.hpp"
 #include "catch.hpp"
+#include "queue_job.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
 
@@ -32,6 +33,24 @@ TEST_CASE("memory that is too short is an error, and the job goes on") {
 
 namespace {
 
+/// The most memory that the command, or one of the processes that it waited for, had resident, in bytes.
+long peak_of(std::vector<std::string> words, int expected_status) {
+  words.insert(words.begin(), MPIACQ_COMMAND);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  REQUIRE(::wait4(child, &status, 0, &used) == child);
+  CHECK(WEXITSTATUS(status) == expected_status);
+  return used.ru_maxrss * 1024;
+}
+
 /// What one `mpiacq attach` had resident, and what the starter allocated for its table, in bytes.
 struct attach_memory {
   long peak = 0;
@@ -45,22 +64,10 @@ attach_memory memory_of_attach(const std::vector<std::string>& starter_words, co
   for (const char* part : {"table_bytes", "hosts_bytes", "executables_bytes"}) {
     seen.table += std::stol(starter.said(part));
   }
-  std::vector<std::string> words = {MPIACQ_COMMAND, "attach", "-o", "/dev/null"};
+  std::vector<std::string> words = {"attach", "-o", "/dev/null"};
   words.insert(words.end(), options.begin(), options.end());
   words.push_back(std::to_string(starter.pid()));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execv(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  rusage used{};
-  REQUIRE(::wait4(child, &status, 0, &used) == child);
-  CHECK(WEXITSTATUS(status) == 0);
-  seen.peak = used.ru_maxrss * 1024;
+  seen.peak = peak_of(words, 0);
   return seen;
 }
 
@@ -77,4 +84,15 @@ TEST_CASE("a report of many processes costs little memory beside their table") {
   // at most).
   constexpr long constant = 8L << 20;
   CHECK(many.peak - few.peak < many.table + many.table / 2 + constant);
+}
+
+TEST_CASE("queues: ranks whose queue libraries report without end cost the command a bounded memory") {
+  constexpr int ranks = 12;
+  const queue_job job(ranks, {"library:" + queue_library("endless_groups"), "in:MPI_Recv"});
+  const scratch_folder folder;
+  const std::string report = folder.path("report");
+  const long peak = peak_of({"queues", "--trust-library", "-o", report, std::to_string(job.pid())}, 1);
+  CAPTURE(peak);
+  CHECK(peak < 400L << 20);
+  CHECK_THAT(file_contents(report), ContainsSubstring("reported more than 24 MB"));
 }

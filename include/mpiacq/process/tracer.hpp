@@ -296,6 +296,13 @@ class tracer {
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
       std::span<const process_id> processes, which_threads which = which_threads::all) const;
 
+  /// Has the tracer servers of this program release everything, as after the program's end, and waits for nothing. It
+  /// is for a program that ends while one of its threads cannot leave the kernel: a thread that reads memory whose file
+  /// never answers (FUSE) keeps the program's descriptors open, and a tracer server learns of the program's end only
+  /// when that thread has ended, too. No tracer of this program can be used afterwards. A forked child does nothing
+  /// here. Thread: any; also a signal handler.
+  static void release_everything() noexcept;
+
  private:
   struct state;
   explicit tracer(std::unique_ptr<state> s);

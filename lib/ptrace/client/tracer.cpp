@@ -42,6 +42,10 @@ tracer::tracer(std::unique_ptr<state> s) : state_(std::move(s)) {}
 
 tracer::~tracer() = default;
 
+void tracer::release_everything() noexcept {
+  end_all_commands();
+}
+
 result<std::unique_ptr<tracer>> tracer::create(tracer_options options) {
   auto process = tracer_client::start(options);
   if (!process) return fail(std::move(process).error());

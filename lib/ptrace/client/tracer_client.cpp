@@ -2,8 +2,11 @@
 #include "client/tracer_client.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -69,7 +72,42 @@ left_processes& left() {
   return all;
 }
 
+/// The sockets of the commands to all tracer servers of this program. A signal handler and any thread may read it, so
+/// it has no lock. A process that has more of them relies on tracer_options::hold_limit.
+constexpr std::size_t most_listed = 64;
+std::array<std::atomic<std::int64_t>, most_listed> listed_sockets;  // NOLINT: constant initialisation
+
+/// Which program made the socket is part of the entry: a forked child has a copy of the list.
+std::int64_t entry_of(int socket) {
+  constexpr int bits_of_a_socket = 32;
+  return (static_cast<std::int64_t>(::getpid()) << bits_of_a_socket) | socket;
+}
+
+void replace_entry(std::int64_t from, std::int64_t to) {
+  for (std::atomic<std::int64_t>& entry : listed_sockets) {
+    std::int64_t expected = from;
+    if (entry.compare_exchange_strong(expected, to)) return;
+  }
+}
+
 }  // namespace
+
+void end_all_commands() noexcept {
+  for (const std::atomic<std::int64_t>& entry : listed_sockets) {
+    const std::int64_t found = entry.load();
+    const int socket = static_cast<int>(found & 0x7fffffff);
+    // A tracer server takes the end of its commands for the end of the tool.
+    if (found != 0 && found == entry_of(socket)) ::shutdown(socket, SHUT_WR);
+  }
+}
+
+void tracer_client::enlist() const {
+  replace_entry(0, entry_of(commands_.get()));
+}
+
+void tracer_client::strike_off() const {
+  replace_entry(entry_of(commands_.get()), 0);
+}
 
 result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options& options) {
   left().reap();
@@ -99,6 +137,7 @@ result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options
 
 tracer_client::~tracer_client() {
   if (is_a_copy()) return;
+  strike_off();
   // Not just closed: a forked child of the tool may have a copy.
   ::shutdown(commands_.get(), SHUT_WR);
   const auto farewell = receive_frame(commands_.get());

@@ -23,6 +23,9 @@ inline constexpr int commands_descriptor = 3;
 inline constexpr int events_descriptor = 4;
 inline constexpr unsigned first_free_descriptor = 5;
 
+/// Ends the commands to all tracer servers of this program (tracer::release_everything).
+void end_all_commands() noexcept;
+
 class tracer_client {
  public:
   [[nodiscard]] static result<std::unique_ptr<tracer_client>> start(const tracer_options& options);
@@ -49,7 +52,12 @@ class tracer_client {
 
  private:
   tracer_client(pid_t id, unique_fd commands, unique_fd events, std::optional<std::chrono::milliseconds> hold_limit)
-      : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {}
+      : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {
+    enlist();
+  }
+  /// For end_all_commands, as long as this object lives.
+  void enlist() const;
+  void strike_off() const;
   [[nodiscard]] deadline next_sign_of_life() const;
   [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
                                                         std::span<const int> descriptors);

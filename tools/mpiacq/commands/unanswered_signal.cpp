@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "helper/all_signals_blocked.hpp"
+#include "mpiacq/process/tracer.hpp"
 
 namespace mpiacq::tool {
 
@@ -38,7 +39,12 @@ void count_up(int eventfd) {
   constexpr std::string_view text =
       "mpiacq: the work at hand did not end within three seconds of the signal (the memory of a process may not "
       "answer); the signal ends mpiacq, and all processes are released\n";
-  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  tracer::release_everything();
+  // A reader who reads no more must not keep this program: a pipe that is ready has room for these bytes.
+  pollfd stream{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&stream, 1, 0) == 1 && (stream.revents & POLLOUT) != 0) {
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+  }
   ::signal(number, SIG_DFL);
   sigset_t that;
   sigemptyset(&that);
@@ -74,6 +80,7 @@ void unanswered_signal::noted(int number) {
   if (!asks_to_end(number)) return;
   if (untaken_ != 0) {
     // This is a handler, in which the signal is blocked: it ends the program when the handler returns.
+    tracer::release_everything();
     ::signal(number, SIG_DFL);
     ::raise(number);
     return;

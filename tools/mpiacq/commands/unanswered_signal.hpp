@@ -8,8 +8,8 @@ namespace mpiacq::tool {
 
 /// Ends this program by a signal that asks it to end and that the program does not take within three seconds; a second
 /// such signal ends the program at once. The kernel may keep the main thread in a read of another process's memory,
-/// where no handler runs: the thread of this object sees that a signal waits. The tracing process then releases
-/// everything, as after any death of the tool.
+/// where no handler runs: the thread of this object sees that a signal waits. Before the program ends, the tracer
+/// servers are told to release everything, because the kernel may keep the main thread, and so the program, even then.
 class unanswered_signal {
  public:
   unanswered_signal();
