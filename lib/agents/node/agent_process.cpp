@@ -36,7 +36,7 @@ bool is_loopback(const agent_order& order) {
 }
 
 /// The time in which the agents below must answer after a `finish_early`.
-constexpr std::chrono::milliseconds early_answer_limit{1000};
+constexpr std::chrono::milliseconds early_answer_time{1000};
 constexpr std::chrono::milliseconds between_progress{250};
 /// A loss that was reported so shortly before a connection ended may not have arrived: it is reported again.
 constexpr std::chrono::seconds losses_repeated_for{5};
@@ -147,7 +147,7 @@ void agent_process::finish_now(const finish_early& what) {
   if (!worker_ || what.number != children_->open().number()) return;
   worker_->finish_now(what.number);
   children_->finish_now();
-  answer_by_ = std::min(answer_by_, clock::now() + early_answer_limit);
+  answer_by_ = std::min(answer_by_, clock::now() + early_answer_time);
 }
 
 // --- What goes to the parent -----------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ namespace {
 
 /// Agents of all nodes connect at once, and one for which the kernel's queue has no room tries again only seconds
 /// later. The kernel applies its own limit if that is less (net.core.somaxconn).
-constexpr int most_queued = 16384;
+constexpr int most_waiting_connections = 16384;
 constexpr std::size_t path_begin = offsetof(sockaddr_un, sun_path);
 
 base::unique_fd listening_at(const sockaddr* where, socklen_t size) {
@@ -31,7 +31,7 @@ base::unique_fd listening_at(const sockaddr* where, socklen_t size) {
   if (!made) return {};
   if (where->sa_family == AF_INET6 && ::setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0)
     return {};
-  if (::bind(made.get(), where, size) != 0 || ::listen(made.get(), most_queued) != 0) return {};
+  if (::bind(made.get(), where, size) != 0 || ::listen(made.get(), most_waiting_connections) != 0) return {};
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "client/tracer_client.hpp"
+#include "errors/try.hpp"
 #include "wire/launch_surroundings.hpp"
 
 namespace mpiacq {
@@ -18,7 +19,7 @@ struct tracer::state {
 
 namespace {
 
-/// The answer would be for a program that stands still.
+/// A program that traces itself could not take the answer, because it would be stopped.
 bool is_this_program(process_id process) {
   return process.value() == ::getpid();
 }
@@ -27,7 +28,7 @@ error not_this_program() {
   return {error_code::invalid_argument, "attach to this program itself: a program cannot trace itself"};
 }
 
-/// One for each that was asked about, also where the tracing process has gone.
+/// One answer for each process that was asked about, also where the tracing process has gone.
 template <class T>
 std::vector<result<T>> answers_of(result<std::vector<result<T>>> all, std::size_t count) {
   if (!all) return std::vector<result<T>>(count, fail(std::move(all).error()));
@@ -47,22 +48,20 @@ void tracer::release_everything() noexcept {
 }
 
 result<std::unique_ptr<tracer>> tracer::create(tracer_options options) {
-  auto process = tracer_client::start(options);
-  if (!process) return fail(std::move(process).error());
-  return std::unique_ptr<tracer>(new tracer(std::make_unique<state>(state{std::move(*process)})));
+  auto process = TRY(tracer_client::start(options));
+  return std::unique_ptr<tracer>(new tracer(std::make_unique<state>(state{std::move(process)})));
 }
 
 result<process_id> tracer::launch(const launch_request& request) {
-  auto collected = collect_surroundings();
-  if (!collected) return fail(std::move(collected).error());
-  launch_command what{request, std::move(collected->surroundings)};
+  auto collected = TRY(collect_surroundings());
+  launch_command what{request, std::move(collected.surroundings)};
   if (!what.request.environment) {
     what.request.environment.emplace();
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
       what.request.environment->emplace_back(*entry);
     }
   }
-  std::vector<int> descriptors{collected->directory.get()};
+  std::vector<int> descriptors{collected.directory.get()};
   descriptors.insert(descriptors.end(), what.surroundings.descriptors.begin(), what.surroundings.descriptors.end());
   return state_->process->ask(std::move(what), descriptors);
 }

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "helper/programs.hpp"
 
 namespace mpiacq::tracing {
@@ -35,13 +36,13 @@ bool move_up(unique_fd& fd) {
 
 result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, int events) {
   base::spawn_plan plan;
-  // So that none of the terminal's signals takes it away from the job.
+  // A signal from the terminal must not end the tracer of a job.
   plan.block_signals();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) plan.open(fd, "/dev/null", O_RDWR);
   plan.give(commands_descriptor, commands);
   plan.give(events_descriptor, events);
   pid_t id = 0;
-  // `ps` shows whose tracer it is; and who kills the tool by a pattern of its name does not mean this one too.
+  // `ps` shows whose tracer it is. A `pkill` by the tool's name does not end the tracing process too.
   if (const int outcome = plan.run(id, candidates, {"tracer", "of", std::to_string(::getpid())}, environ);
       outcome != 0) {
     return fail(base::not_startable("the program that traces for this one", candidates, outcome));
@@ -49,8 +50,8 @@ result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, in
   return id;
 }
 
-/// Tracing processes that outlive their tracer because of a thread that does not stop: their ends are waited for when
-/// there is an occasion.
+/// Tracing processes that outlive their tracer because of a thread that does not stop. They are waited for when the
+/// next tracer starts or ends.
 class left_processes {
  public:
   void add(pid_t id) {
@@ -111,20 +112,17 @@ void tracer_client::strike_off() const {
 
 result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options& options) {
   left().reap();
-  auto commands = make_socket_pair(SOCK_STREAM);
-  if (!commands) return fail(std::move(commands).error());
-  auto events = make_socket_pair(SOCK_SEQPACKET);
-  if (!events) return fail(std::move(events).error());
-  if (!move_up(commands->theirs) || !move_up(events->theirs)) {
+  auto commands = TRY(make_socket_pair(SOCK_STREAM));
+  auto events = TRY(make_socket_pair(SOCK_SEQPACKET));
+  if (!move_up(commands.theirs) || !move_up(events.theirs)) {
     return fail(error{error_code::system, "no descriptor for the tracing process"}.with_errno(errno));
   }
   const auto candidates = base::program_candidates("tracer", options.tracing_program);
-  auto id = spawn(candidates, commands->theirs.get(), events->theirs.get());
-  if (!id) return fail(std::move(id).error());
-  commands->theirs.reset();
-  events->theirs.reset();
+  const pid_t id = TRY(spawn(candidates, commands.theirs.get(), events.theirs.get()));
+  commands.theirs.reset();
+  events.theirs.reset();
   std::unique_ptr<tracer_client> started(
-      new tracer_client(*id, std::move(commands->ours), std::move(events->ours), options.hold_limit));
+      new tracer_client(id, std::move(commands.ours), std::move(events.ours), options.hold_limit));
   auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit, options.hold_limit});
   if (begun) return started;
   if (begun.error().code != error_code::system) return fail(std::move(begun).error());
@@ -138,15 +136,15 @@ result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options
 tracer_client::~tracer_client() {
   if (is_a_copy()) return;
   strike_off();
-  // Not just closed: a forked child of the tool may have a copy.
+  // Closing alone would not do: a forked child of the tool may have a copy of the socket.
   ::shutdown(commands_.get(), SHUT_WR);
-  const auto farewell = receive_frame(commands_.get());
-  const auto stays = farewell ? decode<bool>(farewell->bytes) : std::nullopt;
+  const auto goodbye = receive_frame(commands_.get());
+  const auto stays = goodbye ? decode<bool>(goodbye->bytes) : std::nullopt;
   left().reap();
   if (id_ == 0) return;
-  // Where the tracing process was killed, its guard stays with what was launched until nobody listens any more.
+  // Where the tracing process was killed, its guard stays with launched programs until the tool closes its sockets.
   events_.reset();
-  if (!farewell || stays.value_or(false)) {
+  if (!goodbye || stays.value_or(false)) {
     left().add(id_);
     return;
   }
@@ -200,15 +198,14 @@ result<std::optional<process_event>> tracer_client::next_event(deadline until) {
   auto event = event_at_once();
   if (!event || *event) return event;
   if (until == no_deadline) {
-    const auto idle = ask(is_idle_command{});
-    if (!idle) return fail(idle.error());
+    const bool idle = TRY(ask(is_idle_command{}));
     event = event_at_once();
     if (!event || *event) return event;
-    if (*idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
+    if (idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
   }
   while (true) {
     // A program that waits here is alive.
-    if (auto kept = keep_held(); !kept) return fail(std::move(kept).error());
+    TRY(keep_held());
     const deadline wake = std::min(until, next_sign_of_life());
     const auto left = std::max<clock::duration>(wake - clock::now(), clock::duration::zero());
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
@@ -231,15 +228,15 @@ error tracer_client::not_the_maker() const {
 
 std::string tracer_client::how_it_ended() {
   if (!ended_how_.empty()) return ended_how_;
-  // Its sockets close a moment before its end can be waited for.
+  // The sockets of the tracing process close a moment before its end can be waited for.
   pollfd ending{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)), POLLIN, 0};
   const unique_fd closes{ending.fd};
-  // The guard may live on, as long as something that was launched does: it is waited for once.
+  // The guard may live as long as a launched program. So the wait for it is made once.
   if (!std::exchange(waited_for_end_, true)) static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
   int status = 0;
   if (id_ == 0 || ::waitpid(id_, &status, WNOHANG) != id_) return "has ended";
   id_ = 0;
-  // What comes out of the guard is the end of the process that traced.
+  // The exit status of the guard is that of the process that traced.
   constexpr int by_signal = 128;
   const int code = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
   ended_how_ = code > by_signal ? fmt::format("was ended by signal {}", code - by_signal)

@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The process that traces for a tool. It is one of its own because breakpoints do not vanish with their tracer: the
-// debug registers of a thread stay as they were set (seen on Linux 6.18), a trap stays in the code, and the thread that
-// meets one is killed by SIGTRAP. When the tool dies, this process still holds everything, takes the breakpoints out
-// of stopped threads as at any detach, and ends. It is the parent of what is launched, and a child of the tool: so both
-// stay ancestors of the job, which kernel.yama.ptrace_scope=1 asks of whoever looks into it.
+// The tool's side of the process that traces for it. That process is separate because breakpoints do not vanish with
+// their tracer: the debug registers of a thread stay as they were set (seen on Linux 6.18), a trap stays in the code,
+// and the thread that meets one is killed by SIGTRAP. When the tool dies, the tracing process takes the breakpoints out
+// as at any detach, lets the processes go, and ends. It is a child of the tool and the parent of launched programs, so
+// both stay ancestors of the job, as kernel.yama.ptrace_scope=1 requires of a process that reads its memory.
 #pragma once
 
 #include <memory>
@@ -29,13 +29,13 @@ void end_all_commands() noexcept;
 class tracer_client {
  public:
   [[nodiscard]] static result<std::unique_ptr<tracer_client>> start(const tracer_options& options);
-  /// Has it let go of everything, and waits until it has. In a forked child nothing happens: the session is the
-  /// parent's, and so are the events.
+  /// Has the tracing process let go of everything, and waits until it has. Does nothing in a forked child: the session
+  /// and its events belong to the parent.
   ~tracer_client();
   tracer_client(const tracer_client&) = delete;
   tracer_client& operator=(const tracer_client&) = delete;
 
-  /// Has a command carried out, and waits for the answer.
+  /// Sends a command, and waits for the answer.
   template <class Command>
   [[nodiscard]] result<typename Command::answer> ask(Command what, std::span<const int> descriptors = {}) {
     const auto bytes = exchange(encode(request_message{events_taken_, std::move(what)}), descriptors);
@@ -62,10 +62,10 @@ class tracer_client {
   [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
                                                         std::span<const int> descriptors);
   [[nodiscard]] result<std::optional<process_event>> event_at_once();
-  /// "was ended by signal 9"; "has ended" where that is all that is known.
+  /// "was ended by signal 9"; "has ended" where no more is known.
   [[nodiscard]] std::string how_it_ended();
   [[nodiscard]] error gone();
-  /// This is a copy in a forked child.
+  /// This object is a copy in a forked child.
   [[nodiscard]] bool is_a_copy() const { return ::getpid() != made_in_; }
   [[nodiscard]] error not_the_maker() const;
 

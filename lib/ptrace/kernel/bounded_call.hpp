@@ -15,8 +15,8 @@ namespace mpiacq::tracing {
 /// How many calls of `call_within` have not returned in time and still run.
 inline std::atomic<int> overdue_calls{0};
 
-/// Calls `work` on a thread of its own and waits for it no longer than `limit`. Empty where it has not returned by
-/// then: the thread stays behind. The memory of a process may be a file of a server that does not answer, and the
+/// Calls `work` on a thread of its own, and waits no longer than `limit`. Empty where the call has not returned by
+/// then; the thread stays behind. The memory of a process may be a file of a server that does not answer, and the
 /// kernel then keeps the caller. `work` must own everything that it uses.
 template <class T>
 [[nodiscard]] std::optional<T> call_within(std::chrono::milliseconds limit, std::function<T()> work) {

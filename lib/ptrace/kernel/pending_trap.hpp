@@ -8,8 +8,8 @@
 namespace mpiacq::tracing {
 
 /// A thread that is interrupted just as it runs onto a breakpoint reports PTRACE_EVENT_STOP first, and keeps the
-/// SIGTRAP in its queue: let go of like that, it would be killed by it. Continued with no signal it reports the
-/// SIGTRAP, without having run an instruction. True where such a SIGTRAP waits. Neither allocates nor locks.
+/// SIGTRAP in its queue. A detach would then kill the process by that signal. Continued without a signal, the thread
+/// reports the SIGTRAP before it runs an instruction. True where such a SIGTRAP waits. Neither allocates nor locks.
 [[nodiscard]] bool trap_is_pending(const ptrace_calls& calls, pid_t thread);
 
 }  // namespace mpiacq::tracing

@@ -29,7 +29,7 @@ struct task_status {
   pid_t parent = 0;   ///< PPid
   pid_t tracer = 0;   ///< TracerPid: the tracing thread
   char state = '?';   ///< R, S, D, T, t, Z, X
-  int threads = 0;    ///< of its process, dead ones that nobody has waited for among them; 0 where it is going
+  int threads = 0;    ///< of its process, including dead ones that were not waited for; 0 where it is going
 };
 /// Empty where there is no such task.
 [[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
@@ -44,7 +44,7 @@ struct task_status {
 /// no descriptor is left.
 [[nodiscard]] bool has_ended(pid_t process);
 
-/// The threads of a process that the kernel lists at this moment, dead ones that nobody has waited for among them. The
+/// The threads of a process that the kernel lists at this moment, including dead ones that were not waited for. The
 /// leader is first. Empty where there is no such process.
 [[nodiscard]] std::vector<pid_t> list_threads(pid_t process);
 

@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Processes that are attached to again and again, by their folders in /proc that stay open.
+// Processes that are attached to again and again are known by their folders in /proc, which stay open.
 //
-// A folder /proc/PID/task that is open belongs to that process, not to its number: when the process has ended it is
-// empty, whoever gets the number. One fstat says both whether the process is there and how many threads it has, at a
-// sixth of what it costs to open a file of it.
+// An open folder /proc/PID/task belongs to the process, not to its number: it is empty once the process has ended, also
+// if another process gets the number. One fstat gives both whether the process is there and how many threads it has,
+// for a sixth of the time that opening a file of it takes.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,21 @@ namespace mpiacq::tracing {
 
 class process_folders {
  public:
-  /// Makes acquaintance with the process of this number, or remembers it, though it may have ended since. `start_time`:
-  /// it must be the one that was started then. False where it cannot be looked at in this way, or is no process, or not
-  /// that one.
+  /// Opens the folder of the process of this number, or finds it known; a known process may have ended since.
+  /// `start_time`: the process must have been started then. False where it was not, where there is no such process, or
+  /// where its folder cannot be opened.
   [[nodiscard]] bool know(pid_t process, std::optional<std::uint64_t> start_time);
-  /// Forgets those that have ended: one call for all.
+  /// Forgets the processes that have ended, with one system call for all.
   void drop_ended();
   void drop(pid_t process) { all_.erase(process); }
-  /// How many threads the process has that was made acquaintance with under this number, dead ones that nobody has
-  /// waited for among them; empty where it is not known, or has ended.
+  /// How many threads the known process of this number has, including dead ones that were not waited for. Empty where
+  /// it is not known, or has ended.
   [[nodiscard]] std::optional<int> count_threads(pid_t process);
-  /// How many there were when it was counted last; empty where it is not known.
+  /// How many threads the last count gave; empty where the process is not known.
   [[nodiscard]] std::optional<int> last_count(pid_t process) const;
   /// The effective user of a process, known or not; `no_user` where there is none of the number.
   [[nodiscard]] user_id effective_user(pid_t process) const;
-  /// Them, the leader first.
+  /// The threads of a known process, the leader first.
   [[nodiscard]] std::vector<pid_t> list(pid_t process) const;
 
  private:

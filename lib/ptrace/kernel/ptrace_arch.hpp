@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What differs between processors. One file of each implements it; CMake chooses.
+// What differs between processors. Each processor has one file that implements it; CMake chooses.
 #pragma once
 
 #include <array>
@@ -55,14 +55,15 @@ using hardware_table = std::array<std::optional<hardware_trigger>, hardware_regi
 [[nodiscard]] result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table);
 /// Clears them. Neither allocates nor locks; an error means that the thread is being killed.
 void clear_hardware(const ptrace_calls& calls, pid_t thread);
-/// Leaves all of them as in a thread that nobody has traced, for who comes after us.
+/// Sets all of them as in a thread that was never traced, for the next tracer.
 void reset_hardware(const ptrace_calls& calls, pid_t thread);
 /// The SIGTRAP's si_code is that of a breakpoint register. Only a tracer can set those.
 [[nodiscard]] bool is_hardware_hit(int si_code);
-/// The triggers in `table` that stopped the thread. Each is told once.
+/// The triggers in `table` that stopped the thread. Each is given once.
 [[nodiscard]] result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, pid_t thread,
                                                                   const hardware_table& table);
-/// A thread that goes on from a hardware breakpoint would hit it again, and must be stepped off with it lifted.
+/// A thread that goes on from a hardware breakpoint would hit it again. It must be stepped off while the breakpoint is
+/// not armed.
 [[nodiscard]] bool hardware_needs_step();
 
 }  // namespace mpiacq::tracing::arch

@@ -149,7 +149,7 @@ void reset_hardware(const ptrace_calls& calls, pid_t thread) {
   clear_hardware(calls, thread);
   const auto clear = [&](std::size_t number, unsigned long bits) {
     const auto value = calls.peek_user(thread, debug_register(number));
-    // One that is nobody's yet is not written: the kernel would take a register of the processor for it.
+    // A register that is not in use is not written: the kernel would reserve one of the processor for it.
     if (value && (*value & bits) != 0) {
       static_cast<void>(calls.poke_user(thread, debug_register(number), *value & ~bits));
     }

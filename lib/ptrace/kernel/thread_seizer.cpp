@@ -62,7 +62,7 @@ void thread_seizer::start_watch() {
   try {
     watch_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
-    // Without it all is well but for an exec at just this moment.
+    // Without the watch only an exec at just this moment is a problem.
   }
 }
 
@@ -76,11 +76,10 @@ void thread_seizer::watch() {
   }
 }
 
-/// Also of those that came with the thread that made them, and that nobody has heard of yet. For the leader's end no
-/// exec waits.
+/// The list has also the threads that came attached and have not reported yet. No exec waits for the leader's end.
 void thread_seizer::wait_for_ended() {
   for (const pid_t thread : list_threads(process_)) {
-    // Ends only: the stops are for the engine. A thread that is not ours has none.
+    // Ends only: the engine takes the stops. A thread that is not traced gives neither.
     if (thread == process_ || !waiter::take_end_of(thread)) continue;
     ended_.push_back(thread);
     waiter::look_again();  // its leader's end may have waited for it

@@ -7,33 +7,33 @@
 
 namespace mpiacq::tracing {
 
-/// What waitpid said of a thread that was SEIZEd (ptrace(2)), decoded once. The raw number goes no further.
+/// What waitpid reports of a thread that was attached with PTRACE_SEIZE (ptrace(2)). The raw status is decoded once.
 
-/// It ended, or its whole process did where it is the leader.
+/// The thread has ended, or its whole process has if the thread is the leader.
 struct ended {
   exit_status status;
 };
-/// Signal-delivery-stop: a signal is about to be delivered to it; the tracer may pass it on or not.
+/// Signal-delivery-stop: a signal is about to be delivered to the thread. The tracer decides whether it is.
 struct signal_stop {
   int signal = 0;
 };
-/// PTRACE_EVENT_STOP that no stop signal is behind: the answer to INTERRUPT, the first stop of a new thread, or the end
+/// PTRACE_EVENT_STOP without a stop signal: the answer to PTRACE_INTERRUPT, the first stop of a new thread, or the end
 /// of a group stop.
 struct trap_stop {};
-/// PTRACE_EVENT_STOP in a group stop: the whole process was stopped by this signal.
+/// PTRACE_EVENT_STOP in a group stop: this signal has stopped the whole process.
 struct group_stop {
   int signal = 0;
 };
-/// It has become a new program.
+/// The process has become a new program.
 struct exec_stop {};
-/// It has created another task.
+/// The thread has created another task.
 struct birth_stop {
   enum class how : std::uint8_t { clone, fork, vfork };
   how by = how::clone;
 };
-/// The child of its vfork has left the shared memory.
+/// The child of the thread's vfork has left the shared memory.
 struct vfork_done_stop {};
-/// A stop of a kind that is not asked for.
+/// A stop of a kind that the tracer has not asked for.
 struct other_stop {};
 
 using wait_status =

@@ -21,7 +21,7 @@ result<waiter> waiter::create() {
 }
 
 void waiter::drain() {
-  // One SIGCHLD stands for any number of changes, so what it says of itself is of no use.
+  // One SIGCHLD stands for any number of changes, so its own information is of no use.
   std::array<signalfd_siginfo, 4> told;
   while (::read(signals_.get(), told.data(), sizeof told) > 0) {
   }
@@ -32,8 +32,8 @@ void waiter::look_again() {
 }
 
 void waiter::signal_stops(bool wanted) {
-  // It is blocked here, so that this never runs. But to give a signal its default action throws one away that waits,
-  // where that action is to do nothing, and nobody would ever hear of whoever has ended just now.
+  // SIGCHLD is blocked here, so the handler never runs. The default action will not do: it is to ignore the signal, and
+  // setting it would throw away a pending SIGCHLD, with the news of a task that has ended just now.
   struct sigaction never_taken {};
   never_taken.sa_handler = [](int) {};
   never_taken.sa_flags = wanted ? 0 : SA_NOCLDSTOP;
@@ -65,14 +65,15 @@ void waiter::reap(pid_t child) {
   }
 }
 
-bool waiter::has_nobody() {
+bool waiter::has_no_task() {
   siginfo_t info{};
   const auto any = WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL;
   return ::waitid(P_ALL, 0, &info, any) != 0 && errno == ECHILD;
 }
 
 bool waiter::take_end_of(pid_t task) {
-  // The kernel gives a tracer the stops of its tracees whatever kinds it asks for, so it is seen first what there is.
+  // The kernel gives a tracer the stops of its tracees, whichever kinds it asks for. So this looks first at what there
+  // is.
   siginfo_t info{};
   const auto ends = WEXITED | WNOHANG | __WALL;
   if (::waitid(P_PID, static_cast<id_t>(task), &info, ends | WNOWAIT) != 0 || info.si_pid != task) return false;

@@ -16,11 +16,11 @@ struct task_report {
   wait_status status;
 };
 
-/// All waiting of the room. It belongs to the tracing process, which has no other children than those that it traces or
-/// launched.
+/// Every wait of the room goes through this class. It belongs to the tracing process, which has no children but those
+/// that it traces or has launched.
 class waiter {
  public:
-  /// SIGCHLD must be blocked, and neither ignored nor without stops (SA_NOCLDSTOP), or none comes.
+  /// SIGCHLD must be blocked, not ignored, and sent for stops too (no SA_NOCLDSTOP).
   [[nodiscard]] static result<waiter> create();
 
   /// Readable when something may have changed since `next` was last empty.
@@ -29,23 +29,23 @@ class waiter {
   void drain();
   /// Makes the descriptor readable.
   static void look_again();
-  /// Where they are not wanted, only ends make the descriptor readable, and whoever has stopped meanwhile is to be
-  /// asked for afterwards.
+  /// Where stops are not wanted, only ends make the descriptor readable. The caller asks afterwards for the tasks that
+  /// have stopped meanwhile.
   static void signal_stops(bool wanted);
   /// The descriptor is readable.
   [[nodiscard]] static bool is_signalled();
-  /// The next change, without waiting for it.
+  /// The next change of any task; empty where there is none yet.
   [[nodiscard]] std::optional<task_report> next();
-  /// The same of one task.
+  /// The next change of one task.
   [[nodiscard]] static std::optional<task_report> next_of(pid_t task);
   /// Waits for the end of one child that is not traced, or is known to end.
   static void reap(pid_t child);
-  /// There is no task that `next` could ever tell of: none is traced, not even one of which nobody knows yet because
-  /// the kernel has attached it at its birth, and there is no child.
-  [[nodiscard]] static bool has_nobody();
-  /// Takes the end of one task, where it has ended; a stop of it is left for `next`.
+  /// `next` can never give anything any more: there is no child, and no task is traced, not even one that the kernel
+  /// has attached at its birth and that has not reported yet.
+  [[nodiscard]] static bool has_no_task();
+  /// Takes the end of one task, if it has ended. A stop of the task is left for `next`.
   [[nodiscard]] static bool take_end_of(pid_t task);
-  /// `next` has something to tell of this task.
+  /// `next` would give a change of this task.
   [[nodiscard]] static bool has_news_of(pid_t task);
 
  private:

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "kernel/descriptor_limit.hpp"
 
 namespace mpiacq::tracing {
@@ -28,7 +29,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return all;
 }
 
-/// The errors after which execvp looks on in the next directory.
+/// The errors after which execvp tries the next directory.
 bool looks_on(int errno_value) {
   switch (errno_value) {
     case ENOENT:
@@ -43,15 +44,15 @@ bool looks_on(int errno_value) {
   }
 }
 
-/// In the child. Signals were blocked in the tracing process, and stay so until the program can take them as it would.
+/// In the child. Signals are blocked in the tracing process, and in the child until just before its exec.
 [[noreturn]] void become_program(const exec_plan& plan, int go, int failure) {
   char byte = 0;
-  // Either the byte comes, once we are attached, or the end of file, because the tracing process has died: the user's
-  // job goes on.
+  // The byte comes once the child is attached. The end of the pipe comes if the tracing process has died: the user's
+  // job goes on then.
   while (::read(go, &byte, 1) < 0 && errno == EINTR) {
   }
-  // Where Yama allows ancestors alone to trace, the guard is one only while the tracing process lives. The kernel
-  // refuses this without Yama.
+  // Where Yama lets only ancestors trace, the guard is one only while the tracing process lives. A kernel without Yama
+  // refuses this call.
   if (plan.guard > 1) static_cast<void>(::prctl(PR_SET_PTRACER, plan.guard, 0, 0, 0));
   exec_failure last{ENOENT, 0};
   const auto give_up = [&] {
@@ -71,7 +72,7 @@ bool looks_on(int errno_value) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
     ::execve(plan.candidates[i].c_str(), arguments.data(), environment.data());
-    // One that is there and may not be run is more telling than those that are not there.
+    // A file that is there and may not be run is reported rather than files that are not there.
     const bool telling = errno != ENOENT && errno != ENOTDIR;
     if (telling || last.errno_value != EACCES) last = {errno, static_cast<int>(i)};
     if (!looks_on(errno)) break;
@@ -110,23 +111,21 @@ std::vector<std::string> program_candidates(const std::string& name, const std::
 }
 
 result<waiting_child> fork_child(const exec_plan& plan) {
-  auto go = make_pipe();
-  if (!go) return fail(std::move(go).error());
-  auto failure = make_pipe();
-  if (!failure) return fail(std::move(failure).error());
+  auto go = TRY(make_pipe());
+  auto failure = TRY(make_pipe());
   const pid_t id = ::fork();
   if (id < 0) return fail(error{error_code::system, "no process can be made for the program"}.with_errno(errno));
   if (id == 0) {
-    // With this end open the child would never see that we died.
-    ::close(go->write.get());
-    become_program(plan, go->read.get(), failure->write.get());
+    // With this end open the child would never see that the tracing process has died.
+    ::close(go.write.get());
+    become_program(plan, go.read.get(), failure.write.get());
   }
-  return waiting_child{id, std::move(go->write), std::move(failure->read)};
+  return waiting_child{id, std::move(go.write), std::move(failure.read)};
 }
 
 void release_child(waiting_child& child) {
   const char byte = 0;
-  // Where it fails the child is dead, which its wait tells.
+  // A write that fails means that the child is dead, and the wait reports that.
   static_cast<void>(!::write(child.go.get(), &byte, 1));
   child.go.reset();
 }

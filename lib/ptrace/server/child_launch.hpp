@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Making a child that waits to be attached to and then execs, and saying why an exec did not work.
+// Makes a child that waits to be attached to and then execs, and explains an exec that failed.
 #pragma once
 
 #include <optional>
@@ -27,19 +27,19 @@ struct exec_plan {
   std::vector<std::string> environment;
   const launch_surroundings& surroundings;
   std::span<const unique_fd> descriptors;  ///< the working directory first
-  pid_t guard = 0;                         ///< may trace it, too (guard.hpp); 0: there is none
+  pid_t guard = 0;                         ///< may trace the child, too (guard.hpp); 0: there is none
 };
 
-/// What the child says where no candidate could be run.
+/// What the child reports where no candidate could be run.
 struct exec_failure {
   int errno_value = 0;
-  int candidate = 0;  ///< the one that the errno is about
+  int candidate = 0;  ///< the candidate that the errno is about
 };
 
 /// A forked child that blocks until `go` is written to, and then execs.
 struct waiting_child {
   pid_t id = 0;
-  unique_fd go;       ///< closing it without a byte lets the child run too, so that it survives us
+  unique_fd go;       ///< closing it without a byte lets the child run too, so that it survives the tracing process
   unique_fd failure;  ///< gives an exec_failure, or ends empty where the exec worked
 };
 

@@ -1,7 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The guard of the tracing process. Breakpoints stay in a job when its tracer is killed, and the next thread that meets
-// one dies. So the process that the tool starts forks: its child traces, and it only waits for the end of that child.
-// Where the child is killed, the guard attaches to each process that had breakpoints, takes them out, and lets go.
+// one dies. So the process that the tool starts forks. The child traces; the parent is the guard, and only waits for
+// the end of the child. If the child is killed, the guard attaches to each process that had breakpoints, takes them
+// out, and lets the process go.
 //
 // What the guard cannot do: the kernel lets all tracees run at the moment when their tracer dies. A breakpoint that a
 // thread meets before the guard holds that thread kills its process. No other process can hold a thread that is traced
@@ -25,8 +26,8 @@ class guard {
     unique_fd process;  ///< a pidfd of the tool; may be missing
   };
   guard(pid_t tracing, ends all) : tracing_(tracing), ends_(std::move(all)) {}
-  /// Until the tracing process has ended, and, where it was killed, until everything that it left is let go. The exit
-  /// status for this process: 0, or 128 and the signal that has ended the tracing process.
+  /// Returns when the tracing process has ended and, if it was killed, when every process that it had is let go. Gives
+  /// the exit status for this process: the tracing process's, or 128 + the signal that has ended it.
   int run();
 
  private:

@@ -17,13 +17,13 @@ struct guarded_trap {
   target_address address;
   std::vector<std::byte> original;
 };
-/// What tracer::restore_on_exit asked for.
+/// A write of tracer::restore_on_exit.
 struct guarded_write {
   target_address address;
   std::vector<std::byte> bytes;
 };
-/// A process in which something would stay behind if the tracing process were killed, or whose end only the tracing
-/// process would learn of. A note replaces the one before of the same process.
+/// A process in which something would stay behind if the tracing process were killed, or whose end only a tracer
+/// learns. A note replaces the one before about the same process.
 struct guarded_process {
   std::int32_t id = 0;
   std::uint64_t start_time = 0;  ///< field 22 of /proc/PID/stat; 0: not known
@@ -32,13 +32,13 @@ struct guarded_process {
   std::vector<guarded_trap> traps;
   std::vector<guarded_write> writes;
 };
-/// Nothing of this process is left to guard.
+/// There is nothing left to guard in this process.
 struct forgotten_process {
   std::int32_t id = 0;
 };
 using guard_note = std::variant<guarded_process, forgotten_process>;
 
-/// The note about a process as it is now.
+/// The note that describes the process as it is now.
 [[nodiscard]] guard_note note_about(const traced_process& process);
 
 }  // namespace mpiacq::tracing

@@ -15,7 +15,7 @@ namespace mpiacq::tracing {
 
 namespace {
 
-/// Commands must not wait for ever behind a program that stops all the time.
+/// Bounds the statuses taken in a row, so that a program that stops all the time does not keep commands waiting.
 constexpr int most_statuses_in_a_row = 256;
 
 timespec time_until(deadline when) {
@@ -33,14 +33,14 @@ tracer_server::tracer_server(tool_ends tool, waiter w)
       engine_(kernel_.access(), events_, options_, tool_.guard.get()) {}
 
 void tracer_server::run() {
-  // The tool may have gone, but threads that did not stop in time must still be let go when they come back.
+  // After the tool has gone, threads that did not stop in time must still be let go when they come back.
   while (!leaving_ || !all_let_go()) {
     await_something();
     take_statuses();
     engine_.on_time(clock::now());
     if (tool_gone_ && !leaving_) begin_to_leave();
     if (command_there_ && !leaving_) take_command();
-    if (leaving_ && tool_.commands && !engine_.holds_any()) say_farewell();
+    if (leaving_ && tool_.commands && !engine_.holds_any()) say_goodbye();
   }
 }
 
@@ -48,9 +48,9 @@ bool tracer_server::all_let_go() const {
   return !engine_.holds_any() && !engine_.awaits_late_threads();
 }
 
-/// The tool waits for this, and no longer where the kernel keeps a thread of a process, or a thread of ours that waits
-/// for memory.
-void tracer_server::say_farewell() {
+/// The tool waits for this message. It does not wait for threads that the kernel keeps, of a traced process or of this
+/// one (bounded_call.hpp).
+void tracer_server::say_goodbye() {
   static_cast<void>(!send_frame(tool_.commands.get(), encode(engine_.awaits_late_threads() || overdue_calls > 0)));
   tool_.commands.reset();
 }
@@ -74,17 +74,17 @@ void tracer_server::await_something() {
 }
 
 void tracer_server::take_statuses() {
-  // Whatever happens is signalled, so where nothing was, nobody needs to be searched for it.
+  // Every change is signalled. Without a signal the kernel need not search for one.
   if (!signal_there_) return;
   engine_.take_expected();
   for (int i = 0; i < most_statuses_in_a_row; ++i) {
-    // What was let go is not ours to wait for any more: who adopts it wants to know how it ended.
+    // A child that was let go is left to the process that adopts it, which wants to know how it ended.
     if (leaving_ && all_let_go()) return;
     const auto report = waiter_.next();
     if (!report) return;
     engine_.on_status(report->task, report->status);
   }
-  // What is left was announced by a signal that is drained already.
+  // The signal for the rest is drained already.
   waiter::look_again();
 }
 
@@ -106,7 +106,7 @@ void tracer_server::begin_to_leave() {
 template <class T>
 reply<T> tracer_server::replier() {
   return [this](result<T> answer) {
-    // While the tool waited for this answer, it could not say anything.
+    // While the tool waited for this answer, it could not make a call.
     engine_.heard_from_tool();
     // The send fails where the tool has gone: no process is left that could take the answer.
     static_cast<void>(!send_frame(tool_.commands.get(), encode(answer)));
@@ -149,7 +149,7 @@ void tracer_server::carry_out(command& what, std::vector<unique_fd>& descriptors
           [&](const follow_children_command& c) { answer(c, engine_.follow_children(c.process, c.follow)); },
           [&](const threads_command& c) { answer(c, engine_.threads(c.process)); },
           [&](const is_idle_command& c) {
-            answer(c, engine_.is_idle() && events_.all_sent() && (!c.surely || waiter::has_nobody()));
+            answer(c, engine_.is_idle() && events_.all_sent() && (!c.surely || waiter::has_no_task()));
           },
           [&](const attach_all_command& c) {
             engine_.attach_all(c.targets, c.options, replier<std::vector<result<void>>>());

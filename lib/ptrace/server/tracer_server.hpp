@@ -8,8 +8,8 @@
 
 namespace mpiacq::tracing {
 
-/// The life of the tracing process: it carries out the tool's commands, takes wait statuses, and when the tool goes, by
-/// whatever means, lets everything go and ends.
+/// The main loop of the tracing process. It carries out the tool's commands and takes wait statuses. When the tool
+/// ends, by whatever means, it lets every process go and ends, too.
 class tracer_server {
  public:
   struct tool_ends {
@@ -27,7 +27,7 @@ class tracer_server {
   void take_command();
   void carry_out(command& what, std::vector<unique_fd>& descriptors);
   void begin_to_leave();
-  void say_farewell();
+  void say_goodbye();
   [[nodiscard]] bool all_let_go() const;
   template <class T>
   [[nodiscard]] reply<T> replier();

@@ -92,7 +92,7 @@ sigset_t signal_set(std::uint64_t bits) {
 }
 
 bool put_on(const launch_surroundings& what, std::span<const unique_fd> received, std::span<int* const> keep) {
-  // It is in the tracing process's group, which the tool may have left since.
+  // The child is in the process group of the tracing process, which the tool may have left since.
   if (::getpgrp() != what.process_group) static_cast<void>(::setpgid(0, what.process_group));
   if (what.file_mode_mask) ::umask(static_cast<mode_t>(*what.file_mode_mask));
   const auto highest = std::max_element(what.descriptors.begin(), what.descriptors.end());
@@ -111,7 +111,7 @@ bool put_on(const launch_surroundings& what, std::span<const unique_fd> received
   }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const auto& given = what.descriptors;
-    // One that the tool has closed is closed for the program too.
+    // A stream that the tool has closed is closed for the program too.
     if (std::find(given.begin(), given.end(), fd) == given.end()) ::close(fd);
   }
   return true;

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a launched program inherits from the tool, although the tracing process makes it: collected in the tool at the
-// launch, put on in the child before its exec. What is not here (limits, priority, processor affinity, namespaces, the
-// control group) is as it was when the tracing process was started.
+// What a launched program inherits from the tool, although the tracing process makes it. The tool collects it at the
+// launch, and the child puts it on before its exec. Everything else (limits, priority, processor affinity, namespaces,
+// the control group) is as it was when the tracing process was started.
 #pragma once
 
 #include <csignal>
@@ -38,7 +38,7 @@ struct collected_surroundings {
 
 [[nodiscard]] sigset_t signal_set(std::uint64_t bits);
 
-/// In the child, before its exec: these are ignored, and all others have their default action.
+/// In the child, before its exec: these signals are ignored, and all others have their default action.
 void ignore_signals(std::uint64_t bits);
 
 /// In the child, before its exec; `received` are the descriptors as they arrived, without the directory, which must be

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the tool and its tracing process say to each other. A command has one answer, of the type that it names, before
-// the next command is sent; events go their own way.
+// The messages between the tool and its tracing process. Each command has one answer, of the type that it names, before
+// the next command is sent. Events have a socket of their own.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace mpiacq::tracing {
 
 inline constexpr std::string_view build_version = MPIACQ_VERSION;
 
-/// The first command. Both sides must be of one build: there is no other version that could be spoken.
+/// The first command. Both sides must be of the same build.
 struct begin_command {
   using answer = void;
   std::string version;
   std::chrono::milliseconds stop_limit{};
   std::optional<std::chrono::milliseconds> hold_limit;
 };
-/// The descriptors that the program inherits travel beside it.
+/// The descriptors that the program inherits travel beside the message.
 struct launch_command {
   using answer = process_id;
   launch_request request;
@@ -105,15 +105,15 @@ struct registers_command {
   std::vector<process_id> processes;
   which_threads which = which_threads::all;
 };
-/// The tool still works with what is stopped. Like every command it starts the time of tracer_options::hold_limit
+/// The tool still works with stopped processes. Like every command it starts the time of tracer_options::hold_limit
 /// again.
 struct keep_held_command {
   using answer = void;
 };
-/// No event can come any more, for nothing is traced.
+/// No event can come any more, because nothing is traced.
 struct is_idle_command {
   using answer = bool;
-  bool surely = false;  ///< nor is there a child that the kernel has attached, and of which nobody has told yet
+  bool surely = false;  ///< also no child that the kernel has attached, and whose maker has not reported it yet
 };
 
 using command =
