@@ -27,7 +27,7 @@ agents_options agents_by(agent_start wanted, int stop) {
   return options;
 }
 
-std::optional<agents_options> agents_for(const process_table& table, const std::vector<bool>& is_local,
+std::optional<agents_options> agents_for_table(const process_table& table, const std::vector<bool>& is_local,
                                          const rank_selection& ranks, const mpir::job_facts& facts, process_id starter,
                                          agent_start wanted, int stop) {
   if (wanted == agent_start::none) return std::nullopt;
@@ -58,7 +58,7 @@ std::size_t hosts_in(const process_table& table) {
 
 std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks, agent_start wanted,
                                          int stop) {
-  auto options = agents_for(*job.processes, job.is_local, ranks, job.facts, job.starter.pid, wanted, stop);
+  auto options = agents_for_table(*job.processes, job.is_local, ranks, job.facts, job.starter.pid, wanted, stop);
   if (options && (job.facts.can_launch_daemons || wanted == agent_start::mpir)) options->starter = job.starter.pid;
   return options;
 }
@@ -111,7 +111,7 @@ std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject, const rank_set& ot
   auto coming = std::exchange(coming_, std::nullopt);
   if (subject.facts().daemons == mpir::daemon_launch::refused) coming.reset();
   const auto agents =
-      agents_for(*table, is_local, selected, subject.facts(), subject.starter().pid, options_.agents, stop_);
+      agents_for_table(*table, is_local, selected, subject.facts(), subject.starter().pid, options_.agents, stop_);
   if (!agents) {
     if (coming) coming->send_away(hosts_in(*table));
     return nullptr;

@@ -43,7 +43,7 @@ result<int> run(attach_command_options options) {
   return attach_session(*attached, options, agents, report, signals).run();
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_attach(CLI::App& app) {
   const auto options = std::make_shared<attach_command_options>();
   options->after = then::detach;
   add_process_operand(app, options->process);
@@ -73,6 +73,6 @@ More examples:
 
 Exit status: 0; 1 if a command of --each failed or a rank could not be looked at; 125 if mpiacq cannot take control of the job, or the job has no process table within --timeout; 128 + N after signal N.
 )",
-    .declare = declare};
+    .declare = declare_attach};
 
 }  // namespace mpiacq::tool

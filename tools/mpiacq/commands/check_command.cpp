@@ -40,7 +40,7 @@ result<int> run(check_options options) {
   return check_session(**watched, options, report, signals).run();
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_check(CLI::App& app) {
   const auto options = std::make_shared<check_options>();
   add_timeout(app, options->timeout, "Watch no longer than this; the job runs on, and what was seen is judged");
   add_daemon_options(app, options->daemons);
@@ -66,6 +66,6 @@ More examples:
 
 Exit status: 0; 1 if a clause failed; 125 if mpiacq failed or the starter started no job; 126 if the starter cannot be run; 127 if it is not found.
 )",
-    .declare = declare};
+    .declare = declare_check};
 
 }  // namespace mpiacq::tool

@@ -75,7 +75,7 @@ result<int> run(const graph_command_options& options) {
   return interrupted ? status_by_signal(*interrupted) : status_ok;
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_graph(CLI::App& app) {
   const auto options = std::make_shared<graph_command_options>();
   app.add_option("PID|CORE", options->subject, "Any process of the job, or the core file of one")->required();
   add_agents_option(app, options->agents);
@@ -102,6 +102,6 @@ More examples:
 
 Exit status: 0; 125 if the process cannot be read or has no MPI2DD; 128 + N after signal N.
 )",
-    .declare = declare};
+    .declare = declare_graph};
 
 }  // namespace mpiacq::tool

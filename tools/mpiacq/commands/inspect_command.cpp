@@ -45,7 +45,7 @@ result<int> run(const inspect_options& options) {
   return status_ok;
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_inspect(CLI::App& app) {
   const auto options = std::make_shared<inspect_options>();
   app.add_option("FILE|PID", options->subject, "A program's file, or the id of a running process")->required();
   add_report_options(app, options->report);
@@ -67,6 +67,6 @@ Another example:
 
 Exit status: 0; 125 if the program cannot be read.
 )",
-    .declare = declare};
+    .declare = declare_inspect};
 
 }  // namespace mpiacq::tool

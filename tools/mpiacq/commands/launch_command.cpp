@@ -38,7 +38,7 @@ result<int> run(const launch_options& options) {
   return launch_session(**launched, options, agents, report, signals).run();
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_launch(CLI::App& app) {
   const auto options = std::make_shared<launch_options>();
   add_job_command_options(app, *options, "Give up, and let the job run, if it has no processes within this time");
   return {.run = [options] { return run(*options); },
@@ -62,7 +62,7 @@ More examples:
 
 Exit status: the starter's own; 128 + N if signal N ended the starter. If the starter ended with 0: 1 if a command of --each failed or a rank could not be looked at; 125 if mpiacq failed or the starter reported no processes. 126 if the starter cannot be run; 127 if it is not found.
 )",
-    .declare = declare,
+    .declare = declare_launch,
     .gives_starters_status = true};
 
 }  // namespace mpiacq::tool

@@ -86,7 +86,7 @@ result<int> run(const queues_options& options) {
   return rank_failed ? status_rank_failed : status_ok;
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_queues(CLI::App& app) {
   const auto options = std::make_shared<queues_options>();
   add_observation_options(app, *options);
   app.add_flag("--verbose", options->verbose,
@@ -112,6 +112,6 @@ More examples:
 
 Exit status: 0; 1 if the queues of a rank could not be read completely; 125 if mpiacq failed or the job has no process table; 128 + N after signal N.
 )",
-    .declare = declare};
+    .declare = declare_queues};
 
 }  // namespace mpiacq::tool

@@ -35,7 +35,7 @@ int open_process(pid_t pid) {
 }
 
 /// Runs the command without input, with its output in a pipe, in a process group of its own, with no signal blocked.
-int spawn(const std::string& command, int output, pid_t& child) {
+int start_shell(const std::string& command, int output, pid_t& child) {
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -119,7 +119,7 @@ void rank_commands::start(const command_subject& subject) {
   int problem = ::pipe2(pipe.data(), O_CLOEXEC) != 0 ? errno : 0;
   // Only this end: the command's writes wait if mpiacq is slow.
   if (problem == 0) ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-  if (problem == 0) problem = spawn(command_for(text_, subject), pipe[1], command.pid);
+  if (problem == 0) problem = start_shell(command_for(text_, subject), pipe[1], command.pid);
   if (pipe[1] >= 0) ::close(pipe[1]);
   command.output = pipe[0];
   if (problem == 0) {

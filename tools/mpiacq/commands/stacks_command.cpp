@@ -116,7 +116,7 @@ result<int> run(const stacks_options& options) {
   return rank_failed ? status_rank_failed : status_ok;
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_stacks(CLI::App& app) {
   const auto options = std::make_shared<stacks_options>();
   add_observation_options(app, *options);
   add_threads_option(app, options->all_threads);
@@ -158,6 +158,6 @@ More examples:
 
 Exit status: 0; 1 if the stacks of a rank of this node could not be taken; 125 if mpiacq failed: there is no job, or its process table is not complete within --timeout; 128 + N after signal N.
 )",
-    .declare = declare};
+    .declare = declare_stacks};
 
 }  // namespace mpiacq::tool

@@ -55,7 +55,7 @@ result<int> run(const types_options& options) {
   return status_ok;
 }
 
-declared_command declare(CLI::App& app) {
+declared_command declare_types(CLI::App& app) {
   const auto options = std::make_shared<types_options>();
   carrier_request& request = options->request;
   app.add_option("MPI", request.mpi, fmt::format("The MPI: {}", fmt::join(carrier_names(), ", ")))->required();
@@ -87,6 +87,6 @@ More examples:
 
 Exit status: 0; 125 if the types cannot be made, with what to install.
 )",
-    .declare = declare};
+    .declare = declare_types};
 
 }  // namespace mpiacq::tool

@@ -12,15 +12,15 @@ constexpr choices<interface_kind, 2> interface_choices = {
     {{"mpir", interface_kind::mpir}, {"mpi2dd", interface_kind::mpi2dd}}};
 
 /// "0-3,8", "all" or "comm:NAME".
-rank_choice parse_rank_choice(const std::string& words) {
+rank_choice parse_rank_choice(const std::string& text) {
   constexpr std::string_view prefix = "comm:";
   rank_choice choice;
-  if (words.starts_with(prefix)) {
-    choice.communicator = words.substr(prefix.size());
+  if (text.starts_with(prefix)) {
+    choice.communicator = text.substr(prefix.size());
     if (choice.communicator.empty()) throw CLI::ValidationError("--ranks", "comm: needs the name of a communicator");
     return choice;
   }
-  auto parsed = rank_selection::parse(words);
+  auto parsed = rank_selection::parse(text);
   if (!parsed) throw CLI::ValidationError("--ranks", parsed.error().message);
   choice.selection = std::move(*parsed);
   return choice;
@@ -61,7 +61,7 @@ void add_threads_option(CLI::App& app, bool& all_threads) {
 }
 
 void add_rank_options(CLI::App& app, rank_options& options, const char* ranks_about) {
-  const auto take_ranks = [&options](const std::string& words) { options.ranks = parse_rank_choice(words); };
+  const auto take_ranks = [&options](const std::string& text) { options.ranks = parse_rank_choice(text); };
   app.add_option_function<std::string>("--ranks", take_ranks, ranks_about)
       ->type_name("RANKS")
       ->group(option_group::ranks);
