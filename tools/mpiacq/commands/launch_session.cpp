@@ -18,13 +18,7 @@ namespace mpiacq::tool {
 
 launch_session::launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
                                signal_catcher& signals)
-    : job_(subject),
-      options_(options),
-      agents_(agents),
-      reporter_(subject, options.report, report),
-      signals_(signals),
-      spawn_by_(deadline_after(options.timeout)),
-      hint_at_(clock::now() + patience_of_a_person) {}
+    : job_session(subject, options, agents, report, signals), options_(options) {}
 
 int launch_session::run() {
   for (;;) {
@@ -37,17 +31,12 @@ int launch_session::run() {
       handle(**event);
       continue;
     }
-    if (commands_) {
-      run_for_newcomers(*commands_, job_, options_, commanded_);
-      commands_->serve();
-    }
-    reporter_.serve_spawns();
-    if (ended_ && (!commands_ || commands_->finished())) return final_status(*ended_);
+    serve();
+    if (ended_ && !commands_run()) return final_status(*ended_);
     const bool waits = !spawned_ && !ended_;
-    if (waits && clock::now() >= spawn_by_) return give_up();
-    if (waits && clock::now() >= hint_at_) say_what_is_missing();
-    wait_for_either(job_, signals_, commands_.get(), reporter_.spawn_descriptor(),
-                    waits ? std::min(spawn_by_, hint_at_) : no_deadline);
+    if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
+    if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
+    wait_until(waits ? std::min(table_by_, hint_at_) : no_deadline);
     take_signals();
   }
 }
@@ -76,9 +65,9 @@ void launch_session::stop_with_the_starter() {
 }
 
 void launch_session::handle(const job_event& event) {
+  if (report_further(event)) return;
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
-    if (options_.stacks) reporter_.take_stacks(job_, options_, agents_);
-    if (options_.queues) reporter_.take_queues(job_, options_, agents_);
+    take_looks();
     gates_elsewhere gates(job_, agents_, reporter_);
     // Ranks that stay stopped are held before the report, which shows their state.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
@@ -88,14 +77,6 @@ void launch_session::handle(const job_event& event) {
     if (options_.daemons && refused) reporter_.note_failure();  // the reason has been printed
     after_report();
     if (options_.after != then::kill) gates.open();
-  } else if (const auto* abort = std::get_if<job_aborting>(&event)) {
-    reporter_.report(job_snapshot::event::aborting, abort->change, abort->reason);
-    reporter_.note_failure(job_.resume());
-  } else if (const auto* changed = std::get_if<job_changed>(&event)) {
-    reporter_.report(job_snapshot::event::changed, changed->change);
-    reporter_.note_failure(job_.resume());
-  } else if (const auto* notice = std::get_if<job_notice>(&event)) {
-    reporter_.problem(notice->what);
   } else if (options_.daemons && std::holds_alternative<daemons_launched>(event)) {
     complain("the starter has launched the daemons");
   } else if (const auto* stop = std::get_if<starter_stopped>(&event)) {
@@ -133,41 +114,24 @@ void launch_session::after_report() {
   if (!commands_) commands_ = run_for_each(job_, options_, true);
 }
 
-void launch_session::say_what_is_missing() {
-  hint_at_ = no_deadline;
-  const auto missing_symbols = job_.missing_symbols();
-  complain(fmt::format("still waiting for {} (pid {}) to report its processes{}", job_.starter().executable,
-                       job_.starter().pid.value(), missing_symbols ? ": " + *missing_symbols : ""));
-}
-
-int launch_session::give_up() {
-  const auto missing_symbols = job_.missing_symbols();
-  complain(fmt::format("{} (pid {}) has not reported any processes within {} s{}; it runs on without mpiacq",
-                       job_.starter().executable, job_.starter().pid.value(), *options_.timeout,
-                       missing_symbols ? ": " + *missing_symbols : ""));
-  reporter_.note_failure(job_.detach(leave::running));
-  return status_tool_failed;
-}
-
 int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
   if (!spawned_) {
-    const auto missing_symbols = job_.missing_symbols();
+    std::string why = missing_text();
+    if (why.empty()) {
+      why =
+          job_.interface() == interface_kind::mpi2dd
+              ? "; it never raised MPI2DD_DEBUG_START"
+              : "; it never called MPIR_Breakpoint with MPIR_debug_state 1 (the program may not be an MPI program, or "
+                "link-time optimisation has inlined the call)";
+    }
     complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
-                         starter.signaled ? "signal" : "exit status", starter.value,
-                         missing_symbols ? ": " + *missing_symbols
-                         : job_.interface() == interface_kind::mpi2dd
-                             ? "; it never raised MPI2DD_DEBUG_START"
-                             : "; it never called MPIR_Breakpoint with MPIR_debug_state 1 (the program "
-                               "may not be an MPI program, or link-time optimisation has inlined "
-                               "the call)"));
+                         starter.signaled ? "signal" : "exit status", starter.value, why));
     reporter_.note_failure();
   }
   // The status of a starter that failed says more than that of mpiacq.
   const int status = starter.as_shell();
-  if (status != 0) return status;
-  if (reporter_.failed()) return status_tool_failed;
-  return reporter_.rank_failed() || (commands_ && commands_->failures() != 0) ? status_rank_failed : status_ok;
+  return status != 0 ? status : own_status();
 }
 
 }  // namespace mpiacq::tool
