@@ -52,7 +52,6 @@ result<std::unique_ptr<mpi2dd::opened_process>> local_targets::open(std::string_
                 fmt::format("process {} is on {}, and only processes of this node ({}) can be looked at from here",
                             pid.value(), host, name_));
   }
-  // The target remembers what it reads: the dynamic linker has laid down all that a walk looks for.
   if (!user_) return running_target::open(pid, search_);
   const process_facts facts = TRY(process_facts::open(pid));
   const process_users users = TRY(result<process_users>(facts.users()));

@@ -18,10 +18,13 @@ class running_target final : public mpi2dd::opened_process {
   [[nodiscard]] static result<std::unique_ptr<running_target>> open(process_id pid, const debug_file_search& search,
                                                                     std::optional<user_id> user = {});
 
-  [[nodiscard]] target as_target() override { return {cache_, nullptr, symbols_->abi(), *symbols_, user_}; }
-  [[nodiscard]] process_symbols& symbols() { return *symbols_; }
-  /// The next read sees the memory as it is then.
+  /// Each read sees the memory as it is then, because a table may change while it is read.
+  [[nodiscard]] target as_target() override { return {memory_, nullptr, symbols_->abi(), *symbols_, user_}; }
+  /// The same process as it was at the last `forget`, page by page as it is read: for many small reads of one look.
+  [[nodiscard]] target remembered() { return {cache_, nullptr, symbols_->abi(), *symbols_, user_}; }
+  /// The next read through `remembered` sees the memory as it is then.
   void forget() { cache_.forget(); }
+  [[nodiscard]] process_symbols& symbols() { return *symbols_; }
 
  private:
   running_target(process_id pid, std::optional<user_id> user) : memory_(pid), cache_(memory_), user_(user) {}

@@ -35,7 +35,7 @@ struct view_of_job {
 
 result<view_of_job> look_once(const process_facts& starter, running_target& opened, const table_limits& limits) {
   opened.forget();
-  const target of_starter = opened.as_target();
+  const target of_starter = opened.remembered();
   mpir::acquisition_options how;
   how.limits = limits;
   view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}};
