@@ -214,7 +214,7 @@ TEST_CASE("messages: each node of a call tree is checked") {
   CHECK_THAT(changed(2, "place", nullptr), ContainsSubstring("is neither a frame nor the end of a stack"));
   CHECK_THAT(changed(2, "ranks", "1,0"), ContainsSubstring("not a set of ranks in its usual form"));
   CHECK_THAT(changed(0, "end", "frame-limit"), ContainsSubstring("node 0 of a call tree is no root"));
-  CHECK_THAT(changed(2, "end", "never"), ContainsSubstring("a word that is none of those"));
+  CHECK_THAT(changed(2, "end", "never"), ContainsSubstring("an unknown word"));
   // A set of ranks has one form.
   const auto again = ContainsSubstring("lacks its ranks, or repeats known ones");
   CHECK_THAT(changed(0, "ranks", nullptr), again);
