@@ -8,11 +8,11 @@ using namespace mpiacq::test;
 TEST_CASE("hostile strings of an MPI2DD job reach no terminal") {
   if (!has_python()) MPIACQ_SKIP("python3 is not installed");
   const scratch_folder of_ranks, of_directories;
-  const std::string line_of_its_own = hostile.substr(0, hostile.find('\n'));  // the job's own requests are lines
+  const std::string line_of_its_own = hostile.substr(0, hostile.find('\n'));  // the fixture sends its requests as lines
   const auto copy = [&](const scratch_folder& folder, const std::string& program) {
     return hostile_copy(folder, MPIACQ_MPI2DD "/" + program, line_of_its_own);
   };
-  reference_job job({"mpi2dd_starter", "--ranks", "3", "--world", hostile, "--directories", "2", "--hold",
+  reference_job job({"mpi2dd_starter", "--ranks", "3", "--world", line_of_its_own, "--directories", "2", "--hold",
                      "--rank-program", copy(of_ranks, "mpi2dd_rank"), "--directory-program",
                      copy(of_directories, "mpi2dd_directory")});
   job.ready();
