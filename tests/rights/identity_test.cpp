@@ -7,9 +7,9 @@
 #include "catch.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "mpiacq/ranks/node_ranks.hpp"
+#include "node/node_answers.hpp"
 #include "proc/process_state.hpp"
 #include "rank_identity.hpp"
-#include "node/node_answers.hpp"
 #include "victim.hpp"
 #include "wire/agent_messages.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "errors/no_exceptions.hpp"
 #include "mpiacq/job/job.hpp"
-#include "remote/job_ranks_state.hpp"
 #include "remote/awaited_agents_state.hpp"
+#include "remote/job_ranks_state.hpp"
 
 namespace mpiacq {
 

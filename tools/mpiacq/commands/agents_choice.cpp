@@ -28,8 +28,8 @@ agents_options agents_by(agent_start wanted, int stop) {
 }
 
 std::optional<agents_options> agents_for_table(const process_table& table, const std::vector<bool>& is_local,
-                                         const rank_selection& ranks, const mpir::job_facts& facts, process_id starter,
-                                         agent_start wanted, int stop) {
+                                               const rank_selection& ranks, const mpir::job_facts& facts,
+                                               process_id starter, agent_start wanted, int stop) {
   if (wanted == agent_start::none) return std::nullopt;
   const auto selected = table.names().selected(ranks, table.size());
   // Where no host is named there is nobody to start an agent at.
