@@ -67,7 +67,7 @@ TEST_CASE("a wrapper that runs the starter as a child is followed, and mpiacq en
   check_job(run);
   CHECK(run.command.exit_code == 6);
   CHECK_THAT(run.report.at("starter").at("found_how").get<std::string>(),
-             ContainsSubstring("the starter is " + run.said("starter_pid")));
+             ContainsSubstring("the starter is process " + run.said("starter_pid")));
 }
 
 TEST_CASE("a wrapper that becomes the starter is the starter") {
