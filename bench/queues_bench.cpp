@@ -160,9 +160,9 @@ void many_side_by_side(int count, int operations) {
   const auto one_by_one = [&] {
     for (const auto& one : ranks) one->look(*here, catalogue, operations);
   };
-  const std::uint64_t peak = peak_growth(side_by_side);
-  const auto calls = counter.of(side_by_side), floor_calls = counter.of(one_by_one);
-  const auto [floor, ours] = in_turn({}, one_by_one, side_by_side);
+  const std::uint64_t peak = peak_growth(ranks_at_once);
+  const auto calls = counter.of(ranks_at_once), calls_one_by_one = counter.of(one_by_one);
+  const auto [floor, ours] = in_turn({}, one_by_one, ranks_at_once);
   std::vector<double> rival(rival_rounds);
   for (const auto& one : ranks) {
     std::vector<double> of_one;
@@ -174,7 +174,7 @@ void many_side_by_side(int count, int operations) {
       .floor(std::string(floor_is) + ", rank by rank, since it cannot be there twice", floor)
       .rival(std::string(rival_is) + ", rank by rank", rival)
       .memory(peak, 0)
-      .calls(calls, floor_calls)
+      .calls(calls, calls_one_by_one)
       .figure("operations_each", operations)
       .figure("ms_a_rank", median_of(ours) / count)
       .print();
