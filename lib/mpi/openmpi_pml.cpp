@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/queue_types.hpp"
 
@@ -39,12 +40,10 @@ constexpr std::uint64_t max_name = 64;     ///< MCA_BASE_MAX_COMPONENT_NAME_LEN
 
 /// The name in the component that was selected.
 result<std::optional<std::string>> by_types(target& process, type_source& types, const symbol& selected) {
-  auto pml = types.type_named("mca_pml_base_component_t", source_language::c);
-  if (!pml) return fail(std::move(pml).error());
-  auto base = types.type_named("mca_base_component_t", source_language::c);
-  if (!base) return fail(std::move(base).error());
-  const structure_member* version = *pml ? (*pml)->find("pmlm_version") : nullptr;
-  const structure_member* name = *base ? (*base)->find("mca_component_name") : nullptr;
+  auto pml = TRY(types.type_named("mca_pml_base_component_t", source_language::c));
+  auto base = TRY(types.type_named("mca_base_component_t", source_language::c));
+  const structure_member* version = pml ? pml->find("pmlm_version") : nullptr;
+  const structure_member* name = base ? base->find("mca_component_name") : nullptr;
   if (version == nullptr || name == nullptr || name->size == 0 || name->size > max_name) return std::nullopt;
   const auto text = read_c_string(process.memory, selected.address() + version->offset + name->offset,
                                   static_cast<std::size_t>(name->size));
@@ -60,15 +59,14 @@ result<std::optional<std::string>> by_types(target& process, type_source& types,
 result<std::optional<std::string>> by_functions(target& process, const symbol& table) {
   std::array<std::string_view, std::size(pmls)> names;
   std::transform(std::begin(pmls), std::end(pmls), names.begin(), [](const known_pml& p) { return p.a_function; });
-  auto functions = process.symbols.look_up(names, {true, nullptr});
-  if (!functions) return fail(std::move(functions).error());
+  auto functions = TRY(process.symbols.look_up(names, {true, nullptr}));
   const std::size_t width = process.abi.pointer_size;
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(table.size, max_table)) / width * width);
   if (!read_exact(process.memory, table.address(), bytes)) return std::nullopt;
   for (std::size_t at = 0; at < bytes.size(); at += width) {
     const target_address pointer{decode_unsigned(std::span{bytes}.subspan(at, width), process.abi.order)};
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if ((*functions)[i] && (*functions)[i]->address() == pointer) return std::string{pmls[i].name};
+      if (functions[i] && functions[i]->address() == pointer) return std::string{pmls[i].name};
     }
   }
   return std::nullopt;
@@ -78,9 +76,8 @@ result<std::optional<std::string>> by_functions(target& process, const symbol& t
 
 result<std::optional<std::string>> pml_in_use(target& process, type_source& types) {
   constexpr std::array<std::string_view, 2> names = {"mca_pml_base_selected_component", "mca_pml"};
-  auto found = process.symbols.look_up(names, {true, nullptr});
-  if (!found) return fail(std::move(found).error());
-  const auto& [selected, table] = std::tie((*found)[0], (*found)[1]);
+  auto found = TRY(process.symbols.look_up(names, {true, nullptr}));
+  const auto& [selected, table] = std::tie(found[0], found[1]);
   if (selected) {
     auto name = by_types(process, types, *selected);
     if (!name || *name) return name;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/memory.hpp"
 
 namespace mpiacq::mpi2dd {
@@ -38,20 +39,19 @@ struct acquisition::state {
   result<actions> take_hold(const target& process) {
     actions todo;
     constexpr std::array<std::string_view, 2> names = {info_symbol, breakpoint_symbol};
-    auto found = process.symbols.find_symbols(names);
-    if (!found) return fail(std::move(found).error());
-    info_found = (*found)[0];
+    auto found = TRY(process.symbols.find_symbols(names));
+    info_found = found[0];
     if (process.writer == nullptr) {
-      if (auto looked = look(process, todo); !looked) return fail(std::move(looked).error());
+      TRY(look(process, todo));
       return todo;
     }
-    if (!info_found || !(*found)[1]) {
+    if (!info_found || !found[1]) {
       todo.emplace_back(watch_modules{});
       return todo;
     }
-    if (auto looked = look(process, todo); !looked) return fail(std::move(looked).error());
+    TRY(look(process, todo));
     raise_flags(process, todo);
-    breakpoint = (*found)[1]->address();
+    breakpoint = found[1]->address();
     todo.emplace_back(plant_breakpoint{*breakpoint});
     return todo;
   }
@@ -127,7 +127,7 @@ result<std::vector<action>> acquisition::at_breakpoint(const target& process) {
   state& s = *state_;
   std::vector<action> todo;
   const std::optional<info_block> before = s.block;
-  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  TRY(s.look(process, todo));
   if (!s.block) return todo;
   // A block that was not filled at the entry point has its flags written now.
   if (!s.flags_written && process.writer != nullptr) s.raise_flags(process, todo);
@@ -149,7 +149,7 @@ result<std::vector<action>> acquisition::at_breakpoint(const target& process) {
     event.changed.directories = event.changed.metadirectories = true;
   }
   if (event.state == debug_state::abort) {
-    if (auto read = s.read_reason(process, event, todo); !read) return fail(std::move(read).error());
+    TRY(s.read_reason(process, event, todo));
   }
   todo.emplace_back(std::move(event));
   return todo;
@@ -159,7 +159,7 @@ result<std::vector<action>> acquisition::open_gate(const target& process) {
   state& s = *state_;
   std::vector<action> todo;
   if (process.writer == nullptr) return todo;
-  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  TRY(s.look(process, todo));
   if (s.block) s.write(process, s.block->debugger_flags.with(debugger_flag::gate), todo);
   return todo;
 }
@@ -168,7 +168,7 @@ result<std::vector<action>> acquisition::being_debugged(const target& process, b
   state& s = *state_;
   std::vector<action> todo;
   if (process.writer == nullptr) return todo;
-  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  TRY(s.look(process, todo));
   if (!s.block) return todo;
   const auto flags = s.block->debugger_flags;
   const auto flag = debugger_flag::being_debugged;
@@ -180,7 +180,7 @@ result<std::vector<action>> acquisition::before_detach(const target& process) {
   state& s = *state_;
   std::vector<action> todo;
   if (process.writer == nullptr) return todo;
-  if (auto looked = s.look(process, todo); !looked) return fail(std::move(looked).error());
+  TRY(s.look(process, todo));
   if (s.block) {
     auto flags =
         s.block->debugger_flags.without(debugger_flag::being_debugged).without(debugger_flag::request_directory_events);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/memory.hpp"
 
 namespace mpiacq::mpi2dd {
@@ -148,16 +149,15 @@ result<info_block> read_info_block(const target& process, target_address address
   if (auto read = read_exact(process.memory, address, bytes); !read) {
     return fail(std::move(read).error().while_doing("reading MPI2DD_info"));
   }
-  if (auto fits = check(bytes, address); !fits) return fail(std::move(fits).error());
+  TRY(check(bytes, address));
   return decode(bytes, process.abi);
 }
 
 result<process_info> read_info(const target& process, const symbol& found) {
-  auto block = read_info_block(process, found.address());
-  if (!block) return fail(std::move(block).error());
+  auto block = TRY(read_info_block(process, found.address()));
   process_info info;
   info.address = found.address();
-  info.block = *block;
+  info.block = block;
   warn(found, layout_of_info(process.abi.pointer_size).size, info);
   if (auto read = read_strings(process.memory, info); !read) {
     return fail(std::move(read).error().while_doing("reading the strings of MPI2DD_info"));
@@ -166,12 +166,9 @@ result<process_info> read_info(const target& process, const symbol& found) {
 }
 
 result<std::optional<process_info>> read_info(const target& process) {
-  auto found = find_info(process);
-  if (!found) return fail(std::move(found).error());
-  if (!*found) return std::nullopt;
-  auto info = read_info(process, **found);
-  if (!info) return fail(std::move(info).error());
-  return std::move(*info);
+  auto found = TRY(find_info(process));
+  if (!found) return std::nullopt;
+  return TRY(read_info(process, *found));
 }
 
 }  // namespace mpiacq::mpi2dd

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpir_variables.hpp"
 
 namespace mpiacq::mpir {
@@ -44,25 +45,22 @@ result<std::vector<write_memory>> daemon_variables::request(const target& starte
   const auto& path = symbols[known::executable_path];
   const auto& arguments = symbols[known::server_arguments];
   if (!path || !arguments) return fail(lacks(symbols));
-  auto path_bytes = encode_executable_path(daemons.path, capacity_of(known::executable_path, *path));
-  if (!path_bytes) return fail(std::move(path_bytes).error());
-  auto argument_bytes = encode_server_arguments(daemons.arguments, capacity_of(known::server_arguments, *arguments));
-  if (!argument_bytes) return fail(std::move(argument_bytes).error());
+  auto path_bytes = TRY(encode_executable_path(daemons.path, capacity_of(known::executable_path, *path)));
+  auto argument_bytes =
+      TRY(encode_server_arguments(daemons.arguments, capacity_of(known::server_arguments, *arguments)));
 
   std::vector<write_memory> writes;
-  writes.push_back({path->address(), std::move(*path_bytes), known::executable_path});
-  writes.push_back({arguments->address(), std::move(*argument_bytes), known::server_arguments});
+  writes.push_back({path->address(), std::move(path_bytes), known::executable_path});
+  writes.push_back({arguments->address(), std::move(argument_bytes), known::server_arguments});
   if (const auto& forward = symbols[known::forward_output]; forward && daemons.forward_output) {
-    auto one = integer_bytes(starter.abi, *forward, 1);
-    if (!one) return fail(std::move(one).error());
-    writes.push_back({forward->address(), std::move(*one), known::forward_output});
+    auto one = TRY(integer_bytes(starter.abi, *forward, 1));
+    writes.push_back({forward->address(), std::move(one), known::forward_output});
   }
 
   std::vector<write_memory> before;
   for (const write_memory& write : writes) {
-    auto bytes = as_it_is(starter.memory, write);
-    if (!bytes) return fail(std::move(bytes).error());
-    before.push_back(std::move(*bytes));
+    auto bytes = TRY(as_it_is(starter.memory, write));
+    before.push_back(std::move(bytes));
   }
   std::move(before.begin(), before.end(), std::back_inserter(before_));
   return writes;
@@ -72,13 +70,11 @@ result<std::optional<daemon_variables::leftover>> daemon_variables::hide_leftove
                                                                                   const symbol_set& symbols) {
   const auto& variable = symbols[known::executable_path];
   if (!variable) return std::nullopt;
-  auto path = read_char_array(starter.memory, *variable, capacity_of(known::executable_path, *variable));
-  if (!path) return fail(std::move(path).error());
-  if (!*path) return std::nullopt;
-  leftover found{std::move(**path), {variable->address(), {std::byte{0}}, known::executable_path}};
-  auto before = as_it_is(starter.memory, found.hide);
-  if (!before) return fail(std::move(before).error());
-  before_.push_back(std::move(*before));
+  auto path = TRY(read_char_array(starter.memory, *variable, capacity_of(known::executable_path, *variable)));
+  if (!path) return std::nullopt;
+  leftover found{std::move(*path), {variable->address(), {std::byte{0}}, known::executable_path}};
+  auto before = TRY(as_it_is(starter.memory, found.hide));
+  before_.push_back(std::move(before));
   return found;
 }
 

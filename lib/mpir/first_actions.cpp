@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpir_acquisition_state.hpp"
 #include "mpir_variables.hpp"
 
@@ -17,9 +18,8 @@ result<void> add_problem(error what, actions& todo) {
 }
 
 result<void> acquisition::state::find(const target& starter) {
-  auto found = find_symbols(starter.symbols);
-  if (!found) return fail(std::move(found).error());
-  symbols = std::move(*found);
+  auto found = TRY(find_symbols(starter.symbols));
+  symbols = std::move(found);
   note_flags();
   return {};
 }
@@ -36,16 +36,16 @@ void acquisition::state::note_flags() {
 }
 
 result<actions> acquisition::state::look_at_launched(const target& starter) {
-  if (auto found = find(starter); !found) return fail(std::move(found).error());
+  TRY(find(starter));
   actions todo;
   if (symbols->complete()) {
-    if (auto held = take_hold(starter, todo); !held) return fail(std::move(held).error());
+    TRY(take_hold(starter, todo));
     return todo;
   }
   // A starter may look at MPIR_being_debugged long before a library with the rest is mapped, but the daemons' variables
   // have to be written before it.
   if (!options.daemons || facts.can_launch_daemons) {
-    if (auto asked = ask_for_daemons(starter, todo); !asked) return fail(std::move(asked).error());
+    TRY(ask_for_daemons(starter, todo));
     announce(starter, todo);
   }
   todo.push_back(watch_modules{});
@@ -53,7 +53,7 @@ result<actions> acquisition::state::look_at_launched(const target& starter) {
 }
 
 result<actions> acquisition::state::look_at_attached(const target& starter) {
-  if (auto found = find(starter); !found) return fail(std::move(found).error());
+  TRY(find(starter));
   const bool is_alive = starter.writer != nullptr;
   actions todo;
   if (!symbols->complete()) {
@@ -63,16 +63,15 @@ result<actions> acquisition::state::look_at_attached(const target& starter) {
   const auto now = debug_state(starter);
   std::optional<await_table> awaited;
   if (!now) {
-    if (auto added = add_problem(now.error(), todo); !added) return fail(std::move(added).error());
+    TRY(add_problem(now.error(), todo));
   } else {
     if (*now < state_null || *now > state_aborting) {
       todo.push_back(report_problem{
           {error_code::bad_format,
            fmt::format("MPIR_debug_state is {} in the running starter: MPIR 1.1, 9.6, knows 0, 1 and 2", *now)}});
     }
-    auto looked = look_at_table(starter, *now, is_alive ? taking::when_complete : taking::as_it_is, todo);
-    if (!looked) return fail(std::move(looked).error());
-    awaited = *looked;
+    auto looked = TRY(look_at_table(starter, *now, is_alive ? taking::when_complete : taking::as_it_is, todo));
+    awaited = looked;
   }
   if (!is_alive) {
     if (awaited) {
@@ -84,7 +83,7 @@ result<actions> acquisition::state::look_at_attached(const target& starter) {
     return todo;
   }
   if (awaited && awaited->looks_like_rank) return actions{*awaited};
-  if (auto held = take_hold(starter, todo); !held) return fail(std::move(held).error());
+  TRY(take_hold(starter, todo));
   if (awaited) todo.push_back(*awaited);
   return todo;
 }

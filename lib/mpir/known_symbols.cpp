@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "errors/try.hpp"
 #include "mpiacq/mpir/mpir_symbols.hpp"
 
 namespace mpiacq::mpir {
@@ -123,10 +124,9 @@ result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_s
     names.push_back(s.other_spelling);
     ids.push_back(s.id);
   }
-  auto found = symbols.look_up(names, scope);
-  if (!found) return fail(std::move(found).error());
-  for (std::size_t i = 0; i < ids.size() && i < found->size(); ++i) {
-    if ((*found)[i] && !set.has(ids[i])) set.set(ids[i], std::move(*(*found)[i]));
+  auto found = TRY(symbols.look_up(names, scope));
+  for (std::size_t i = 0; i < ids.size() && i < found.size(); ++i) {
+    if (found[i] && !set.has(ids[i])) set.set(ids[i], std::move(*found[i]));
   }
   return {};
 }
@@ -135,12 +135,12 @@ result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_s
 
 result<symbol_set> find_symbols(symbol_source& symbols) {
   symbol_set set;
-  if (auto loaded = add_missing(set, symbols, {.loaded_only = true}); !loaded) return fail(std::move(loaded).error());
+  TRY(add_missing(set, symbols, {.loaded_only = true}));
   // Most optional symbols are nowhere. To look for them in the file of each of seventy libraries would cost more than
   // all the rest of a launch: what a starter does not export stands where its breakpoint is.
   symbol_scope rest;
   if (set.complete()) rest.only_in = set[known::breakpoint]->home.get();
-  if (auto more = add_missing(set, symbols, rest); !more) return fail(std::move(more).error());
+  TRY(add_missing(set, symbols, rest));
   return set;
 }
 

@@ -1,4 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "errors/try.hpp"
 #include "mpir_acquisition_state.hpp"
 #include "mpir_variables.hpp"
 
@@ -34,21 +35,20 @@ result<std::vector<action>> acquisition::look_again(const target& starter, takin
   if (!s.table) {
     const auto now = s.debug_state(starter);
     if (!now) {
-      if (auto added = add_problem(now.error(), todo); !added) return fail(std::move(added).error());
+      TRY(add_problem(now.error(), todo));
       return todo;
     }
     if (how == taking::when_complete && *now == state_spawned && s.event_brings_daemons()) {
       awaited.emplace();
     } else {
-      auto looked = s.look_at_table(starter, *now, how, todo);
-      if (!looked) return fail(std::move(looked).error());
-      awaited = *looked;
+      auto looked = TRY(s.look_at_table(starter, *now, how, todo));
+      awaited = looked;
     }
   }
   // What looked like a rank is a starter after all: the caller says so by looking again.
   if (awaited) awaited->looks_like_rank = false;
   if (!s.planted && starter.writer != nullptr) {
-    if (auto held = s.take_hold(starter, todo); !held) return fail(std::move(held).error());
+    TRY(s.take_hold(starter, todo));
   }
   if (awaited && how == taking::when_complete) todo.push_back(*awaited);
   return todo;

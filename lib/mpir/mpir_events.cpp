@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpir_acquisition_state.hpp"
 #include "mpir_variables.hpp"
 
@@ -92,7 +93,7 @@ result<actions> acquisition::state::at_state_written(const target& starter) {
   actions todo;
   const auto now = debug_state(starter);
   if (!now) {
-    if (auto added = add_problem(now.error(), todo); !added) return fail(std::move(added).error());
+    TRY(add_problem(now.error(), todo));
     return todo;
   }
   // What is no state may become one by the next write: a starter that writes byte by byte would be seen in between.
@@ -102,9 +103,8 @@ result<actions> acquisition::state::at_state_written(const target& starter) {
     return todo;
   }
   // Nothing says that the table is filled before the state is written; only before MPIR_Breakpoint is called.
-  auto looked = look_at_table(starter, *now == state_spawned ? state_null : *now, taking::when_complete, todo);
-  if (!looked) return fail(std::move(looked).error());
-  if (*looked) todo.push_back(**looked);
+  auto looked = TRY(look_at_table(starter, *now == state_spawned ? state_null : *now, taking::when_complete, todo));
+  if (looked) todo.push_back(*looked);
   return todo;
 }
 
@@ -113,7 +113,7 @@ result<std::optional<await_table>> acquisition::state::look_at_table(const targe
   const auto where = table_extent(starter);
   // A variable that cannot be read now will not be later: nothing is waited for.
   if (!where) {
-    if (auto added = add_problem(where.error(), todo); !added) return fail(std::move(added).error());
+    TRY(add_problem(where.error(), todo));
     return std::nullopt;
   }
   std::optional<await_table> awaited;
@@ -127,7 +127,7 @@ result<std::optional<await_table>> acquisition::state::look_at_table(const targe
     const bool is_said = now == state_spawned || now == state_aborting || how == taking::as_it_is;
     const bool is_whole = read && read->problem_count() == 0 && !read->shortfall();
     if (is_said || is_whole) {
-      if (auto ids = read_ids(starter, todo); !ids) return fail(std::move(ids).error());
+      TRY(read_ids(starter, todo));
       std::move(seen.begin(), seen.end(), std::back_inserter(todo));
       if (read) {
         report(std::move(*read), todo);
@@ -139,7 +139,7 @@ result<std::optional<await_table>> acquisition::state::look_at_table(const targe
     }
   }
   if (now == state_aborting) {
-    if (auto told = tell_abort(starter, false, todo); !told) return fail(std::move(told).error());
+    TRY(tell_abort(starter, false, todo));
     awaited.reset();  // a job that has aborted publishes nothing more
   }
   return awaited;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpir_variables.hpp"
 
 namespace mpiacq::mpir {
@@ -27,17 +28,15 @@ result<rank_symbols> find_rank_symbols(symbol_source& symbols) {
   // not exported would stand.
   const std::array names = {about(known::being_debugged).name, about(known::debug_gate).name,
                             std::string_view{"MPI_Init"}};
-  auto loaded = symbols.look_up(names, {.loaded_only = true});
-  if (!loaded) return fail(std::move(loaded).error());
-  rank_symbols rank{std::move((*loaded)[0]), std::move((*loaded)[1])};
+  auto loaded = TRY(symbols.look_up(names, {.loaded_only = true}));
+  rank_symbols rank{std::move(loaded[0]), std::move(loaded[1])};
   if (rank.being_debugged && rank.debug_gate) return rank;
 
   symbol_scope rest;
-  if (const auto& library = (*loaded)[2]) rest.only_in = library->home.get();
-  auto more = symbols.look_up(std::span{names}.first(2), rest);
-  if (!more) return fail(std::move(more).error());
-  if (!rank.being_debugged) rank.being_debugged = std::move((*more)[0]);
-  if (!rank.debug_gate) rank.debug_gate = std::move((*more)[1]);
+  if (const auto& library = loaded[2]) rest.only_in = library->home.get();
+  auto more = TRY(symbols.look_up(std::span{names}.first(2), rest));
+  if (!rank.being_debugged) rank.being_debugged = std::move(more[0]);
+  if (!rank.debug_gate) rank.debug_gate = std::move(more[1]);
   return rank;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::mpir {
 
 namespace {
@@ -39,9 +41,8 @@ result<std::size_t> integer_width(const target_abi& abi, const symbol& variable)
 }
 
 result<std::int64_t> read_integer(memory_reader& memory, const target_abi& abi, const symbol& variable) {
-  const auto width = integer_width(abi, variable);
-  if (!width) return fail(width.error());
-  auto value = read_signed(memory, abi, variable.address(), *width);
+  const auto width = TRY(integer_width(abi, variable));
+  auto value = read_signed(memory, abi, variable.address(), width);
   if (!value) return fail(on_variable(std::move(value).error(), variable));
   return value;
 }
@@ -58,9 +59,8 @@ result<target_address> read_pointer_variable(memory_reader& memory, const target
 }
 
 result<std::vector<std::byte>> integer_bytes(const target_abi& abi, const symbol& variable, std::uint64_t value) {
-  const auto width = integer_width(abi, variable);
-  if (!width) return fail(width.error());
-  std::vector<std::byte> bytes(*width);
+  const auto width = TRY(integer_width(abi, variable));
+  std::vector<std::byte> bytes(width);
   encode_integer(value, abi.order, bytes);
   return bytes;
 }
@@ -81,10 +81,9 @@ result<std::optional<std::string>> read_string_variable(memory_reader& memory, c
   if (variable.size != 0 && variable.size != abi.pointer_size) {
     return read_char_array(memory, variable, static_cast<std::size_t>(variable.size));
   }
-  const auto pointer = read_pointer_variable(memory, abi, variable);
-  if (!pointer) return fail(pointer.error());
-  if (pointer->is_null()) return std::nullopt;
-  auto pointed_to = read_c_string(memory, *pointer, longest_string);
+  const auto pointer = TRY(read_pointer_variable(memory, abi, variable));
+  if (pointer.is_null()) return std::nullopt;
+  auto pointed_to = read_c_string(memory, pointer, longest_string);
   if (!pointed_to) return fail(on_variable(std::move(pointed_to).error(), variable));
   if (pointed_to->empty()) return std::nullopt;
   return std::move(*pointed_to);

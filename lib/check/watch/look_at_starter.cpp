@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::check {
 
 namespace {
@@ -69,9 +71,7 @@ result<structure_layout> layout_for(const target& starter, const definitions_see
                                     std::uint64_t entries) {
   if (defined.descriptor) return *defined.descriptor;
   structure_layout inferred = inferred_descriptor_layout(starter.abi);
-  if (auto fits = check_layout_against_data(starter.memory, starter.abi, inferred, base, entries); !fits) {
-    return fail(std::move(fits).error());
-  }
+  TRY(check_layout_against_data(starter.memory, starter.abi, inferred, base, entries));
   return inferred;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "watch/run_state.hpp"
 
 namespace mpiacq::check {
@@ -37,35 +38,31 @@ run::~run() {
 }
 
 result<std::unique_ptr<run>> run::launch(std::vector<std::string> command, run_options options) {
-  auto control = tracer::create();
-  if (!control) return fail(std::move(control).error());
+  auto control = TRY(tracer::create());
   launch_request request;
   request.arguments = command;
   request.environment = options.environment;
-  const auto pid = (*control)->launch(request);
-  if (!pid) return fail(pid.error());
-  auto s = std::make_unique<state>(std::move(*control), *pid, std::move(options));
+  const auto pid = TRY(control->launch(request));
+  auto s = std::make_unique<state>(std::move(control), pid, std::move(options));
   s->seen.executable = std::move(command.front());  // until its own name for itself can be seen
   return std::unique_ptr<run>(new run(std::move(s)));
 }
 
 result<std::unique_ptr<run>> run::attach(process_id starter, run_options options) {
-  auto control = tracer::create();
-  if (!control) return fail(std::move(control).error());
-  if (auto attached = (*control)->attach(starter); !attached) return fail(std::move(attached).error());
-  auto s = std::make_unique<state>(std::move(*control), starter, std::move(options));
+  auto control = TRY(tracer::create());
+  TRY(control->attach(starter));
+  auto s = std::make_unique<state>(std::move(control), starter, std::move(options));
   s->look_at_attached();
   return std::unique_ptr<run>(new run(std::move(s)));
 }
 
 result<std::optional<job_event>> run::next(deadline until) {
   state& s = *state_;
-  if (auto here = s.is_made_here(); !here) return fail(std::move(here).error());
+  TRY(s.is_made_here());
   while (s.coming.empty() && !s.ended && !(s.detached && s.seen.how == mode::attach)) {
-    auto event = s.control->wait(std::min(until, s.look_at));
-    if (!event) return fail(std::move(event).error());
-    if (*event) {
-      s.handle(**event);
+    auto event = TRY(s.control->wait(std::min(until, s.look_at)));
+    if (event) {
+      s.handle(*event);
     } else if (clock::now() >= s.look_at) {
       s.on_time();
     } else {
@@ -107,16 +104,15 @@ result<void> run::state::hold() {
   if (auto asked = control->interrupt(pid); !asked) return asked;
   const deadline until = clock::now() + hold_limit;
   while (!stopped && !ended) {
-    auto event = control->wait(until);
-    if (!event) return fail(std::move(event).error());
-    if (!*event) {
+    auto event = TRY(control->wait(until));
+    if (!event) {
       return fail(error_code::timed_out,
                   fmt::format("stopping the starter {}: not all of its threads stopped within {} s", pid.value(),
                               hold_limit.count()));
     }
     // Whatever stops it first will do: it is let go at once, and asked again.
-    const bool is_answer = std::holds_alternative<interrupted>((*event)->what);
-    handle(**event);
+    const bool is_answer = std::holds_alternative<interrupted>(event->what);
+    handle(*event);
     if (!is_answer && !stopped && !ended) (void)control->interrupt(pid);
   }
   return {};

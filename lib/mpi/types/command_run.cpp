@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "descriptors/unique_fd.hpp"
+#include "errors/try.hpp"
 #include "helper/programs.hpp"
 
 namespace mpiacq::carriers {
@@ -99,24 +100,22 @@ result<command_outcome> run_to_end(std::vector<std::string> words, std::chrono::
     return fail(
         error{error_code::not_found, fmt::format("there is no program {} in PATH", words.front())}.on(words.front()));
   }
-  auto out = make_pipe();
-  if (!out) return fail(std::move(out).error());
-  auto err = make_pipe();
-  if (!err) return fail(std::move(err).error());
+  auto out = TRY(make_pipe());
+  auto err = TRY(make_pipe());
   base::spawn_plan plan;
   plan.default_signals();
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  plan.give(STDOUT_FILENO, out->write.get());
-  plan.give(STDERR_FILENO, err->write.get());
+  plan.give(STDOUT_FILENO, out.write.get());
+  plan.give(STDERR_FILENO, err.write.get());
   pid_t child = -1;
   const std::string called = words.front();
   if (const int why = plan.run(child, {program}, std::move(words), environ); why != 0) {
     return fail(error{error_code::exec_failed, fmt::format("{} cannot be run", called)}.with_errno(why).on(program));
   }
-  out->write.reset();
-  err->write.reset();
+  out.write.reset();
+  err.write.reset();
   command_outcome outcome;
-  const bool ended = collect(out->read, err->read, outcome, std::chrono::steady_clock::now() + limit);
+  const bool ended = collect(out.read, err.read, outcome, std::chrono::steady_clock::now() + limit);
   if (!ended) ::kill(child, SIGKILL);
   outcome.exit_status = wait_for(child);
   if (!ended) {

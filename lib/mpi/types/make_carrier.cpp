@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/process/process_types.hpp"
 #include "mpiacq/queues/type_carriers.hpp"
@@ -44,10 +45,9 @@ struct installation {
 };
 
 result<std::vector<std::string>> ask(const std::string& wrapper, const std::string& question) {
-  auto answer = run_to_end({wrapper, question}, wrapper_limit);
-  if (!answer) return fail(std::move(answer).error());
-  if (answer->exit_status != 0) return std::vector<std::string>{};
-  return words_of(answer->out);
+  auto answer = TRY(run_to_end({wrapper, question}, wrapper_limit));
+  if (answer.exit_status != 0) return std::vector<std::string>{};
+  return words_of(answer.out);
 }
 
 /// The first wrapper that answers as this MPI's: the plain name may be another MPI's.
@@ -56,10 +56,8 @@ result<std::string> find_wrapper(const recipe& of, const std::string& named) {
   if (!named.empty()) names = {named};
   for (const std::string& name : names) {
     if (find_in_path(name).empty()) continue;
-    auto version = run_to_end({name, "--showme:version"}, wrapper_limit);
-    if (!version) return fail(std::move(version).error());
-    if ((version->out + version->err).find(of.wrapper_says) != std::string::npos && version->exit_status == 0)
-      return name;
+    auto version = TRY(run_to_end({name, "--showme:version"}, wrapper_limit));
+    if ((version.out + version.err).find(of.wrapper_says) != std::string::npos && version.exit_status == 0) return name;
   }
   return fail(error{error_code::not_found, named.empty()
                                                ? fmt::format("{}'s compiler wrapper ({}) is not in PATH: {}", of.title,
@@ -69,25 +67,21 @@ result<std::string> find_wrapper(const recipe& of, const std::string& named) {
 }
 
 result<installation> look_at_installation(const recipe& of, const std::string& named) {
-  auto wrapper = find_wrapper(of, named);
-  if (!wrapper) return fail(std::move(wrapper).error());
+  auto wrapper = TRY(find_wrapper(of, named));
   installation found;
-  found.wrapper = *wrapper;
-  auto compiler = ask(*wrapper, "--showme:command");
-  if (!compiler) return fail(std::move(compiler).error());
-  auto includes = ask(*wrapper, "--showme:incdirs");
-  if (!includes) return fail(std::move(includes).error());
-  auto libraries = ask(*wrapper, "--showme:libdirs");
-  if (!libraries) return fail(std::move(libraries).error());
-  found.compiler = std::move(*compiler);
-  found.library_folders = std::move(*libraries);
-  for (const std::string& folder : *includes) {
+  found.wrapper = wrapper;
+  auto compiler = TRY(ask(wrapper, "--showme:command"));
+  auto includes = TRY(ask(wrapper, "--showme:incdirs"));
+  auto libraries = TRY(ask(wrapper, "--showme:libdirs"));
+  found.compiler = std::move(compiler);
+  found.library_folders = std::move(libraries);
+  for (const std::string& folder : includes) {
     for (const std::string_view below : of.include_folders)
       found.include_folders.push_back(folder + std::string{below});
   }
   if (found.compiler.empty()) {
     return fail(
-        error{error_code::bad_format, fmt::format("{} does not say which compiler it uses", *wrapper)}.on(*wrapper));
+        error{error_code::bad_format, fmt::format("{} does not say which compiler it uses", wrapper)}.on(wrapper));
   }
   std::error_code ignored;
   const bool has_headers =
@@ -98,7 +92,7 @@ result<installation> look_at_installation(const recipe& of, const std::string& n
   return fail(error{error_code::not_found,
                     fmt::format("{}'s headers in {} have no internal ones ({}): {}; where {} was built by hand, "
                                 "./configure --with-devel-headers installs them",
-                                of.title, fmt::join(*includes, ", "), of.internal_header, of.remedy, of.title)});
+                                of.title, fmt::join(includes, ", "), of.internal_header, of.remedy, of.title)});
 }
 
 result<std::string> find_library(const recipe& of, const installation& where, const std::string& named) {
@@ -154,18 +148,16 @@ result<std::vector<std::string>> compare(type_file& types, const std::string& li
   std::vector<std::string> all;
   std::vector<std::string> files = {library};
   for (std::size_t i = 0; i < files.size(); ++i) {
-    auto file = file_symbols::open(files[i], {{}, false});
-    if (!file) return fail(std::move(file).error());
-    if ((*file)->abi() != types.abi()) {
+    auto file = TRY(file_symbols::open(files[i], {{}, false}));
+    if (file->abi() != types.abi()) {
       return fail(
           error{error_code::bad_format, fmt::format("the compiler's types are not for the machine of {}", files[i])}.on(
               files[i]));
     }
     if (i == 0) {
-      for (const auto& m : (*file)->modules().subspan(1)) files.push_back(m->path);
+      for (const auto& m : file->modules().subspan(1)) files.push_back(m->path);
     }
-    auto compared =
-        check_types(types, (*file)->initial_memory(), (*file)->abi(), **file, (*file)->modules().front().get());
+    auto compared = check_types(types, file->initial_memory(), file->abi(), *file, file->modules().front().get());
     if (!compared) return fail(std::move(compared).error());
     for (std::string& type : *compared) {
       if (std::find(all.begin(), all.end(), type) == all.end()) all.push_back(std::move(type));
@@ -205,7 +197,7 @@ result<std::string> place_of(const carrier_request& request, const std::vector<s
               fmt::format("{}, so the types have no place in the cache: say with -o where they are to go",
                           folder.empty() ? "neither XDG_CACHE_HOME nor HOME is set" : "the library has no build id")});
   }
-  if (auto made = make_private_folder(folder); !made) return fail(std::move(made).error());
+  TRY(make_private_folder(folder));
   return folder + "/" + carrier_file_name(build_id);
 }
 
@@ -246,43 +238,36 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
         fmt::format("no types can be compiled for {}; so that its queues can be read, {}", of->title, of->remedy)});
   }
   if (request.wrapper.empty() && !request.build_id.empty()) return make_with_any_wrapper(*of, request);
-  auto where = look_at_installation(*of, request.wrapper);
-  if (!where) return fail(std::move(where).error());
-  auto library = find_library(*of, *where, request.library);
-  if (!library) return fail(std::move(library).error());
-  auto opened = file_symbols::open(*library, {{}, false});
-  if (!opened) return fail(std::move(opened).error());
-  const module& facts = *(*opened)->modules().front();
+  auto where = TRY(look_at_installation(*of, request.wrapper));
+  auto library = TRY(find_library(*of, where, request.library));
+  auto opened = TRY(file_symbols::open(library, {{}, false}));
+  const module& facts = *opened->modules().front();
 
   if (!request.build_id.empty() && facts.build_id != request.build_id) {
     return fail(
         error{error_code::not_found,
               fmt::format("{} links with {}, which is another library than the one that the types are wanted for",
-                          where->wrapper, *library)}
-            .on(*library));
+                          where.wrapper, library)}
+            .on(library));
   }
 
-  auto place = place_of(request, facts.build_id);
-  if (!place) return fail(std::move(place).error());
-  const auto slash = place->rfind('/');
-  auto folder = work_folder::make(slash == std::string::npos ? "." : place->substr(0, slash + 1));
-  if (!folder) return fail(std::move(folder).error());
-  if (auto made = compile(*of, *where, build_id_text(facts), *folder); !made) return fail(std::move(made).error());
+  auto place = TRY(place_of(request, facts.build_id));
+  const auto slash = place.rfind('/');
+  auto folder = TRY(work_folder::make(slash == std::string::npos ? "." : place.substr(0, slash + 1)));
+  TRY(compile(*of, where, build_id_text(facts), folder));
 
-  type_carrier carrier{*place, request.mpi, text_in(*library, of->version_symbol), *library, facts.build_id, {}};
-  const std::string headers = text_in(*folder / "types.so", "mpiacq_carrier_version");
-  if (auto same = check_version(*of, headers, *library, carrier.version); !same) return fail(std::move(same).error());
-  auto types = type_file::open(*folder / "types.so", {{}, false});
-  if (!types) return fail(std::move(types).error());
-  auto compared = compare(**types, *library);
-  if (!compared) return fail(std::move(compared).error());
-  if (compared->empty()) {
+  type_carrier carrier{place, request.mpi, text_in(library, of->version_symbol), library, facts.build_id, {}};
+  const std::string headers = text_in(folder / "types.so", "mpiacq_carrier_version");
+  TRY(check_version(*of, headers, library, carrier.version));
+  auto types = TRY(type_file::open(folder / "types.so", {{}, false}));
+  auto compared = TRY(compare(*types, library));
+  if (compared.empty()) {
     return fail(
-        error{error_code::bad_format, fmt::format("nothing in {} tells whether the headers are its own", *library)}.on(
-            *library));
+        error{error_code::bad_format, fmt::format("nothing in {} tells whether the headers are its own", library)}.on(
+            library));
   }
-  carrier.compared = std::move(*compared);
-  if (auto put = put_into_place(*folder, *place); !put) return fail(std::move(put).error());
+  carrier.compared = std::move(compared);
+  TRY(put_into_place(folder, place));
   return carrier;
 }
 

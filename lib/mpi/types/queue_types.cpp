@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 
 namespace mpiacq {
@@ -166,7 +167,7 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
   const asking_process process{symbols, memory, symbols.abi()};
   std::vector<std::unique_ptr<type_source>> parts;
   if (file) {
-    if (auto fitting = fits(*file, process); !fitting) return fail(std::move(fitting).error());
+    TRY(fits(*file, process));
     parts.push_back(std::make_unique<file_for_process>(file));
   }
   const auto library = mpi_library(symbols);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/queues/type_carriers.hpp"
@@ -25,9 +26,8 @@ result<std::optional<structure_layout>> c_type(type_source& types, std::string_v
 result<std::optional<std::uint64_t>> size_by_library(const size_rule& rule, const symbol& witness, type_source& types,
                                                      memory_reader& memory, const target_abi& abi) {
   if (rule.by == size_witness::object) return witness.size == 0 ? std::nullopt : std::optional{witness.size};
-  auto description = c_type(types, "opal_class_t");
-  if (!description) return fail(std::move(description).error());
-  const structure_member* size = *description ? (*description)->find("cls_sizeof") : nullptr;
+  auto description = TRY(c_type(types, "opal_class_t"));
+  const structure_member* size = description ? description->find("cls_sizeof") : nullptr;
   if (size == nullptr || size->size != abi.size_t_size) return std::nullopt;
   const auto value = read_unsigned(memory, abi, witness.address() + size->offset, abi.size_t_size);
   return value ? std::optional{*value} : std::nullopt;
@@ -35,17 +35,16 @@ result<std::optional<std::uint64_t>> size_by_library(const size_rule& rule, cons
 
 result<void> check_one(const recipe& of, const size_rule& rule, const symbol& witness, type_source& types,
                        memory_reader& memory, const target_abi& abi, std::vector<std::string>& compared) {
-  auto type = c_type(types, rule.type);
-  if (!type) return fail(std::move(type).error());
-  if (!*type) return {};
+  auto type = TRY(c_type(types, rule.type));
+  if (!type) return {};
   auto size = size_by_library(rule, witness, types, memory, abi);
   if (!size) return fail(std::move(size).error());
   if (!*size) return {};
-  if ((*type)->size != **size) {
+  if (type->size != **size) {
     return fail(error{error_code::bad_format,
                       fmt::format("{} has {} bytes in the types of {}, and {} in {}: they are another version's, or "
                                   "another build's",
-                                  rule.type, (*type)->size, of.title, **size, witness.home->path)}
+                                  rule.type, type->size, of.title, **size, witness.home->path)}
                     .on(witness.home->path));
   }
   if (std::find(compared.begin(), compared.end(), rule.type) == compared.end()) compared.emplace_back(rule.type);
@@ -61,13 +60,11 @@ result<std::vector<std::string>> check_types(type_source& types, memory_reader& 
     std::vector<std::string_view> names;
     for (const size_rule& rule : of.sizes) names.push_back(rule.symbol);
     if (names.empty()) continue;
-    auto found = symbols.look_up(names, {true, only_in});
-    if (!found) return fail(std::move(found).error());
+    auto found = TRY(symbols.look_up(names, {true, only_in}));
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto& witness = (*found)[i];
+      const auto& witness = found[i];
       if (!witness) continue;
-      auto checked = check_one(of, of.sizes[i], *witness, types, memory, abi, compared);
-      if (!checked) return fail(std::move(checked).error());
+      TRY(check_one(of, of.sizes[i], *witness, types, memory, abi, compared));
     }
   }
   return compared;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "tables/decoding.hpp"
 #include "tables/table_layouts.hpp"
 #include "tables/table_pieces.hpp"
@@ -30,9 +31,7 @@ class entry_reading {
       for_abi(abi_,
               [&]<byte_order Order, std::size_t PointerSize>() { decode_entries<Order, PointerSize>(piece, count); });
     };
-    if (auto read = read_pieces(memory_, abi_, place, limits_, columns_->facts, decode); !read) {
-      return fail(std::move(read).error());
-    }
+    TRY(read_pieces(memory_, abi_, place, limits_, columns_->facts, decode));
     const string_limits bounds{limits_.max_string_bytes, limits_.max_string_bytes_in_all};
     if (auto read = columns_->strings.read(memory_, ids_.addresses(), bounds); !read) {
       return fail(std::move(read).error().while_doing("reading the strings of the table of directories"));

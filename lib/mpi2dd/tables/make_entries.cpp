@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "errors/try.hpp"
 #include "tables/table_layouts.hpp"
 
 namespace mpiacq::mpi2dd {
@@ -57,8 +58,8 @@ result<process_entries> make_process_entries(process_rows rows) {
     if (!are_below({spawn.parent_world}, rows.strings.size())) return fail(wrong("a world that is not there"));
   }
   auto made = std::make_unique<process_columns>();
-  if (auto taken = take_strings(made->strings, rows.strings); !taken) return fail(std::move(taken).error());
-  if (auto taken = take_facts(made->facts, std::move(rows.facts), size); !taken) return fail(std::move(taken).error());
+  TRY(take_strings(made->strings, rows.strings));
+  TRY(take_facts(made->facts, std::move(rows.facts), size));
   made->hosts = column_of(rows.hosts);
   made->executables = column_of(rows.executables);
   made->worlds = column_of(rows.worlds);
@@ -76,8 +77,8 @@ result<directory_entries> make_directory_entries(directory_rows rows) {
     if (!are_below(*numbers, rows.strings.size())) return fail(wrong("a string that is not there"));
   }
   auto made = std::make_unique<directory_columns>();
-  if (auto taken = take_strings(made->strings, rows.strings); !taken) return fail(std::move(taken).error());
-  if (auto taken = take_facts(made->facts, std::move(rows.facts), size); !taken) return fail(std::move(taken).error());
+  TRY(take_strings(made->strings, rows.strings));
+  TRY(take_facts(made->facts, std::move(rows.facts), size));
   made->hosts = column_of(rows.hosts);
   made->executables = column_of(rows.executables);
   made->pids = column_of(rows.pids);

@@ -1,4 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "errors/try.hpp"
 #include "tables/decoding.hpp"
 #include "tables/spawns.hpp"
 #include "tables/table_layouts.hpp"
@@ -21,12 +22,10 @@ class process_reading {
       for_abi(abi_,
               [&]<byte_order Order, std::size_t PointerSize>() { decode_entries<Order, PointerSize>(piece, count); });
     };
-    if (auto read = read_pieces(memory_, abi_, place, limits_, columns_->facts, decode); !read) {
-      return fail(std::move(read).error());
-    }
+    TRY(read_pieces(memory_, abi_, place, limits_, columns_->facts, decode));
     auto spawns = read_spawn_descriptors(memory_, abi_, spawn_ids_.addresses(), ids_);
     if (!spawns) return fail(std::move(spawns).error().while_doing("reading spawn descriptors"));
-    if (auto read = read_strings(*spawns); !read) return fail(std::move(read).error());
+    TRY(read_strings(*spawns));
     return table_access::table_of(std::move(columns_));
   }
 

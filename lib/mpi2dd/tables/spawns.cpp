@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::mpi2dd {
 
 namespace {
@@ -28,10 +30,10 @@ class spawn_reading {
     into_.sequences.extend(addresses_.size());
     for (std::size_t next = 0; next < order_.size();) {
       next = plan(next);
-      if (auto read = memory_.read_ranges(ranges_); !read) return fail(std::move(read).error());
+      TRY(memory_.read_ranges(ranges_));
       for (std::size_t i = 0; i < ranges_.size(); ++i) take(i);
     }
-    if (auto read = read_cut_off(); !read) return fail(std::move(read).error());
+    TRY(read_cut_off());
     return std::move(into_);
   }
 

@@ -6,6 +6,7 @@
 
 #include "c/c_structs.hpp"
 #include "c/c_target.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/mpir/mpir.h"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 #include "mpiacq/mpir/mpir_ranks.hpp"
@@ -80,9 +81,8 @@ using rank_question = std::vector<mpir::action> (*)(const target_abi&, const mpi
 
 int answer_for_rank(mpiacq_mpir* handle, const mpiacq_target* given, rank_question question) noexcept {
   return answer(handle, given, [&](mpir::acquisition&, const target& rank) -> result<std::vector<mpir::action>> {
-    const auto found = mpir::find_rank_symbols(rank.symbols);
-    if (!found) return fail(found.error());
-    return question(rank.abi, *found);
+    const auto found = TRY(mpir::find_rank_symbols(rank.symbols));
+    return question(rank.abi, found);
   });
 }
 

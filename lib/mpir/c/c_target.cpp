@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "c/c_structs.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::mpir {
 
@@ -96,9 +97,8 @@ result<std::vector<std::optional<symbol>>> c_target::look_up(std::span<const std
   std::vector<std::optional<symbol>> found;
   found.reserve(names.size());
   for (const std::string_view name : names) {
-    auto one = ask(name);
-    if (!one) return fail(std::move(one).error());
-    found.push_back(std::move(*one));
+    auto one = TRY(ask(name));
+    found.push_back(std::move(one));
   }
   return found;
 }

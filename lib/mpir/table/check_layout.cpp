@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/job/process_table.hpp"
 #include "table/procdesc.hpp"
 
@@ -149,10 +150,9 @@ class layout_check {
 
 result<void> check_layout_against_data(memory_reader& memory, const target_abi& abi, const structure_layout& layout,
                                        target_address base, std::uint64_t entries) {
-  const auto d = resolve_descriptor(abi, layout);
-  if (!d) return fail(d.error());
+  const auto d = TRY(resolve_descriptor(abi, layout));
   if (entries == 0) return {};
-  return layout_check(memory, *d, base).check(entries);
+  return layout_check(memory, d, base).check(entries);
 }
 
 }  // namespace mpiacq

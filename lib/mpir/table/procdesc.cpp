@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/job/process_table.hpp"
 
 namespace mpiacq {
@@ -40,14 +41,13 @@ result<const structure_member*> find_member(const structure_layout& layout, std:
 }
 
 result<std::size_t> find_string(const target_abi& abi, const structure_layout& layout, std::string_view member) {
-  const auto found = find_member(layout, member);
-  if (!found) return fail(found.error());
-  if (!(*found)->is_pointer || (*found)->size != abi.pointer_size) {
+  const auto found = TRY(find_member(layout, member));
+  if (!found->is_pointer || found->size != abi.pointer_size) {
     return fail(error_code::bad_format, fmt::format("member {} of {} ({}) is no pointer of {} bytes but {} of {}",
                                                     member, title(layout), origin(layout), abi.pointer_size,
-                                                    (*found)->is_pointer ? "one" : "something else", (*found)->size));
+                                                    found->is_pointer ? "one" : "something else", found->size));
   }
-  return static_cast<std::size_t>((*found)->offset);
+  return static_cast<std::size_t>(found->offset);
 }
 
 }  // namespace
@@ -60,24 +60,21 @@ result<descriptor> resolve_descriptor(const target_abi& abi, const structure_lay
     return fail(error_code::bad_format, fmt::format("{} ({}) is said to have {} bytes: it must have 1 to {}",
                                                     title(layout), origin(layout), layout.size, largest_stride));
   }
-  const auto host = find_string(abi, layout, "host_name");
-  if (!host) return fail(host.error());
-  const auto executable = find_string(abi, layout, "executable_name");
-  if (!executable) return fail(executable.error());
-  const auto pid = find_member(layout, "pid");
-  if (!pid) return fail(pid.error());
-  if ((*pid)->is_pointer || (*pid)->size < 2 || (*pid)->size > 8) {
+  const auto host = TRY(find_string(abi, layout, "host_name"));
+  const auto executable = TRY(find_string(abi, layout, "executable_name"));
+  const auto pid = TRY(find_member(layout, "pid"));
+  if (pid->is_pointer || pid->size < 2 || pid->size > 8) {
     return fail(error_code::bad_format,
                 fmt::format("member pid of {} ({}) is {} of {} bytes: it must be an integer of 2 to 8", title(layout),
-                            origin(layout), (*pid)->is_pointer ? "a pointer" : "something", (*pid)->size));
+                            origin(layout), pid->is_pointer ? "a pointer" : "something", pid->size));
   }
   descriptor d;
   d.stride = static_cast<std::size_t>(layout.size);
-  d.host_name = *host;
-  d.executable_name = *executable;
-  d.pid = static_cast<std::size_t>((*pid)->offset);
-  d.pid_size = static_cast<std::size_t>((*pid)->size);
-  d.pid_signed = (*pid)->is_signed;
+  d.host_name = host;
+  d.executable_name = executable;
+  d.pid = static_cast<std::size_t>(pid->offset);
+  d.pid_size = static_cast<std::size_t>(pid->size);
+  d.pid_signed = pid->is_signed;
   d.pointer_size = abi.pointer_size;
   d.order = abi.order;
   d.needed = std::max({d.host_name + d.pointer_size, d.executable_name + d.pointer_size, d.pid + d.pid_size});

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "columns/ordered_worker.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/job/process_table.hpp"
 #include "table/procdesc.hpp"
 #include "table/table_columns.hpp"
@@ -28,8 +29,8 @@ class table_reading {
   result<process_table> read(const structure_layout& layout, std::uint64_t claimed) {
     columns_->layout = layout;
     columns_->claimed = claimed;
-    if (auto entries = read_entries(claimed); !entries) return fail(std::move(entries).error());
-    if (auto strings = read_strings(); !strings) return fail(std::move(strings).error());
+    TRY(read_entries(claimed));
+    TRY(read_strings());
     return process_table_access::table_of(std::move(columns_));
   }
 
@@ -176,9 +177,8 @@ class table_reading {
 
 result<process_table> read_process_table(memory_reader& memory, const target_abi& abi, const structure_layout& layout,
                                          target_address base, std::uint64_t entries, const table_limits& limits) {
-  const auto d = resolve_descriptor(abi, layout);
-  if (!d) return fail(d.error());
-  return table_reading(memory, *d, base, limits).read(layout, entries);
+  const auto d = TRY(resolve_descriptor(abi, layout));
+  return table_reading(memory, d, base, limits).read(layout, entries);
 }
 
 }  // namespace mpiacq

@@ -2,6 +2,7 @@
 // The table as the acquisition reports it: its extent, its layout, the job's ids (MPIR 1.1, chapter 8, steps 10 to 14).
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "mpir_acquisition_state.hpp"
 #include "mpir_variables.hpp"
 
@@ -21,17 +22,15 @@ std::string debug_file_of(const module& m) {
 }  // namespace
 
 result<acquisition::state::extent> acquisition::state::table_extent(const target& starter) const {
-  const auto entries = read_integer(starter.memory, starter.abi, *(*symbols)[known::proctable_size]);
-  if (!entries) return fail(entries.error());
-  if (*entries <= 0) return extent{*entries, {}};
-  const auto base = read_pointer_variable(starter.memory, starter.abi, *(*symbols)[known::proctable]);
-  if (!base) return fail(base.error());
-  return extent{*entries, *base};
+  const auto entries = TRY(read_integer(starter.memory, starter.abi, *(*symbols)[known::proctable_size]));
+  if (entries <= 0) return extent{entries, {}};
+  const auto base = TRY(read_pointer_variable(starter.memory, starter.abi, *(*symbols)[known::proctable]));
+  return extent{entries, base};
 }
 
 result<process_table> acquisition::state::read_table(const target& starter, const extent& where, actions& todo) {
   if (!layout || layout->source == layout_source::inferred) {
-    if (auto learnt = learn_layout(starter, where, todo); !learnt) return fail(std::move(learnt).error());
+    TRY(learn_layout(starter, where, todo));
   }
   auto read = read_process_table(starter.memory, starter.abi, *layout, where.base,
                                  static_cast<std::uint64_t>(where.entries), options.limits);

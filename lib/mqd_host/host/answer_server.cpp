@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::mqd_host {
 
 namespace {
@@ -21,20 +23,19 @@ tl::unexpected<error> senseless() {
 result<std::vector<std::byte>> answer_server::answer(const look_up_request& what) {
   if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
   if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
-  const auto found = what.function ? names_.find_function(what.name, what.language) : names_.find_symbol(what.name);
-  if (!found) return fail(found.error());
-  return encode(*found);
+  const auto found =
+      TRY(what.function ? names_.find_function(what.name, what.language) : names_.find_symbol(what.name));
+  return encode(found);
 }
 
 result<std::vector<std::byte>> answer_server::answer(const type_request& what) {
   if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
   if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
-  auto found = subject_.types.type_named(what.name, what.language);
-  if (!found) return fail(std::move(found).error());
+  auto found = TRY(subject_.types.type_named(what.name, what.language));
   type_request::answer type;
-  if (*found) {
-    type.emplace().size = (*found)->size;
-    for (structure_member& member : (*found)->members) {
+  if (found) {
+    type.emplace().size = found->size;
+    for (structure_member& member : found->members) {
       if (member.offset > std::numeric_limits<std::int64_t>::max()) continue;
       type->fields.push_back({std::move(member.name), static_cast<std::int64_t>(member.offset)});
     }
@@ -48,7 +49,7 @@ result<std::vector<std::byte>> answer_server::answer(const memory_request& what,
   if (what.bytes == 0 || what.bytes > area.window.size() || what.bytes - 1 > UINT64_MAX - what.address)
     return senseless();
   memory_range range{target_address{what.address}, std::span{area.window}.first(what.bytes)};
-  if (auto read = subject_.process.memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+  TRY(subject_.process.memory.read_ranges({&range, 1}));
   fetched_ += range.got;
   if (fetched_ > limits_.fetched_bytes) {
     return fail(error_code::limit,

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "separate/sandbox.hpp"
 
 namespace mpiacq::mqd_host {
@@ -58,7 +59,7 @@ result<std::vector<std::byte>> conversation::answer(const request& what) {
   if (const auto* name = std::get_if<look_up_request>(&what)) return answers_.answer(*name);
   if (const auto* type = std::get_if<type_request>(&what)) return answers_.answer(*type);
   if (const auto* memory = std::get_if<memory_request>(&what)) return answers_.answer(*memory, process_.area());
-  if (auto taken = take_report(); !taken) return fail(std::move(taken).error());
+  TRY(take_report());
   return encode(report_request::answer{true});
 }
 

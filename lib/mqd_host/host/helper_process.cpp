@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "helper/programs.hpp"
 #include "separate/queue_messages.hpp"
 
@@ -75,22 +76,19 @@ std::vector<std::string> arguments_for(const std::optional<helper_user>& user) {
 
 result<helper_process> helper_process::start(const std::string& program, int library,
                                              const std::optional<helper_user>& user) {
-  auto area = shared_memory::create();
-  if (!area) return fail(std::move(area).error());
-  auto socket = make_socket();
-  if (!socket) return fail(std::move(socket).error());
-  auto output = make_pipe();
-  if (!output) return fail(std::move(output).error());
-  const unique_fd memory = moved_up(area->descriptor());
+  auto area = TRY(shared_memory::create());
+  auto socket = TRY(make_socket());
+  auto output = TRY(make_pipe());
+  const unique_fd memory = moved_up(area.descriptor());
   const unique_fd file = moved_up(library);
   if (!memory || !file) return fail(no_descriptors());
 
   base::spawn_plan plan;
   plan.default_signals();
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  plan.give(STDOUT_FILENO, output->theirs.get());
-  plan.give(STDERR_FILENO, output->theirs.get());
-  plan.give(socket_descriptor, socket->theirs.get());
+  plan.give(STDOUT_FILENO, output.theirs.get());
+  plan.give(STDERR_FILENO, output.theirs.get());
+  plan.give(socket_descriptor, socket.theirs.get());
   plan.give(memory_descriptor, memory.get());
   plan.give(library_descriptor, file.get());
   const auto candidates = base::program_candidates("mqd-host", program);
@@ -100,9 +98,9 @@ result<helper_process> helper_process::start(const std::string& program, int lib
   if (const int outcome = plan.run(id, candidates, arguments_for(user), environment); outcome != 0) {
     return fail(base::not_startable("the program that queue libraries run in", candidates, outcome));
   }
-  helper_process started(std::move(*area), id);
-  started.socket_ = std::move(socket->ours);
-  started.output_ = std::move(output->ours);
+  helper_process started(std::move(area), id);
+  started.socket_ = std::move(socket.ours);
+  started.output_ = std::move(output.ours);
   started.process_ = unique_fd{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
   return started;
 }

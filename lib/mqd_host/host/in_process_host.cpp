@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "library/library_session.hpp"
 #include "library/target_answers.hpp"
 
@@ -15,9 +16,8 @@ namespace mpiacq::mqd_host {
 
 result<std::unique_ptr<in_process_host>> in_process_host::create(const std::string& library_path,
                                                                  const queue_host_options& options) {
-  auto file = open_library(library_path, ::geteuid(), options.trust_library);
-  if (!file) return fail(std::move(file.error()));
-  return std::unique_ptr<in_process_host>(new in_process_host(std::move(*file), options.limits));
+  auto file = TRY(open_library(library_path, ::geteuid(), options.trust_library));
+  return std::unique_ptr<in_process_host>(new in_process_host(std::move(file), options.limits));
 }
 
 result<void> in_process_host::load(report_sink& sink) {
@@ -27,9 +27,8 @@ result<void> in_process_host::load(report_sink& sink) {
   std::error_code failed;
   const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file_.file.get()), failed);
   if (failed) return fail(error(error_code::system, "finding the name of " + file_.path).with_errno(failed.value()));
-  auto loaded = queue_library::load(path.string(), file_.path, sink);
-  if (!loaded) return fail(std::move(loaded.error()));
-  library_ = std::move(*loaded);
+  auto loaded = TRY(queue_library::load(path.string(), file_.path, sink));
+  library_ = std::move(loaded);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "host/conversation.hpp"
 #include "library/printable_text.hpp"
 #include "library/target_answers.hpp"
@@ -40,21 +41,19 @@ void add_output(report_sink& into, const conversation& talk) {
 result<std::unique_ptr<separate_host>> separate_host::create(const std::string& library_path,
                                                              const queue_host_options& options) {
   const auto user = user_to_become(options.owner);
-  auto library = open_library(library_path, user ? user->user : ::geteuid(), options.trust_library);
-  if (!library) return fail(std::move(library).error());
-  return std::unique_ptr<separate_host>(new separate_host(std::move(*library), options, user));
+  auto library = TRY(open_library(library_path, user ? user->user : ::geteuid(), options.trust_library));
+  return std::unique_ptr<separate_host>(new separate_host(std::move(library), options, user));
 }
 
 result<queue_report> separate_host::read(const queue_subject& subject) {
-  auto process = helper_process::start(options_.helper, library_.file.get(), user_);
-  if (!process) return fail(std::move(process).error());
+  auto process = TRY(helper_process::start(options_.helper, library_.file.get(), user_));
   report_builder builder(library_.path);
   if (!library_.warning.empty()) builder.note(std::string{library_.warning});
 
   target_answers names(subject);
   answer_server answers(subject, names, options_.limits);
   record_reader reader(builder, options_.limits);
-  conversation talk(*process, answers, reader, options_.limits, options_.stop);
+  conversation talk(process, answers, reader, options_.limits, options_.stop);
   auto outcome = talk.run(
       {MPIACQ_VERSION, library_.path, subject.process.abi, {subject.identity, subject.image}, options_.limits});
   add_output(builder, talk);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/queues/queue_host.hpp"
 
@@ -52,7 +53,7 @@ class way_to_file {
   way_to_file(const std::string& path, std::uint32_t user) : path_(path), user_(user) {}
 
   [[nodiscard]] result<unique_fd> go() {
-    if (auto begun = begin(); !begun) return fail(std::move(begun).error());
+    TRY(begin());
     while (!names_.empty()) {
       const std::string name = std::move(names_.front());
       names_.pop_front();
@@ -61,9 +62,8 @@ class way_to_file {
         if (folders_.size() > 1) folders_.pop_back();
         continue;
       }
-      auto file = step(name);
-      if (!file) return fail(std::move(file).error());
-      if (*file) return std::move(**file);
+      auto file = TRY(step(name));
+      if (file) return std::move(*file);
     }
     return fail(error{error_code::bad_format, fmt::format("the queue library {} is a folder", path_)}.on(path_));
   }
@@ -140,9 +140,7 @@ class way_to_file {
     std::array<char, 4096> target{};
     const ssize_t length = ::readlinkat(link, "", target.data(), target.size());
     if (length <= 0) return fail(not_openable(path_, length < 0 ? errno : ENOENT));
-    if (auto put = put_in_front({target.data(), static_cast<std::size_t>(length)}); !put) {
-      return fail(std::move(put).error());
-    }
+    TRY(put_in_front({target.data(), static_cast<std::size_t>(length)}));
     return std::nullopt;
   }
 
@@ -202,15 +200,14 @@ result<void> check_kind(const library_file& library) {
 
 result<library_file> open_library(const std::string& path, std::uint32_t user, bool in_spite) {
   way_to_file way(path, user);
-  auto file = way.go();
-  if (!file) return fail(std::move(file).error());
+  auto file = TRY(way.go());
   if (!way.complaint().empty() && !in_spite) return fail(not_trusted(path, way.complaint()));
-  library_file library{std::move(*file), path, {}};
+  library_file library{std::move(file), path, {}};
   if (!way.complaint().empty()) {
     library.warning =
         fmt::format("the queue library was loaded although somebody else could have put it there: {}", way.complaint());
   }
-  if (auto checked = check_kind(library); !checked) return fail(std::move(checked).error());
+  TRY(check_kind(library));
   return library;
 }
 
@@ -220,7 +217,7 @@ namespace mpiacq {
 
 result<void> queue_library_trust(const std::string& path, std::uint32_t user) {
   mqd_host::way_to_file way(path, user);
-  if (auto file = way.go(); !file) return fail(std::move(file).error());
+  TRY(way.go());
   if (!way.complaint().empty()) return fail(mqd_host::not_trusted(path, way.complaint()));
   return {};
 }

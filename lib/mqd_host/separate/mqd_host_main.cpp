@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "helper/standard_streams.hpp"
 #include "library/library_session.hpp"
 #include "library/queue_library_calls.hpp"
@@ -74,11 +75,10 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
   const std::string path = load_path_of(library_descriptor);
   for (std::string& sentence : enter_sandbox(begin.limits, area.refused_call)) report.note(std::move(sentence));
   area.confined = 1;
-  auto library = queue_library::load(path, begin.library, report, library_descriptor);
-  if (!library) return fail(std::move(library).error());
+  auto library = TRY(queue_library::load(path, begin.library, report, library_descriptor));
   ::close(library_descriptor);
   remote_answers answers(tool, area, begin.abi);
-  return run_session(*library, answers, begin.facts, begin.limits, report);
+  return run_session(library, answers, begin.facts, begin.limits, report);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::mqd_host {
 
 result<std::optional<std::uint64_t>> remote_answers::look_up(bool function, std::string_view name,
@@ -27,13 +29,12 @@ result<std::optional<type_number>> remote_answers::find_type(std::string_view na
   if (name.empty() || name.size() > longest_asked_name) return std::nullopt;
   std::tuple key{language, std::string{name}};
   if (const auto known = type_numbers_.find(key); known != type_numbers_.end()) return known->second;
-  auto answer = tool_.ask(type_request{language, std::string{name}});
-  if (!answer) return fail(std::move(answer).error());
+  auto answer = TRY(tool_.ask(type_request{language, std::string{name}}));
   std::optional<type_number> number;
-  if (*answer) {
+  if (answer) {
     number = static_cast<type_number>(types_.size());
-    known_type& type = types_.emplace_back(known_type{(*answer)->size, {}});
-    for (type_field& field : (*answer)->fields) type.offsets.emplace(std::move(field.name), field.offset);
+    known_type& type = types_.emplace_back(known_type{answer->size, {}});
+    for (type_field& field : answer->fields) type.offsets.emplace(std::move(field.name), field.offset);
   }
   type_numbers_.emplace(std::move(key), number);
   return number;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::mqd_host {
 
 namespace {
@@ -19,10 +21,9 @@ result<bool> remote_memory::read(std::uint64_t address, std::span<std::byte> int
   while (!into.empty()) {
     const std::uint64_t offset = address % read_page_size;
     const std::size_t some = std::min<std::size_t>(into.size(), read_page_size - offset);
-    auto from = page_at(address - offset);
-    if (!from) return fail(std::move(from).error());
-    if ((*from)->got < offset + some) return false;
-    std::memcpy(into.data(), (*from)->bytes.get() + offset, some);
+    auto from = TRY(page_at(address - offset));
+    if (from->got < offset + some) return false;
+    std::memcpy(into.data(), from->bytes.get() + offset, some);
     into = into.subspan(some);
     address += some;
   }
@@ -33,7 +34,7 @@ result<const remote_memory::page*> remote_memory::page_at(std::uint64_t address)
   if (address == last_address_) return last_;
   auto found = pages_.find(address);
   if (found == pages_.end()) {
-    if (auto fetched = fetch(address); !fetched) return fail(std::move(fetched).error());
+    TRY(fetch(address));
     found = pages_.find(address);
   }
   last_address_ = address;
@@ -55,9 +56,8 @@ result<void> remote_memory::fetch(std::uint64_t address) {
     last_address_ = no_page;
   }
   const std::uint64_t count = pages_to_fetch(address);
-  const auto got = tool_.ask(memory_request{address, static_cast<std::uint32_t>(count * read_page_size)});
-  if (!got) return fail(got.error());
-  std::uint64_t left = std::min<std::uint64_t>(*got, count * read_page_size);
+  const auto got = TRY(tool_.ask(memory_request{address, static_cast<std::uint32_t>(count * read_page_size)}));
+  std::uint64_t left = std::min<std::uint64_t>(got, count * read_page_size);
   for (std::uint64_t i = 0; i < count; ++i) {
     page& here = pages_[address + i * read_page_size];
     here.got = std::min<std::uint64_t>(left, read_page_size);

@@ -7,6 +7,7 @@
 
 #include <sys/sysmacros.h>
 
+#include "errors/try.hpp"
 #include "mpiacq/process/process_maps.hpp"
 
 namespace mpiacq {
@@ -128,9 +129,8 @@ const elf::code_mapping* code_map_state::find(target_address address) const {
 }
 
 result<code_map> code_map::read(process_id pid, memory_reader& memory) {
-  const auto maps = read_process_maps(pid);
-  if (!maps) return fail(maps.error());
-  return in(*maps, pid, memory);
+  const auto maps = TRY(read_process_maps(pid));
+  return in(maps, pid, memory);
 }
 
 code_map code_map::in(std::string_view maps, process_id pid, memory_reader& memory) {

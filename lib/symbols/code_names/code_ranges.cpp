@@ -11,6 +11,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -101,9 +103,8 @@ result<std::vector<code_range>> read_code_ranges(process_id process) {
     ::close(maps);
     if (asked) return std::move(*asked);
   }
-  const auto text = read_process_maps(process);
-  if (!text) return fail(text.error());
-  return elf::code_ranges_in(elf::decode_mappings(*text));
+  const auto text = TRY(read_process_maps(process));
+  return elf::code_ranges_in(elf::decode_mappings(text));
 }
 
 }  // namespace mpiacq

@@ -7,6 +7,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -46,38 +48,33 @@ bool is_mark(std::string_view name) {
 
 result<function_symbols> function_symbols::read(image& file, std::uint32_t type) {
   function_symbols read;
-  const auto table = file.find_section(type);
-  if (!table) return fail(table.error());
-  if (!*table || (*table)->type == SHT_NOBITS) return read;
-  const auto sections = file.sections();
-  if (!sections) return fail(sections.error());
+  const auto table = TRY(file.find_section(type));
+  if (!table || table->type == SHT_NOBITS) return read;
+  const auto sections = TRY(file.sections());
   const std::size_t record_size = symbol_record_size(file.abi());
   const std::string& path = file.file().name();
-  if ((*table)->entry_size != record_size || (*table)->link >= sections->size()) {
+  if (table->entry_size != record_size || table->link >= sections.size()) {
     return fail(error{error_code::bad_format,
                       fmt::format("{} has a symbol table with entries of {} bytes and names in section {}", path,
-                                  (*table)->entry_size, (*table)->link)}
+                                  table->entry_size, table->link)}
                     .on(path));
   }
-  const section& strings = (*sections)[(*table)->link];
-  if ((*table)->size > max_table_bytes || strings.size > max_name_bytes) {
-    return fail(
-        error{error_code::limit, fmt::format("{} claims to have {} bytes of symbols with {} bytes of names, "
-                                             "more than the {} and {} that are read",
-                                             path, (*table)->size, strings.size, max_table_bytes, max_name_bytes)}
-            .on(path));
+  const section& strings = sections[table->link];
+  if (table->size > max_table_bytes || strings.size > max_name_bytes) {
+    return fail(error{error_code::limit, fmt::format("{} claims to have {} bytes of symbols with {} bytes of names, "
+                                                     "more than the {} and {} that are read",
+                                                     path, table->size, strings.size, max_table_bytes, max_name_bytes)}
+                    .on(path));
   }
-  auto names = file.contents(strings);
-  if (!names) return fail(std::move(names).error());
-  auto records = file.contents(**table);
-  if (!records) return fail(std::move(records).error());
-  read.names_ = std::move(*names);
-  read.sections_.assign(sections->begin(), sections->end());
-  read.functions_.reserve(records->size() / record_size);
-  for (std::size_t at = 0; at + record_size <= records->size(); at += record_size) {
-    read.take(decode_symbol(std::span{*records}.subspan(at, record_size), file.abi()));
+  auto names = TRY(file.contents(strings));
+  auto records = TRY(file.contents(*table));
+  read.names_ = std::move(names);
+  read.sections_.assign(sections.begin(), sections.end());
+  read.functions_.reserve(records.size() / record_size);
+  for (std::size_t at = 0; at + record_size <= records.size(); at += record_size) {
+    read.take(decode_symbol(std::span{records}.subspan(at, record_size), file.abi()));
   }
-  std::vector<std::byte>{}.swap(*records);  // to sort takes memory, too
+  std::vector<std::byte>{}.swap(records);  // to sort takes memory, too
   read.functions_.shrink_to_fit();
   read.sort();
   return read;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/core_state.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq {
 
@@ -31,19 +32,17 @@ tl::unexpected<error> refused(const std::string& path, const std::string& why) {
 }
 
 result<elf::image> open_core(const std::string& path) {
-  auto file = elf::input_file::open(path);
-  if (!file) return fail(std::move(file).error());
+  auto file = TRY(elf::input_file::open(path));
   std::array<std::byte, 8> head{};
-  const auto got = file->read_some(0, head);
-  if (!got) return fail(got.error());
-  const std::string_view begins{reinterpret_cast<const char*>(head.data()), *got};
+  const auto got = TRY(file.read_some(0, head));
+  const std::string_view begins{reinterpret_cast<const char*>(head.data()), got};
   for (const packing& p : packings) {
     if (begins.starts_with(p.magic)) {
       return refused(path,
                      fmt::format("is packed with {}: unpack it first ({}, or coredumpctl dump)", p.name, p.unpack));
     }
   }
-  auto opened = elf::image::open(std::move(*file));
+  auto opened = elf::image::open(std::move(file));
   if (!opened) return opened;
   if (opened->header().type != ET_CORE) {
     return refused(path, "is not a core file but a program or library: 'inspect' looks at those");
@@ -60,12 +59,11 @@ core_file::core_file(std::unique_ptr<state> s) : state_(std::move(s)) {}
 core_file::~core_file() = default;
 
 result<std::unique_ptr<core_file>> core_file::open(std::string path, core_file_options options) {
-  auto core = open_core(path);
-  if (!core) return fail(std::move(core).error());
-  auto notes = elf::read_core_notes(*core);
+  auto core = TRY(open_core(path));
+  auto notes = elf::read_core_notes(core);
   if (!notes) return fail(std::move(notes).error());
   std::vector<error> problems = std::move(notes->problems);
-  std::unique_ptr<state> s{new state{std::move(options), std::move(*core), std::move(*notes), std::move(problems)}};
+  std::unique_ptr<state> s{new state{std::move(options), std::move(core), std::move(*notes), std::move(problems)}};
   if (s->notes.auxiliary) {
     s->executable = s->places.name_at(s->notes.auxiliary->entry);
     if (s->executable.empty() && !s->notes.auxiliary->path.is_null()) {

@@ -9,6 +9,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -47,7 +49,7 @@ class note_reader {
   result<core_notes> read() {
     for (const segment& s : core_.segments()) {
       if (s.type != PT_NOTE) continue;
-      if (auto walked = walk(s.offset, s.file_size); !walked) return fail(std::move(walked).error());
+      TRY(walk(s.offset, s.file_size));
     }
     return std::move(notes_);
   }
@@ -68,8 +70,7 @@ class note_reader {
         return {};
       }
       std::array<std::byte, note_header + 4> head{};
-      auto got = file().read_some(at, head);
-      if (!got) return fail(std::move(got).error());
+      TRY(file().read_some(at, head));
       const auto word = [&](std::size_t i) { return decode_unsigned(std::span{head}.subspan(i, 4), abi_.order); };
       const std::uint64_t contents = note_header + padded(word(0));
       const std::uint64_t whole = contents + padded(word(4));
@@ -107,9 +108,8 @@ class note_reader {
   /// Hands over the first bytes of a note, and its true size.
   result<void> take_part(std::uint64_t at, std::uint64_t size, std::uint64_t most,
                          void (note_reader::*taker)(std::span<const std::byte>, std::uint64_t)) {
-    auto bytes = file().read(at, std::min(size, most));
-    if (!bytes) return fail(std::move(bytes).error());
-    (this->*taker)(*bytes, size);
+    auto bytes = TRY(file().read(at, std::min(size, most)));
+    (this->*taker)(bytes, size);
     return {};
   }
 

@@ -7,6 +7,7 @@
 
 #include "core/core_state.hpp"
 #include "dwarf/type_catalogue.hpp"
+#include "errors/try.hpp"
 #include "modules/running_modules.hpp"
 #include "mpiacq/base/remedies.hpp"
 
@@ -102,7 +103,7 @@ result<std::unique_ptr<core_symbols>> core_symbols::open(core_file& core, debug_
   program.vdso = aux.vdso;
   std::unique_ptr<state> s{
       new state{elf::running_modules{std::move(program), of.memory, of.places, std::move(search)}}};
-  if (auto read = s->list.read_list(true); !read) return fail(std::move(read).error());
+  TRY(s->list.read_list(true));
   return std::unique_ptr<core_symbols>(new core_symbols(std::move(s)));
 }
 

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <libelf.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
@@ -91,21 +93,20 @@ struct plan {
 };
 
 result<plan> plan_copy(elf::image& file) {
-  auto sections = file.sections();
-  if (!sections) return fail(std::move(sections).error());
+  auto sections = TRY(file.sections());
   plan made;
   made.parts.push_back({});
   made.sources.push_back({});
   const bool keeps_numbers = file.header().type == ET_REL;
-  for (std::size_t i = 1; i < sections->size(); ++i) {
-    const elf::section& s = (*sections)[i];
+  for (std::size_t i = 1; i < sections.size(); ++i) {
+    const elf::section& s = sections[i];
     const std::string name{file.name_of(s)};
     if (is_wanted(file, s, name)) {
       made.parts.push_back({name, s});
       made.sources.push_back(s);
       made.total += std::min(s.size, file.file().size());
       made.has_compressed = made.has_compressed || is_compressed(made.parts.back());
-      if (auto stored = file.file().check_is_stored(s.offset, s.size); !stored) return fail(std::move(stored).error());
+      TRY(file.file().check_is_stored(s.offset, s.size));
     } else if (keeps_numbers) {
       made.parts.push_back({});
       made.sources.push_back({});
@@ -117,20 +118,19 @@ result<plan> plan_copy(elf::image& file) {
 }  // namespace
 
 result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance) {
-  auto made = plan_copy(file);
-  if (!made) return fail(std::move(made).error());
-  const bool is_mappable = !made->has_compressed && file.header().type != ET_REL;
-  if (is_mappable && made->total > most_copied) return std::nullopt;
-  if (!allowance.take(made->total)) {
-    return too_expensive(file.file().name(), fmt::format("its sections have {} bytes", made->total));
+  auto made = TRY(plan_copy(file));
+  const bool is_mappable = !made.has_compressed && file.header().type != ET_REL;
+  if (is_mappable && made.total > most_copied) return std::nullopt;
+  if (!allowance.take(made.total)) {
+    return too_expensive(file.file().name(), fmt::format("its sections have {} bytes", made.total));
   }
-  elf::memory_elf copy{file.abi(), file.header().type, std::move(made->parts)};
-  for (std::size_t i = 0; i < made->sources.size(); ++i) {
-    const elf::section& from = made->sources[i];
+  elf::memory_elf copy{file.abi(), file.header().type, std::move(made.parts)};
+  for (std::size_t i = 0; i < made.sources.size(); ++i) {
+    const elf::section& from = made.sources[i];
     if (from.type == SHT_NULL) continue;
-    if (auto read = file.file().read_whole(from.offset, copy.contents(i)); !read) return fail(std::move(read).error());
+    TRY(file.file().read_whole(from.offset, copy.contents(i)));
   }
-  if (auto checked = check_claims(file, copy, allowance); !checked) return fail(std::move(checked).error());
+  TRY(check_claims(file, copy, allowance));
   return copy;
 }
 
@@ -140,8 +140,8 @@ result<std::vector<std::byte>> read_debug_section(elf::image& file, const elf::s
   }
   if ((s.flags & SHF_COMPRESSED) == 0) return file.contents(s);
   elf::memory_elf alone{file.abi(), ET_REL, {{}, {std::string{file.name_of(s)}, s}}};
-  if (auto read = file.file().read_whole(s.offset, alone.contents(1)); !read) return fail(std::move(read).error());
-  if (auto checked = check_claims(file, alone, allowance); !checked) return fail(std::move(checked).error());
+  TRY(file.file().read_whole(s.offset, alone.contents(1)));
+  TRY(check_claims(file, alone, allowance));
   elf_version(EV_CURRENT);
   const std::unique_ptr<Elf, int (*)(Elf*)> handle{
       elf_memory(reinterpret_cast<char*>(alone.bytes().data()), alone.bytes().size()), &elf_end};

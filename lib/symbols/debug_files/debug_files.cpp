@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
@@ -110,17 +112,16 @@ result<std::uint32_t> crc_of_file(const elf::input_file& file, std::uint64_t& le
             .on(file.name()));
   }
   left -= file.size();
-  if (auto stored = file.check_is_stored(0, file.size()); !stored) return fail(std::move(stored).error());
+  TRY(file.check_is_stored(0, file.size()));
   std::vector<std::byte> piece(1U << 16);
   std::uint32_t crc = 0xffffffffU;
   for (std::uint64_t offset = 0; offset < file.size();) {
-    auto got = file.read_some(offset, piece);
-    if (!got) return fail(std::move(got).error());
-    if (*got == 0) break;
-    for (std::size_t i = 0; i < *got; ++i) {
+    auto got = TRY(file.read_some(offset, piece));
+    if (got == 0) break;
+    for (std::size_t i = 0; i < got; ++i) {
       crc = crc_table[(crc ^ std::to_integer<std::uint32_t>(piece[i])) & 0xff] ^ (crc >> 8);
     }
-    offset += *got;
+    offset += got;
   }
   return crc ^ 0xffffffffU;
 }

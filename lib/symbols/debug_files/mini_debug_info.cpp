@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
@@ -103,22 +105,18 @@ result<void> unpack(const elf::input_file& of, std::span<const std::byte> packed
 }  // namespace
 
 result<std::shared_ptr<elf::image>> open_mini_debug_info(elf::image& file) {
-  auto section = file.find_section(".gnu_debugdata");
-  if (!section) return fail(std::move(section).error());
-  if (!*section || (*section)->size == 0) return nullptr;
-  if ((*section)->size > most_packed) {
-    return unusable(file.file(), error_code::limit, fmt::format("it has {} bytes", (*section)->size));
+  auto section = TRY(file.find_section(".gnu_debugdata"));
+  if (!section || section->size == 0) return nullptr;
+  if (section->size > most_packed) {
+    return unusable(file.file(), error_code::limit, fmt::format("it has {} bytes", section->size));
   }
-  const auto packed = file.contents(**section);
-  if (!packed) return fail(packed.error());
+  const auto packed = TRY(file.contents(*section));
   memory_file unpacked;
-  if (auto done = unpack(file.file(), *packed, unpacked); !done) return fail(std::move(done).error());
-  auto bytes = elf::input_file::adopt(unpacked.give_away(), file.file().name() + " (.gnu_debugdata)");
-  if (!bytes) return fail(std::move(bytes).error());
-  auto opened = elf::image::open(std::move(*bytes));
-  if (!opened) return fail(std::move(opened).error());
-  if (opened->abi() != file.abi()) return unusable(file.file(), error_code::bad_format, "it is another machine's");
-  return std::make_shared<elf::image>(std::move(*opened));
+  TRY(unpack(file.file(), packed, unpacked));
+  auto bytes = TRY(elf::input_file::adopt(unpacked.give_away(), file.file().name() + " (.gnu_debugdata)"));
+  auto opened = TRY(elf::image::open(std::move(bytes)));
+  if (opened.abi() != file.abi()) return unusable(file.file(), error_code::bad_format, "it is another machine's");
+  return std::make_shared<elf::image>(std::move(opened));
 }
 
 }  // namespace mpiacq::debug_info

@@ -7,6 +7,8 @@
 #include <dwarf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
@@ -66,11 +68,10 @@ class entry_walk {
     bool here = more == 0;
     while (here || !open.empty()) {
       if (here) {
-        auto next = visit(entry);
-        if (!next) return fail(std::move(next).error());
-        if (*next == step::stop) return {};
+        auto next = TRY(visit(entry));
+        if (next == step::stop) return {};
         Dwarf_Die child;
-        if (*next == step::into && open.size() < deepest && dwarf_child(&entry, &child) == 0) {
+        if (next == step::into && open.size() < deepest && dwarf_child(&entry, &child) == 0) {
           open.push_back(entry);
           entry = child;
           continue;
@@ -79,9 +80,8 @@ class entry_walk {
         entry = open.back();
         open.pop_back();
       }
-      auto next = next_sibling(data_, entry);
-      if (!next) return fail(std::move(next).error());
-      here = *next;
+      auto next = TRY(next_sibling(data_, entry));
+      here = next;
     }
     return {};
   }
@@ -251,22 +251,21 @@ code_reader& code_reader::reader_of(const dwarf_data& part) {
 }
 
 result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {
-  auto unit = unit_of(address);
-  if (!unit) return fail(std::move(unit).error());
-  if (!*unit) return std::nullopt;
+  auto unit = TRY(unit_of(address));
+  if (!unit) return std::nullopt;
   code_description found;
   source_place here;
   // Without its lines a function still has a name, and lines without a function are something.
-  auto line = line_at(data_, **unit, address);
+  auto line = line_at(data_, *unit, address);
   if (line) {
     here = std::move(*line);
   } else if (line.error().code == error_code::limit) {
     data_.note_problem(std::move(line).error());
   }
   // Of a split unit the skeleton has the lines, and the other part the functions.
-  const dwarf_data* part = data_.split_part(**unit);
+  const dwarf_data* part = data_.split_part(*unit);
   code_reader& reader = part == nullptr ? *this : reader_of(*part);
-  Dwarf_Die whole = data_.whole_unit(**unit);
+  Dwarf_Die whole = data_.whole_unit(*unit);
   auto function = reader.function_at(whole, address);
   if (!function || !*function) {
     if (here.line == 0) {
@@ -284,7 +283,7 @@ result<std::optional<code_description>> code_reader::look_up(std::uint64_t addre
     found.places.push_back(std::move(here));
     here = {};
     if (i != 0) {
-      if (auto call = call_of(data_, **unit, (*chain)[i])) here = std::move(*call);
+      if (auto call = call_of(data_, *unit, (*chain)[i])) here = std::move(*call);
     } else if (!name.is_whole) {
       found.symbol_wanted = beginning_of(reader.data_, (*chain)[i]);
     }

@@ -14,6 +14,7 @@
 #include "debug_files/debug_files.hpp"
 #include "dwarf/dwarf_relocations.hpp"
 #include "dwarf/dwarf_structure.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -24,10 +25,9 @@ constexpr std::size_t longest_string = 65536;
 
 result<bool> has_debug_information(elf::image& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
-    auto section = file.find_section(name);
-    if (!section) return fail(std::move(section).error());
+    auto section = TRY(file.find_section(name));
     // In a stripped file whose debug information was split off the section can be left without contents.
-    if (*section && (*section)->type != SHT_NOBITS && (*section)->size != 0) return true;
+    if (section && section->type != SHT_NOBITS && section->size != 0) return true;
   }
   return false;
 }
@@ -63,12 +63,11 @@ class best_match {
 
 result<std::optional<dwarf_data>> dwarf_data::open(elf::image& file, const debug_file_search& search,
                                                    std::span<const std::string> roots) {
-  auto present = has_debug_information(file);
-  if (!present) return fail(std::move(present).error());
-  if (!*present) return std::nullopt;
+  auto present = TRY(has_debug_information(file));
+  if (!present) return std::nullopt;
   dwarf_data data{std::make_shared<dwarf_allowance>()};
-  if (auto opened = data.open_handles(file); !opened) return fail(std::move(opened).error());
-  if (auto shared = data.open_shared_file(file, search, roots); !shared) return fail(std::move(shared).error());
+  TRY(data.open_handles(file));
+  TRY(data.open_shared_file(file, search, roots));
   data.split_files_ = std::make_unique<split_unit_files>(
       file.file().name(), std::vector<std::string>{roots.begin(), roots.end()}, data.allowance_);
   return data;
@@ -78,11 +77,10 @@ result<void> dwarf_data::open_handles(elf::image& file) {
   file_name_ = &file.file().name();
   abi_ = file.abi();
   order_ = abi_.order;
-  auto copied = copy_debug_sections(file, *allowance_);
-  if (!copied) return fail(std::move(copied).error());
+  auto copied = TRY(copy_debug_sections(file, *allowance_));
   elf_version(EV_CURRENT);
-  if (*copied) {
-    copy_ = std::make_unique<elf::memory_elf>(std::move(**copied));
+  if (copied) {
+    copy_ = std::make_unique<elf::memory_elf>(std::move(*copied));
     elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
   } else {
     // A file of so many bytes is mapped. Nobody can make one for nothing: none of it is a hole.
@@ -120,9 +118,8 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
     wanted.build_id.assign(bytes, bytes + id_size);
     found = find_shared_debug_file(wanted, needed, search);
     if (!found && search.debuginfod) {
-      auto served = ask_debuginfod(wanted.build_id);
-      if (!served) return fail(std::move(served).error());
-      found = std::move(*served);
+      auto served = TRY(ask_debuginfod(wanted.build_id));
+      found = std::move(served);
     }
   } else {
     const auto named = supplement_of(file);
@@ -242,23 +239,21 @@ const dwarf_data* dwarf_data::split_part(Dwarf_Die& unit) const {
 }
 
 result<void> dwarf_data::open_split_part(const skeleton_unit& skeleton, const dwarf_data& home) {
-  auto found = home.split_files_->find(skeleton);
-  if (!found) return fail(std::move(found).error());
+  auto found = TRY(home.split_files_->find(skeleton));
   const auto from = [](extent section, std::uint64_t base) {
     return std::as_bytes(section.subspan(static_cast<std::size_t>(std::min<std::uint64_t>(base, section.size()))));
   };
-  split_name_ = found->file->name();
+  split_name_ = found.file->name();
   file_name_ = &split_name_;
   abi_ = home.abi_;
   order_ = abi_.order;
-  if (found->file->order() != order_) {
+  if (found.file->order() != order_) {
     return fail(error{error_code::bad_format, fmt::format("{} is another machine's", split_name_)}.on(split_name_));
   }
   const skeleton_parts rest{skeleton.low_pc, from(home.addresses_, skeleton.address_base),
                             from(home.ranges_, skeleton.range_base)};
-  auto whole = make_whole_unit(found->unit, rest, abi_, split_name_, *allowance_);
-  if (!whole) return fail(std::move(whole).error());
-  copy_ = std::make_unique<elf::memory_elf>(std::move(*whole));
+  auto whole = TRY(make_whole_unit(found.unit, rest, abi_, split_name_, *allowance_));
+  copy_ = std::make_unique<elf::memory_elf>(std::move(whole));
   elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
   if (!elf_) return broken("opening its split part");
   return open_dwarf();
@@ -355,9 +350,8 @@ result<void> dwarf_data::visit_units(const std::function<result<bool>(Dwarf_Die&
     const int more = dwarf_get_units(get(), unit, &unit, nullptr, nullptr, &top, nullptr);
     if (more < 0) return broken("going through its units");
     if (more > 0) return {};
-    auto enough = visit(top);
-    if (!enough) return fail(std::move(enough).error());
-    if (*enough) return {};
+    auto enough = TRY(visit(top));
+    if (enough) return {};
   }
 }
 
@@ -372,7 +366,7 @@ result<bool> next_sibling(const dwarf_data& data, Dwarf_Die& entry) {
   }
   constexpr std::uint64_t usual_entry = 4;  // bytes, a small one's
   const std::uint64_t passed = goes_through && more == 0 ? (dwarf_dieoffset(&next) - before) / usual_entry : 0;
-  if (auto taken = data.take_steps(1 + passed); !taken) return fail(std::move(taken).error());
+  TRY(data.take_steps(1 + passed));
   if (more == 0) entry = next;
   return more == 0;
 }
@@ -385,9 +379,8 @@ result<void> visit_children(const dwarf_data& data, Dwarf_Die& parent,
   if (first < 0) return data.broken("going through an entry's children");
   result<bool> more = first == 0;
   while (more && *more) {
-    auto enough = visit(child);
-    if (!enough) return fail(std::move(enough).error());
-    if (*enough) return {};
+    auto enough = TRY(visit(child));
+    if (enough) return {};
     more = next_sibling(data, child);
   }
   return more ? result<void>{} : fail(std::move(more).error());

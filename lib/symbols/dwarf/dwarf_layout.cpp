@@ -6,6 +6,7 @@
 
 #include "dwarf/dwarf_data.hpp"
 #include "dwarf/dwarf_structure.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -20,26 +21,21 @@ structure_reader reader_of(const dwarf_data& data) {
 result<std::optional<structure_layout>> layout_behind(const dwarf_data& data, Dwarf_Die& variable,
                                                       const std::string& variable_name) {
   auto reader = reader_of(data);
-  auto outer = reader.type_of(variable);
-  if (!outer) return fail(std::move(outer).error());
+  auto outer = TRY(reader.type_of(variable));
   const auto no_structure = [&](std::string_view is) {
     return fail(error{error_code::bad_format, fmt::format("the debug information of {}: {} is {}, not a pointer to "
                                                           "structures",
                                                           data.file_name(), variable_name, is)}
                     .on(data.file_name()));
   };
-  if (!*outer) return no_structure("declared without a type");
-  if ((*outer)->tag != DW_TAG_pointer_type && (*outer)->tag != DW_TAG_array_type) return no_structure("no pointer");
-  auto inner = reader.type_of((*outer)->entry);
-  if (!inner) return fail(std::move(inner).error());
-  if (!*inner) return no_structure("a pointer to void");
-  if (!is_structure((*inner)->tag)) return no_structure("a pointer to something else");
-  auto complete = reader.completed(**inner);
-  if (!complete) return fail(std::move(complete).error());
-  if (!*complete) return std::nullopt;  // declared only: this file does not know the structure
-  auto layout = reader.layout_of(std::move(**complete));
-  if (!layout) return fail(std::move(layout).error());
-  return std::move(*layout);
+  if (!outer) return no_structure("declared without a type");
+  if (outer->tag != DW_TAG_pointer_type && outer->tag != DW_TAG_array_type) return no_structure("no pointer");
+  auto inner = TRY(reader.type_of(outer->entry));
+  if (!inner) return no_structure("a pointer to void");
+  if (!is_structure(inner->tag)) return no_structure("a pointer to something else");
+  auto complete = TRY(reader.completed(*inner));
+  if (!complete) return std::nullopt;  // declared only: this file does not know the structure
+  return TRY(reader.layout_of(std::move(*complete)));
 }
 
 /// Nothing is found: because a part of the debug information is missing, if there is such a part.
@@ -53,28 +49,22 @@ result<std::optional<structure_layout>> nothing_in(const dwarf_data& data) {
 result<std::optional<structure_layout>> read_layout(elf::image& file, const symbol& variable, const symbol* near,
                                                     const debug_file_search& search,
                                                     std::span<const std::string> roots) {
-  auto data = dwarf_data::open(file, search, roots);
-  if (!data) return fail(std::move(data).error());
-  if (!*data) return std::nullopt;
+  auto data = TRY(dwarf_data::open(file, search, roots));
+  if (!data) return std::nullopt;
   const auto near_address = near == nullptr ? std::nullopt : std::optional{near->offset.value()};
-  auto found = find_variable(**data, variable.name, near_address);
-  if (!found) return fail(std::move(found).error());
-  if (!*found) return nothing_in(**data);
-  return layout_behind(**data, **found, variable.name);
+  auto found = TRY(find_variable(*data, variable.name, near_address));
+  if (!found) return nothing_in(*data);
+  return layout_behind(*data, *found, variable.name);
 }
 
 result<std::optional<structure_layout>> read_structure(elf::image& file, const symbol& tag, const symbol*,
                                                        const debug_file_search& search,
                                                        std::span<const std::string> roots) {
-  auto data = dwarf_data::open(file, search, roots);
-  if (!data) return fail(std::move(data).error());
-  if (!*data) return std::nullopt;
-  auto definition = find_type_definition(**data, DW_TAG_structure_type, tag.name);
-  if (!definition) return fail(std::move(definition).error());
-  if (!*definition) return nothing_in(**data);
-  auto layout = reader_of(**data).layout_of({**definition, DW_TAG_structure_type, {}});
-  if (!layout) return fail(std::move(layout).error());
-  return std::move(*layout);
+  auto data = TRY(dwarf_data::open(file, search, roots));
+  if (!data) return std::nullopt;
+  auto definition = TRY(find_type_definition(*data, DW_TAG_structure_type, tag.name));
+  if (!definition) return nothing_in(*data);
+  return TRY(reader_of(*data).layout_of({*definition, DW_TAG_structure_type, {}}));
 }
 
 }  // namespace mpiacq::debug_info

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dwarf/dwarf_code.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -45,7 +46,7 @@ std::optional<std::uint64_t> number(Dwarf_Die& entry, unsigned name) {
 }  // namespace
 
 result<source_place> line_at(const dwarf_data& data, Dwarf_Die& unit, std::uint64_t address) {
-  if (auto checked = check_table(data, unit); !checked) return fail(std::move(checked).error());
+  TRY(check_table(data, unit));
   source_place place;
   Dwarf_Line* line = dwarf_getsrc_die(&unit, address);
   if (line == nullptr) return place;
@@ -60,7 +61,7 @@ result<source_place> call_of(const dwarf_data& data, Dwarf_Die& unit, Dwarf_Die&
   place.line = line_number(number(inlined, DW_AT_call_line).value_or(0));
   const auto index = number(inlined, DW_AT_call_file);
   if (!index || place.line == 0) return place;
-  if (auto checked = check_table(data, unit); !checked) return fail(std::move(checked).error());
+  TRY(check_table(data, unit));
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return data.broken("reading the names of a unit's source files");

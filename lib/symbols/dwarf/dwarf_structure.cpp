@@ -4,6 +4,8 @@
 #include <dwarf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::debug_info {
 
 namespace {
@@ -114,10 +116,9 @@ result<std::optional<bare_type>> structure_reader::completed(bare_type type) con
   if (!declared_only) return type;
   const std::string tag_name = std::string{data_.name_of(type.entry)};
   if (tag_name.empty()) return std::nullopt;
-  auto definition = find_(dwarf_tag(&type.entry), tag_name);
-  if (!definition) return fail(std::move(definition).error());
-  if (!*definition) return std::nullopt;
-  type.entry = **definition;
+  auto definition = TRY(find_(dwarf_tag(&type.entry), tag_name));
+  if (!definition) return std::nullopt;
+  type.entry = *definition;
   return type;
 }
 
@@ -129,7 +130,7 @@ result<structure_layout> structure_reader::layout_of(bare_type type) {
   const auto size = size_of(type.entry);
   if (!size || *size == 0) return bad(fmt::format("the structure {} has no size", layout.name));
   layout.size = *size;
-  if (auto added = add_members(type.entry, 0, 0, layout); !added) return fail(std::move(added).error());
+  TRY(add_members(type.entry, 0, 0, layout));
   return layout;
 }
 
@@ -140,8 +141,7 @@ result<void> structure_reader::add_members(Dwarf_Die& structure, std::uint64_t b
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return false;
     if (++members_seen_ > max_members) return bad("a structure has too many members");
-    auto added = add_member(child, base, depth, layout);
-    if (!added) return fail(std::move(added).error());
+    TRY(add_member(child, base, depth, layout));
     return false;
   });
 }
@@ -152,21 +152,19 @@ result<void> structure_reader::add_member(Dwarf_Die& entry, std::uint64_t base, 
   for (const unsigned without_place : {DW_AT_bit_size, DW_AT_external, DW_AT_virtuality}) {
     if (dwarf_hasattr(&entry, without_place) != 0) return {};
   }
-  auto within = offset_of(entry);
-  if (!within) return fail(std::move(within).error());
+  auto within = TRY(offset_of(entry));
   auto type = type_of(entry);
   if (!type) return fail(std::move(type).error());
   const std::string name = std::string{data_.name_of(entry)};
   if (!*type) return bad(fmt::format("the member {} has no type", name));
-  const std::uint64_t offset = base + *within;
-  if (*within > layout.size || offset > layout.size) {
+  const std::uint64_t offset = base + within;
+  if (within > layout.size || offset > layout.size) {
     return bad(
         fmt::format("the member {} lies at {}, outside of its structure of {} bytes", name, offset, layout.size));
   }
   if (is_structure((*type)->tag)) {
-    auto complete = completed(**type);
-    if (!complete) return fail(std::move(complete).error());
-    if (*complete) type = std::move(complete);
+    auto complete = TRY(completed(**type));
+    if (complete) type = std::move(complete);
   }
   if (name.empty() || dwarf_tag(&entry) == DW_TAG_inheritance) {
     return is_structure((*type)->tag) ? add_members((*type)->entry, offset, depth + 1, layout) : result<void>{};

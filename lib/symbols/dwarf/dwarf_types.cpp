@@ -9,6 +9,7 @@
 #include <dwarf.h>
 
 #include "dwarf/dwarf_languages.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -98,25 +99,20 @@ result<std::optional<structure_layout>> type_index::find_exactly(std::string_vie
       auto layout = describe(kept_entry{*type});
       if (!layout || *layout) return layout;
     }
-    auto more = take_next_unit();
-    if (!more) return fail(std::move(more).error());
-    if (!*more) return std::nullopt;
+    auto more = TRY(take_next_unit());
+    if (!more) return std::nullopt;
   }
 }
 
 result<std::optional<structure_layout>> type_index::describe(const kept_entry& type) {
-  auto bare = reader_.bared(type.entry);
-  if (!bare) return fail(std::move(bare).error());
-  if (!*bare) return std::nullopt;  // void
-  if (is_structure((*bare)->tag)) {
-    auto complete = reader_.completed(**bare);
-    if (!complete) return fail(std::move(complete).error());
-    if (!*complete) return std::nullopt;
-    auto layout = reader_.layout_of(std::move(**complete));
-    if (!layout) return fail(std::move(layout).error());
-    return std::move(*layout);
+  auto bare = TRY(reader_.bared(type.entry));
+  if (!bare) return std::nullopt;  // void
+  if (is_structure(bare->tag)) {
+    auto complete = TRY(reader_.completed(*bare));
+    if (!complete) return std::nullopt;
+    return TRY(reader_.layout_of(std::move(*complete)));
   }
-  const auto size = reader_.size_of((*bare)->entry);
+  const auto size = reader_.size_of(bare->entry);
   if (!size) return std::nullopt;
   Dwarf_Die named = type.entry;
   structure_layout layout;
@@ -128,9 +124,8 @@ result<std::optional<structure_layout>> type_index::describe(const kept_entry& t
 result<std::optional<Dwarf_Die>> type_index::definition_of(int tag, std::string_view name) {
   for (;;) {
     if (const kept_entry* type = known(name, asked_kind(tag))) return type->entry;
-    auto more = take_next_unit();
-    if (!more) return fail(std::move(more).error());
-    if (!*more) return std::nullopt;
+    auto more = TRY(take_next_unit());
+    if (!more) return std::nullopt;
   }
 }
 
@@ -171,8 +166,7 @@ result<bool> type_index::take_next_unit() {
 result<void> type_index::take_children(Dwarf_Die& parent, naming how, const std::string& scope, int depth) {
   if (depth > deepest_type_scope) return {};
   return visit_children(data_, parent, [&](Dwarf_Die& child) -> result<bool> {
-    auto taken = take(child, how, scope, depth);
-    if (!taken) return fail(std::move(taken).error());
+    TRY(take(child, how, scope, depth));
     return false;
   });
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dwarf/dwarf_data.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -89,31 +90,28 @@ result<std::optional<described>> describe(const dwarf_data& data, Dwarf_Die& of)
 
 result<std::optional<variable_type>> read_type(elf::image& file, const symbol& variable, const symbol* near,
                                                const debug_file_search& search, std::span<const std::string> roots) {
-  auto data = dwarf_data::open(file, search, roots);
-  if (!data) return fail(std::move(data).error());
-  if (!*data) return std::nullopt;
+  auto data = TRY(dwarf_data::open(file, search, roots));
+  if (!data) return std::nullopt;
   const auto near_address = near == nullptr ? std::nullopt : std::optional{near->offset.value()};
-  auto entry = find_variable(**data, variable.name, near_address);
+  auto entry = find_variable(*data, variable.name, near_address);
   if (!entry) return fail(std::move(entry).error());
   if (!*entry) return std::nullopt;
 
-  auto outer = describe(**data, **entry);
-  if (!outer) return fail(std::move(outer).error());
+  auto outer = TRY(describe(*data, **entry));
   variable_type type;
-  if (!*outer) return type;
-  type.kind = (*outer)->kind;
-  type.name = std::move((*outer)->name);
-  type.size = (*outer)->size;
-  type.is_volatile = (*outer)->is_volatile;
+  if (!outer) return type;
+  type.kind = outer->kind;
+  type.name = std::move(outer->name);
+  type.size = outer->size;
+  type.is_volatile = outer->is_volatile;
   if (type.kind != type_kind::pointer && type.kind != type_kind::array) return type;
-  auto inner = describe(**data, (*outer)->entry);
-  if (!inner) return fail(std::move(inner).error());
-  if (!*inner) return type;
-  type.inner_kind = (*inner)->kind;
-  type.inner_name = std::move((*inner)->name);
-  type.inner_size = (*inner)->size;
+  auto inner = TRY(describe(*data, outer->entry));
+  if (!inner) return type;
+  type.inner_kind = inner->kind;
+  type.inner_name = std::move(inner->name);
+  type.inner_size = inner->size;
   // An array's volatile stands with its elements.
-  if (type.kind == type_kind::array) type.is_volatile = type.is_volatile || (*inner)->is_volatile;
+  if (type.kind == type_kind::array) type.is_volatile = type.is_volatile || inner->is_volatile;
   return type;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "dwarf/type_catalogue.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq {
 
@@ -112,15 +113,13 @@ type_file::type_file(std::unique_ptr<state> s) : state_(std::move(s)) {}
 type_file::~type_file() = default;
 
 result<std::unique_ptr<type_file>> type_file::open(const std::string& path, debug_file_search search) {
-  auto bytes = elf::input_file::open(path);
-  if (!bytes) return fail(std::move(bytes).error());
-  auto file = elf::image::open(std::move(*bytes));
-  if (!file) return fail(std::move(file).error());
+  auto bytes = TRY(elf::input_file::open(path));
+  auto file = TRY(elf::image::open(std::move(bytes)));
   auto s = std::make_unique<state>();
   s->path = path;
-  s->abi = file->abi();
+  s->abi = file.abi();
   s->search = std::move(search);
-  s->types = std::make_unique<elf::file_types>(std::make_shared<elf::image>(std::move(*file)), path,
+  s->types = std::make_unique<elf::file_types>(std::make_shared<elf::image>(std::move(file)), path,
                                                std::vector<std::string>{});
   if (!s->types->has_types(s->search, s->problems)) {
     if (!s->problems.empty()) return fail(std::move(s->problems.front()));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "debug_files/debug_copy.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -61,26 +62,23 @@ tl::unexpected<error> split_file::broken(const std::string& what) const {
 
 result<std::unique_ptr<split_file>> split_file::open(elf::image file, std::shared_ptr<dwarf_allowance> allowance) {
   std::unique_ptr<split_file> opened{new split_file{std::move(file), std::move(allowance)}};
-  if (auto found = opened->find_sections(); !found) return fail(std::move(found).error());
+  TRY(opened->find_sections());
   return opened;
 }
 
 result<void> split_file::find_sections() {
   for (std::size_t i = 0; i < split_sections; ++i) {
-    auto found = file_.find_section(section_names[i]);
-    if (!found) return fail(std::move(found).error());
-    if (*found && (*found)->type != SHT_NOBITS) sections_[i] = **found;
+    auto found = TRY(file_.find_section(section_names[i]));
+    if (found && found->type != SHT_NOBITS) sections_[i] = *found;
   }
   if (!sections_[number_of(split_section::info)] || !sections_[number_of(split_section::abbreviations)]) {
     return broken("it has no units");
   }
-  auto index = file_.find_section(".debug_cu_index");
-  if (!index) return fail(std::move(index).error());
-  if (!*index) return {};
-  if ((*index)->size > largest_index) return too_expensive(name(), "its index is too large");
-  auto bytes = read_debug_section(file_, **index, *allowance_);
-  if (!bytes) return fail(std::move(bytes).error());
-  index_ = std::move(*bytes);
+  auto index = TRY(file_.find_section(".debug_cu_index"));
+  if (!index) return {};
+  if (index->size > largest_index) return too_expensive(name(), "its index is too large");
+  auto bytes = TRY(read_debug_section(file_, *index, *allowance_));
+  index_ = std::move(bytes);
   return {};
 }
 
@@ -89,9 +87,8 @@ result<std::span<const std::byte>> split_file::whole(split_section which) {
   if (!known) {
     const auto& section = sections_[number_of(which)];
     if (!section) return std::span<const std::byte>{};
-    auto bytes = read_debug_section(file_, *section, *allowance_);
-    if (!bytes) return fail(std::move(bytes).error());
-    known = std::move(*bytes);
+    auto bytes = TRY(read_debug_section(file_, *section, *allowance_));
+    known = std::move(bytes);
   }
   return std::span<const std::byte>{*known};
 }
@@ -105,10 +102,9 @@ result<std::vector<std::byte>> split_file::part(split_section which, extent of) 
     if (of.offset > section->size || of.size > section->size - of.offset) return broken("a unit has no such part");
     return file_.file().read(section->offset + of.offset, of.size);
   }
-  const auto bytes = whole(which);
-  if (!bytes) return fail(bytes.error());
-  if (of.offset > bytes->size() || of.size > bytes->size() - of.offset) return broken("a unit has no such part");
-  const auto found = bytes->subspan(static_cast<std::size_t>(of.offset), static_cast<std::size_t>(of.size));
+  const auto bytes = TRY(whole(which));
+  if (of.offset > bytes.size() || of.size > bytes.size() - of.offset) return broken("a unit has no such part");
+  const auto found = bytes.subspan(static_cast<std::size_t>(of.offset), static_cast<std::size_t>(of.size));
   return std::vector<std::byte>{found.begin(), found.end()};
 }
 
@@ -154,25 +150,22 @@ result<std::optional<split_file::extents>> split_file::find_in_index(std::uint64
 
 /// Without an index all units share the sections.
 result<std::optional<split_file::extents>> split_file::find_in_units(std::uint64_t id) {
-  const auto units = whole(split_section::info);
-  if (!units) return fail(units.error());
-  const auto tables = whole(split_section::abbreviations);
-  if (!tables) return fail(tables.error());
-  for (auto rest = *units; !rest.empty();) {
+  const auto units = TRY(whole(split_section::info));
+  const auto tables = TRY(whole(split_section::abbreviations));
+  for (auto rest = units; !rest.empty();) {
     const auto header = decode_unit_header(rest, order(), false);
     if (!header) return std::nullopt;
     if (!allowance_->step()) return too_expensive(name(), "it has too many units");
     const auto unit = rest.first(static_cast<std::size_t>(header->size));
-    if (header->abbreviations < tables->size()) {
-      const auto table = tables->subspan(static_cast<std::size_t>(header->abbreviations));
+    if (header->abbreviations < tables.size()) {
+      const auto table = tables.subspan(static_cast<std::size_t>(header->abbreviations));
       if (number_of_split_unit(*header, unit, table, order()) == id) {
         extents found{};
-        found[number_of(split_section::info)] = {units->size() - rest.size(), unit.size()};
+        found[number_of(split_section::info)] = {units.size() - rest.size(), unit.size()};
         found[number_of(split_section::abbreviations)] = {header->abbreviations, table.size()};
         for (const split_section shared : {split_section::string_offsets, split_section::ranges}) {
-          const auto bytes = whole(shared);
-          if (!bytes) return fail(bytes.error());
-          found[number_of(shared)] = {0, bytes->size()};
+          const auto bytes = TRY(whole(shared));
+          found[number_of(shared)] = {0, bytes.size()};
         }
         return found;
       }
@@ -183,23 +176,20 @@ result<std::optional<split_file::extents>> split_file::find_in_units(std::uint64
 }
 
 result<std::optional<split_unit>> split_file::find(std::uint64_t id) {
-  auto found = index_ ? find_in_index(id) : find_in_units(id);
-  if (!found) return fail(std::move(found).error());
-  if (!*found) return std::nullopt;
+  auto found = TRY(index_ ? find_in_index(id) : find_in_units(id));
+  if (!found) return std::nullopt;
   split_unit unit;
   const auto take = [&](split_section which, std::vector<std::byte>& into) -> result<void> {
-    auto bytes = part(which, (**found)[number_of(which)]);
-    if (!bytes) return fail(std::move(bytes).error());
-    into = std::move(*bytes);
+    auto bytes = TRY(part(which, (*found)[number_of(which)]));
+    into = std::move(bytes);
     return {};
   };
-  if (auto t = take(split_section::info, unit.info); !t) return fail(std::move(t).error());
-  if (auto t = take(split_section::abbreviations, unit.abbreviations); !t) return fail(std::move(t).error());
-  if (auto t = take(split_section::string_offsets, unit.string_offsets); !t) return fail(std::move(t).error());
-  if (auto t = take(split_section::ranges, unit.ranges); !t) return fail(std::move(t).error());
-  const auto strings = whole(split_section::strings);
-  if (!strings) return fail(strings.error());
-  unit.strings = *strings;
+  TRY(take(split_section::info, unit.info));
+  TRY(take(split_section::abbreviations, unit.abbreviations));
+  TRY(take(split_section::string_offsets, unit.string_offsets));
+  TRY(take(split_section::ranges, unit.ranges));
+  const auto strings = TRY(whole(split_section::strings));
+  unit.strings = strings;
   const auto header = decode_unit_header(unit.info, order(), false);
   if (!header) return broken("a unit has no header");
   unit.header = *header;

@@ -6,6 +6,7 @@
 
 #include "debug_files/debug_files.hpp"
 #include "dwarf/dwarf_data.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -52,11 +53,9 @@ result<std::shared_ptr<split_file>> split_unit_files::open_at(const std::string&
       if (file.error().code != error_code::not_found) why = std::move(file).error();
       continue;
     }
-    auto opened = elf::image::open(std::move(*file));
-    if (!opened) return fail(std::move(opened).error());
-    auto split = split_file::open(std::move(*opened), allowance_);
-    if (!split) return fail(std::move(split).error());
-    return std::shared_ptr<split_file>{std::move(*split)};
+    auto opened = TRY(elf::image::open(std::move(*file)));
+    auto split = TRY(split_file::open(std::move(opened), allowance_));
+    return std::shared_ptr<split_file>{std::move(split)};
   }
   if (why) return fail(std::move(*why));
   return nullptr;
@@ -72,9 +71,8 @@ result<std::shared_ptr<split_file>> split_unit_files::package() {
     names.push_back(module_path_.substr(0, module_path_.size() - of_debug_file.size()) + ".dwp");
   }
   for (const std::string& name : names) {
-    auto opened = open_at(name);
-    if (!opened) return fail(std::move(opened).error());
-    package_ = std::move(*opened);
+    auto opened = TRY(open_at(name));
+    package_ = std::move(opened);
     if (package_) break;
   }
   return package_;
@@ -82,19 +80,16 @@ result<std::shared_ptr<split_file>> split_unit_files::package() {
 
 result<std::optional<split_unit_files::found_unit>> split_unit_files::find_in(const std::shared_ptr<split_file>& file,
                                                                               const skeleton_unit& skeleton) const {
-  auto unit = file->find(skeleton.id);
-  if (!unit) return fail(std::move(unit).error());
-  if (!*unit) return std::nullopt;
-  return found_unit{file, std::move(**unit)};
+  auto unit = TRY(file->find(skeleton.id));
+  if (!unit) return std::nullopt;
+  return found_unit{file, std::move(*unit)};
 }
 
 result<split_unit_files::found_unit> split_unit_files::find(const skeleton_unit& skeleton) {
-  auto in_package = package();
-  if (!in_package) return fail(std::move(in_package).error());
-  if (*in_package) {
-    auto found = find_in(*in_package, skeleton);
-    if (!found) return fail(std::move(found).error());
-    if (*found) return std::move(**found);
+  auto in_package = TRY(package());
+  if (in_package) {
+    auto found = TRY(find_in(in_package, skeleton));
+    if (found) return std::move(*found);
   }
   const std::string& name = skeleton.file;
   const std::string last_part = name.substr(name.rfind('/') + 1);
@@ -105,12 +100,10 @@ result<split_unit_files::found_unit> split_unit_files::find(const skeleton_unit&
     paths.push_back(skeleton.folder + "/" + name);
   paths.push_back(folder_of(module_path_) + "/" + last_part);
   for (const std::string& path : paths) {
-    auto file = open_at(path);
-    if (!file) return fail(std::move(file).error());
-    if (!*file) continue;
-    auto found = find_in(*file, skeleton);
-    if (!found) return fail(std::move(found).error());
-    if (*found) return std::move(**found);
+    auto file = TRY(open_at(path));
+    if (!file) continue;
+    auto found = TRY(find_in(file, skeleton));
+    if (found) return std::move(*found);
   }
   return fail(
       error{error_code::not_found,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "elf/elf_records.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::elf {
 
@@ -95,7 +96,7 @@ result<dynamic_section> read_dynamic_section(memory_reader& memory, const target
   target_address next = address;
   for (std::size_t seen = 0; seen < max_entries;) {
     memory_range range{next, piece};
-    if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+    TRY(memory.read_ranges({&range, 1}));
     const std::size_t whole = range.got / entry_size;
     for (std::size_t i = 0; i < whole; ++i) {
       const auto entry = decode_dynamic(std::span{piece}.subspan(i * entry_size, entry_size), abi);

@@ -8,6 +8,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -177,8 +179,7 @@ result<std::vector<std::optional<definition>>> dynamic_symbols::find(memory_read
   for (const std::string_view name : names) {
     lookups.push_back({name, style_ == style::gnu ? gnu_hash(name) : system_v_hash(name)});
   }
-  auto done = style_ == style::gnu ? find_by_gnu_hash(memory, lookups) : find_by_system_v_hash(memory, lookups);
-  if (!done) return fail(std::move(done).error());
+  TRY(style_ == style::gnu ? find_by_gnu_hash(memory, lookups) : find_by_system_v_hash(memory, lookups));
   for (std::size_t i = 0; i < names.size(); ++i) found[i] = lookups[i].found;
   return found;
 }

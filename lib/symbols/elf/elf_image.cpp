@@ -8,6 +8,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -93,13 +95,12 @@ std::vector<std::byte> build_id_in_notes(std::span<const std::byte> notes, const
 
 result<image> image::open(input_file file) {
   std::array<std::byte, 256> head{};
-  auto got = file.read_some(0, head);
-  if (!got) return fail(std::move(got).error());
-  const auto bytes = std::span{head}.first(*got);
+  auto got = TRY(file.read_some(0, head));
+  const auto bytes = std::span{head}.first(got);
   const auto header = decode_header(bytes);
   if (!header) return malformed(file, what_it_is_instead(bytes));
   image opened{std::move(file), *header};
-  if (auto read = opened.read_segments(); !read) return fail(std::move(read).error());
+  TRY(opened.read_segments());
   return opened;
 }
 
@@ -110,16 +111,14 @@ result<void> image::read_segments() {
   }
   std::uint64_t count = header_.segment_count;
   if (count == PN_XNUM) {  // the true number did not fit, and stands in the first section header
-    auto table = sections();
-    if (!table) return fail(std::move(table).error());
-    if (table->empty()) return malformed(file_, "has too many program headers and no section that says how many");
-    count = table->front().info;
+    auto table = TRY(sections());
+    if (table.empty()) return malformed(file_, "has too many program headers and no section that says how many");
+    count = table.front().info;
   }
   const std::uint64_t most = header_.type == ET_CORE ? max_segments_of_core : max_segments;
   if (count > most) return malformed(file_, fmt::format("claims to have {} program headers", count));
-  auto table = file_.read(header_.segments_offset, count * header_.segment_size);
-  if (!table) return fail(std::move(table).error());
-  segments_ = decode_segments(*table, header_.segment_size, abi());
+  auto table = TRY(file_.read(header_.segments_offset, count * header_.segment_size));
+  segments_ = decode_segments(table, header_.segment_size, abi());
   return {};
 }
 
@@ -130,7 +129,7 @@ const segment* image::find_segment(std::uint32_t type) const {
 
 result<std::span<const section>> image::sections() {
   if (!sections_read_) {
-    if (auto read = read_sections(); !read) return fail(std::move(read).error());
+    TRY(read_sections());
     sections_read_ = true;
   }
   return std::span<const section>{sections_};
@@ -145,46 +144,41 @@ result<void> image::read_sections() {
   std::uint64_t count = header_.section_count;
   std::uint64_t names = header_.section_names;
   if (count == 0 || names == SHN_XINDEX) {  // what did not fit stands in the first section header
-    auto first = file_.read(header_.sections_offset, record);
-    if (!first) return fail(std::move(first).error());
-    const section zero = decode_section(*first, abi());
+    auto first = TRY(file_.read(header_.sections_offset, record));
+    const section zero = decode_section(first, abi());
     if (count == 0) count = zero.size;
     if (names == SHN_XINDEX) names = zero.link;
   }
   if (count > max_sections) return malformed(file_, fmt::format("claims to have {} sections", count));
-  auto table = file_.read(header_.sections_offset, count * record);
-  if (!table) return fail(std::move(table).error());
+  auto table = TRY(file_.read(header_.sections_offset, count * record));
   std::vector<section> read;
   read.reserve(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
-    read.push_back(decode_section(std::span{*table}.subspan(i * record), abi()));
+    read.push_back(decode_section(std::span{table}.subspan(i * record), abi()));
   }
   if (names < read.size() && read[static_cast<std::size_t>(names)].type != SHT_NOBITS) {
     const section& strings = read[static_cast<std::size_t>(names)];
     if (strings.size > max_section_names) {
       return malformed(file_, fmt::format("claims to have {} bytes of section names", strings.size));
     }
-    auto text = contents(strings);
-    if (!text) return fail(std::move(text).error());
-    section_names_ = std::move(*text);
+    auto text = TRY(contents(strings));
+    section_names_ = std::move(text);
   }
   sections_ = std::move(read);
   return {};
 }
 
 result<std::optional<section>> image::find_section(std::string_view name) {
-  auto all = sections();
-  if (!all) return fail(std::move(all).error());
-  for (const section& s : *all) {
+  auto all = TRY(sections());
+  for (const section& s : all) {
     if (is_string_at(section_names_, s.name, name)) return s;
   }
   return std::nullopt;
 }
 
 result<std::optional<section>> image::find_section(std::uint32_t type) {
-  auto all = sections();
-  if (!all) return fail(std::move(all).error());
-  for (const section& s : *all) {
+  auto all = TRY(sections());
+  for (const section& s : all) {
     if (s.type == type) return s;
   }
   return std::nullopt;

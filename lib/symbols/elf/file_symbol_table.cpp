@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "elf/name_spellings.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::elf {
 
@@ -30,7 +31,7 @@ result<void> check_size(const image& file, const section& table) {
 
 result<std::vector<spelling>> find_spellings(const image& file, const section& strings,
                                              std::span<const std::string_view> names) {
-  if (auto fits = check_size(file, strings); !fits) return fail(std::move(fits).error());
+  TRY(check_size(file, strings));
   spelling_search search{names};
   if (strings.type == SHT_NOBITS) return search.take();
   const std::size_t room = search.overlap() + piece_size;
@@ -39,7 +40,7 @@ result<std::vector<spelling>> find_spellings(const image& file, const section& s
   for (std::uint64_t done = 0; done < strings.size;) {
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(room - carried, strings.size - done));
     const std::span<std::byte> next{buffer.get() + carried, now};
-    if (auto read = file.file().read_whole(strings.offset + done, next); !read) return fail(std::move(read).error());
+    TRY(file.file().read_whole(strings.offset + done, next));
     const std::span<const std::byte> piece{buffer.get(), carried + now};
     search.look(done - carried, piece, carried);
     if (search.count() > most_spellings) {
@@ -95,33 +96,28 @@ class table_pass {
 result<std::vector<std::optional<definition>>> find_in_symbol_table(image& file,
                                                                     std::span<const std::string_view> names) {
   std::vector<std::optional<definition>> found(names.size());
-  const auto table = file.find_section(SHT_SYMTAB);
-  if (!table) return fail(table.error());
-  if (!*table) return found;
-  const auto sections = file.sections();
-  if (!sections) return fail(sections.error());
+  const auto table = TRY(file.find_section(SHT_SYMTAB));
+  if (!table) return found;
+  const auto sections = TRY(file.sections());
   const std::size_t record_size = symbol_record_size(file.abi());
-  if ((*table)->entry_size != record_size || (*table)->link >= sections->size()) {
+  if (table->entry_size != record_size || table->link >= sections.size()) {
     return fail(error{error_code::bad_format,
                       fmt::format("{} has a symbol table (.symtab) with entries of {} bytes and names in section {}",
-                                  file.file().name(), (*table)->entry_size, (*table)->link)}
+                                  file.file().name(), table->entry_size, table->link)}
                     .on(file.file().name()));
   }
-  if (auto fits = check_size(file, **table); !fits) return fail(std::move(fits).error());
-  const auto spellings = find_spellings(file, (*sections)[(*table)->link], names);
-  if (!spellings) return fail(spellings.error());
-  if (spellings->empty()) return found;  // the table itself need not be read
+  TRY(check_size(file, *table));
+  const auto spellings = TRY(find_spellings(file, sections[table->link], names));
+  if (spellings.empty()) return found;  // the table itself need not be read
 
-  table_pass pass{*spellings, file.abi(), found};
-  const std::uint64_t whole = (*table)->size / record_size * record_size;
+  table_pass pass{spellings, file.abi(), found};
+  const std::uint64_t whole = table->size / record_size * record_size;
   const std::size_t per_read = piece_size / record_size * record_size;
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(per_read);
   for (std::uint64_t done = 0; done < whole; done += per_read) {
     const std::span<std::byte> records{buffer.get(),
                                        static_cast<std::size_t>(std::min<std::uint64_t>(per_read, whole - done))};
-    if (auto read = file.file().read_whole((*table)->offset + done, records); !read) {
-      return fail(std::move(read).error());
-    }
+    TRY(file.file().read_whole(table->offset + done, records));
     pass.look(records);
   }
   return found;

@@ -5,6 +5,8 @@
 
 #include <elf.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 image_memory::image_memory(std::shared_ptr<image> of) : of_(std::move(of)) {
@@ -17,10 +19,9 @@ result<void> image_memory::read_ranges(std::span<memory_range> ranges) {
   for (memory_range& range : ranges) range.got = 0;
   for (memory_range& range : ranges) {
     while (range.got < range.into.size()) {
-      auto count = read_from_segment(range.address + range.got, range.into.subspan(range.got));
-      if (!count) return fail(std::move(count).error());
-      if (*count == 0) break;
-      range.got += *count;
+      auto count = TRY(read_from_segment(range.address + range.got, range.into.subspan(range.got)));
+      if (count == 0) break;
+      range.got += count;
     }
   }
   return {};

@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -146,9 +148,8 @@ error input_file::truncated(std::uint64_t offset, std::uint64_t size) const {
 
 result<void> input_file::read_whole(std::uint64_t offset, std::span<std::byte> into) const {
   if (offset > size_ || into.size() > size_ - offset) return fail(truncated(offset, into.size()));
-  const auto got = read_some(offset, into);
-  if (!got) return fail(got.error());
-  if (*got < into.size()) return fail(truncated(offset, into.size()));
+  const auto got = TRY(read_some(offset, into));
+  if (got < into.size()) return fail(truncated(offset, into.size()));
   return {};
 }
 
@@ -182,9 +183,9 @@ result<std::vector<std::byte>> input_file::read(std::uint64_t offset, std::uint6
                                                      name_, size, offset, largest_read)}
                     .on(name_));
   }
-  if (auto stored = check_is_stored(offset, size); !stored) return fail(std::move(stored).error());
+  TRY(check_is_stored(offset, size));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  if (auto whole = read_whole(offset, bytes); !whole) return fail(std::move(whole).error());
+  TRY(read_whole(offset, bytes));
   return bytes;
 }
 

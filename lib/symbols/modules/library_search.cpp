@@ -10,6 +10,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -112,12 +114,10 @@ result<void> check_program(const image& file) {
 }  // namespace
 
 result<loaded_file> load_file(const std::string& path) {
-  auto file = input_file::open(path);
-  if (!file) return fail(std::move(file).error());
-  auto opened = image::open(std::move(*file));
-  if (!opened) return fail(std::move(opened).error());
-  if (auto good = check_program(*opened); !good) return fail(std::move(good).error());
-  loaded_file loaded{path, std::make_shared<image>(std::move(*opened)), nullptr, {}, {}};
+  auto file = TRY(input_file::open(path));
+  auto opened = TRY(image::open(std::move(file)));
+  TRY(check_program(opened));
+  loaded_file loaded{path, std::make_shared<image>(std::move(opened)), nullptr, {}, {}};
   loaded.memory = std::make_shared<image_memory>(loaded.file);
   if (const segment* dynamic = loaded.file->find_segment(PT_DYNAMIC)) {
     loaded.dynamic_address = target_address{dynamic->address};

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -97,7 +99,7 @@ result<link_map> read_link_map(memory_reader& memory, const target_abi& abi, con
       break;
     }
     memory_range range{next, node};
-    if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+    TRY(memory.read_ranges({&range, 1}));
     if (range.got < node.size()) {
       list.problems.push_back(error{
           error_code::unreadable_memory,
@@ -109,7 +111,7 @@ result<link_map> read_link_map(memory_reader& memory, const target_abi& abi, con
     list.entries.push_back({field(0), field(2), {}});
     names.push_back(field(1));
   }
-  if (auto read = read_names(memory, names, list); !read) return fail(std::move(read).error());
+  TRY(read_names(memory, names, list));
   return list;
 }
 

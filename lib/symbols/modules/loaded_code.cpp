@@ -12,6 +12,7 @@
 
 #include "code_names/code_mappings.hpp"
 #include "code_names/code_ranges.hpp"
+#include "errors/try.hpp"
 #include "modules/unwind_facts.hpp"
 
 namespace mpiacq {
@@ -133,23 +134,20 @@ result<loaded_code> module_catalogue::learn(process_id process, memory_reader& m
   names->pid = process;
   names->memory = &memory;
   loaded_code code;
-  auto ranges = read_code_ranges(process);
-  if (!ranges) return fail(std::move(ranges).error());
-  if (auto known = state_->from_known(*ranges)) {
+  auto ranges = TRY(read_code_ranges(process));
+  if (auto known = state_->from_known(ranges)) {
     ++state_->shared;
-    code.ranges = std::move(*ranges);
+    code.ranges = std::move(ranges);
     code.modules = std::move(known->first);
     names->mappings = std::move(known->second);
     code.names.state_ = std::move(names);
     return code;
   }
   ++state_->whole;
-  const auto maps = read_process_maps(process);
-  if (!maps) return fail(maps.error());
-  auto modules = unwind_modules_in(*maps, process, memory);
-  if (!modules) return fail(std::move(modules).error());
-  code.modules = std::move(*modules);
-  names->mappings = elf::decode_mappings(*maps);
+  const auto maps = TRY(read_process_maps(process));
+  auto modules = TRY(unwind_modules_in(maps, process, memory));
+  code.modules = std::move(modules);
+  names->mappings = elf::decode_mappings(maps);
   code.ranges = elf::code_ranges_in(names->mappings);
   state_->keep(code, names->mappings);
   code.names.state_ = std::move(names);

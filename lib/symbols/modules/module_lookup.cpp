@@ -5,6 +5,7 @@
 
 #include "dwarf/dwarf_layout.hpp"
 #include "dwarf/dwarf_variable.hpp"
+#include "errors/try.hpp"
 #include "modules/module_symbols.hpp"
 
 namespace mpiacq::elf {
@@ -138,9 +139,8 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
     if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) return std::move(state.found);
-    auto answers = m->find_loaded(missing, problems);
-    if (!answers) return fail(std::move(answers).error());
-    state.take(*m, *answers);
+    auto answers = TRY(m->find_loaded(missing, problems));
+    state.take(*m, answers);
   }
   if (scope.loaded_only) return std::move(state.found);
   const auto leave = [&](module_symbols& m) {

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -123,29 +125,25 @@ std::vector<std::string> process_files::roots() const {
 }
 
 result<running_program> look_at_process(process_id pid, memory_reader& memory, std::vector<error>& problems) {
-  auto name = name_of_program(pid);
-  if (!name) return fail(std::move(name).error());
-  auto file = input_file::open(proc_path(pid, "exe"), *name);
+  auto name = TRY(name_of_program(pid));
+  auto file = input_file::open(proc_path(pid, "exe"), name);
   if (!file) return fail(std::move(file).error().while_doing(fmt::format("looking at process {}", pid.value())));
-  auto opened = image::open(std::move(*file));
-  if (!opened) return fail(std::move(opened).error());
-  if (auto replaced = replaced_program(pid, *name, *opened)) problems.push_back(std::move(*replaced));
-  auto aux = read_auxiliary_vector(pid, opened->abi());
-  if (!aux) return fail(std::move(aux).error());
-  auto segments = loaded_segments(memory, opened->abi(), *aux);
-  if (!segments) return fail(std::move(segments).error());
-  if (segments->empty()) segments->assign(opened->segments().begin(), opened->segments().end());
+  auto opened = TRY(image::open(std::move(*file)));
+  if (auto replaced = replaced_program(pid, name, opened)) problems.push_back(std::move(*replaced));
+  auto aux = TRY(read_auxiliary_vector(pid, opened.abi()));
+  auto segments = TRY(loaded_segments(memory, opened.abi(), aux));
+  if (segments.empty()) segments.assign(opened.segments().begin(), opened.segments().end());
 
-  const target_address bias = load_bias(*segments, *aux, *opened);
-  running_program program{opened->abi(),
-                          std::make_shared<const module>(module{std::move(*name), bias, true, opened->build_id()})};
-  for (const segment& s : *segments) {
+  const target_address bias = load_bias(segments, aux, opened);
+  running_program program{opened.abi(),
+                          std::make_shared<const module>(module{std::move(name), bias, true, opened.build_id()})};
+  for (const segment& s : segments) {
     if (s.type == PT_DYNAMIC && !program.dynamic) program.dynamic = bias + s.address;
   }
-  program.entry = aux->entry;
-  program.interpreter = aux->interpreter;
-  program.vdso = aux->vdso;
-  program.file = std::make_shared<image>(std::move(*opened));
+  program.entry = aux.entry;
+  program.interpreter = aux.interpreter;
+  program.vdso = aux.vdso;
+  program.file = std::make_shared<image>(std::move(opened));
   return program;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dwarf/type_catalogue.hpp"
+#include "errors/try.hpp"
 #include "modules/process_files.hpp"
 #include "modules/running_modules.hpp"
 
@@ -23,13 +24,12 @@ process_symbols::~process_symbols() = default;
 result<std::unique_ptr<process_symbols>> process_symbols::open(process_id pid, memory_reader& memory,
                                                                debug_file_search search) {
   std::vector<error> problems;
-  auto program = elf::look_at_process(pid, memory, problems);
-  if (!program) return fail(std::move(program).error());
-  auto s = std::make_unique<state>(pid, memory, std::move(*program), std::move(search));
+  auto program = TRY(elf::look_at_process(pid, memory, problems));
+  auto s = std::make_unique<state>(pid, memory, std::move(program), std::move(search));
   s->list.problems() = std::move(problems);
   // A process that is attached to at any moment may be in the middle of a dlopen. The list is then read as it is: it
   // grows at its end, and to know nothing but the executable would be worse.
-  if (auto read = s->list.read_list(true); !read) return fail(std::move(read).error());
+  TRY(s->list.read_list(true));
   return std::unique_ptr<process_symbols>(new process_symbols(std::move(s)));
 }
 

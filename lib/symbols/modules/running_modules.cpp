@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 running_modules::running_modules(running_program program, memory_reader& memory, const target_files& files,
@@ -25,9 +27,8 @@ result<bool> running_modules::read_list(bool even_if_being_changed) {
   if (!head) return note(std::move(head).error());
   if (head->breakpoint) r_brk_ = head->breakpoint;
   if (head->being_changed && !even_if_being_changed) return false;
-  auto list = read_link_map(memory_, program_.abi, *head);
-  if (!list) return fail(std::move(list).error());
-  return take(std::move(*list));
+  auto list = TRY(read_link_map(memory_, program_.abi, *head));
+  return take(std::move(list));
 }
 
 /// Puts a new list in the place of the old one; modules that are in both keep what is known of them.
@@ -40,13 +41,12 @@ result<bool> running_modules::take(link_map list) {
   std::erase_if(list.entries, [&](const link_map_entry& e) { return e.dynamic == program_.dynamic; });
   if (list.entries == libraries_) return false;
 
-  auto fresh = modules_of(files_, memory_, program_, list.entries, libraries_);
-  if (!fresh) return fail(std::move(fresh).error());
+  auto fresh = TRY(modules_of(files_, memory_, program_, list.entries, libraries_));
   std::vector<std::unique_ptr<module_symbols>> sorted;
   sorted.push_back(std::move(sources_.front()));
   for (std::size_t i = 0; i < list.entries.size(); ++i) {
-    if ((*fresh)[i] != nullptr) {
-      sorted.push_back(std::move((*fresh)[i]));
+    if (fresh[i] != nullptr) {
+      sorted.push_back(std::move(fresh[i]));
       continue;
     }
     const auto old = std::find(libraries_.begin(), libraries_.end(), list.entries[i]);

@@ -6,6 +6,8 @@
 
 #include <elf.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::elf {
 
 namespace {
@@ -44,12 +46,10 @@ result<std::optional<dynamic_section>> section_of_linker(memory_reader& memory, 
   if (program.interpreter.is_null()) return programs_own;
   std::array<std::byte, read_page_size> page{};
   memory_range range{program.interpreter, page};
-  if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+  TRY(memory.read_ranges({&range, 1}));
   for (const segment& s : headers_in(std::span{page}.first(range.got), program.abi).segments) {
     if (s.type != PT_DYNAMIC) continue;
-    auto section = read_dynamic_section(memory, program.abi, program.interpreter, program.interpreter + s.address);
-    if (!section) return fail(std::move(section).error());
-    return std::move(*section);
+    return TRY(read_dynamic_section(memory, program.abi, program.interpreter, program.interpreter + s.address));
   }
   return std::nullopt;
 }
@@ -76,16 +76,13 @@ result<std::optional<target_address>> find_r_debug(memory_reader& memory, const 
   if (!own) return fail(std::move(own).error().while_doing("reading the program's dynamic section"));
   if (own->debug) return own->debug->is_null() ? std::optional<target_address>{} : own->debug;
 
-  auto section = section_of_linker(memory, program, *own);
-  if (!section) return fail(std::move(section).error());
-  if (!*section) return std::nullopt;
-  auto symbols = dynamic_symbols::read(memory, program.abi, **section);
-  if (!symbols) return fail(std::move(symbols).error());
+  auto section = TRY(section_of_linker(memory, program, *own));
+  if (!section) return std::nullopt;
+  auto symbols = TRY(dynamic_symbols::read(memory, program.abi, *section));
   constexpr std::array<std::string_view, 1> name = {"_r_debug"};
-  auto found = symbols->find(memory, name);
-  if (!found) return fail(std::move(found).error());
-  if (!found->front()) return std::nullopt;
-  return (program.interpreter.is_null() ? program.facts->bias : program.interpreter) + found->front()->value;
+  auto found = TRY(symbols.find(memory, name));
+  if (!found.front()) return std::nullopt;
+  return (program.interpreter.is_null() ? program.facts->bias : program.interpreter) + found.front()->value;
 }
 
 std::unique_ptr<module_symbols> symbols_of_program(const target_files& files, memory_reader& memory,
@@ -118,7 +115,7 @@ result<std::vector<std::unique_ptr<module_symbols>>> modules_of(const target_fil
     ranges.push_back({entries[fresh[i]].bias, std::span{pages}.subspan(i * read_page_size, read_page_size), 0});
   }
   if (!ranges.empty()) {
-    if (auto read = memory.read_ranges(ranges); !read) return fail(std::move(read).error());
+    TRY(memory.read_ranges(ranges));
   }
   const std::vector<std::string> roots = files.roots();  // once: it looks at several files
   std::vector<std::unique_ptr<module_symbols>> modules(entries.size());

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "elf/elf_image.hpp"
+#include "errors/try.hpp"
 #include "modules/loaded_headers.hpp"
 #include "modules/loaded_objects.hpp"
 #include "modules/unwind_facts.hpp"
@@ -111,7 +112,7 @@ std::optional<unwind_module> describe(process_id process, const elf::loaded_obje
 result<elf::loaded_headers> headers_further_on(memory_reader& memory, target_address begin, const target_abi& abi) {
   std::vector<std::byte> bytes(long_beginning);
   memory_range range{begin, bytes};
-  if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+  TRY(memory.read_ranges({&range, 1}));
   return elf::headers_in(range.into.first(range.got), abi);
 }
 
@@ -130,9 +131,8 @@ unwind_module elf::moved(unwind_module module, std::uint64_t by) {
 }
 
 result<unwind_map> unwind_modules_of(process_id process, memory_reader& memory) {
-  const auto maps = read_process_maps(process);
-  if (!maps) return fail(maps.error());
-  return unwind_modules_in(*maps, process, memory);
+  const auto maps = TRY(read_process_maps(process));
+  return unwind_modules_in(maps, process, memory);
 }
 
 result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, memory_reader& memory) {
@@ -146,7 +146,7 @@ result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, 
     ranges.push_back({mappings[i].begin, std::span{bytes}.subspan(i * beginning, beginning)});
   }
   if (!ranges.empty()) {
-    if (auto read = memory.read_ranges(ranges); !read) return fail(std::move(read).error());
+    TRY(memory.read_ranges(ranges));
   }
   unwind_map map;
   for (std::size_t i = 0; i < mappings.size(); ++i) {

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include "arch/unwind_x86.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::unwinding::arch {
 
@@ -61,7 +62,7 @@ result<bool> pop_return_address(const architecture& machine, thread_registers& r
   std::array<std::byte, 8> bytes{};
   const std::span word = std::span{bytes}.first(machine.word_size);
   memory_range range{registers.sp, word};
-  if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());
+  TRY(memory.read_ranges({&range, 1}));
   if (range.got < word.size()) return false;
   registers.pc = target_address{decode_unsigned(word, byte_order::little)};
   registers.sp = target_address{(registers.sp.value() + word.size()) & machine.mask()};

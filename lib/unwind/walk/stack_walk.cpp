@@ -5,13 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq::unwinding {
 
 result<void> process_view::prepare() {
   if (stepper_ != nullptr) return {};
-  auto made = frame_stepper::create(*this);
-  if (!made) return fail(std::move(made).error());
-  stepper_ = std::move(*made);
+  auto made = TRY(frame_stepper::create(*this));
+  stepper_ = std::move(made);
   return {};
 }
 
@@ -224,7 +225,7 @@ result<raw_stack> walk_stack(process_view& process, const thread_registers& stop
   process.memory().begin(thread.sp, top);
   auto stack = stack_walk<by_rules>{process, thread, options}.walk();
   if (!stack) {
-    if (auto ready = process.prepare(); !ready) return fail(std::move(ready).error());
+    TRY(process.prepare());
     // From the beginning, so that libunwind sees all that it would have seen.
     process.memory().begin(thread.sp, top);
     stack = stack_walk<by_libunwind>{process, thread, options}.walk();

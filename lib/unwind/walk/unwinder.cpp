@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "arch/unwind_arch.hpp"
+#include "errors/try.hpp"
 #include "walk/stack_walk.hpp"
 
 namespace mpiacq {
@@ -61,9 +62,8 @@ result<void> unwinder::state::walk_some(std::span<const thread_registers> thread
   }
   if (auto read = memory.read_ranges(ranges); !read) return read;
   for (std::size_t i = 0; i < threads.size(); ++i) {
-    auto stack = unwinding::walk_stack(view, threads[i], ranges[i].into.first(ranges[i].got), options);
-    if (!stack) return fail(std::move(stack).error());
-    stacks.push_back(std::move(*stack));
+    auto stack = TRY(unwinding::walk_stack(view, threads[i], ranges[i].into.first(ranges[i].got), options));
+    stacks.push_back(std::move(stack));
   }
   return {};
 }
@@ -74,17 +74,15 @@ result<std::vector<raw_stack>> unwinder::walk(std::span<const thread_registers> 
   stacks.reserve(threads.size());
   while (!threads.empty()) {
     const std::size_t count = std::min(threads.size(), stacks_at_once);
-    auto walked = state_->walk_some(threads.first(count), options, stacks);
-    if (!walked) return fail(std::move(walked).error());
+    TRY(state_->walk_some(threads.first(count), options, stacks));
     threads = threads.subspan(count);
   }
   return stacks;
 }
 
 result<raw_stack> unwinder::walk(const thread_registers& thread, const walk_options& options) {
-  auto stacks = walk(std::span{&thread, 1}, options);
-  if (!stacks) return fail(std::move(stacks).error());
-  return std::move(stacks->front());
+  auto stacks = TRY(walk(std::span{&thread, 1}, options));
+  return std::move(stacks.front());
 }
 
 }  // namespace mpiacq
