@@ -63,7 +63,7 @@ inline int be_agents(int argc, char** argv) {
     threads.emplace_back([&come, mine = *order, job, node] {
       const auto answers = [&](const std::vector<rank_process>&) -> agents::answerer {
         come.release();
-        auto part = std::make_shared<const agents::stacks_part>(stacks_of(job.of(node)));
+        auto part = std::make_shared<const group_stacks>(stacks_of(job.of(node)));
         return [part](const agents::question&, const agents::answer_terms&) { return agents::answer_body(*part); };
       };
       if (const auto ended = agents::agent_process::run(mine, answers, -1); !ended)
@@ -130,7 +130,7 @@ class running_agents {
       ++asked_again_;
     }
     if (!all->missing.empty()) give_up("an agent is missing: " + all->missing.front().why.message);
-    const auto& tree = std::get<agents::stacks_part>(all->what.value()).tree;
+    const auto& tree = std::get<group_stacks>(all->what.value()).tree;
     if (tree[call_tree::root].ranks.count() != job_.ranks()) give_up("ranks are missing");
     return took;
   }

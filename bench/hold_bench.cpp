@@ -23,7 +23,7 @@
 #include "floor/bare_hold.hpp"
 #include "in_turn.hpp"
 #include "measurement.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "peak_memory.hpp"
 #include "rival/said_times.hpp"
 #include "system_calls.hpp"
@@ -135,7 +135,7 @@ void measure(std::size_t processes, int threads) {
   const system_call_counter counter;  // before the tracing processes, which it is to count as well
   std::vector<attach_target> targets;
   for (const process_id id : sleepers.leaders()) targets.push_back({id, start_time_of(id)});
-  std::unique_ptr<node_ranks> ranks;
+  std::unique_ptr<rank_group> ranks;
   const auto by_node = [&] {
     must_all(ranks->hold(), processes, "hold");
     must_all(ranks->release(), processes, "release");
@@ -143,9 +143,9 @@ void measure(std::size_t processes, int threads) {
   // When nothing is known of the processes it takes longer: once in a session.
   double first = 0;
   std::uint64_t peak = peak_growth([&] {
-    auto made = node_ranks::of_processes(sleepers.leaders());
-    must_be(made.has_value(), "node_ranks");
-    ranks = std::move(*made);
+    auto made = rank_group::of_processes(sleepers.leaders());
+    must_be(made.has_value(), "rank_group");
+    ranks = std::make_unique<rank_group>(std::move(*made));
     first = milliseconds_of(by_node);
   });
   const std::uint64_t of_node = peak_of_children(::getpid(), "tracer");

@@ -51,7 +51,7 @@ class made_up_calls {
 };
 
 /// Three quarters wait for halos, a quarter for a sum; one of a thousand still computes, and rank 0 writes.
-[[nodiscard]] inline agents::stacks_part stacks_of(const made_up_ranks& ranks) {
+[[nodiscard]] inline group_stacks stacks_of(const made_up_ranks& ranks) {
   const std::string program = "/home/somebody/work/application/bin/solver";
   const std::string mpi = "/opt/site/mpi/lib/libmpi.so.40";
   const made_up_calls begun(
@@ -69,7 +69,7 @@ class made_up_calls {
   const thread_stack computes = kernel.stack(), writes = begun.then({program, {"output::write(field const&)"}}).stack();
   constexpr std::uint32_t late_ones = 997;
   const std::uint32_t apart = ranks.own_places == 0 ? 0 : std::max(ranks.all / ranks.own_places, 1U);
-  agents::stacks_part part;
+  group_stacks part;
   for (std::uint32_t rank = ranks.first; rank < ranks.first + ranks.count; ++rank) {
     if (apart != 0 && rank % apart == 0) {
       made_up_calls own = kernel;

@@ -18,7 +18,7 @@
 #include "job_of_copies.hpp"
 #include "measurement.hpp"
 #include "mpiacq/ranks/call_tree.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "peak_memory.hpp"
 #include "system_calls.hpp"
 
@@ -36,14 +36,13 @@ constexpr int frames_expected = 22;              // solve 21 times, and what wai
 
 /// All that a tool does that is started for this one question, its tracing process included.
 void ours(const job_of_copies& job) {
-  auto ranks = node_ranks::of_processes(job.pids());
+  auto ranks = rank_group::of_processes(job.pids());
   if (!ranks) std::abort();
-  call_tree tree;
-  for (const rank_stacks& rank : (*ranks)->stacks().ranks) {
-    if (!rank.taken || rank.threads.empty() || rank.threads[0].frames.size() < frames_expected) std::abort();
-    for (const thread_stack& stack : rank.threads) tree.add(rank.rank, stack);
-  }
-  if (tree[call_tree::root].ranks.count() != job.pids().size()) std::abort();
+  const group_stacks seen = ranks->stacks();
+  const std::size_t count = job.pids().size();
+  // The copies stand in the same calls: one path holds all of them, and it is as deep as each one's stack.
+  if (seen.taken.count() != count || seen.tree[call_tree::root].ranks.count() != count) std::abort();
+  if (seen.tree.size() <= frames_expected) std::abort();
 }
 
 bool runs(const std::string& command) {
@@ -74,17 +73,17 @@ rival_times compare(const job_of_copies& job) {
   for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
   std::vector<char> buffer(bytes_of_a_stack, 'x');
   const system_call_counter counter;  // before the tracing processes, which it is to count as well
-  auto kept = node_ranks::of_processes(job.pids());
-  must_be(kept.has_value(), "node_ranks");
-  (void)(*kept)->stacks();
+  auto kept = rank_group::of_processes(job.pids());
+  must_be(kept.has_value(), "rank_group");
+  (void)kept->stacks();
   const auto bare = [&] { bare_stacks(numbers, buffer); };
   const std::uint64_t of_tracer = peak_of_children(::getpid(), "tracer");  // of the same that each look makes
   const std::uint64_t peak = peak_growth([&] { ours(job); }) + of_tracer;
-  const std::uint64_t peak_again = peak_growth([&] { (void)(*kept)->stacks(); }) + of_tracer;
-  const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)(*kept)->stacks(); });
+  const std::uint64_t peak_again = peak_growth([&] { (void)kept->stacks(); }) + of_tracer;
+  const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)kept->stacks(); });
   const auto floor_calls = counter.of(bare);
   const auto [floor, own, again] = in_turn(
-      {7, 41, 5000}, bare, [&] { ours(job); }, [&] { (void)(*kept)->stacks(); });
+      {7, 41, 5000}, bare, [&] { ours(job); }, [&] { (void)kept->stacks(); });
   rival_times rival{{}, static_cast<double>(for_eu_stack) / static_cast<double>(count)};
   // As we do: with inlined functions and source lines.
   for (int round = 0; have_eu_stack && round < rounds_of_rival; ++round) {
@@ -110,14 +109,14 @@ rival_times compare(const job_of_copies& job) {
 void sample(const job_of_copies& job, std::size_t count, const rival_times& rival) {
   constexpr double rate = 100, seconds = 3;
   const system_call_counter counter;
-  auto ranks = node_ranks::of_processes(std::span(job.pids()).first(count));
+  auto ranks = rank_group::of_processes(std::span(job.pids()).first(count));
   if (!ranks) std::abort();
-  (void)(*ranks)->stacks();  // what is read once for all samples
+  (void)ranks->stacks();  // what is read once for all samples
   std::vector<pid_t> numbers;
   for (const process_id pid : job.pids()) numbers.push_back(static_cast<pid_t>(pid.value()));
   std::vector<char> buffer(bytes_of_a_stack, 'x');
   const auto bare = [&] { bare_stacks(numbers, buffer); };
-  const auto look = [&] { (void)(*ranks)->stacks(); };
+  const auto look = [&] { (void)ranks->stacks(); };
   const std::uint64_t peak = peak_growth(look) + peak_of_children(::getpid(), "tracer");
   const auto calls = counter.of(look), floor_calls = counter.of(bare);
   std::vector<double> held, floor;
@@ -127,7 +126,7 @@ void sample(const job_of_copies& job, std::size_t count, const rival_times& riva
   for (; taken < static_cast<int>(rate * seconds); ++taken) {
     const std::chrono::duration<double> since(taken / rate);
     std::this_thread::sleep_until(begin + std::chrono::duration_cast<clock::duration>(since));
-    held.push_back(std::chrono::duration<double, std::milli>((*ranks)->stacks().held_for).count());
+    held.push_back(std::chrono::duration<double, std::milli>(ranks->stacks().held_for).count());
     floor.push_back(milliseconds_of(bare));
     of_floor += floor.back();
   }

@@ -7,9 +7,7 @@
 #include <string>
 #include <thread>
 
-#include <mpiacq/job/job_view.hpp>
-#include <mpiacq/ranks/call_tree.hpp>
-#include <mpiacq/ranks/node_ranks.hpp>
+#include <mpiacq/mpiacq.hpp>
 
 namespace {
 
@@ -44,10 +42,10 @@ int main(int argc, char** argv) {
   const double seconds = argc > 2 ? std::atof(argv[2]) : 5;
   const double rate = argc > 3 ? std::atof(argv[3]) : 100;
 
-  // The starter is only looked at: a profiler wants nothing of it but its ranks.
-  const auto job = mpiacq::look_at_job(named);
+  // A profiler only observes the job: it needs nothing of the starter but its ranks, here those of this node.
+  const auto job = mpiacq::job::find(named);
   if (!job) return failed(job.error());
-  auto ranks = mpiacq::node_ranks::create(*job->processes);
+  auto ranks = job->ranks({.agents = std::nullopt});
   if (!ranks) return failed(ranks.error());
 
   mpiacq::call_tree all;
@@ -58,13 +56,9 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::chrono::duration<double> since(static_cast<double>(i) / rate);
     std::this_thread::sleep_until(begin + std::chrono::duration_cast<mpiacq::clock::duration>(since));
-    const mpiacq::node_stacks seen = (*ranks)->stacks();
-    mpiacq::call_tree moment;
-    for (const auto& rank : seen.ranks) {
-      if (!rank.taken) ++missed;
-      for (const auto& stack : rank.threads) moment.add(rank.rank, stack);
-    }
-    all.add_sample(moment);
+    const mpiacq::group_stacks seen = ranks->stacks();
+    for (const auto& refused : seen.refused) missed += refused.ranks.count();
+    all.add_sample(seen.tree);
     held += seen.held_for;
   }
   const std::chrono::duration<double> took = mpiacq::clock::now() - begin;
@@ -75,5 +69,5 @@ int main(int argc, char** argv) {
   }
   std::fprintf(stderr,
                "%zu ranks, %zu samples in %.2f s (%zu stacks missed); the ranks were stopped for %.2f %% of it\n",
-               (*ranks)->ranks().size(), count, took.count(), missed, 100 * stopped.count() / took.count());
+               ranks->ranks().size(), count, took.count(), missed, 100 * stopped.count() / took.count());
 }

@@ -6,7 +6,7 @@
 
 #include <poll.h>
 
-#include "mpiacq/ranks/rank_gates.hpp"
+#include "mpiacq/ranks/rank_options.hpp"
 #include "node_ranks_state.hpp"
 #include "proc/process_state.hpp"
 #include "rank_gate.hpp"

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include <poll.h>
 
 #include "errors/no_exceptions.hpp"
-#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "node_ranks_state.hpp"
 
 namespace mpiacq {
@@ -17,28 +17,11 @@ namespace {
 
 constexpr std::string_view looking_for_ranks = "looking for ranks of this node";
 
-hold_state state_of_failure(const error& e) {
-  switch (e.code) {
-    case error_code::process_gone:
-    case error_code::not_found:
-      return hold_state::gone;
-    case error_code::permission:
-      return hold_state::not_permitted;
-    case error_code::busy:
-      return hold_state::busy;
-    default:
-      return hold_state::failed;
-  }
-}
-
 std::vector<rank_process> local_ones(const process_table& table, const rank_selection& selection) {
-  const std::vector<bool> is_local = hosts_on_this_node(table);
-  const auto hosts = table.host_numbers();
+  const entry_locality locality(table);
   std::vector<rank_process> ranks;
   for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
-    if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
-    ranks.push_back({entry, table.pid(entry), std::string(table.executable_name(entry).value_or("")),
-                     table.names().rank(entry), table.names().of(entry), table.user()});
+    if (locality.is_local(entry)) ranks.push_back(rank_of(table, entry));
   }
   return ranks;
 }
@@ -55,6 +38,29 @@ rank_identity named_twice(const rank_process& rank, const rank_process& first) {
 }
 
 }  // namespace
+
+hold_state state_of_failure(const error& e) {
+  switch (e.code) {
+    case error_code::process_gone:
+    case error_code::not_found:
+      return hold_state::gone;
+    case error_code::permission:
+      return hold_state::not_permitted;
+    case error_code::busy:
+      return hold_state::busy;
+    default:
+      return hold_state::failed;
+  }
+}
+
+rank_process rank_of(const process_table& table, std::uint32_t entry) {
+  return {entry,
+          table.pid(entry),
+          std::string(table.executable_name(entry).value_or("")),
+          table.names().rank(entry),
+          table.names().of(entry),
+          table.user()};
+}
 
 std::string name_of(const rank_process& rank) {
   return rank.name.empty() ? std::to_string(rank.rank) : rank.name;

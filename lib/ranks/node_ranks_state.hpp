@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 #include "queue_taker.hpp"
 #include "rank_identity.hpp"
 #include "stack_taker.hpp"
@@ -51,7 +51,7 @@ struct node_ranks::state {
     std::vector<std::pair<rank_process, error>> refused;
   };
   [[nodiscard]] chosen choose(const rank_selection& selection);
-  [[nodiscard]] node_queues read_queues(const rank_queue_options& options);
+  [[nodiscard]] group_queues read_queues(const rank_queue_options& options);
   [[nodiscard]] node_stacks take_stacks(const stack_options& options);
   /// Releases what a look that was cut off has held, and not what the caller holds.
   void let_go_of_others();

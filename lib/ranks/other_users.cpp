@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
 namespace mpiacq {
 
-std::vector<error> other_users_ranks(const process_table& table, const std::vector<bool>& is_local) {
+std::vector<error> other_users_ranks(const process_table& table, const entry_locality& locality) {
   const auto starters = table.user();
   if (!starters) return {};
   struct group {
@@ -24,8 +24,7 @@ std::vector<error> other_users_ranks(const process_table& table, const std::vect
   // A table may name one process many times.
   std::unordered_map<process_id, group*> known;
   for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
-    const std::uint32_t host = table.host_numbers()[entry];
-    if (host >= is_local.size() || !is_local[host]) continue;
+    if (!locality.is_local(entry)) continue;
     const process_id pid = table.pid(entry);
     const auto [at, is_new] = known.try_emplace(pid, nullptr);
     if (is_new) {

@@ -76,7 +76,7 @@ bool has_ended(process_id pid, const result<queue_report>& report) {
          ::kill(static_cast<pid_t>(pid.value()), 0) != 0 && errno == ESRCH;
 }
 
-bool is_whole(const rank_queues& rank) {
+bool is_whole(const rank_report& rank) {
   return rank.report && rank.report->problems.empty() && rank.report->missing.empty();
 }
 
@@ -200,31 +200,28 @@ void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_
   }
 }
 
-node_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {
-  node_queues taken;
+group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_queue_options& options) {
+  group_queues taken;
   const auto types = get_types(options.types);
   std::vector<pending> all;
   for (const wanted_rank& rank : ranks) {
     const process_id pid = rank.process.process;
     const auto owner =
         rank.process.user ? std::optional{static_cast<std::uint32_t>(rank.process.user->value())} : owner_of(pid);
-    all.push_back({&rank, owner, image_of(pid), false, queue_report{}, {}, {}});
+    all.push_back({&rank, owner, image_of(pid)});
     if (!types) all.back().report = fail(types.error());
   }
-  taken.doing.resize(all.size());
   if (types && options.types.make_missing && options.no_library.empty()) make_missing_types(all, options.types);
   if (types) read_all(all, options, taken);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (has_ended(all[i].rank->process.process, all[i].report)) taken.doing[i].kind = mpi_call_kind::ended;
-  }
   for (pending& one : all) {
-    taken.ranks.push_back({one.rank->rank, one.rank->process.process, std::move(one.report)});
-    taken.pml.push_back(std::move(one.pml));
+    const process_id pid = one.rank->process.process;
+    if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
+    taken.ranks.push_back({one.rank->rank, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }
   return taken;
 }
 
-void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken) {
+void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& options, group_queues& taken) {
   const auto begin = clock::now();
   hold(all);
   std::vector<std::size_t> places;
@@ -243,7 +240,7 @@ void queue_taker::read_all(std::vector<pending>& all, const rank_queue_options& 
 }
 
 std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
-                                         const rank_queue_options& options, node_queues& taken) {
+                                         const rank_queue_options& options, group_queues& taken) {
   std::vector<bool> whole(all.size());
   report_budget room(most_bytes_of(places.size()));
   std::mutex room_lock;
@@ -271,8 +268,8 @@ std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::v
   return whole;
 }
 
-void queue_taker::look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places,
-                                 node_queues& taken) {
+void queue_taker::look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places,
+                                 group_queues& taken) {
   std::vector<wanted_rank> held;
   for (const std::size_t place : places) {
     held.push_back(*all[place].rank);
@@ -282,7 +279,7 @@ void queue_taker::look_at_stacks(const std::vector<pending>& all, const std::vec
   how.threads = which_threads::all;
   node_stacks seen = stacks_.take(held, how);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (seen.ranks[i].taken) taken.doing[places[i]] = activity_of(seen.ranks[i].threads, all[places[i]].image);
+    if (seen.ranks[i].taken) all[places[i]].doing = activity_of(seen.ranks[i].threads, all[places[i]].image);
   }
   taken.problems = std::move(seen.problems);
 }

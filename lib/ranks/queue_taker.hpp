@@ -9,7 +9,8 @@
 
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/tracer.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_options.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "stack_taker.hpp"
 
 namespace mpiacq {
@@ -24,7 +25,7 @@ class queue_taker {
   queue_taker(rank_stopper& grip, stack_taker& stacks) : grip_(grip), stacks_(stacks) {}
 
   /// One report for each rank, in order.
-  [[nodiscard]] node_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
+  [[nodiscard]] group_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
 
  private:
   /// One process while it is read. Its memory and its files are of no use after that: it runs again, and a job may have
@@ -42,10 +43,11 @@ class queue_taker {
     std::optional<std::uint32_t> owner;
     std::string image;
     bool held = false;
-    result<queue_report> report;
-    std::optional<std::string> pml;
+    result<queue_report> report = queue_report{};
+    std::optional<std::string> pml = {};
+    rank_activity doing = {};
     /// Why its report is not to be believed, whatever the report says. Only this is written while others are read.
-    std::optional<error> lost;
+    std::optional<error> lost = {};
   };
 
   [[nodiscard]] result<void> get_types(const queue_types_options& options);
@@ -57,12 +59,12 @@ class queue_taker {
   [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
                                                const rank_queue_options& options) const;
   static void look_at_pml(process& subject, pending& one);
-  void read_all(std::vector<pending>& all, const rank_queue_options& options, node_queues& taken);
+  void read_all(std::vector<pending>& all, const rank_queue_options& options, group_queues& taken);
   /// Reads those at these places and lets each go. Which ones were read before anybody said stop.
   [[nodiscard]] std::vector<bool> read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
-                                            const rank_queue_options& options, node_queues& taken);
+                                            const rank_queue_options& options, group_queues& taken);
   /// What those at these places are doing; all of them are held.
-  void look_at_stacks(const std::vector<pending>& all, const std::vector<std::size_t>& places, node_queues& taken);
+  void look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places, group_queues& taken);
   void hold(std::vector<pending>& all);
   /// Lets those go that are ours, and have been read.
   void let_go(std::vector<pending>& all, const std::vector<std::size_t>& done);

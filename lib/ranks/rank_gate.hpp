@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpiacq/base/memory.hpp"
-#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/mpir/mpir_ranks.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/process_user.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "descriptors/unique_fd.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 
 namespace mpiacq {
 

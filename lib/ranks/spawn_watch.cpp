@@ -42,8 +42,8 @@ result<void> plant(tracer& control, const followed& one) {
 }  // namespace
 
 struct spawn_watch::state {
-  std::unique_ptr<node_ranks> node;
-  std::unique_ptr<tracer> control;  ///< null where none could be made, which has been told then
+  std::shared_ptr<node_ranks> node;  ///< shared with the group that made this
+  std::unique_ptr<tracer> control;   ///< null where none could be made, which has been told then
   rank_queue_options how;
   std::map<process_id, followed> ranks;
   std::deque<rank_spawn> found;
@@ -77,7 +77,7 @@ void spawn_watch::state::begin(std::vector<followed> wanted) {
 }
 
 void spawn_watch::state::ask(followed& one) {
-  node_queues seen = inside().queues->take({&one.rank, 1}, how);
+  group_queues seen = inside().queues->take({&one.rank, 1}, how);
   auto& report = seen.ranks.front().report;
   rank_spawn made{one.rank.rank, {}, {}};
   if (!report) {
@@ -118,7 +118,7 @@ spawn_watch::~spawn_watch() {
   (void)state_->control->detach_all(all);
 }
 
-std::unique_ptr<spawn_watch> spawn_watch::create(std::unique_ptr<node_ranks> ranks, const node_queues& seen,
+std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ranks, const group_queues& seen,
                                                  rank_queue_options how) {
   (void)ranks->release();
   auto s = std::make_unique<state>();

@@ -8,7 +8,8 @@
 
 #include "mpiacq/process/code_catalogue.hpp"
 #include "mpiacq/process/tracer.hpp"
-#include "mpiacq/ranks/rank_stacks.hpp"
+#include "mpiacq/ranks/rank_options.hpp"
+#include "rank_stacks.hpp"
 #include "rank_stopper.hpp"
 #include "rank_walker.hpp"
 

@@ -7,11 +7,9 @@
 
 namespace mpiacq {
 
-std::vector<rank_call> calls_of(std::span<const rank_queues> ranks, std::span<const rank_activity> doing) {
+std::vector<rank_call> calls_of(std::span<const rank_report> ranks) {
   std::map<std::pair<std::string, mpi_call_kind>, std::vector<std::uint32_t>> by_call;
-  for (std::size_t i = 0; i < ranks.size() && i < doing.size(); ++i) {
-    by_call[{doing[i].function, doing[i].kind}].push_back(ranks[i].rank);
-  }
+  for (const rank_report& rank : ranks) by_call[{rank.doing.function, rank.doing.kind}].push_back(rank.rank);
   std::vector<rank_call> found;
   for (auto& [call, numbers] : by_call) found.push_back({call.first, call.second, waits::set_of(std::move(numbers))});
   std::sort(found.begin(), found.end(),

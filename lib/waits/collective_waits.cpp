@@ -26,7 +26,7 @@ const communicator_members& awaited(const picture& seen, std::uint32_t shared) {
 /// that it can be, or the call may say it.
 std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
   if (seen.operations.internal_on[report] != nowhere) return seen.operations.internal_on[report];
-  const bool of_all = seen.doing[report].function == "MPI_Finalize";
+  const bool of_all = seen.ranks[report].doing.function == "MPI_Finalize";
   std::uint32_t found = nowhere;
   const auto& own = seen.ranks[report].report->communicators;
   for (std::uint32_t place = 0; place < own.size(); ++place) {
@@ -50,7 +50,7 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
     const communicator_members& members = awaited(seen, shared);
     members.for_each_known([&](std::size_t, std::int64_t member) {
       const std::uint32_t other = seen.known(static_cast<std::uint32_t>(member));
-      if (other != nowhere && seen.doing[other].function == seen.doing[report].function) ++count.first;
+      if (other != nowhere && seen.ranks[other].doing.function == seen.ranks[report].doing.function) ++count.first;
     });
     count.second = count.first - static_cast<std::int64_t>(members.size());
     if (best != nowhere && count <= best_count) continue;
@@ -86,12 +86,12 @@ absentees who_is_missing(const picture& seen, const call& where, const std::vect
   awaited(seen, where.shared).for_each_known([&](std::size_t, std::int64_t member) {
     const auto number = static_cast<std::uint32_t>(member);
     const std::uint32_t report = seen.known(number);
-    if (report == nowhere || seen.doing[report].kind == mpi_call_kind::unknown) {
+    if (report == nowhere || seen.ranks[report].doing.kind == mpi_call_kind::unknown) {
       missing.not_known.push_back(number);
       return;
     }
     // One that is in this call on a communicator that nobody can name may be in this one.
-    const bool same_call = seen.doing[report].function == where.function;
+    const bool same_call = seen.ranks[report].doing.function == where.function;
     if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) return;
     found.emplace_back(number, report);
   });
@@ -115,10 +115,10 @@ void tell(const picture& seen, const call& where, const gathering& those, const 
       fmt::format("in {}{} on {}, which {} not come to", where.function, where.guessed ? ", perhaps" : "",
                   seen.communicator_name(where.shared), missing.ranks.count() == 1 ? "it has" : "they have");
   for (const std::uint32_t report : those.reports) {
-    const bool certain = those.synchronising && !where.guessed && !seen.doing[report].other_threads;
+    const bool certain = those.synchronising && !where.guessed && !seen.ranks[report].doing.other_threads;
     if (certain) graphs.certain.need(report, all_come);
     // A rank in MPI_Finalize does nothing for others any more, whether it waits there or not.
-    if (!does_nothing_more(seen.doing[report])) graphs.likely.need(report, all_come);
+    if (!does_nothing_more(seen.ranks[report].doing)) graphs.likely.need(report, all_come);
     graphs.waits.push_back({seen.ranks[report].rank, missing.ranks, false, certain, why});
   }
 }
@@ -130,7 +130,7 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
   std::map<std::string, std::vector<std::uint32_t>> unknown_where;
   std::vector<std::uint32_t> is_on(seen.ranks.size(), nowhere);
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
-    const rank_activity& doing = seen.doing[report];
+    const rank_activity& doing = seen.ranks[report].doing;
     if (!is_collective(doing.kind) || !seen.ranks[report].report) continue;
     is_on[report] = communicator_of(seen, report);
     const bool guessed = is_on[report] == nowhere || seen.shared.all[is_on[report]].ambiguous;

@@ -62,8 +62,9 @@ class stuck_nodes {
   void find_idle() {
     std::vector<std::uint32_t> in_finalize, ended;
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
-      if (!does_nothing_more(seen_.doing[report])) continue;
-      (seen_.doing[report].kind == mpi_call_kind::ended ? ended : in_finalize).push_back(seen_.ranks[report].rank);
+      if (!does_nothing_more(seen_.ranks[report].doing)) continue;
+      (seen_.ranks[report].doing.kind == mpi_call_kind::ended ? ended : in_finalize)
+          .push_back(seen_.ranks[report].rank);
     }
     in_finalize_ = set_of(std::move(in_finalize));
     ended_ = set_of(std::move(ended));
@@ -103,7 +104,7 @@ class stuck_nodes {
     found.is_ring = false;
     for (const rank_wait& wait : waits) {
       const std::uint32_t report = seen_.report_of.at(wait.from);
-      if (knot_of(report) != never_ || does_nothing_more(seen_.doing[report]) || !names_idle(wait)) continue;
+      if (knot_of(report) != never_ || does_nothing_more(seen_.ranks[report].doing) || !names_idle(wait)) continue;
       members.push_back(wait.from);
       found.in_finalize.add(wait.to.both(in_finalize_));
       found.ended.add(wait.to.both(ended_));
@@ -121,7 +122,7 @@ class stuck_nodes {
 
   [[nodiscard]] bool is_behind(needs::node node, std::uint32_t knot, const deadlock& found) const {
     if (knot != never_) return !std::binary_search(knots_.all[knot].begin(), knots_.all[knot].end(), node);
-    return !does_nothing_more(seen_.doing[node]) &&
+    return !does_nothing_more(seen_.ranks[node].doing) &&
            !std::binary_search(found.ranks.begin(), found.ranks.end(), seen_.ranks[node].rank);
   }
 
@@ -156,7 +157,7 @@ wait_graphs begin_graphs(const picture& seen) {
     graphs.never = graph->add();
     graph->need(graphs.never, graphs.never);
     for (needs::node report = 0; report < seen.ranks.size(); ++report) {
-      if (does_nothing_more(seen.doing[report])) graph->need(report, graphs.never);
+      if (does_nothing_more(seen.ranks[report].doing)) graph->need(report, graphs.never);
     }
   }
   return graphs;

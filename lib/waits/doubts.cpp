@@ -55,12 +55,12 @@ gaps find_gaps(const picture& seen) {
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     const std::uint32_t rank = seen.ranks[report].rank;
     if (!seen.ranks[report].report) {
-      if (seen.doing[report].kind != mpi_call_kind::ended) found.without_report.push_back(rank);
+      if (seen.ranks[report].doing.kind != mpi_call_kind::ended) found.without_report.push_back(rank);
       continue;
     }
     const queue_report& whole = *seen.ranks[report].report;
     if (whole.communicators.empty() && whole.missing.empty()) found.without_communicators.push_back(rank);
-    const rank_activity& doing = seen.doing[report];
+    const rank_activity& doing = seen.ranks[report].doing;
     if (doing.kind == mpi_call_kind::unknown) found.not_seen_what_they_do.push_back(rank);
     const auto operations = seen.operations.of(report);
     const bool probe_is_listed =

@@ -91,7 +91,7 @@ struct groups_of_peers {
 class one_rank {
  public:
   one_rank(const picture& seen, wait_graphs& graphs, groups_of_peers& groups, std::uint32_t report)
-      : seen_(seen), graphs_(graphs), groups_(groups), report_(report), call_(seen.doing[report]) {
+      : seen_(seen), graphs_(graphs), groups_(groups), report_(report), call_(seen.ranks[report].doing) {
     for (const half& operation : seen.operations.of(report)) {
       if (!waits_for(call_.kind, operation)) continue;
       ++candidates_;
@@ -251,7 +251,7 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
     one_rank rank(seen, graphs, groups, report);
     rank.tell();
     const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
-    const kind call = seen.doing[report].kind;  // of probes another doubt speaks
+    const kind call = seen.ranks[report].doing.kind;  // of probes another doubt speaks
     if (whole && blocks(call) && call != kind::probe && rank.candidates() == 0)
       nothing_there.push_back(seen.ranks[report].rank);
   }

@@ -137,9 +137,9 @@ both_sides by_receiver(const halves& operations, const shared_communicators& sha
 /// Which queues are known to their ends.
 class known_queues {
  public:
-  known_queues(std::span<const rank_queues> ranks, std::span<const rank_activity> doing) : ranks_(ranks) {
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      if (doing[i].kind == mpi_call_kind::ended) ended_.insert(ranks[i].rank);
+  explicit known_queues(std::span<const rank_report> ranks) : ranks_(ranks) {
+    for (const rank_report& one : ranks) {
+      if (one.doing.kind == mpi_call_kind::ended) ended_.insert(one.rank);
     }
   }
   /// The queue of a member of this communicator.
@@ -152,13 +152,13 @@ class known_queues {
   }
 
  private:
-  std::span<const rank_queues> ranks_;
+  std::span<const rank_report> ranks_;
   std::unordered_set<std::int64_t> ended_;  ///< numbers in the job: such a process has no queues
 };
 
 }  // namespace
 
-halves collect(std::span<const rank_queues> ranks, const shared_communicators& shared) {
+halves collect(std::span<const rank_report> ranks, const shared_communicators& shared) {
   halves found;
   for (std::uint32_t report = 0; report < ranks.size(); ++report) {
     found.first_of.push_back(found.all.size());
@@ -202,9 +202,8 @@ void pair_up(halves& operations, const shared_communicators& shared) {
   }
 }
 
-void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, std::span<const rank_activity> doing,
-                         const shared_communicators& shared) {
-  const known_queues known(ranks, doing);
+void look_at_other_sides(halves& operations, std::span<const rank_report> ranks, const shared_communicators& shared) {
+  const known_queues known(ranks);
   // How many members of each communicator have told all their sends: for receives from any of them.
   std::vector<std::size_t> told(shared.all.size(), 0);
   for (std::size_t i = 0; i < shared.all.size(); ++i) {

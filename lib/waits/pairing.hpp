@@ -47,14 +47,13 @@ struct halves {
   }
 };
 
-[[nodiscard]] halves collect(std::span<const rank_queues> ranks, const shared_communicators& shared);
+[[nodiscard]] halves collect(std::span<const rank_report> ranks, const shared_communicators& shared);
 
 /// As MPI would: a receive takes the first send that fits, in the sender's order, and the first receive that fits has
 /// it. Of several senders to MPI_ANY_SOURCE the lowest rank is taken for the first.
 void pair_up(halves& operations, const shared_communicators& shared);
 
 /// For what has remained single: whether the other side's queue is known to its end. A process that has ended has none.
-void look_at_other_sides(halves& operations, std::span<const rank_queues> ranks, std::span<const rank_activity> doing,
-                         const shared_communicators& shared);
+void look_at_other_sides(halves& operations, std::span<const rank_report> ranks, const shared_communicators& shared);
 
 }  // namespace mpiacq::waits

@@ -21,8 +21,7 @@ namespace mpiacq::waits {
 }
 
 struct picture {
-  std::span<const rank_queues> ranks;
-  std::span<const rank_activity> doing;  ///< one for each of `ranks`
+  std::span<const rank_report> ranks;
   const shared_communicators& shared;
   const halves& operations;
   std::unordered_map<std::uint32_t, std::uint32_t> report_of;  ///< by number in the job
@@ -32,7 +31,7 @@ struct picture {
   [[nodiscard]] std::uint32_t known(std::uint32_t number) const {
     const auto found = report_of.find(number);
     if (found == report_of.end()) return nowhere;
-    return ranks[found->second].report || does_nothing_more(doing[found->second]) ? found->second : nowhere;
+    return ranks[found->second].report || does_nothing_more(ranks[found->second].doing) ? found->second : nowhere;
   }
   [[nodiscard]] std::string communicator_name(std::uint32_t shared_number) const;
 };

@@ -71,7 +71,7 @@ shared_communicator begun(const likeness& like) {
   return made;
 }
 
-void join(shared_communicator& shared, const rank_queues& rank, std::uint32_t report, std::uint32_t place) {
+void join(shared_communicator& shared, const rank_report& rank, std::uint32_t report, std::uint32_t place) {
   const queue_communicator& own = (*rank.report).communicators[place];
   if (shared.name.empty()) shared.name = own.name;
   constexpr std::int64_t most_members = 1 << 24;
@@ -146,7 +146,7 @@ std::string doubt_about(const shared_communicator& shared) {
 
 }  // namespace
 
-shared_communicators find_shared(std::span<const rank_queues> ranks) {
+shared_communicators find_shared(std::span<const rank_report> ranks) {
   shared_communicators found;
   found.of.resize(ranks.size());
   std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers;

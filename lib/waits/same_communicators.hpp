@@ -11,6 +11,7 @@
 
 #include "communicator_members.hpp"
 #include "mpiacq/queues/message_queues.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 
 namespace mpiacq::waits {
 
@@ -41,7 +42,7 @@ struct shared_communicators {
   }
 };
 
-[[nodiscard]] shared_communicators find_shared(std::span<const rank_queues> ranks);
+[[nodiscard]] shared_communicators find_shared(std::span<const rank_report> ranks);
 
 /// The number in the job of the other side of an operation on this communicator, where that is known.
 [[nodiscard]] std::optional<std::uint32_t> number_of(const shared_communicators& shared, std::uint32_t communicator,

@@ -51,16 +51,14 @@ void take_operations(const halves& operations, queue_waits& found) {
 
 }  // namespace waits
 
-queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_activity> doing) {
+queue_waits find_waits(std::span<const rank_report> ranks) {
   queue_waits found;
   auto shared = waits::find_shared(ranks);
   auto operations = waits::collect(ranks, shared);
-  std::vector<rank_activity> activities(doing.begin(), doing.end());
-  activities.resize(ranks.size());
   waits::pair_up(operations, shared);
-  waits::look_at_other_sides(operations, ranks, activities, shared);
+  waits::look_at_other_sides(operations, ranks, shared);
   waits::take_operations(operations, found);
-  waits::picture seen{ranks, activities, shared, operations, {}};
+  waits::picture seen{ranks, shared, operations, {}};
   for (std::uint32_t i = 0; i < ranks.size(); ++i) seen.report_of.try_emplace(ranks[i].rank, i);
   waits::wait_graphs graphs = waits::begin_graphs(seen);
   found.doubts = shared.doubts;
@@ -74,10 +72,10 @@ queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_
   return found;
 }
 
-rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_view communicator) {
+rank_set ranks_of_communicator(std::span<const rank_report> ranks, std::string_view communicator) {
   std::vector<std::uint32_t> members;
   std::unordered_set<const void*> seen;  // ranks share lists, which may be long
-  for (const rank_queues& rank : ranks) {
+  for (const rank_report& rank : ranks) {
     if (!rank.report) continue;
     for (const queue_communicator& own : rank.report->communicators) {
       if (own.name != communicator) continue;

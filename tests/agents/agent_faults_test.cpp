@@ -71,7 +71,7 @@ TEST_CASE("agent killed: while a queue library hangs, the library's process ends
   CHECK(comes_true([&] { return process_state(host) == ' '; }));
   CHECK(comes_true([&] { return runs_freely(job.pid(1)); }));
   // The other agent does not wait for the library forever.
-  const node_queues seen = looking.get();
+  const group_queues seen = looking.get();
   REQUIRE(seen.ranks.size() == 2);
   REQUIRE_FALSE(seen.ranks[1].report.has_value());
   CHECK_THAT(seen.ranks[1].report.error().message, ContainsSubstring("its agent has ended"));
@@ -82,7 +82,7 @@ TEST_CASE("agents: after finish_early, agents with hanging queue libraries relea
   const fake_host_job job({"n1", "n2"});
   auto options = ssh.options();
   const base::unique_fd stop{::eventfd(0, EFD_CLOEXEC)};
-  options.agents.stop = stop.get();
+  options.agents->stop = stop.get();
   const auto ranks = reach(job, options);
   auto looking = std::async(std::launch::async, [&] { return ranks->queues(with_library_that_hangs()); });
   for (const char* node : {"n1", "n2"})
@@ -91,10 +91,10 @@ TEST_CASE("agents: after finish_early, agents with hanging queue libraries relea
   REQUIRE(::write(stop.get(), &one, sizeof one) == sizeof one);
   // The agents have two seconds; the time for a library alone is much longer.
   REQUIRE(looking.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
-  const node_queues seen = looking.get();
+  const group_queues seen = looking.get();
   CHECK(seen.stopped);
   REQUIRE(seen.ranks.size() == 2);
-  for (const rank_queues& rank : seen.ranks) CHECK_FALSE(rank.report.has_value());
+  for (const rank_report& rank : seen.ranks) CHECK_FALSE(rank.report.has_value());
   for (const std::size_t rank : {0U, 1U}) CHECK(comes_true([&] { return runs_freely(job.pid(rank)); }));
   // The agents still run.
   std::uint64_t taken = 0;
@@ -113,7 +113,7 @@ TEST_CASE("agents: the progress of a question is reported") {
     CHECK(read <= all);
     told.push_back(read);
   };
-  const node_queues seen = ranks->queues(how);
+  const group_queues seen = ranks->queues(how);
   CHECK(seen.ranks.size() == 3);
   REQUIRE(!told.empty());
   CHECK(told.back() == 3);
@@ -138,10 +138,10 @@ TEST_CASE("agent stopped: it is reported, its children find another parent, and 
   const fake_ssh ssh;
   const fake_host_job job({"n0", "late1", "late2", "late3", "late4", "late5", "late6"});
   auto options = ssh.options();
-  options.agents.fan_out = 2;
+  options.agents->fan_out = 2;
   // The agent that arrives first has children, and these have children.
   bool first_is_there = false;
-  options.agents.progress = [&](const agents_progress& so_far) {
+  options.agents->progress = [&](const agents_progress& so_far) {
     if (so_far.arrived == 1 && !std::exchange(first_is_there, true)) ssh.let_late_ones_come(6);
   };
   const auto ranks = reach(job, options);
@@ -157,7 +157,7 @@ TEST_CASE("agent stopped: it is reported, its children find another parent, and 
   }
   const pid_t agent = ssh.agent_of(stopped);
   ::kill(agent, SIGSTOP);
-  const job_stacks without = ranks->stacks();
+  const group_stacks without = ranks->stacks();
   CHECK(without.taken.text() == others);
   REQUIRE(without.refused.size() == 1);
   CHECK_THAT(without.refused[0].why.message, ContainsSubstring(stopped) && ContainsSubstring("is silent"));

@@ -33,7 +33,7 @@ constexpr std::uint32_t deepest = 131'072;
 result<message> sent_tree(std::uint32_t frames) {
   thread_stack stack;
   stack.frames.assign(frames, {{}, some_place("f")});
-  stacks_part part;
+  group_stacks part;
   part.tree.add(0, stack);
   part.taken.add(0);
   return decode(encode(answer{1, rank_set(1), {}, std::move(part)}));
@@ -41,7 +41,7 @@ result<message> sent_tree(std::uint32_t frames) {
 
 /// An answer with an error text of this length.
 answer long_answer(std::size_t bytes) {
-  stacks_part part;
+  group_stacks part;
   part.refused.push_back({rank_set(0), error{error_code::system, std::string(bytes, 'x')}});
   return {1, rank_set(1), {}, std::move(part)};
 }
@@ -51,7 +51,7 @@ answer long_answer(std::size_t bytes) {
 TEST_CASE("bounds: a call tree of 131,072 frames is accepted, and a deeper one is refused") {
   const auto read = sent_tree(deepest);
   REQUIRE(read.has_value());
-  CHECK(std::get<stacks_part>(*std::get<answer>(*read).what).tree.size() == deepest + 1);
+  CHECK(std::get<group_stacks>(*std::get<answer>(*read).what).tree.size() == deepest + 1);
   const auto refused = sent_tree(deepest + 1);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == error_code::limit);

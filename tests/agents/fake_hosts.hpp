@@ -10,7 +10,8 @@
 
 #include "catch.hpp"
 #include "fake_ssh.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/job/job_description.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "run_command.hpp"
 #include "running_starter.hpp"
 
@@ -32,23 +33,25 @@ class fake_host_job {
       rows.push_back({hosts_[rank], MPIACQ_QUEUE_RANKS "/queue_rank", processes_.back()->pid(), 0,
                       static_cast<std::int32_t>(rank)});
     }
-    table_ = make_process_table(rows, {}, inferred_descriptor_layout({}));
+    job_.processes =
+        std::make_shared<const process_table>(make_process_table(rows, {}, inferred_descriptor_layout({})));
+    job_.locality = entry_locality(*job_.processes);
   }
-  [[nodiscard]] const process_table& table() const { return table_; }
+  [[nodiscard]] const job_description& description() const { return job_; }
   [[nodiscard]] pid_t pid(std::size_t rank) const { return static_cast<pid_t>(processes_[rank]->pid().value()); }
   [[nodiscard]] bool is_held(std::size_t rank) const { return status_of(pid(rank), "TracerPid") != "0"; }
 
  private:
   std::vector<std::string> hosts_;
   std::vector<std::unique_ptr<live_process>> processes_;
-  process_table table_;
+  job_description job_;
 };
 
-inline std::unique_ptr<job_ranks> reach(const fake_host_job& job, const job_ranks_options& options) {
-  auto made = job_ranks::create(job.table(), {}, options);
+inline std::unique_ptr<rank_group> reach(const fake_host_job& job, const rank_options& options) {
+  auto made = job.description().ranks(options);
   INFO((made ? "" : made.error().message));
   REQUIRE(made.has_value());
-  return std::move(*made);
+  return std::make_unique<rank_group>(std::move(*made));
 }
 
 }  // namespace mpiacq::test

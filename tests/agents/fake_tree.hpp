@@ -56,14 +56,12 @@ class fake_tree {
 
  private:
   static agents::answerer answers(const std::vector<rank_process>& ranks) {
-    agents::stacks_part part;
+    group_stacks part;
     for (const rank_process& rank : ranks) {
       add_stack(part.tree, rank.rank, {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
       part.taken.add(rank.rank);
     }
-    return [part = std::move(part)](const agents::question&, const agents::answer_terms&) {
-      return agents::answer_body(part);
-    };
+    return [part = std::move(part)](const agents::question&, const answer_terms&) { return agents::answer_body(part); };
   }
 
   scratch_folder folder_;

@@ -115,7 +115,7 @@ TEST_CASE("agent's end: an agent ends when its last rank has ended") {
   const auto seen = front.next<answer>();
   REQUIRE(seen.has_value());
   REQUIRE(seen->second.what.has_value());
-  CHECK(std::get<stacks_part>(*seen->second.what).taken.text() == "1");
+  CHECK(std::get<group_stacks>(*seen->second.what).taken.text() == "1");
   rank.reset();
   CHECK(comes_true([&] {
     // A front end sends one twice a second.

@@ -6,8 +6,7 @@
 
 #include "catch.hpp"
 #include "fake_ssh.hpp"
-#include "mpiacq/job/job_graph_agents.hpp"
-#include "mpiacq/job/job_view_agents.hpp"
+#include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 #include "told_graph.hpp"
@@ -45,7 +44,9 @@ struct met_jobs {
 };
 
 job_graph seen_from(const met_jobs& job, const agents_options& agents) {
-  auto seen = look_at_graph(process_id{job.here.pid()}, {}, agents);
+  graph_options how;
+  how.agents = agents;
+  auto seen = look_at_graph(process_id{job.here.pid()}, how);
   if (!seen) FAIL(seen.error().message);
   return std::move(*seen);
 }
@@ -58,14 +59,16 @@ const mpi2dd::visit& visit_on(const job_graph& seen, const std::string& host, pi
   return *seen.graph.visit_of(*found);
 }
 
-job_view looked_at(const met_jobs& job, const agents_options& agents) {
-  auto view = look_at_job(process_id{job.here.pid()}, {}, clock::now() + patience, agents);
+job_description looked_at(const met_jobs& job, const agents_options& agents) {
+  find_options how;
+  how.agents = agents;
+  auto view = job::find(process_id{job.here.pid()}, how, in(patience));
   if (!view) FAIL(view.error().message);
   return std::move(*view);
 }
 
 /// In the form of told_ranks.
-words ranks_of(const job_view& view) {
+words ranks_of(const job_description& view) {
   words all;
   const process_table& table = *view.processes;
   for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -165,14 +168,14 @@ TEST_CASE("graph over nodes: without a way to start agents, each remote process 
 TEST_CASE("look over nodes: ranks in tables of other hosts are found, and the agents end afterwards") {
   const fake_ssh ssh;
   const met_jobs job;
-  const job_view view = looked_at(job, ssh.agents());
+  const job_description view = looked_at(job, ssh.agents());
   CHECK(ranks_of(view) == job.ranks());
   CHECK(view.problems.empty());
   const process_table& table = *view.processes;
   for (std::uint32_t i = 0; i < table.size(); ++i) {
     const std::string& world = table.worlds()[table.names().world(i)].id;
     INFO(world << " " << i);
-    CHECK(view.is_local[i] == (world == "w0"));
+    CHECK(view.is_local(i) == (world == "w0"));
     if (world == "w1") CHECK(table.host_name(i) == "n1");
     if (world == "w2") CHECK(table.host_name(i) == "n2");
   }
@@ -181,7 +184,7 @@ TEST_CASE("look over nodes: ranks in tables of other hosts are found, and the ag
     CHECK(comes_true([&] { return ::kill(ssh.agent_of(host), 0) != 0; }));
   }
   CHECK(ssh.secrets() == 0);
-  const auto alone = look_at_job(process_id{job.here.pid()});
+  const auto alone = job::find(process_id{job.here.pid()});
   REQUIRE(alone.has_value());
   CHECK(ranks_of(*alone) == told_ranks(job.here));
 }
@@ -190,7 +193,7 @@ TEST_CASE("look over nodes: a host that cannot be reached is a problem of the vi
   const fake_ssh ssh;
   const met_jobs job;
   job.list("directory", job.n1.said_pid("metadirectory.0.pid"), "away", 1);
-  const job_view view = looked_at(job, ssh.agents());
+  const job_description view = looked_at(job, ssh.agents());
   CHECK(ranks_of(view) == job.ranks());
   REQUIRE(view.problems.size() == 1);
   CHECK_THAT(view.problems.front().message,

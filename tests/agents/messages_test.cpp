@@ -71,7 +71,7 @@ TEST_CASE("messages: names and words are the same as in the JSON documents") {
   const ordered queues = read_elsewhere(samples[11])["answer"]["what"]["queues"];
   CHECK(queues["ranks"][0]["report"]["value"]["communicators"][0]["queues"][0]["known"] == "complete");
   CHECK(queues["ranks"][1]["report"]["error"]["message"] == "has ended");
-  CHECK(queues["doing"][0]["call"] == "MPI_Recv");
+  CHECK(queues["ranks"][0]["doing"]["call"] == "MPI_Recv");
 }
 
 TEST_CASE("messages: a group that two communicators share is sent once") {
@@ -81,7 +81,7 @@ TEST_CASE("messages: a group that two communicators share is sent once") {
   CHECK(queues["groups"][0].size() == 2);  // 0, 2, 4, 6, and one that nobody can place
   CHECK(queues["groups"][0][0] == ordered({{"first", 0}, {"step", 2}, {"count", 4}}));
   const auto back = decode(encode(answers));
-  const auto& seen = std::get<node_queues>(*std::get<answer>(*back).what);
+  const auto& seen = std::get<group_queues>(*std::get<answer>(*back).what);
   CHECK(seen.ranks[0].report->communicators[1].group == std::vector<std::int64_t>{0, 2, 4, 6, -1});
   CHECK(seen.ranks[0].report->communicators[1].remote_group == std::vector<std::int64_t>{1, 3});
 }
@@ -93,9 +93,9 @@ TEST_CASE("messages: a decoded call tree merges like a local one") {
     test::add_stack(rank < 4 ? here : there, rank, calls);
     test::add_stack(both, rank, calls);
   }
-  auto back = decode(encode(answer{1, rank_set(1), {}, stacks_part{there, {}, {}, {}, {}}}));
+  auto back = decode(encode(answer{1, rank_set(1), {}, group_stacks{there, {}, {}, {}, {}}}));
   REQUIRE(back.has_value());
-  here.merge(std::get<stacks_part>(*std::get<answer>(*back).what).tree);
+  here.merge(std::get<group_stacks>(*std::get<answer>(*back).what).tree);
   REQUIRE(here.size() == both.size());
   const auto order = here.in_order(), expected = both.in_order();
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("messages: a group that is too large for memory is left out, and its r
     const auto read = decode(written_elsewhere(document));
     INFO((read ? "" : read.error().message));
     REQUIRE(read.has_value());
-    const auto& seen = std::get<node_queues>(*std::get<answer>(*read).what);
+    const auto& seen = std::get<group_queues>(*std::get<answer>(*read).what);
     REQUIRE(seen.ranks.size() == 2);
     REQUIRE(seen.ranks[0].report.has_value());
     const queue_report& report = *seen.ranks[0].report;

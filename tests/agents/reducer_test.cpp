@@ -17,7 +17,7 @@ using namespace mpiacq::agents;
 namespace {
 
 answer stacks_of(const rank_set& agents, const std::vector<std::string>& calls) {
-  stacks_part part;
+  group_stacks part;
   for (const auto& range : agents.ranges()) {
     for (std::uint32_t rank = range.first; rank <= range.last; ++rank) {
       test::add_stack(part.tree, rank, calls);
@@ -41,7 +41,7 @@ TEST_CASE("reducer: parts give the same answer in any order, and none counts twi
     for (const answer& part : parts) CHECK_FALSE(all.add(answer(part)));
     const answer whole = all.take();
     CHECK(whole.agents.text() == "0-11");
-    const auto& tree = std::get<stacks_part>(*whole.what).tree;
+    const auto& tree = std::get<group_stacks>(*whole.what).tree;
     REQUIRE(tree.size() == 4);
     CHECK(tree[call_tree::root].stacks == 12);
     CHECK(tree[1].ranks.text() == "0-11");
@@ -58,7 +58,7 @@ TEST_CASE("reducer: a part that was taken does not count again, and a later part
   CHECK(all.add(stacks_of(rank_set(3), {"main"})));
   const answer later = all.take();
   CHECK(later.agents.text() == "3");
-  CHECK(std::get<stacks_part>(*later.what).taken.text() == "3");
+  CHECK(std::get<group_stacks>(*later.what).taken.text() == "3");
   CHECK(all.covered().text() == "1-3");
 }
 
@@ -102,11 +102,13 @@ TEST_CASE("reducer: answers to another question are ignored") {
 
 TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them") {
   const auto queues_of = [](std::vector<std::uint32_t> ranks) {
-    node_queues queues;
+    group_queues queues;
     for (const std::uint32_t rank : ranks) {
-      queues.ranks.push_back({rank, process_id{rank + 100}, queue_report{}});
-      queues.doing.push_back({mpi_call_kind::receive, "MPI_Recv" + std::to_string(rank), false});
-      queues.pml.emplace_back("ob1");
+      queues.ranks.push_back({rank,
+                              process_id{rank + 100},
+                              queue_report{},
+                              {mpi_call_kind::receive, "MPI_Recv" + std::to_string(rank), false},
+                              "ob1"});
     }
     queues.notes = {"the same note"};
     queues.held_for = std::chrono::milliseconds(ranks.size());
@@ -116,11 +118,11 @@ TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them"
   all.add({1, rank_set(1), {}, queues_of({0, 4, 8})});
   all.add({1, rank_set(2), {}, queues_of({1, 5, 7, 9})});
   const answer whole = all.take();
-  const auto& queues = std::get<node_queues>(*whole.what);
+  const auto& queues = std::get<group_queues>(*whole.what);
   std::vector<std::uint32_t> ranks;
-  for (std::size_t i = 0; i < queues.ranks.size(); ++i) {
-    ranks.push_back(queues.ranks[i].rank);
-    CHECK(queues.doing[i].function == "MPI_Recv" + std::to_string(ranks.back()));
+  for (const rank_report& rank : queues.ranks) {
+    ranks.push_back(rank.rank);
+    CHECK(rank.doing.function == "MPI_Recv" + std::to_string(rank.rank));
   }
   CHECK(ranks == std::vector<std::uint32_t>{0, 1, 4, 5, 7, 8, 9});
   CHECK(queues.notes.size() == 1);
@@ -130,10 +132,10 @@ TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them"
 TEST_CASE("reducer: a reason that several ranks share is kept once") {
   const error why{error_code::permission, "kernel.yama.ptrace_scope is 1"};
   reducer all(1);
-  all.add({1, rank_set(1), {}, stacks_part{{}, {}, {{rank_set(3), why}}, {}, {why}}});
-  all.add({1, rank_set(2), {}, stacks_part{{}, {}, {{rank_set(4), why}}, {}, {why}}});
+  all.add({1, rank_set(1), {}, group_stacks{{}, {}, {{rank_set(3), why}}, {}, {why}}});
+  all.add({1, rank_set(2), {}, group_stacks{{}, {}, {{rank_set(4), why}}, {}, {why}}});
   const answer whole = all.take();
-  const auto& part = std::get<stacks_part>(*whole.what);
+  const auto& part = std::get<group_stacks>(*whole.what);
   REQUIRE(part.refused.size() == 1);
   CHECK(part.refused[0].ranks.text() == "3-4");
   CHECK(part.problems.size() == 1);
@@ -158,16 +160,14 @@ queue_communicator communicator(std::uint64_t id, const group_members& group) {
   return one;
 }
 
-void add_rank(node_queues& queues, std::uint32_t rank, queue_report report) {
+void add_rank(group_queues& queues, std::uint32_t rank, queue_report report) {
   queues.ranks.push_back({rank, process_id{1000 + rank}, std::move(report)});
-  queues.doing.emplace_back();
-  queues.pml.emplace_back();
 }
 
 /// The ranks of one agent in a job of `world` ranks, each with three communicators.
-node_queues usual_ranks(std::uint32_t first, std::uint32_t count, std::size_t world) {
+group_queues usual_ranks(std::uint32_t first, std::uint32_t count, std::size_t world) {
   const group_members all = counted_from(0, world);
-  node_queues queues;
+  group_queues queues;
   for (std::uint32_t rank = first; rank < first + count; ++rank) {
     queue_report report;
     report.communicators = {communicator(0, all), communicator(1, {std::int64_t{rank}}),
@@ -187,16 +187,16 @@ queue_report full_report(std::uint32_t rank) {
   return report;
 }
 
-node_queues read_again(const node_queues& queues) {
+group_queues read_again(const group_queues& queues) {
   const auto bytes = encode(answer{1, rank_set(1), {}, queues});
   REQUIRE(bytes.size() <= most_bytes);
   auto back = decode(bytes);
   INFO((back ? "" : back.error().message));
   REQUIRE(back.has_value());
-  return std::get<node_queues>(std::move(*std::get<answer>(*back).what));
+  return std::get<group_queues>(std::move(*std::get<answer>(*back).what));
 }
 
-bool is_shortened(const rank_queues& rank) {
+bool is_shortened(const rank_report& rank) {
   return rank.report && rank.report->problems.size() == 1 && rank.report->problems[0].code == error_code::limit &&
          rank.report->problems[0].message.find("more than there is room for") != std::string::npos;
 }
@@ -205,11 +205,11 @@ bool is_shortened(const rank_queues& rank) {
 
 TEST_CASE("reducer: a job of 20,000 ranks keeps all reports, and each group once") {
   constexpr std::uint32_t ranks = 20'000, of_one_agent = 2'000;
-  answer_body all = node_queues{};
+  answer_body all = group_queues{};
   for (std::uint32_t first = 0; first < ranks; first += of_one_agent)
     merge(all, read_again(usual_ranks(first, of_one_agent, ranks)));
   // Encoded and decoded, as between an agent and its parent.
-  const node_queues seen = read_again(std::get<node_queues>(all));
+  const group_queues seen = read_again(std::get<group_queues>(all));
   REQUIRE(seen.ranks.size() == ranks);
   const group_members world = counted_from(0, ranks);
   std::set<const void*> lists;
@@ -236,18 +236,18 @@ TEST_CASE("reducer: a job of 20,000 ranks keeps all reports, and each group once
 
 TEST_CASE("reducer: if reports are too large together, the largest are shortened, and only these have a problem") {
   constexpr std::uint32_t nodes = 12;
-  answer_body all = node_queues{};
+  answer_body all = group_queues{};
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    node_queues part = usual_ranks(10 * node, 9, 10 * nodes);
+    group_queues part = usual_ranks(10 * node, 9, 10 * nodes);
     add_rank(part, 10 * node + 9, full_report(10 * node + 9));
     merge(all, std::move(part));
-    auto& merged = std::get<node_queues>(all);
+    auto& merged = std::get<group_queues>(all);
     REQUIRE(keep_within(merged, UINT64_MAX) <= most_bytes_of(merged.ranks.size()));
   }
-  const auto& seen = std::get<node_queues>(all);
+  const auto& seen = std::get<group_queues>(all);
   REQUIRE(seen.ranks.size() == 10 * nodes);
   std::size_t shortened = 0;
-  for (const rank_queues& rank : seen.ranks) {
+  for (const rank_report& rank : seen.ranks) {
     CAPTURE(rank.rank);
     REQUIRE(rank.report.has_value());
     if (is_shortened(rank)) ++shortened;
@@ -261,28 +261,28 @@ TEST_CASE("reducer: if reports are too large together, the largest are shortened
 
 TEST_CASE("reducer: message queues that do not fit into a message are sent shortened, also in several parts") {
   sent_answers sent;
-  std::vector<node_queues> came;
+  std::vector<group_queues> came;
   const auto send = [&](const answer& part) {
     const auto bytes = encode(part);
     if (bytes.size() > most_bytes) return false;
-    came.push_back(std::get<node_queues>(std::move(*std::get<answer>(decode(bytes).value()).what)));
+    came.push_back(std::get<group_queues>(std::move(*std::get<answer>(decode(bytes).value()).what)));
     return true;
   };
   std::uint64_t kept = 0;
   std::vector<answer> said;
   for (std::uint32_t part = 0; part < 3; ++part) {
-    node_queues queues = usual_ranks(100 * part, 10, 1000);
+    group_queues queues = usual_ranks(100 * part, 10, 1000);
     for (std::uint32_t rank = 100 * part + 50; rank < 100 * part + 56; ++rank)
       add_rank(queues, rank, full_report(rank));
     said.push_back({1, rank_set(part), {}, std::move(queues)});
     REQUIRE(sent.send(said.back(), send));
-    kept += keep_within(std::get<node_queues>(*said.back().what), UINT64_MAX);
+    kept += keep_within(std::get<group_queues>(*said.back().what), UINT64_MAX);
   }
   CHECK(kept <= most_bytes_of(3 * 16));
   REQUIRE(came.size() == 3);
-  for (const node_queues& part : came) {
+  for (const group_queues& part : came) {
     REQUIRE(part.ranks.size() == 16);
-    for (const rank_queues& rank : part.ranks) {
+    for (const rank_report& rank : part.ranks) {
       CAPTURE(rank.rank);
       CHECK(is_shortened(rank) == (rank.rank % 100 >= 50));
       REQUIRE(rank.report.has_value());

@@ -82,7 +82,7 @@ class tree_of_programs {
 /// Checks that each agent has answered or was killed.
 void check(const collected_answer& seen, const rank_set& killed) {
   rank_set told;
-  if (seen.what) told = std::get<stacks_part>(*seen.what).taken;
+  if (seen.what) told = std::get<group_stacks>(*seen.what).taken;
   for (const agent_problem& missing : seen.missing) {
     const std::uint32_t rank = missing.agent - 1;
     INFO("node " << rank << ": " << missing.why.message);

@@ -34,7 +34,7 @@ inline call_tree some_tree() {
   return tree;
 }
 
-inline node_queues some_queues() {
+inline group_queues some_queues() {
   queue_operation operation;
   operation.desired = {false, 1, 5};
   operation.tag = 42;
@@ -59,11 +59,9 @@ inline node_queues some_queues() {
   report.missing = {{"MPIR_Comm", "context"}};
   report.notes = {"a note"};
   report.problems = {error{error_code::limit, "too many"}.with_errno(12).at(target_address{4096}).on("/x")};
-  node_queues queues;
-  queues.ranks.push_back({1, process_id{11}, report});
+  group_queues queues;
+  queues.ranks.push_back({1, process_id{11}, report, {mpi_call_kind::receive, "MPI_Recv", true}, "ob1"});
   queues.ranks.push_back({4, process_id{14}, fail(error_code::process_gone, "has ended")});
-  queues.doing = {{mpi_call_kind::receive, "MPI_Recv", true}, {}};
-  queues.pml = {"ob1", std::nullopt};
   queues.held_for = std::chrono::microseconds{1234};
   queues.notes = {"types from a carrier"};
   return queues;
@@ -143,30 +141,31 @@ inline std::vector<agents::message> sample_messages() {
   const peer_address somebody{{"tcp://10.0.0.1:4000", "tcp://[fe80::1]:4000"}, curve_key{std::byte{7}, std::byte{9}}};
   const error why = error{error_code::permission, "not permitted"}.with_errno(1);
   rank_set ranks = rank_set::parse("0-3,7").value();
-  stacks_part stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
-  return {hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
-          assignment{
-              4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
-          welcome{},
-          goodbye{},
-          ask{1, 5000, ask_hold{}},
-          ask{2, 5000, ask_release{leave::stopped}},
-          ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {"/opt/debug"}}},
-          ask{4, 5000, ask_queues{some_queue_options()}},
-          answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
-          answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
-          answer{3, ranks, {}, std::move(stacks)},
-          answer{4, rank_set{1}, {}, some_queues()},
-          answer{5, {}, {{2, why}}, std::nullopt},
-          heartbeat{3, 1000000},
-          ask{6, 5000,
-              ask_visits{
-                  {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
-          answer{6, rank_set{2}, {}, some_visits()},
-          finish_early{6},
-          goodbye{why},
-          ask{7, 5000, ask_gates{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}, {"/opt/debug"}}},
-          answer{7, ranks, {}, gates_part{ranks, rank_set{8}, {{rank_set(9), why}}}}};
+  group_stacks stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
+  return {
+      hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
+      assignment{
+          4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
+      welcome{},
+      goodbye{},
+      ask{1, 5000, ask_hold{}},
+      ask{2, 5000, ask_release{leave::stopped}},
+      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {{"/opt/debug"}}}},
+      ask{4, 5000, ask_queues{some_queue_options()}},
+      answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
+      answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
+      answer{3, ranks, {}, std::move(stacks)},
+      answer{4, rank_set{1}, {}, some_queues()},
+      answer{5, {}, {{2, why}}, std::nullopt},
+      heartbeat{3, 1000000},
+      ask{6, 5000,
+          ask_visits{
+              {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
+      answer{6, rank_set{2}, {}, some_visits()},
+      finish_early{6},
+      goodbye{why},
+      ask{7, 5000, ask_gates{{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}}, {{"/opt/debug"}}}},
+      answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}}};
 }
 
 }  // namespace mpiacq::test

@@ -34,7 +34,7 @@ std::uint64_t bytes_of(std::uint32_t count) {
   const std::uint64_t before = nodes.front().bytes_received();
   const collected_answer all = nodes.stacks();
   REQUIRE(all.missing.empty());
-  const auto& seen = std::get<stacks_part>(*all.what);
+  const auto& seen = std::get<group_stacks>(*all.what);
   CHECK(seen.tree[call_tree::root].ranks.count() == count * fake_tree::ranks_each);
   CHECK(seen.tree.size() == 7);
   CHECK(nodes.front().direct() == std::min(count, fan_out));
@@ -119,7 +119,7 @@ TEST_CASE("scale: an agent that owes no answer receives few heartbeats and sends
   std::thread agent([&] {
     const auto waits = [&](const question&, const answer_terms&) {
       may_answer.acquire();
-      return answer_body(stacks_part{});
+      return answer_body(group_stacks{});
     };
     static_cast<void>(agents::agent_process::run(
         front.order(), [&](const auto&) { return answerer(waits); }, -1));

@@ -22,11 +22,11 @@ constexpr auto ends_at_once = "echo end >> $folder/log\n";
 constexpr auto no_step = "echo 'srun: error: no step for you' >&2\nexit 1\n";
 
 /// All three ways: a running starter without MPIR's variables, a Slurm job id, and ssh.
-job_ranks_options all_ways(const fake_ssh& ssh, const live_process& starter) {
-  job_ranks_options options = ssh.options();
-  options.agents.start = agent_start::automatic;
-  options.agents.starter = starter.pid();
-  options.agents.job_id = "7";
+rank_options all_ways(const fake_ssh& ssh, const live_process& starter) {
+  rank_options options = ssh.options();
+  options.agents->start = agent_start::automatic;
+  options.agents->starter = starter.pid();
+  options.agents->job_id = "7";
   return options;
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("agents' ways: the starter, then Slurm, then ssh are tried, and an unr
   const live_process starter({"cat"});
   const auto ranks = reach(job, all_ways(ssh, starter));
   REQUIRE(ranks->nodes()[0].why.has_value());
-  const std::string& why = ranks->nodes()[0].why->message;
+  const std::string why = ranks->nodes()[0].why->message;
   INFO(why);
   // The last way that was tried comes first.
   CHECK(in_order(why, {"no route to away", "before that", "srun ended with status 1: srun: error: no step for you",

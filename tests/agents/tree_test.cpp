@@ -53,10 +53,10 @@ TEST_CASE("agents: a deadlock between nodes is found in their queues") {
   const auto agents = start_all(nodes);
   const collected_answer queues = nodes.ask(trusting());
   REQUIRE(queues.what.has_value());
-  const auto& seen = std::get<node_queues>(*queues.what);
+  const auto& seen = std::get<group_queues>(*queues.what);
   REQUIRE(seen.ranks.size() == 4);
-  for (const rank_queues& rank : seen.ranks) CHECK(is_whole(rank));
-  const queue_waits waits = find_waits(seen.ranks, seen.doing);
+  for (const rank_report& rank : seen.ranks) CHECK(is_whole(rank));
+  const queue_waits waits = find_waits(seen.ranks);
   REQUIRE(waits.deadlocks.size() == 1);
   CHECK(waits.deadlocks[0].ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
@@ -68,7 +68,7 @@ TEST_CASE("agents: a tree of three levels merges stacks on the way") {
   for (int time = 0; time < 3; ++time) {
     const collected_answer stacks = nodes.ask(ask_stacks{});
     REQUIRE(stacks.missing.empty());
-    const auto& seen = std::get<stacks_part>(*stacks.what);
+    const auto& seen = std::get<group_stacks>(*stacks.what);
     CHECK(seen.taken.text() == "0-6");
     CHECK(seen.tree[call_tree::root].ranks.text() == "0-6");
     // All ranks are in the same call, which is one node of the tree.
@@ -88,7 +88,7 @@ TEST_CASE("agents: only the selected ranks are examined") {
   some.how.ranks = rank_selection::parse("1-2").value();
   const collected_answer stacks = nodes.ask(some);
   CHECK(stacks.missing.empty());
-  CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "1-2");
+  CHECK(std::get<group_stacks>(*stacks.what).taken.text() == "1-2");
 }
 
 TEST_CASE("agents: a node that is not part of the job gets no agent") {
@@ -120,7 +120,7 @@ TEST_CASE("agents: an agent that ends is reported, and the others answer") {
   const auto& names = nodes.front().agents()[stacks.missing[0].agent - 1].names;
   CHECK(names.given == "n1");
   CHECK_THAT(stacks.missing[0].why.message, ContainsSubstring("its agent has ended"));
-  CHECK(std::get<stacks_part>(*stacks.what).taken.text() == "0,2");
+  CHECK(std::get<group_stacks>(*stacks.what).taken.text() == "0,2");
 }
 
 TEST_CASE("agents: an agent with a wrong key, another run's secret or no secret ends with that reason") {

@@ -10,8 +10,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 
@@ -114,7 +113,7 @@ TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_d
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     CHECK(outcomes[i].rank == chosen[i]);
     CHECK(outcomes[i].pid.value() == ranks[chosen[i]]);
-    CHECK(outcomes[i].held.has_value());
+    CHECK(outcomes[i].state == hold_state::held);
   }
   CHECK(subject->rank_states() == std::vector<rank_state>{rank_state::held, rank_state::running, rank_state::held,
                                                           rank_state::held, rank_state::running});
@@ -125,7 +124,7 @@ TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_d
     CHECK(being_debugged(starter, i) == (is_chosen ? 1 : 0));
   }
   // Again changes nothing.
-  for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+  for (const rank_hold& outcome : subject->hold_ranks()) CHECK(outcome.state == hold_state::held);
 
   REQUIRE(subject->detach(leave::running).has_value());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -138,7 +137,7 @@ TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_d
   check_end(starter);
 }
 
-TEST_CASE("look_into reads ranks that the job holds, and they stay held") {
+TEST_CASE("job::ranks reads ranks that the job holds, and they stay held") {
   running_starter starter({"checked", "--rank", "checked_rank_debugged", "--ranks", "4", "--hold", "--exit", "3"});
   starter.ready();
   const auto ranks = starter.ranks();
@@ -146,32 +145,33 @@ TEST_CASE("look_into reads ranks that the job holds, and they stay held") {
   options.ranks = *rank_selection::parse("0-1");
   const auto subject = attached_to(starter.id(), std::move(options));
   expect<job_attached>(*subject);
-  for (const rank_outcome& outcome : subject->hold_ranks()) REQUIRE(outcome.held.has_value());
-  auto inside = subject->look_into({}, {});
+  for (const rank_hold& outcome : subject->hold_ranks()) REQUIRE(outcome.state == hold_state::held);
+  auto inside = subject->ranks();
   REQUIRE(inside.has_value());
   // Ranks 0 and 1 are the job's, ranks 2 and 3 are held for this look.
-  for (const rank_hold& hold : (*inside)->hold()) {
+  for (const rank_hold& hold : inside->hold()) {
     INFO(hold.rank << ": " << (hold.why ? hold.why->message : std::string()));
     CHECK(hold.state == hold_state::held);
   }
-  for (const auto& threads : (*inside)->registers()) {
+  for (const auto& threads : inside->registers()) {
     REQUIRE(threads.has_value());
     CHECK(threads->size() == 1);
   }
-  for (const auto& released : (*inside)->release()) CHECK(released.has_value());
+  for (const auto& released : inside->release()) CHECK(released.has_value());
   for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
 
-  const node_stacks stacks = (*inside)->stacks();
-  REQUIRE(stacks.ranks.size() == 4);
-  for (const rank_stacks& rank : stacks.ranks) {
-    INFO(rank.rank << ": " << (rank.taken ? std::string() : rank.taken.error().message));
-    REQUIRE(rank.taken.has_value());
-    const auto& frames = rank.threads.at(0).frames;
-    CHECK(std::any_of(frames.begin(), frames.end(),
-                      [](const auto& frame) { return frame.place->function.find("MPI_Init") != std::string::npos; }));
+  const group_stacks stacks = inside->stacks();
+  for (const refused_ranks& refused : stacks.refused)
+    UNSCOPED_INFO(refused.ranks.text() << ": " << refused.why.message);
+  CHECK(stacks.taken.text() == "0-3");
+  rank_set in_init;
+  for (call_tree::node_number i = 1; i < stacks.tree.size(); ++i) {
+    const auto& frame = stacks.tree[i];
+    if (frame.place && frame.place->function.find("MPI_Init") != std::string::npos) in_init.add(frame.ranks);
   }
+  CHECK(in_init.text() == "0-3");
   for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
-  inside->reset();
+  inside = fail(error_code::invalid_argument, "ended");
   for (std::size_t i = 0; i < ranks.size(); ++i) CHECK(is_held(ranks[i]) == (i < 2));
   CHECK(being_debugged(starter, 0) == 1);
   REQUIRE(subject->detach(leave::running).has_value());
@@ -186,7 +186,7 @@ TEST_CASE("a tool that is silent for longer than hold_limit loses its job, and t
   options.hold_limit = std::chrono::milliseconds(300);
   const auto subject = attached_to(starter.id(), std::move(options));
   expect<job_attached>(*subject);
-  for (const rank_outcome& outcome : subject->hold_ranks()) REQUIRE(outcome.held.has_value());
+  for (const rank_hold& outcome : subject->hold_ranks()) REQUIRE(outcome.state == hold_state::held);
   // This program says nothing more.
   for (const pid_t rank : starter.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
   CHECK(comes_true([&] { return runs_freely(starter.pid()); }));
@@ -213,7 +213,7 @@ TEST_CASE("a job without a hold_limit stays stopped while the tool is silent") {
 }
 
 TEST_CASE("a look at a job distinguishes an unused pid from a process that has ended") {
-  const auto nobody = look_at_job(process_id{999'999'999});
+  const auto nobody = job::find(process_id{999'999'999});
   REQUIRE_FALSE(nobody.has_value());
   CHECK(nobody.error().code == error_code::not_found);
   const pid_t child = ::fork();
@@ -221,7 +221,7 @@ TEST_CASE("a look at a job distinguishes an unused pid from a process that has e
   if (child == 0) ::_exit(0);
   siginfo_t info{};
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
-  const auto zombie = look_at_job(process_id{child});
+  const auto zombie = job::find(process_id{child});
   REQUIRE_FALSE(zombie.has_value());
   CHECK(zombie.error().code == error_code::process_gone);
   ::waitpid(child, nullptr, 0);
@@ -231,14 +231,14 @@ TEST_CASE("without a free descriptor the error names the descriptors, and not a 
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   // UBSan opens a pipe when it sees an object of a class with virtual functions for the first time.
-  CHECK_FALSE(look_at_job(process_id{999'999'999}));
-  CHECK(look_at_job(starter.id()));
+  CHECK_FALSE(job::find(process_id{999'999'999}));
+  CHECK(job::find(starter.id()));
   CHECK(tracer::create());
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit none{3, before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  const auto looked = look_at_job(starter.id());
+  const auto looked = job::find(starter.id());
   const auto traced = tracer::create();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE_FALSE(looked.has_value());
@@ -257,7 +257,7 @@ TEST_CASE("resume releases the held ranks with the starter, and they can be held
   const auto subject = attached_to(starter.id());
   expect<job_attached>(*subject);
   for (int round = 0; round < 3; ++round) {
-    for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+    for (const rank_hold& outcome : subject->hold_ranks()) CHECK(outcome.state == hold_state::held);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       CHECK(is_held(ranks[i]));
       CHECK(being_debugged(starter, i) == 1);
@@ -282,7 +282,7 @@ TEST_CASE("a starter that is rank 0 is held once, as the starter") {
   CHECK(subject->starter().is_rank);
   const auto outcomes = subject->hold_ranks();
   REQUIRE(outcomes.size() == 4);
-  for (const rank_outcome& outcome : outcomes) CHECK(outcome.held.has_value());
+  for (const rank_hold& outcome : outcomes) CHECK(outcome.state == hold_state::held);
   CHECK(subject->rank_states() == std::vector<rank_state>(4, rank_state::held));
   REQUIRE(subject->detach(leave::stopped).has_value());
   // The stop signal is delivered when each process is scheduled next.
@@ -300,10 +300,10 @@ TEST_CASE("remote ranks, dead ranks and ranks of another tool each have their ow
   const auto remote = attached_to(elsewhere.id());
   expect<job_attached>(*remote);
   CHECK(remote->rank_states() == std::vector<rank_state>(4, rank_state::remote));
-  for (const rank_outcome& outcome : remote->hold_ranks()) {
-    REQUIRE_FALSE(outcome.held.has_value());
-    CHECK(outcome.held.error().code == error_code::unsupported);
-    CHECK_THAT(outcome.held.error().message, ContainsSubstring("no-host-of-ours"));
+  for (const rank_hold& outcome : remote->hold_ranks()) {
+    REQUIRE(outcome.state != hold_state::held);
+    CHECK(outcome.why->code == error_code::unsupported);
+    CHECK_THAT(outcome.why->message, ContainsSubstring("no-host-of-ours"));
   }
   // Their numbers are numbers of this node too, and those processes are left alone.
   for (const pid_t rank : elsewhere.ranks()) CHECK(runs_freely(rank));
@@ -315,9 +315,9 @@ TEST_CASE("remote ranks, dead ranks and ranks of another tool each have their ow
   const auto first = attached_to(starter.id());
   expect<job_attached>(*first);
   const auto outcomes = first->hold_ranks();
-  CHECK(outcomes[0].held.has_value());
-  REQUIRE_FALSE(outcomes[1].held.has_value());
-  CHECK(outcomes[1].held.error().code == error_code::process_gone);
+  CHECK(outcomes[0].state == hold_state::held);
+  REQUIRE(outcomes[1].state != hold_state::held);
+  CHECK(outcomes[1].why->code == error_code::process_gone);
   CHECK(first->rank_states()[1] == rank_state::gone);
   const auto second = job::attach(starter.id());
   REQUIRE_FALSE(second.has_value());
@@ -394,7 +394,7 @@ TEST_CASE("the destructor of a job releases the starter and the held ranks") {
   starter.ready();
   {
     const auto subject = attached_to(starter.id());
-    for (const rank_outcome& outcome : subject->hold_ranks()) CHECK(outcome.held.has_value());
+    for (const rank_hold& outcome : subject->hold_ranks()) CHECK(outcome.state == hold_state::held);
   }
   CHECK(runs_freely(starter.pid()));
   for (std::size_t i = 0; i < 4; ++i) {

@@ -47,7 +47,7 @@ TEST_CASE("a core's table is read in every width and byte order") {
       CHECK(job.processes->host_name(i) == "node7");
       CHECK(job.processes->executable_name(i) == "/opt/app");
       CHECK(job.states[i] == rank_state::remote);
-      CHECK_FALSE(job.is_local[i]);
+      CHECK_FALSE(job.locality.is_local(i));
     }
   }
 }
@@ -97,7 +97,7 @@ TEST_CASE("an entry whose pid now belongs to another program is gone") {
   made.pids = {1, 4194303};
   const core_table job = read(made);
   REQUIRE(job.processes);
-  CHECK(job.is_local[0]);
+  CHECK(job.locality.is_local(0));
   CHECK(job.states[0] == rank_state::gone);
   CHECK(job.states[1] == rank_state::gone);
 }

@@ -5,7 +5,6 @@
 
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/job/job_view.hpp"
 #include "patience.hpp"
 #include "reference_job.hpp"
 
@@ -154,15 +153,15 @@ TEST_CASE("held ranks of an MPI2DD job are left stopped or running, as detach as
   if (followed_before) REQUIRE(subject->resume().has_value());
   const auto outcomes = subject->hold_ranks();
   REQUIRE(outcomes.size() == 2);
-  for (const rank_outcome& outcome : outcomes) {
-    CHECK(outcome.held.has_value());
+  for (const rank_hold& outcome : outcomes) {
+    CHECK(outcome.state == hold_state::held);
     CHECK(process_state(outcome.pid.value()) == 't');
   }
   CHECK(subject->rank_states()[2] == rank_state::held);
   CHECK(subject->rank_states()[0] == rank_state::running);
   const auto how = GENERATE(leave::running, leave::stopped);
   REQUIRE(subject->detach(how).has_value());
-  for (const rank_outcome& outcome : outcomes) {
+  for (const rank_hold& outcome : outcomes) {
     const char state = how == leave::stopped ? 'T' : 'S';
     CHECK(comes_true([&] { return process_state(outcome.pid.value()) == state; }));
     ::kill(static_cast<pid_t>(outcome.pid.value()), SIGCONT);
@@ -205,12 +204,12 @@ TEST_CASE("a look at an MPI2DD job stops no process and writes nothing") {
   job.ready();
   const bool from_rank = GENERATE(false, true);
   const pid_t named = from_rank ? job.rank("w0", 0) : job.pid();
-  const auto view = look_at_job(process_id{named});
+  const auto view = job::find(process_id{named});
   INFO((view ? "" : view.error().message));
   REQUIRE(view.has_value());
   CHECK(view->starter.pid == process_id{job.pid()});
   CHECK(pids_of(*view->processes) == ranks_of(job));
-  CHECK(view->is_local == std::vector<bool>(4, true));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(view->is_local(i));
   CHECK(job.look(job.pid()).debugger_flags == 0);
   CHECK(job.look(job.rank("w0", 0)).debugger_flags == 0);
   CHECK(job.end() == 0);

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "mpi2dd_job.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -109,16 +109,17 @@ TEST_CASE("stacks of followed ranks are taken, and no event is lost") {
                     "spawn=1{spawn=1}", "1/spawn=1"});
   std::size_t looks = 0;
   job.at_each_event([&] {
-    auto ranks = job.subject().look_into({}, {});
+    auto ranks = job.subject().ranks();
     REQUIRE(ranks.has_value());
-    const auto seen = (*ranks)->stacks();
-    CHECK(seen.ranks.size() == job.subject().processes()->size());
-    for (const rank_stacks& rank : seen.ranks) {
+    const group_stacks seen = ranks->stacks();
+    rank_set all = seen.taken;
+    for (const refused_ranks& refused : seen.refused) {
       // One that has just ended is in the tables still.
-      if (!rank.taken && rank.taken.error().code == error_code::process_gone) continue;
-      CHECK(rank.taken.has_value());
-      CHECK_FALSE(rank.threads.empty());
+      CHECK(refused.why.code == error_code::process_gone);
+      all.add(refused.ranks);
     }
+    CHECK(all.count() == job.subject().processes()->size());
+    CHECK(seen.tree[call_tree::root].ranks == seen.taken);
     ++looks;
   });
   job.run();

@@ -10,9 +10,6 @@
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_graph.hpp"
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
 #include "running_starter.hpp"
 
 namespace {
@@ -129,41 +126,33 @@ TEST_CASE("no memory: launching a job fails, and no exception leaves the library
 
 TEST_CASE("no memory: a look at ranks fails, and the ranks run on") {
   const queue_job job;
-  const auto view = look_at_job(job.id());
+  const auto view = job::find(job.id());
   REQUIRE(view.has_value());
-  const process_table& table = *view->processes;
-  const node_ranks_options local;
-  const job_ranks_options all;
+  const rank_options all;
   CHECK(times_told([&] {
           begin_failing();
-          const auto ranks = node_ranks::create(table, {}, local);
+          const auto ranks = view->ranks(all);
           const long left = end_failing();
           return attempt{!ranks && is_out_of_memory(ranks.error()), left};
         }) > 0);
   CHECK(times_told([&] {
-          begin_failing();
-          const auto ranks = job_ranks::create(table, {}, all);
-          const long left = end_failing();
-          return attempt{!ranks && is_out_of_memory(ranks.error()), left};
-        }) > 0);
-  CHECK(times_told([&] {
-          const auto ranks = node_ranks::create(table, {}, local);
+          auto ranks = view->ranks(all);
           REQUIRE(ranks.has_value());
           const stack_options how;
           begin_failing();
-          const node_stacks seen = (*ranks)->stacks(how);
+          const group_stacks seen = ranks->stacks(how);
           const long left = end_failing();
           // They run while `ranks` is there.
           CHECK(job.ranks_run());
           return attempt{any_out_of_memory(seen.problems), left};
         }) > 0);
   CHECK(times_told([&] {
-          const auto ranks = node_ranks::create(table, {}, local);
+          auto ranks = view->ranks(all);
           REQUIRE(ranks.has_value());
           rank_queue_options how;
           how.host.trust_library = true;
           begin_failing();
-          const node_queues seen = (*ranks)->queues(how);
+          const group_queues seen = ranks->queues(how);
           const long left = end_failing();
           CHECK(job.ranks_run());
           return attempt{any_out_of_memory(seen.problems), left};

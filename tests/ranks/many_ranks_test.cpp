@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 
 using namespace mpiacq;
 

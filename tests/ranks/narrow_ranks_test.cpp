@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "live_process.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "catch.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
+#include "node_ranks.hpp"
 #include "running_starter.hpp"
 #include "worker_pool.hpp"
 
@@ -56,17 +57,17 @@ TEST_CASE("the queues of all ranks, and what each is doing, are of one moment") 
   const queue_ranks job({{"receive:world:1:7:64", "in:MPI_Recv"}, {"send:world:0:7:64", "in:MPI_Ssend"}, {}});
   const auto node = job.node();
   for (int time = 0; time < 3; ++time) {
-    const node_queues seen = node->queues(trusting());
+    const group_queues seen = node->queues(trusting());
     REQUIRE(seen.ranks.size() == 3);
-    for (const rank_queues& rank : seen.ranks) {
+    for (const rank_report& rank : seen.ranks) {
       INFO((rank.report ? "" : rank.report.error().message));
       CHECK(is_whole(rank));
     }
-    CHECK(seen.doing[0].function == "MPI_Recv");
-    CHECK(seen.doing[1].function == "MPI_Ssend");
-    CHECK(seen.doing[2].kind == mpi_call_kind::none);
+    CHECK(seen.ranks[0].doing.function == "MPI_Recv");
+    CHECK(seen.ranks[1].doing.function == "MPI_Ssend");
+    CHECK(seen.ranks[2].doing.kind == mpi_call_kind::none);
     CHECK(seen.held_for.count() > 0);
-    CHECK(find_waits(seen.ranks, seen.doing).pairs.size() == 1);
+    CHECK(find_waits(seen.ranks).pairs.size() == 1);
     CHECK(node->held_count() == 0);
     for (const std::size_t rank : {0U, 1U, 2U}) CHECK(runs_freely(job.pid(rank)));
   }
@@ -88,7 +89,7 @@ TEST_CASE("what goes wrong with one rank's queues is said of that rank") {
   const auto node = job.node();
   ::kill(job.pid(3), SIGKILL);
   REQUIRE(comes_true([&] { return status_of(job.pid(3), "State").find('Z') == 0; }));
-  const node_queues seen = node->queues(trusting());
+  const group_queues seen = node->queues(trusting());
   REQUIRE(seen.ranks.size() == 4);
   CHECK(is_whole(seen.ranks[0]));
   REQUIRE(!seen.ranks[1].report);
@@ -104,7 +105,7 @@ TEST_CASE("a file of types that is none is said of every rank, and nobody is hel
   const queue_ranks job({{}, {}});
   auto how = trusting();
   how.types.file = "/nowhere/types";
-  for (const rank_queues& rank : job.node()->queues(how).ranks) {
+  for (const rank_report& rank : job.node()->queues(how).ranks) {
     REQUIRE(!rank.report);
     CHECK_THAT(rank.report.error().message, ContainsSubstring("/nowhere/types"));
   }

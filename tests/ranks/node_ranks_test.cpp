@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // A node's ranks: held together, each with its own outcome, and nobody held who is no rank.
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "node_ranks.hpp"
 
 #include <csignal>
 

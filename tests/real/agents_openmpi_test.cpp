@@ -5,8 +5,8 @@
 
 #include <sys/stat.h>
 
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "openmpi.hpp"
 #include "patience.hpp"
 #include "running_job.hpp"
@@ -96,19 +96,19 @@ TEST_CASE("Open MPI: agents that cannot be run, or end at once, do the job no ha
   running_job job(mpirun_line(2, {"--exit", "3"}), 2);
   REQUIRE(job.ranks().size() == 2);
   const std::string said = job.out();
-  const auto view = look_at_job(process_id{job.pid()}, {}, clock::now() + patience);
+  const auto view = job::find(process_id{job.pid()}, {}, clock::now() + patience);
   REQUIRE(view.has_value());
   CHECK(view->facts.can_launch_daemons);
-  job_ranks_options options;
-  options.agents.start = agent_start::mpir;
-  options.agents.starter = process_id{job.pid()};
-  options.agents.everywhere = true;
-  options.agents.program = folder.path("agent");
-  options.agents.start_limit = std::chrono::milliseconds(500);
-  const auto ranks = job_ranks::create(*view->processes, {}, options);
+  rank_options options;
+  options.agents->start = agent_start::mpir;
+  options.agents->starter = process_id{job.pid()};
+  options.agents->everywhere = true;
+  options.agents->program = folder.path("agent");
+  options.agents->start_limit = std::chrono::milliseconds(500);
+  const auto ranks = view->ranks(options);
   REQUIRE(ranks.has_value());
-  REQUIRE((*ranks)->nodes().size() == 1);
-  REQUIRE((*ranks)->nodes()[0].why.has_value());
-  CHECK_THAT((*ranks)->nodes()[0].why->message, ContainsSubstring("no agent has come from"));
+  REQUIRE(ranks->nodes().size() == 1);
+  REQUIRE(ranks->nodes()[0].why.has_value());
+  CHECK_THAT(ranks->nodes()[0].why->message, ContainsSubstring("no agent has come from"));
   check_left_alone(job, said);
 }

@@ -8,8 +8,8 @@
 #include "catch.hpp"
 #include "live_cluster.hpp"
 #include "live_process.hpp"
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "patience.hpp"
 #include "running_job.hpp"
 #include "slurm.hpp"
@@ -36,15 +36,15 @@ std::size_t secrets_there() {
   return static_cast<std::size_t>(std::atoi(found.out.c_str()));
 }
 
-job_ranks_options by_slurm(const job_view& job) {
-  job_ranks_options options;
-  options.agents.start = agent_start::slurm;
-  options.agents.everywhere = true;  // both nodes are this machine
-  options.agents.program = MPIACQ_AGENT;
-  options.agents.job_id = job.facts.job_id.value_or("");
+rank_options by_slurm(const job_description& job) {
+  rank_options options;
+  options.agents->start = agent_start::slurm;
+  options.agents->everywhere = true;  // both nodes are this machine
+  options.agents->program = MPIACQ_AGENT;
+  options.agents->job_id = job.facts.job_id.value_or("");
   const std::string conf = ::getenv("SLURM_CONF");
-  options.agents.munge_socket = conf.substr(0, conf.rfind('/')) + "/munge.socket";
-  options.agents.secret_folder = "/nowhere";
+  options.agents->munge_socket = conf.substr(0, conf.rfind('/')) + "/munge.socket";
+  options.agents->secret_folder = "/nowhere";
   return options;
 }
 
@@ -57,13 +57,13 @@ TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
   running_job job(srun_line(), 4);
   INFO(job.out());
   REQUIRE(job.ranks().size() == 4);
-  const auto view = look_at_job(process_id{job.pid()}, {}, clock::now() + patience);
+  const auto view = job::find(process_id{job.pid()}, {}, clock::now() + patience);
   REQUIRE(view.has_value());
   {
-    const auto made = job_ranks::create(*view->processes, {}, by_slurm(*view));
+    auto made = view->ranks(by_slurm(*view));
     INFO((made ? "" : made.error().message));
     REQUIRE(made.has_value());
-    job_ranks& ranks = **made;
+    rank_group& ranks = *made;
     REQUIRE(ranks.nodes().size() == 2);
     for (const job_node& node : ranks.nodes()) {
       INFO(node.host << ": " << (node.why ? node.why->message : ""));
@@ -72,7 +72,7 @@ TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
     for (const rank_hold& rank : ranks.hold()) CHECK(rank.state == hold_state::held);
     for (const auto& [rank, pid] : job.ranks()) CHECK(status_of_task("/proc/" + std::to_string(pid)).tracer != 0);
     for (const auto& outcome : ranks.release()) CHECK(outcome.has_value());
-    const job_stacks stacks = ranks.stacks();
+    const group_stacks stacks = ranks.stacks();
     CHECK(stacks.taken.text() == "0-3");
     CHECK(stacks.refused.empty());
     CHECK(agents_running() >= 2);

@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/job/job.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 
 using namespace mpiacq;
 
 namespace {
 
-void hold(job_ranks& ranks) {
+void hold(rank_group& ranks) {
   for (const rank_hold& rank : ranks.hold()) {
     std::cout << (rank.state == hold_state::held ? "held " : "not held ") << rank.rank;
     if (rank.why) std::cout << ": " << rank.why->message;
@@ -22,8 +22,8 @@ void hold(job_ranks& ranks) {
   }
 }
 
-void look(job_ranks& ranks) {
-  const job_stacks seen = ranks.stacks();
+void look(rank_group& ranks) {
+  const group_stacks seen = ranks.stacks();
   std::cout << "taken " << seen.taken.text() << "\n";
   for (const refused_ranks& refused : seen.refused)
     std::cout << "refused " << refused.ranks.text() << ": " << refused.why.message << "\n";
@@ -38,18 +38,18 @@ int complain(const error& why) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return EXIT_FAILURE;
-  const auto job = look_at_job(process_id{std::atoi(argv[2])}, {}, clock::now() + std::chrono::seconds(60));
+  const auto job = job::find(process_id{std::atoi(argv[2])}, {}, clock::now() + std::chrono::seconds(60));
   if (!job) return complain(job.error());
-  job_ranks_options options;
-  options.agents.program = argv[1];
-  options.agents.job_id = job->facts.job_id.value_or("");
-  const auto ranks = job_ranks::create(*job->processes, {}, options);
+  rank_options options;
+  options.agents->program = argv[1];
+  options.agents->job_id = job->facts.job_id.value_or("");
+  auto ranks = job->ranks(options);
   if (!ranks) return complain(ranks.error());
-  hold(**ranks);
+  hold(*ranks);
   std::cout << "ready" << std::endl;
   for (char command = 0; std::cin.get(command);) {
-    if (command == 's') look(**ranks);
-    if (command == 'r') static_cast<void>((*ranks)->release());
+    if (command == 's') look(*ranks);
+    if (command == 'r') static_cast<void>(ranks->release());
     std::cout << "ready" << std::endl;
   }
   return EXIT_SUCCESS;

@@ -120,17 +120,17 @@ TEST_CASE("Remote agents: a host that is cut off for good is named, and its agen
   check_left_alone(job);
 }
 
-TEST_CASE("Remote agents: one that is killed costs its own ranks, which go on") {
+TEST_CASE("Remote agents: an agent that is killed costs its own ranks their samples, and they run on") {
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, srun_on_hosts());
-  long_look look(job, "1000000");
+  long_look look(job, "80");
   for (const std::string& pid : agents_on(hosts, "h2")) CHECK(hosts.run("h2", {"kill", "-KILL", pid}).exit_code == 0);
-  interrupt_mpiacq(look);
   const json report = look.report();
   for (const json& rank : report.at("ranks")) {
     INFO(rank.dump());
+    if (rank.at("host") == "h2") CHECK(rank.at("samples") < 80);
     if (rank.at("host") == "h2") CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2"));
-    if (rank.at("host") != "h2") CHECK(rank.at("samples") > 0);
+    if (rank.at("host") != "h2") CHECK(rank.at("samples") == 80);
     if (rank.at("host") != "h2") CHECK(rank.at("problems").empty());
   }
   check_left_alone(job);

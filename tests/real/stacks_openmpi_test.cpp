@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "openmpi.hpp"
 #include "running_job.hpp"
 
@@ -231,15 +231,15 @@ TEST_CASE("Open MPI: ranks that MPI_Comm_spawn made are not taken for other proc
   for (const auto& [rank, pid] : job.ranks()) {
     all.push_back({static_cast<std::uint32_t>(rank), process_id{pid}, spawning});
   }
-  const auto ranks = node_ranks::create(all).value();
-  const auto held = ranks->hold();
+  auto ranks = rank_group::of_ranks(all).value();
+  const auto held = ranks.hold();
   for (std::size_t i = 0; i < 3; ++i) {
     INFO(i << ": " << (held[i].why ? held[i].why->message : ""));
     CHECK(held[i].state == hold_state::held);
   }
-  ranks->release();
+  ranks.release();
   // The first process was not spawned, and its launcher gave it another number.
-  const auto other_number = node_ranks::create({{1, all[0].pid, spawning}}).value();
-  CHECK(other_number->hold()[0].state == hold_state::replaced);
+  auto other_number = rank_group::of_ranks({{1, all[0].pid, spawning}}).value();
+  CHECK(other_number.hold()[0].state == hold_state::replaced);
   CHECK(job.finish().all_ranks_ended(3));
 }

@@ -8,8 +8,7 @@
 #include "catch.hpp"
 #include "mpiacq/check/check.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
 #include "victim.hpp"
@@ -45,7 +44,7 @@ TEST_CASE("a forked child's copy of a job ends, and the job goes on") {
   const auto event = subject->next(clock::now() + patience).value();
   REQUIRE(event);
   REQUIRE(std::holds_alternative<job_attached>(*event));
-  for (const rank_outcome& rank : subject->hold_ranks()) REQUIRE(rank.held);
+  for (const rank_hold& rank : subject->hold_ranks()) REQUIRE(rank.state == hold_state::held);
   CHECK(in_a_child([&] {
     const bool refused = !subject->detach() && !subject->resume();
     subject.reset();
@@ -67,7 +66,7 @@ TEST_CASE("a forked child's copy of a job ends, and the job goes on") {
 
 TEST_CASE("a forked child's copies of ranks and of a tracer end, and the ranks stay held") {
   const victim process;
-  auto ranks = node_ranks::of_processes(std::vector{process_id{process.pid()}}).value();
+  auto ranks = std::make_unique<rank_group>(rank_group::of_processes(std::vector{process_id{process.pid()}}).value());
   REQUIRE(ranks->hold()[0].state == hold_state::held);
   CHECK(in_a_child([&] {
     ranks.reset();
@@ -96,7 +95,7 @@ TEST_CASE("a forked child's copy of a job's ranks ends, and their agents' own pr
   starter.ready();
   auto subject = job::attach(starter.id()).value();
   REQUIRE(subject->next(clock::now() + patience).value());
-  auto ranks = job_ranks::create(*subject->processes()).value();
+  auto ranks = std::make_unique<rank_group>(subject->description().ranks().value());
   REQUIRE(ranks->hold()[0].state == hold_state::held);
   CHECK(in_a_child([&] {
     ranks.reset();

@@ -6,7 +6,7 @@
 
 #include "catch.hpp"
 #include "mpiacq/process/process_user.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "node/node_answers.hpp"
 #include "proc/process_state.hpp"
 #include "rank_identity.hpp"
@@ -84,15 +84,15 @@ TEST_CASE("ranks of another user are refused before anything is done to them") {
   NEEDS_TWO_USERS();
   const victim process;
   const std::string before = process.sleeps();
-  const auto ranks = node_ranks::create({rank_of(process, hostile_user)}).value();
-  const auto held = ranks->hold();
+  auto ranks = rank_group::of_ranks({rank_of(process, hostile_user)}).value();
+  const auto held = ranks.hold();
   CHECK(held[0].state == hold_state::not_permitted);
   CHECK_THAT(held[0].why->message, ContainsSubstring("belongs to user 0, not to the starter's user (12345)"));
-  CHECK_FALSE(ranks->stacks().ranks[0].taken);
-  CHECK_FALSE(ranks->queues().ranks[0].report);
+  CHECK(ranks.stacks().taken.empty());
+  CHECK_FALSE(ranks.queues().ranks[0].report);
   CHECK(process.sleeps() == before);
-  const auto own = node_ranks::create({rank_of(process, 0)}).value();
-  CHECK(own->hold()[0].state == hold_state::held);
+  auto own = rank_group::of_ranks({rank_of(process, 0)}).value();
+  CHECK(own.hold()[0].state == hold_state::held);
 }
 
 TEST_CASE("an agent is told the starter's user, and refuses other users' processes") {
@@ -130,13 +130,13 @@ TEST_CASE("a rank that has become a set-user-ID program since is not held any mo
   REQUIRE(process.next_line() == "ready");
   rank_process rank{0, process.pid(), {}};
   rank.user = user_id{hostile_user};
-  const auto ranks = node_ranks::create({rank}).value();
-  REQUIRE(ranks->hold()[0].state == hold_state::held);
-  (void)ranks->release();
+  auto ranks = rank_group::of_ranks({rank}).value();
+  REQUIRE(ranks.hold()[0].state == hold_state::held);
+  (void)ranks.release();
   process.tell('\n');
   REQUIRE(
       comes_true([&] { return status_of(static_cast<pid_t>(process.pid().value()), "Uid").starts_with("12345\t0"); }));
-  const auto held = ranks->hold();
+  const auto held = ranks.hold();
   CHECK(held[0].state == hold_state::not_permitted);
   CHECK_THAT(held[0].why->message, ContainsSubstring("set-user-ID"));
   CHECK(status_of(static_cast<pid_t>(process.pid().value()), "TracerPid") == "0");

@@ -14,7 +14,7 @@
 
 #include "catch.hpp"
 #include "descriptors/unique_fd.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "patience.hpp"
 #include "run_command.hpp"
 
@@ -73,7 +73,11 @@ exec sh -c "exec $*"
     how.start_limit = patience;
     return how;
   }
-  [[nodiscard]] job_ranks_options options() const { return {{}, agents()}; }
+  [[nodiscard]] rank_options options() const {
+    rank_options how;
+    how.agents = agents();
+    return how;
+  }
   /// Files of secrets that are still there.
   [[nodiscard]] std::size_t secrets() const {
     std::size_t count = 0;

@@ -15,11 +15,11 @@ namespace mpiacq::test {
 /// Writes the report of a table whose ranks are all on other nodes. Gives 0, or the errno of a write that failed.
 [[nodiscard]] inline int write_table_report(const process_table& table, bool json, int descriptor) {
   const std::vector<rank_state> states(table.size(), rank_state::remote);
-  const std::vector<bool> is_local(table.size(), false);
+  const entry_locality locality;
   tool::report_stream out(descriptor, false);
   if (json) {
     tool::json_writer document(out);
-    tool::write_processes(document, {table, states, is_local});
+    tool::write_processes(document, {table, states, locality});
   } else {
     out.write(tool::extent_text(table, {}) + "\n" + tool::table_text(table, states));
   }

@@ -20,13 +20,13 @@ TEST_CASE("agents whose ranks report without end stay bounded, and the front end
   how.host.trust_library = true;                        // fixtures lie below /tmp
   how.host.limits.call_time = std::chrono::minutes(1);  // the library's loops are long on a busy machine
   how.host.limits.process_time = std::chrono::minutes(3);
-  const node_queues queues = ranks->queues(how);
+  const group_queues queues = ranks->queues(how);
   // 12 reports with 16 MB of groups each would be 192 MB, and as much again while they become a message.
   const std::string peak = status_of(ssh.agent_of("n1"), "VmHWM");
   CAPTURE(peak);
   CHECK(std::stoul(peak) < 300'000);
   REQUIRE(queues.ranks.size() == hosts.size());
-  for (const rank_queues& rank : queues.ranks) {
+  for (const rank_report& rank : queues.ranks) {
     CAPTURE(rank.rank);
     INFO((rank.report ? "" : rank.report.error().message));
     REQUIRE(rank.report.has_value());
@@ -36,7 +36,7 @@ TEST_CASE("agents whose ranks report without end stay bounded, and the front end
     CHECK_THAT(problems, ContainsSubstring("this rank's queue library reported more than 24 MB"));
   }
   const std::size_t shortened =
-      static_cast<std::size_t>(std::count_if(queues.ranks.begin(), queues.ranks.end(), [](const rank_queues& rank) {
+      static_cast<std::size_t>(std::count_if(queues.ranks.begin(), queues.ranks.end(), [](const rank_report& rank) {
         return std::any_of(rank.report->problems.begin(), rank.report->problems.end(), [](const error& problem) {
           return problem.message.find("than there is room for") != std::string::npos;
         });

@@ -31,8 +31,7 @@ class made_job {
     std::vector<std::int64_t> all(size);
     std::iota(all.begin(), all.end(), 0);
     for (std::uint32_t i = 0; i < size; ++i) {
-      ranks_.push_back({i, process_id{1000 + i}, queue_report{}});
-      doing_.push_back({mpi_call_kind::none, "", false});
+      ranks_.push_back({i, process_id{1000 + i}, queue_report{}, {mpi_call_kind::none, "", false}});
     }
     add_communicator(1, "MPI_COMM_WORLD", all);
   }
@@ -77,11 +76,11 @@ class made_job {
     return *this;
   }
   made_job& in(std::uint32_t rank, const std::string& function) {
-    doing_[rank] = activity_in(function);
+    ranks_[rank].doing = activity_in(function);
     return *this;
   }
   made_job& threads(std::uint32_t rank) {
-    doing_[rank].other_threads = true;
+    ranks_[rank].doing.other_threads = true;
     return *this;
   }
   made_job& unreadable(std::uint32_t rank) {
@@ -91,20 +90,23 @@ class made_job {
 
   made_job& ended(std::uint32_t rank) {
     unreadable(rank);
-    doing_[rank] = {mpi_call_kind::ended, "", false};
+    ranks_[rank].doing = {mpi_call_kind::ended, "", false};
     return *this;
   }
 
   queue_communicator& communicator(std::uint32_t rank, std::size_t place) {
     return ranks_[rank].report->communicators[place];
   }
-  std::vector<rank_queues>& ranks() { return ranks_; }
-  [[nodiscard]] queue_waits waits() const { return find_waits(ranks_, doing_); }
-  [[nodiscard]] queue_waits waits_without_stacks() const { return find_waits(ranks_); }
+  std::vector<rank_report>& ranks() { return ranks_; }
+  [[nodiscard]] queue_waits waits() const { return find_waits(ranks_); }
+  [[nodiscard]] queue_waits waits_without_stacks() const {
+    auto ranks = ranks_;
+    for (rank_report& rank : ranks) rank.doing = {};
+    return find_waits(ranks);
+  }
 
  private:
-  std::vector<rank_queues> ranks_;
-  std::vector<rank_activity> doing_;
+  std::vector<rank_report> ranks_;
 };
 
 /// "0>1 1>any 2,3?": who, whom ("any" of, where one is enough), a mark where it only may be.

@@ -224,7 +224,7 @@ TEST_CASE("pairs are those of a naive matching") {
     const queue_waits found = job.waits();
     CHECK(of(found.pairs) == matched_naively(job));
     std::size_t all = 0;
-    for (const rank_queues& rank : job.ranks()) {
+    for (const rank_report& rank : job.ranks()) {
       for (const auto& own : rank.report->communicators) {
         for (const auto& queue : own.queues) all += queue.operations.size();
       }

@@ -10,7 +10,7 @@ namespace mpiacq::remedies {
 
 /// `debug_file_search::folders`.
 inline constexpr std::string_view name_debug_folder = "name the folder of the debug file";
-/// `job_options::interface`, `look_options::interface`.
+/// `job_options::interface`, `find_options::interface`.
 inline constexpr std::string_view choose_mpir = "choose MPIR";
 /// A queue library other than the one that the rank names (`rank_queue_options::library`).
 inline constexpr std::string_view name_queue_library = "name a queue library";

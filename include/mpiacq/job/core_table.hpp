@@ -30,8 +30,8 @@ struct core_table {
   bool aborting = false;
   std::optional<std::string> abort_reason;
   std::shared_ptr<const process_table> processes;  ///< null where it had published none; a problem says so
-  // One for each entry of the table, looked at by read_core.
-  std::vector<bool> is_local;
+  entry_locality locality;                         ///< of the entries of `processes`
+  /// One for each entry of the table, looked at by read_core.
   /// `running` and `stopped` only where the entry's pid is, on this node and now, a process that runs the entry's
   /// executable; else gone, or remote.
   std::vector<rank_state> states;

@@ -10,25 +10,18 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/job/process_table.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
+#include "mpiacq/ranks/rank_hold.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
 namespace mpiacq {
-
-class node_ranks;
-struct node_ranks_options;
-
-/// How a job tells a debugger of its processes.
-enum class interface_kind : std::uint8_t {
-  mpir,    ///< MPIR 1.1: one starter has one table
-  mpi2dd,  ///< MPI2DD (docs/mpi2dd.md): many processes have tables, and ranks tell of what they spawn and meet
-};
-[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd"
 
 /// What a rank is doing, as far as this node can tell.
 enum class rank_state : std::uint8_t {
@@ -46,30 +39,11 @@ enum class rank_state : std::uint8_t {
 /// It is a living process of this node that is one of the job's: held, running or stopped.
 [[nodiscard]] bool is_on_this_node(rank_state state);
 
-/// For each string of the table, by its number: whether it names this host, by name, by address or as its resource
-/// manager calls it. Names are not looked up in the DNS, which can hang.
-[[nodiscard]] std::vector<bool> hosts_on_this_node(const process_table& table);
-
-/// One error for each user to whom processes belong that the table lists on this node and that are no ranks because of
-/// that (process_user.hpp): which ranks, and whose they are. None for a table without a user. `is_local`: of
-/// `hosts_on_this_node`. Code: permission.
-[[nodiscard]] std::vector<error> other_users_ranks(const process_table& table, const std::vector<bool>& is_local);
-
 /// Writes the byte 1 into a starter's MPIR_attach_fifo, so that the starter looks at MPIR_being_debugged
 /// (MPIR 1.1, 7.2, 9.17). `path` is the starter's word, looked up as the starter would. Nothing but a FIFO of the user
 /// that the starter runs as is opened; it never blocks. Errors: process_gone, not_found, permission, bad_format (no
 /// FIFO), busy (nobody reads it, or it is full), system; each with the path.
 [[nodiscard]] result<void> kick_attach_fifo(const std::string& path, process_id starter);
-
-/// The job's starter.
-struct starter_facts {
-  process_id pid;
-  std::string executable;  ///< from /proc/PID/exe: the program that defines the interface, not a wrapper before it
-  bool launched = true;    ///< by us (MPIR's launch mode), as against attached to
-  std::string found_how;   ///< attached to in place of another process that was named: how it was found, one sentence
-  bool is_rank = false;    ///< it is rank 0 itself (MPIR 1.1, 9.10), or stands in a process table (MPI2DD)
-  bool has_both = false;   ///< it has MPIR as well as MPI2DD
-};
 
 /// What an MPI2DD event was, and what it has changed.
 struct job_change {
@@ -143,7 +117,7 @@ struct job_options {
   /// MPI2DD: stay with the ranks and directories of this node after `resume`, and report what they raise. A process can
   /// have one tracer: where somebody else is to look at the ranks, let them be. Then the starter's events come alone.
   bool follow_ranks = true;
-  /// MPI2DD: the caller opens the gates of `job::gates_elsewhere` (job_ranks::open_gates). Otherwise a process that
+  /// MPI2DD: the caller opens the gates of `job::gates_elsewhere` (rank_group::open_gates). Otherwise a process that
   /// starts ranks on other nodes is told that it is not debugged, so that no rank waits at a gate, and a notice says
   /// so.
   bool opens_gates_elsewhere = false;
@@ -164,25 +138,27 @@ struct rank_facts {
   friend bool operator==(const rank_facts&, const rank_facts&) = default;
 };
 
-/// What became of one rank that was to be held.
-struct rank_outcome {
-  std::uint32_t rank = 0;  ///< the entry of the table
-  process_id pid;
-  result<void> held;  ///< else why not: gone, on another node, not permitted, held by somebody else
-};
-
 /// A parallel job under control, from its starter's command line to its processes.
 ///
 ///   auto job = mpiacq::job::launch({"mpirun", "-n", "4", "./app"});
 ///   while (auto event = (*job)->next(deadline)) ...
 ///
 /// The job belongs to the process that made the object. A forked child has a copy of it, as of any other object that
-/// holds processes (tracer, node_ranks, job_ranks, queue_host, check::run): nothing can be asked of that copy, and its
+/// holds processes (tracer, rank_group, queue_host, check::run): nothing can be asked of that copy, and its
 /// end changes nothing.
 ///
 /// Thread: one at a time.
 class job {
  public:
+  /// Observes a job that runs: reads its process table without stopping, tracing or writing to any process. What
+  /// `job::attach` does to a starter (it stops it, and says that it is being debugged) is not needed to learn its
+  /// ranks. `named` is the starter or leads to it, as for `attach`. A table counts as complete when the starter says so
+  /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and two
+  /// reads in a row are the same: the starter may be filling it. It is waited for until `until`.
+  /// Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no complete
+  /// table by then; the message says what was there). Thread: any.
+  [[nodiscard]] static result<job_description> find(process_id named, const find_options& options = {},
+                                                    const time_limit& until = clock::now());
   /// Starts the starter under control. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
   /// Takes hold of a starter that runs already (MPIR's attach mode). `named` may also be a rank of its job, or a
@@ -212,16 +188,19 @@ class job {
   /// this node, for its events.
   [[nodiscard]] result<void> resume();
   /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
-  /// starter's own entry is held with the starter. One outcome for each selected rank, in order.
-  [[nodiscard]] std::vector<rank_outcome> hold_ranks();
-  /// The ranks of this node, to look into (node_ranks.hpp). A process has one tracer: this job's tracer stops and lets
-  /// go those that this job follows, and reads those that `hold_ranks` holds, which stay held. A second tracer takes
-  /// all others. While the caller has an event to answer, and no longer than this job. Errors as `node_ranks::create`;
-  /// invalid_argument before there are any.
-  [[nodiscard]] result<std::unique_ptr<node_ranks>> look_into(const rank_selection& ranks,
-                                                              const node_ranks_options& options);
+  /// starter's own entry is held with the starter. One outcome for each selected rank, in order; a rank of another node
+  /// has failed as unsupported.
+  [[nodiscard]] std::vector<rank_hold> hold_ranks();
+  /// The job as it is now, in the form in which `find` gives it. Its `processes` are null before the first spawn.
+  [[nodiscard]] job_description description() const;
+  /// Ranks to look at, on all nodes. A process has one tracer: this job's tracer stops and releases those ranks that
+  /// this job follows, and reads those that `hold_ranks` holds, which stay held. A second tracer takes all others on
+  /// this node; agents take those of other nodes. `options.agents->everywhere` has no effect. While the caller has an
+  /// event to answer, and no longer than this job. Errors as `job_description::ranks`; invalid_argument before there
+  /// are any.
+  [[nodiscard]] result<rank_group> ranks(const rank_options& options = {});
   /// The entries of other nodes that may wait at a gate (MPIR 1.1, 9.8; MPI2DD_FLAG_GATE), which this object cannot
-  /// open: job_ranks::open_gates does. Empty where the starter releases its ranks itself (MPIR_partial_attach_ok), and
+  /// open: rank_group::open_gates does. Empty where the starter releases its ranks itself (MPIR_partial_attach_ok), and
   /// before there is a table.
   [[nodiscard]] rank_set gates_elsewhere() const;
   /// MPI2DD: takes `job_options::opens_gates_elsewhere` back, before `resume`: no rank of another node is told to wait.

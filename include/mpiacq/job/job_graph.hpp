@@ -10,6 +10,7 @@
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 #include "mpiacq/process/core_file.hpp"
 #include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/ranks/agents_options.hpp"
 
 namespace mpiacq {
 
@@ -24,6 +25,12 @@ struct graph_options {
   /// `read_processes_here`: the user of the job. A process of another one is not looked at. Elsewhere the user of the
   /// process that is named, or of the core file, counts.
   std::optional<user_id> user = {};
+  /// `look_at_graph`: processes of other hosts are read by an agent on each (docs/agents.md), which is started when the
+  /// walk first meets the host. Where agents have no Slurm job to be started in, it is taken from the process that was
+  /// named. A host that is not reached has its reason in `job_graph::others` and in the failure of each of its
+  /// processes; what is wrong with one process is that process's failure alone. `everywhere` has no effect, since the
+  /// named process is of this node. Empty: such processes stay unreachable, unless `walk.read_elsewhere` reads them.
+  std::optional<agents_options> agents = {};
 };
 
 /// Another host of a job.
@@ -43,10 +50,10 @@ struct job_graph {
 };
 
 /// Walks the job of a process of this node: its starter, a directory, a metadirectory, or any rank. Processes are read
-/// while they run: nothing is stopped, traced or written. Processes of other hosts stay in the graph as unreachable
-/// where nobody reads them (`walk_options::read_elsewhere`; job_graph_agents.hpp has who does).
-/// Thread: any; it uses threads of its own. Errors, all of the process that was named: process_gone, permission,
-/// not_found (it has no MPI2DD_info), bad_format, unsupported, unreadable_memory (it has one that is not the draft's).
+/// while they run: nothing is stopped, traced or written. `options.agents` reads processes of other hosts.
+/// Thread: any; it uses threads of its own, and calls back on the caller's. Errors, all of the process that was named:
+/// process_gone, permission, not_found (it has no MPI2DD_info), bad_format, unsupported, unreadable_memory (it has one
+/// that is not the draft's).
 [[nodiscard]] result<job_graph> look_at_graph(process_id named, const graph_options& options = {});
 
 /// The same from a core file of such a process. What it names is looked at where that is still there: on this host, and

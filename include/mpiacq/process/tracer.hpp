@@ -16,15 +16,10 @@
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/base/memory.hpp"
+#include "mpiacq/base/time_limit.hpp"
 #include "mpiacq/process/registers.hpp"
 
 namespace mpiacq {
-
-/// The clock of deadlines and durations.
-using clock = std::chrono::steady_clock;
-/// When to give up waiting. `no_deadline`: never.
-using deadline = clock::time_point;
-inline constexpr deadline no_deadline = deadline::max();
 
 /// How a process ended, as wait(2) reports it.
 struct exit_status {

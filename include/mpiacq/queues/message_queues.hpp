@@ -138,13 +138,6 @@ struct queue_report {
   std::vector<error> problems;     ///< why lists above are incomplete
 };
 
-/// One rank's report, or why there is none.
-struct rank_queues {
-  std::uint32_t rank = 0;  ///< its number in the job
-  process_id pid;
-  result<queue_report> report;  ///< or why there is none
-};
-
 /// Limits for the library of one process. Exceeding one is a problem of that process only.
 struct queue_limits {
   std::uint32_t communicators = 100'000;

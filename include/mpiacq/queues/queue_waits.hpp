@@ -11,43 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "mpiacq/queues/message_queues.hpp"
+#include "mpiacq/job/rank_names.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
-#include "mpiacq/ranks/stacks.hpp"
 
 namespace mpiacq {
-
-/// MPI calls by what makes them return.
-enum class mpi_call_kind : std::uint8_t {
-  unknown,        ///< not known: there is no stack, or its outer end is missing
-  none,           ///< the rank is in no MPI call
-  send,           ///< MPI_Send and similar calls
-  receive,        ///< MPI_Recv
-  exchange,       ///< a send and a receive: MPI_Sendrecv
-  wait_one,       ///< MPI_Wait
-  wait_all,       ///< MPI_Waitall
-  wait_any,       ///< MPI_Waitany, MPI_Waitsome: one message is enough
-  probe,          ///< MPI_Probe, MPI_Mprobe: it waits, and no queue shows for which message
-  test,           ///< MPI_Test*, MPI_Iprobe: it returns in any case
-  synchronising,  ///< a collective call that no rank leaves before all have come: MPI_Barrier, MPI_Allreduce
-  collective,     ///< a collective call that some may leave before others have come: MPI_Bcast, MPI_Reduce
-  other,          ///< any other MPI call
-  ended,          ///< the process has ended
-};
-
-/// What a rank does, by its stacks.
-struct rank_activity {
-  mpi_call_kind kind = mpi_call_kind::unknown;
-  std::string function;        ///< "MPI_Recv", whatever the language and profiling layer; empty for none
-  bool other_threads = false;  ///< another thread of the program may do what this thread waits for
-};
-/// The activity of a process with these threads, the first thread first. The outermost MPI function of the first thread
-/// is the call of the program. A thread belongs to the program if one of its frames is in `program` (the path of a
-/// module; not checked if empty) or in an MPI function.
-[[nodiscard]] rank_activity activity_of(std::span<const thread_stack> threads, std::string_view program);
-/// The activity in a function, as named on a stack: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt". `none` for a function
-/// that does not belong to MPI, such as a program's own mpi_setup().
-[[nodiscard]] rank_activity activity_in(std::string_view function);
 
 /// One operation in the reports.
 struct operation_place {
@@ -95,6 +63,10 @@ struct deadlock {
   /// 11.2.2: no MPI call follows it), or their processes have ended. Both are empty for ranks that wait for each other.
   rank_set in_finalize = {};
   rank_set ended = {};
+
+  /// "0 -> 1 -> 0 wait for each other; 2-7 wait behind them": for people, with the names of a job's table. Long lists
+  /// of ranks are cut short.
+  [[nodiscard]] std::string sentence(const rank_names& names = {}) const;
 };
 
 /// Everything that follows from the queues at one moment. A message on its way is in no queue, so only what is the same
@@ -109,8 +81,7 @@ struct queue_waits {
   std::vector<std::string> doubts;  ///< what is not known, one sentence each
 };
 
-/// Works out pairs, waits and deadlocks. `doing` has the activities of the same ranks in the same order; if it is
-/// empty, all waits are uncertain.
+/// Works out pairs, waits and deadlocks. The waits of a rank whose activity is not known are uncertain.
 ///
 /// Communicators of two ranks are one if id, size and groups are the same; if a library does not know groups, the names
 /// must be the same. The id alone is not enough: groups without a common member may have the same id. The other side of
@@ -121,7 +92,7 @@ struct queue_waits {
 /// the call needs, one of them is assumed to be enough; `certain` deadlocks assume no more. A rank in MPI_Finalize, and
 /// one whose process has ended, makes no MPI call any more: a rank that needs it waits for ever. The time is n log n in
 /// operations and members of groups.
-[[nodiscard]] queue_waits find_waits(std::span<const rank_queues> ranks, std::span<const rank_activity> doing = {});
+[[nodiscard]] queue_waits find_waits(std::span<const rank_report> ranks);
 
 /// The ranks that are in the same call.
 struct rank_call {
@@ -130,7 +101,7 @@ struct rank_call {
   rank_set ranks;
 };
 /// The calls of all ranks in the order of their lowest ranks. It needs only stacks, no queues.
-[[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_queues> ranks, std::span<const rank_activity> doing);
+[[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_report> ranks);
 
 /// Some ranks are in a collective call and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
 /// latter. Stacks do not show the communicator.
@@ -144,6 +115,6 @@ struct collective_gap {
 
 /// All ranks that have a communicator with this name, and all members of its groups, of both groups for an
 /// intercommunicator. Empty if no rank has one.
-[[nodiscard]] rank_set ranks_of_communicator(std::span<const rank_queues> ranks, std::string_view communicator);
+[[nodiscard]] rank_set ranks_of_communicator(std::span<const rank_report> ranks, std::string_view communicator);
 
 }  // namespace mpiacq

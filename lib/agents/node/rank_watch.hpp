@@ -6,7 +6,7 @@
 
 #include "descriptors/unique_fd.hpp"
 #include "mpiacq/process/tracer.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
+#include "mpiacq/ranks/rank_process.hpp"
 
 namespace mpiacq::agents {
 

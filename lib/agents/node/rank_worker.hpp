@@ -18,10 +18,6 @@
 
 namespace mpiacq::agents {
 
-struct answer_terms {
-  int stop = -1;  ///< once this descriptor can be read, the answer is what is known by then; -1: never
-  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< called with numbers of ranks
-};
 /// Answers questions about ranks. Its destruction releases the ranks.
 using answerer = std::function<answer_body(const question&, const answer_terms&)>;
 /// Makes an answerer for the ranks of an assignment.

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/agents_options.hpp"
 #include "remote/node_agents.hpp"
 
 namespace mpiacq {

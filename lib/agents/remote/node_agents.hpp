@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/agents_options.hpp"
 #include "start/agent_starters.hpp"
 #include "start/scoped_fd_limit.hpp"
 #include "start/starter_daemons.hpp"

@@ -100,3 +100,13 @@ std::vector<graph_host> remote_table_reader::hosts() const {
 }
 
 }  // namespace mpiacq::agents
+
+namespace mpiacq {
+
+std::unique_ptr<elsewhere_tables> tables_by_agents(process_id named, const agents_options& options,
+                                                   const mpi2dd::walk_limits& limits,
+                                                   std::vector<std::string> debug_folders) {
+  return std::make_unique<agents::remote_table_reader>(named, options, limits, std::move(debug_folders));
+}
+
+}  // namespace mpiacq

@@ -7,25 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "mpiacq/job/job_graph.hpp"
+#include "elsewhere_tables.hpp"
 #include "remote/node_agents.hpp"
 
 namespace mpiacq::agents {
 
 /// Starts an agent on each host that it meets, and asks all of them together. Thread: one at a time.
-class remote_table_reader {
+class remote_table_reader final : public elsewhere_tables {
  public:
   /// For the job of a process of this node, by which agents find its Slurm job where `options` name none. Agents search
   /// `debug_folders` of their nodes.
   remote_table_reader(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits,
                       std::vector<std::string> debug_folders);
 
-  /// `read` as a walk takes it. It must not outlive this.
-  [[nodiscard]] mpi2dd::elsewhere_reader reader();
+  [[nodiscard]] mpi2dd::elsewhere_reader reader() override;
   /// What each says, in their order; where nobody could be asked, why.
   [[nodiscard]] std::vector<mpi2dd::process_account> read(std::vector<mpi2dd::process_request> asked);
-  /// In the order in which they were met.
-  [[nodiscard]] std::vector<graph_host> hosts() const;
+  [[nodiscard]] std::vector<graph_host> hosts() const override;
 
  private:
   void reach_hosts_of(const std::vector<mpi2dd::process_request>& asked);

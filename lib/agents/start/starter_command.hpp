@@ -11,7 +11,7 @@
 
 #include "descriptors/unique_fd.hpp"
 #include "mpiacq/ranks/agent.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/agents_options.hpp"
 
 namespace mpiacq::agents {
 

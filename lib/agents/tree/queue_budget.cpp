@@ -6,16 +6,8 @@
 
 namespace mpiacq::agents {
 
-std::uint64_t keep_within(node_queues& queues, std::uint64_t bytes) {
-  report_budget room(bytes);
-  for (rank_queues& rank : queues.ranks) {
-    if (rank.report) room.add(*rank.report);
-  }
-  return room.held();
-}
-
 bool sent_answers::send(answer& part, const std::function<bool(const answer&)>& send_part) {
-  auto* queues = part.what ? std::get_if<node_queues>(&*part.what) : nullptr;
+  auto* queues = part.what ? std::get_if<group_queues>(&*part.what) : nullptr;
   if (queues == nullptr) return send_part(part);
   ranks_ += queues->ranks.size();
   std::uint64_t held = keep_within(*queues, most_bytes_of(ranks_) - std::min(bytes_, most_bytes_of(ranks_)));

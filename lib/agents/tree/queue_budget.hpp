@@ -6,14 +6,10 @@
 #include <functional>
 
 #include "mpiacq/queues/queue_memory.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "wire/agent_messages.hpp"
 
 namespace mpiacq::agents {
-
-/// Shortens reports until they fit into `bytes` together (see `report_budget`). Equal groups share one list afterwards.
-/// Returns how many bytes the reports take.
-std::uint64_t keep_within(node_queues& queues, std::uint64_t bytes);
 
 /// Bounds the parts of one answer, which an agent keeps in case a new parent asks for them.
 class sent_answers {

@@ -56,12 +56,14 @@ inline constexpr auto members<stack_options> =
     std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
                member{"max_frames", &stack_options::max_frames}};
 template <>
+inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
+template <>
 inline constexpr auto members<ask_hold> = std::tuple<>{};
 template <>
 inline constexpr auto members<ask_release> = std::tuple{member{"how", &ask_release::how}};
 template <>
 inline constexpr auto members<ask_stacks> =
-    std::tuple{member{"how", &ask_stacks::how}, member{"debug_folders", &ask_stacks::debug_folders}};
+    std::tuple{member{"how", &ask_stacks::how}, member{"debug_files", &ask_stacks::debug_files}};
 template <>
 inline constexpr auto members<queue_limits> = std::tuple{member{"communicators", &queue_limits::communicators},
                                                          member{"operations", &queue_limits::operations},
@@ -75,8 +77,6 @@ inline constexpr auto members<queue_limits> = std::tuple{member{"communicators",
 template <>
 inline constexpr auto members<queue_host_options> = std::tuple{
     member{"limits", &queue_host_options::limits}, member{"trust_library", &queue_host_options::trust_library}};
-template <>
-inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
 template <>
 inline constexpr auto members<queue_types_options> =
     std::tuple{member{"file", &queue_types_options::file}, member{"cache_folder", &queue_types_options::cache_folder},
@@ -93,9 +93,12 @@ inline constexpr auto members<rank_queue_options> =
 template <>
 inline constexpr auto members<ask_queues> = std::tuple{member{"how", &ask_queues::how}};
 template <>
+inline constexpr auto members<gate_options> =
+    std::tuple{member{"ranks", &gate_options::ranks}, member{"interface", &gate_options::interface},
+               member{"limit_us", &gate_options::limit}};
+template <>
 inline constexpr auto members<ask_gates> =
-    std::tuple{member{"ranks", &ask_gates::ranks}, member{"interface", &ask_gates::interface},
-               member{"limit_us", &ask_gates::limit}, member{"debug_folders", &ask_gates::debug_folders}};
+    std::tuple{member{"how", &ask_gates::how}, member{"debug_files", &ask_gates::debug_files}};
 template <>
 inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
@@ -117,8 +120,8 @@ inline constexpr auto members<rank_hold> =
     std::tuple{member{"rank", &rank_hold::rank}, member{"pid", &rank_hold::pid}, member{"state", &rank_hold::state},
                member{"why", &rank_hold::why}};
 template <>
-inline constexpr auto members<refused_part> =
-    std::tuple{member{"ranks", &refused_part::ranks}, member{"why", &refused_part::why}};
+inline constexpr auto members<refused_ranks> =
+    std::tuple{member{"ranks", &refused_ranks::ranks}, member{"why", &refused_ranks::why}};
 template <>
 inline constexpr auto members<hold_part> =
     std::tuple{member{"held", &hold_part::held}, member{"others", &hold_part::others}};
@@ -126,18 +129,19 @@ template <>
 inline constexpr auto members<release_part> =
     std::tuple{member{"released", &release_part::released}, member{"refused", &release_part::refused}};
 template <>
-inline constexpr auto members<stacks_part> = std::tuple{
-    member{"tree", &stacks_part::tree}, member{"taken", &stacks_part::taken}, member{"refused", &stacks_part::refused},
-    member{"held_us", &stacks_part::held_for}, member{"problems", &stacks_part::problems}};
+inline constexpr auto members<group_stacks> =
+    std::tuple{member{"tree", &group_stacks::tree}, member{"taken", &group_stacks::taken},
+               member{"refused", &group_stacks::refused}, member{"held_us", &group_stacks::held_for},
+               member{"problems", &group_stacks::problems}};
 template <>
 inline constexpr auto members<agent_accounts> =
     std::tuple{member{"agent", &agent_accounts::agent}, member{"said", &agent_accounts::said}};
 template <>
 inline constexpr auto members<visits_part> = std::tuple{member{"of", &visits_part::of}};
 template <>
-inline constexpr auto members<gates_part> =
-    std::tuple{member{"open", &gates_part::open}, member{"without", &gates_part::without},
-               member{"refused", &gates_part::refused}};
+inline constexpr auto members<opened_gates> =
+    std::tuple{member{"open", &opened_gates::open}, member{"without", &opened_gates::without},
+               member{"refused", &opened_gates::refused}};
 template <>
 inline constexpr auto members<agent_problem> =
     std::tuple{member{"agent", &agent_problem::agent}, member{"why", &agent_problem::why}};
@@ -179,13 +183,13 @@ inline constexpr std::string_view kind_of<hold_part> = "hold";
 template <>
 inline constexpr std::string_view kind_of<release_part> = "release";
 template <>
-inline constexpr std::string_view kind_of<stacks_part> = "stacks";
+inline constexpr std::string_view kind_of<group_stacks> = "stacks";
 template <>
-inline constexpr std::string_view kind_of<node_queues> = "queues";
+inline constexpr std::string_view kind_of<group_queues> = "queues";
 template <>
 inline constexpr std::string_view kind_of<visits_part> = "visits";
 template <>
-inline constexpr std::string_view kind_of<gates_part> = "gates";
+inline constexpr std::string_view kind_of<opened_gates> = "gates";
 
 std::vector<std::byte> encode(const message& what) {
   document_writer writer;

@@ -14,13 +14,9 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
-#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_reading.hpp"
-#include "mpiacq/ranks/call_tree.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
-#include "mpiacq/ranks/rank_set.hpp"
-#include "mpiacq/ranks/rank_stacks.hpp"
+#include "rank_questions.hpp"
 #include "wire/cbor.hpp"
 #include "wire/process_accounts.hpp"
 
@@ -70,26 +66,11 @@ struct goodbye {
   std::optional<error> why = {};  ///< set if the greeting was refused
 };
 
-struct ask_hold {};
-struct ask_release {
-  leave how = leave::running;
-};
-/// The agent searches these folders of its node for debug files. It asks no server: a download would delay all answers.
-struct ask_stacks {
-  stack_options how;
-  std::vector<std::string> debug_folders = debug_file_search{}.folders;
-};
-/// All options that mean the same in every process; paths are paths of the agent's node. `job_ranks::queues` rejects
-/// options that an agent cannot follow.
-struct ask_queues {
-  rank_queue_options how;
-};
-struct ask_gates {
-  rank_selection ranks;
-  interface_kind interface = interface_kind::mpir;
-  std::chrono::milliseconds limit{};
-  std::vector<std::string> debug_folders = debug_file_search{}.folders;
-};
+using mpiacq::ask_gates;
+using mpiacq::ask_hold;
+using mpiacq::ask_queues;
+using mpiacq::ask_release;
+using mpiacq::ask_stacks;
 /// MPI2DD processes of an agent's node.
 struct agent_visits {
   std::uint32_t agent = 0;
@@ -112,26 +93,8 @@ struct ask {
   question what;
 };
 
-/// Ranks for which a request failed, and the reason.
-struct refused_part {
-  rank_set ranks;
-  error why;
-};
-struct hold_part {
-  rank_set held;
-  std::vector<rank_hold> others;  ///< ranks that are not held, or not completely
-};
-struct release_part {
-  rank_set released;
-  std::vector<refused_part> refused;
-};
-struct stacks_part {
-  call_tree tree;
-  rank_set taken;
-  std::vector<refused_part> refused;
-  clock::duration held_for{};
-  std::vector<error> problems;
-};
+using mpiacq::hold_part;
+using mpiacq::release_part;
 struct agent_accounts {
   std::uint32_t agent = 0;
   std::vector<account_part> said;  ///< one for each process, in the order of the question
@@ -139,12 +102,7 @@ struct agent_accounts {
 struct visits_part {
   std::vector<agent_accounts> of;
 };
-struct gates_part {
-  rank_set open;     ///< ranks that wait at no gate
-  rank_set without;  ///< ranks in which no gate was found
-  std::vector<refused_part> refused;
-};
-using answer_body = std::variant<hold_part, release_part, stacks_part, node_queues, visits_part, gates_part>;
+using answer_body = std::variant<hold_part, release_part, group_stacks, group_queues, visits_part, opened_gates>;
 
 /// An agent that its parent has lost, or whose answer the parent could not use.
 struct agent_problem {

@@ -80,7 +80,7 @@ class group_maker {
   std::uint64_t left_;
 };
 
-result<void> give_groups(rank_queues& rank, const std::vector<groups_used>& used, group_maker& groups) {
+result<void> give_groups(rank_report& rank, const std::vector<groups_used>& used, group_maker& groups) {
   const std::size_t communicators = rank.report ? rank.report->communicators.size() : 0;
   if (used.size() != communicators) return fail(error_code::bad_format, "groups of other communicators");
   bool left_out = false;
@@ -119,17 +119,15 @@ group_part runs_of(const std::vector<std::int64_t>& group) {
   return runs;
 }
 
-queues_part stand_in<node_queues>::to(const node_queues& queues) {
+queues_part stand_in<group_queues>::to(const group_queues& queues) {
   queues_part part;
   part.ranks = queues.ranks;
-  part.doing = queues.doing;
-  part.pml = queues.pml;
   part.held_for = queues.held_for;
   part.stopped = queues.stopped;
   part.notes = queues.notes;
   part.problems = queues.problems;
   group_pool pool(part.groups);
-  for (const rank_queues& rank : part.ranks) {
+  for (const rank_report& rank : part.ranks) {
     auto& used = part.used.emplace_back();
     if (!rank.report) continue;
     for (const queue_communicator& one : rank.report->communicators) {
@@ -140,9 +138,9 @@ queues_part stand_in<node_queues>::to(const node_queues& queues) {
   return part;
 }
 
-result<node_queues> stand_in<node_queues>::from(queues_part part) {
+result<group_queues> stand_in<group_queues>::from(queues_part part) {
   const std::size_t count = part.ranks.size();
-  if (part.used.size() != count || part.doing.size() != count || part.pml.size() != count)
+  if (part.used.size() != count)
     return fail(error_code::bad_format, "queues of other ranks than those that are listed");
   group_maker groups(part.groups, most_group_members(count));
   for (std::size_t i = 0; i < count; ++i) {
@@ -150,8 +148,8 @@ result<node_queues> stand_in<node_queues>::from(queues_part part) {
       return fail(error_code::bad_format, "queues of ranks that are not in order");
     if (auto given = give_groups(part.ranks[i], part.used[i], groups); !given) return fail(std::move(given).error());
   }
-  return node_queues{std::move(part.ranks), std::move(part.doing), std::move(part.pml),     part.held_for,
-                     part.stopped,          std::move(part.notes), std::move(part.problems)};
+  return group_queues{std::move(part.ranks), part.held_for, part.stopped, std::move(part.notes),
+                      std::move(part.problems)};
 }
 
 }  // namespace mpiacq::agents

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "wire/document.hpp"
 
 namespace mpiacq::agents {
@@ -27,10 +27,8 @@ struct groups_used {
 };
 struct queues_part {
   std::vector<group_part> groups;
-  std::vector<rank_queues> ranks;              ///< without the groups of their communicators
+  std::vector<rank_report> ranks;              ///< without the groups of their communicators
   std::vector<std::vector<groups_used>> used;  ///< for each rank, for each of its communicators
-  std::vector<rank_activity> doing;
-  std::vector<std::optional<std::string>> pml;
   clock::duration held_for{};
   bool stopped = false;
   std::vector<std::string> notes;
@@ -44,10 +42,10 @@ struct queues_part {
 [[nodiscard]] group_part runs_of(const std::vector<std::int64_t>& group);
 
 template <>
-struct stand_in<node_queues> {
+struct stand_in<group_queues> {
   using type = queues_part;
-  [[nodiscard]] static queues_part to(const node_queues& queues);
-  [[nodiscard]] static result<node_queues> from(queues_part part);
+  [[nodiscard]] static queues_part to(const group_queues& queues);
+  [[nodiscard]] static result<group_queues> from(queues_part part);
 };
 
 template <>
@@ -105,12 +103,13 @@ inline constexpr auto members<queue_report> = std::tuple{member{"path", &queue_r
                                                          member{"notes", &queue_report::notes},
                                                          member{"problems", &queue_report::problems}};
 template <>
-inline constexpr auto members<rank_queues> = std::tuple{
-    member{"rank", &rank_queues::rank}, member{"pid", &rank_queues::pid}, member{"report", &rank_queues::report}};
-template <>
 inline constexpr auto members<rank_activity> =
     std::tuple{member{"kind", &rank_activity::kind}, member{"call", &rank_activity::function},
                member{"other_threads", &rank_activity::other_threads}};
+template <>
+inline constexpr auto members<rank_report> = std::tuple{
+    member{"rank", &rank_report::rank}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
+    member{"doing", &rank_report::doing}, member{"pml", &rank_report::pml}};
 template <>
 inline constexpr auto members<group_run> = std::tuple{
     member{"first", &group_run::first}, member{"step", &group_run::step}, member{"count", &group_run::count}};
@@ -120,8 +119,7 @@ inline constexpr auto members<groups_used> =
 template <>
 inline constexpr auto members<queues_part> =
     std::tuple{member{"groups", &queues_part::groups},    member{"ranks", &queues_part::ranks},
-               member{"used", &queues_part::used},        member{"doing", &queues_part::doing},
-               member{"pml", &queues_part::pml},          member{"held_us", &queues_part::held_for},
+               member{"used", &queues_part::used},        member{"held_us", &queues_part::held_for},
                member{"stopped", &queues_part::stopped},  member{"notes", &queues_part::notes},
                member{"problems", &queues_part::problems}};
 

@@ -137,7 +137,7 @@ void run::state::at_mpir_breakpoint() {
 
 /// The starter is held, and its table has been read.
 void run::state::watch_processes() {
-  for (error& why : other_users_ranks(*seen.spawn()->table, hosts_on_this_node(*seen.spawn()->table))) {
+  for (error& why : other_users_ranks(*seen.spawn()->table, entry_locality(*seen.spawn()->table))) {
     notice(std::move(why));
   }
   look_for_daemons();

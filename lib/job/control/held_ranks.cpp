@@ -8,22 +8,24 @@
 #include "control/job_rank_stopper.hpp"
 #include "control/job_state.hpp"
 #include "errors/try.hpp"
-#include "node_ranks_state.hpp"
+#include "group_parts.hpp"
+#include "node_ranks.hpp"
 
 namespace mpiacq {
 
-std::vector<rank_outcome> job::hold_ranks() {
-  std::vector<rank_outcome> outcomes;
+std::vector<rank_hold> job::hold_ranks() {
+  std::vector<rank_hold> outcomes;
   std::vector<process_id> local;
   std::vector<std::size_t> places;
   const auto& table = state_->table.processes();
   if (!table) return outcomes;
   for (const std::uint32_t entry : table->names().selected(state_->options.ranks, table->size())) {
-    rank_outcome outcome{entry, table->pid(entry), {}};
+    rank_hold outcome{entry, table->pid(entry), hold_state::held, std::nullopt};
     if (!state_->table.is_local(entry)) {
-      outcome.held =
-          fail(error_code::unsupported, fmt::format("rank {} is on another node ({})", table->names().of(entry),
-                                                    table->host_name(entry).value_or("without a known name")));
+      outcome.state = hold_state::failed;
+      outcome.why =
+          error{error_code::unsupported, fmt::format("rank {} is on another node ({})", table->names().of(entry),
+                                                     table->host_name(entry).value_or("without a known name"))};
     } else if (outcome.pid != state_->facts.pid) {
       local.push_back(outcome.pid);
       places.push_back(outcomes.size());
@@ -31,15 +33,21 @@ std::vector<rank_outcome> job::hold_ranks() {
     outcomes.push_back(std::move(outcome));
   }
   auto held = state_->ranks->hold(local);
-  for (std::size_t i = 0; i < places.size(); ++i) outcomes[places[i]].held = std::move(held[i]);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (held[i]) continue;
+    outcomes[places[i]].state = state_of_failure(held[i].error());
+    outcomes[places[i]].why = std::move(held[i]).error();
+  }
   return outcomes;
 }
 
-result<std::unique_ptr<node_ranks>> job::look_into(const rank_selection& ranks, const node_ranks_options& options) {
-  const auto table = processes();
-  if (!table) return fail(error_code::invalid_argument, "the job has no processes yet");
-  return node_ranks::create(*table, ranks, options,
-                            std::make_unique<job_rank_stopper>(*state_, *state_->control, options.tracing));
+result<rank_group> job::ranks(const rank_options& options) {
+  const job_description now = description();
+  if (!now.processes) return fail(error_code::invalid_argument, "the job has no processes yet");
+  const rank_selection selection = TRY(options.select.selection());
+  auto here = TRY(node_ranks::create(*now.processes, selection, {options.tracing, options.debug_files},
+                                     std::make_unique<job_rank_stopper>(*state_, *state_->control, options.tracing)));
+  return make_rank_group(now, options, std::move(here));
 }
 
 result<bool> job::lend(process_id rank) {

@@ -10,16 +10,10 @@ namespace mpiacq {
 
 void reported_table::take(std::shared_ptr<const process_table> table) {
   table_ = std::move(table);
-  host_is_local_ = local_hosts_of(*table_, this_host());
-  for (error& why : other_users_ranks(*table_, host_is_local_)) {
+  locality_ = entry_locality(*table_, local_hosts_of(*table_, this_host()));
+  for (error& why : other_users_ranks(*table_, locality_)) {
     if (noticed_.insert(why.message).second) events_.notice(std::move(why));
   }
-}
-
-bool reported_table::is_local(std::size_t entry) const {
-  if (!table_ || entry >= table_->size()) return false;
-  const std::uint32_t host = table_->host_numbers()[entry];
-  return host < host_is_local_.size() && host_is_local_[host];
 }
 
 bool reported_table::is_other_users(process_id pid) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/job/process_table.hpp"
 #include "parts/job_event_queue.hpp"
 #include "proc/local_host.hpp"
@@ -26,7 +27,8 @@ class reported_table {
 
   /// Null before the first table.
   [[nodiscard]] const std::shared_ptr<const process_table>& processes() const { return table_; }
-  [[nodiscard]] bool is_local(std::size_t entry) const;
+  [[nodiscard]] bool is_local(std::size_t entry) const { return locality_.is_local(entry); }
+  [[nodiscard]] const entry_locality& locality() const { return locality_; }
   /// A process of this node belongs to another user than the starter: it is no rank, whatever the table says.
   [[nodiscard]] bool is_other_users(process_id pid) const;
   /// The names of this host. They are asked for while the starter runs, so that a stopped starter does not wait for
@@ -36,7 +38,7 @@ class reported_table {
  private:
   job_event_queue& events_;
   std::shared_ptr<const process_table> table_;
-  std::vector<bool> host_is_local_;  ///< by string number of the table
+  entry_locality locality_;
   std::optional<local_host> here_;
   std::set<std::string> noticed_;  ///< what was noticed about processes of other users
 };

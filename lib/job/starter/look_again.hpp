@@ -3,17 +3,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
-#include "mpiacq/process/tracer.hpp"
+#include "limit_descriptor.hpp"
+#include "mpiacq/base/error.hpp"
+#include "mpiacq/base/time_limit.hpp"
 
 namespace mpiacq {
 
-/// Waits before the next look at a job from outside, at most until `until`. A job that is not controlled reports no
-/// change of its table, so a look is repeated after some time.
-inline void wait_before_the_next_look(deadline until) {
+/// Waits before the next look at a job that is only observed, no longer than the limit. Nothing tells an observer when
+/// a table changes, so it waits by the clock. False: the caller has cancelled.
+[[nodiscard]] inline bool wait_before_the_next_look(const time_limit& until) {
   constexpr std::chrono::milliseconds between_looks{20};
-  std::this_thread::sleep_for(std::min<clock::duration>(between_looks, until - clock::now()));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until.by - clock::now());
+  return !is_stopped_within(std::min(between_looks, left), until.stop);
+}
+
+[[nodiscard]] inline error cancelled_look() {
+  return {error_code::timed_out, "cancelled before the process table was complete"};
 }
 
 }  // namespace mpiacq

@@ -33,11 +33,10 @@ std::optional<std::string> slurm_job_of(process_id process) {
 }
 
 std::optional<slurm_step> slurm_step_of(const process_table& table, process_id starter) {
-  const auto is_local = hosts_on_this_node(table);
-  const auto hosts = table.host_numbers();
+  const entry_locality locality(table);
   int left = ranks_asked;
-  for (std::size_t entry = 0; entry < hosts.size() && left != 0; ++entry) {
-    if (hosts[entry] == process_table::no_string || !is_local[hosts[entry]]) continue;
+  for (std::size_t entry = 0; entry < table.size() && left != 0; ++entry) {
+    if (!locality.is_local(entry)) continue;
     --left;
     const auto rank = process_facts::open(table.pid(entry));
     // The number may have gone to another process since the table was written.

@@ -34,12 +34,8 @@ rank_state state_now(const process_table& table, std::size_t entry, bool is_loca
 
 void look_at_ranks(core_table& job) {
   const process_table& table = *job.processes;
-  const std::vector<bool> hosts = local_hosts_of(table, local_host::of_this_system());
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const std::uint32_t host = table.host_numbers()[i];
-    job.is_local.push_back(host < hosts.size() && hosts[host]);
-    job.states.push_back(state_now(table, i, job.is_local.back()));
-  }
+  job.locality = entry_locality(table);
+  for (std::size_t i = 0; i < table.size(); ++i) job.states.push_back(state_now(table, i, job.locality.is_local(i)));
 }
 
 void take(core_table& job, mpir::action& action) {

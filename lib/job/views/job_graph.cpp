@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "elsewhere_tables.hpp"
 #include "errors/no_exceptions.hpp"
 #include "local_targets.hpp"
 #include "proc/process_state.hpp"
@@ -154,11 +155,19 @@ result<job_graph> look_at_graph(process_id named, const graph_options& options) 
   return without_exceptions("looking at the job's processes", [&]() -> result<job_graph> {
     const local_targets targets = local_targets::around(named, options.debug_files);
     const mpi2dd::walk_start start = targets.start(named);
-    auto graph = mpi2dd::walk(start, targets.opener(), targets.options(options.walk));
+    mpi2dd::walk_options how = options.walk;
+    std::unique_ptr<elsewhere_tables> others;
+    if (options.agents && !how.read_elsewhere) {
+      others = tables_by_agents(named, *options.agents, how.limits, options.debug_files.folders);
+      how.read_elsewhere = others->reader();
+    }
+    auto graph = mpi2dd::walk(start, targets.opener(), targets.options(how));
     if (!graph) return fail(std::move(graph).error());
     auto made = begun_well(std::move(*graph),
                            fmt::format("{} ({})", named.value(), start.executable.empty() ? "gone" : start.executable));
-    if (made) made->host = targets.host();
+    if (!made) return made;
+    made->host = targets.host();
+    if (others) made->others = others->hosts();
     return made;
   });
 }

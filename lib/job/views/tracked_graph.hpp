@@ -23,7 +23,7 @@ namespace mpiacq {
 /// ranks. It reads processes, of this node where nobody else reads those of others, and does nothing to them.
 class tracked_graph final : public event_graph, public rank_origins {
  public:
-  /// `elsewhere`: as look_options::read_elsewhere.
+  /// `elsewhere`: as find_options::read_elsewhere.
   tracked_graph(process_id named, const table_limits& limits, const debug_file_search& search,
                 mpi2dd::elsewhere_reader elsewhere = {});
 

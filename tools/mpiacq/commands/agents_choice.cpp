@@ -27,26 +27,16 @@ agents_options agents_by(agent_start wanted, int stop) {
   return options;
 }
 
-std::optional<agents_options> agents_for_table(const process_table& table, const std::vector<bool>& is_local,
-                                               const rank_selection& ranks, const mpir::job_facts& facts,
-                                               process_id starter, agent_start wanted, int stop) {
+std::optional<agents_options> agents_for(const job_description& job, const rank_selection& ranks, agent_start wanted,
+                                         int stop) {
   if (wanted == agent_start::none) return std::nullopt;
-  const auto selected = table.names().selected(ranks, table.size());
+  const auto selected = job.selected(ranks);
   // Where no host is named there is nobody to start an agent at.
-  const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](std::uint32_t rank) {
-    return !is_local[rank] && table.host_name(rank).has_value();
+  const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](std::uint32_t entry) {
+    return !job.is_local(entry) && job.processes->host_name(entry).has_value();
   });
   if (wanted == agent_start::automatic && !some_are_elsewhere) return std::nullopt;
-  agents_options options = agents_by(wanted, stop);
-  // A starter that is not Slurm's own may be in a job of Slurm's all the same, and does not say it.
-  options.job_id = facts.job_id ? *facts.job_id : slurm_job_of(starter).value_or("");
-  return options;
-}
-
-node_ranks_options ranks_options(const report_options& report) {
-  node_ranks_options options;
-  options.debug_files = search_without_downloads(report);
-  return options;
+  return agents_by(wanted, stop);
 }
 
 std::size_t hosts_in(const process_table& table) {
@@ -56,11 +46,14 @@ std::size_t hosts_in(const process_table& table) {
 
 }  // namespace
 
-std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks, agent_start wanted,
-                                         int stop) {
-  auto options = agents_for_table(*job.processes, job.is_local, ranks, job.facts, job.starter.pid, wanted, stop);
-  if (options && (job.facts.can_launch_daemons || wanted == agent_start::mpir)) options->starter = job.starter.pid;
-  return options;
+rank_options ranks_at(const job_description& job, const rank_selection& ranks, const debug_file_search& search,
+                      agent_start wanted, int stop) {
+  rank_options how;
+  how.select = ranks;
+  how.until.stop = stop;
+  how.debug_files = search;
+  how.agents = agents_for(job, ranks, wanted, stop);
+  return how;
 }
 
 bool open_gates_elsewhere(const job_command_options& options) {
@@ -89,47 +82,41 @@ result<std::optional<mpir::daemon_request>> agents_of_job::request() {
 }
 
 void agents_of_job::reach(process_id named) {
-  const look_options how{{}, ranks_options(options_.report).debug_files, options_.interface};
+  const debug_file_search search = search_without_downloads(options_.report);
   if (!are_wanted() && !open_gates()) return;
-  const auto job = look_at_job(named, how);
+  const auto job = job::find(named, {{}, search, options_.interface});
   if (!job) return;  // it has no table yet, or the attach will say why there is none
   const bool with_gates = open_gates() && !job->facts.partial_attach_ok;
   if (!are_wanted() && !with_gates) return;
-  if (job->interface == interface_kind::mpi2dd)
-    return;  // nobody can be asked, and the job looks after its ranks itself
-  const rank_selection ranks = selection(with_gates);
-  const auto agents = agents_for(*job, ranks, options_.agents, stop_);
-  if (agents) take(job_ranks::create(*job->processes, ranks, {ranks_options(options_.report), *agents}));
+  // Its starter cannot be asked, and the job looks after its ranks itself.
+  if (job->source == interface_kind::mpi2dd) return;
+  const rank_options how = ranks_at(*job, selection(with_gates), search, options_.agents, stop_);
+  if (how.agents) take(job->ranks(how));
 }
 
-std::shared_ptr<job_ranks> agents_of_job::ranks(job& subject, const rank_set& others) {
-  const auto table = subject.processes();
-  if (nodes_ || !(are_wanted() || !others.empty()) || !table) return nodes_;
+std::shared_ptr<rank_group> agents_of_job::ranks(job& subject, const rank_set& others) {
+  const job_description now = subject.description();
+  if (nodes_ || !(are_wanted() || !others.empty()) || !now.processes) return nodes_;
   const rank_selection selected = selection(!others.empty() || (open_gates() && !subject.gates_elsewhere().empty()));
-  std::vector<bool> is_local;
-  for (std::size_t i = 0; i < table->size(); ++i) is_local.push_back(subject.is_local(i));
   auto coming = std::exchange(coming_, std::nullopt);
-  if (subject.facts().daemons == mpir::daemon_launch::refused) coming.reset();
-  const auto agents =
-      agents_for_table(*table, is_local, selected, subject.facts(), subject.starter().pid, options_.agents, stop_);
-  if (!agents) {
-    if (coming) coming->send_away(hosts_in(*table));
+  if (now.facts.daemons == mpir::daemon_launch::refused) coming.reset();
+  const rank_options how = ranks_at(now, selected, search_without_downloads(options_.report), options_.agents, stop_);
+  if (!how.agents) {
+    if (coming) coming->send_away(hosts_in(*now.processes));
     return nullptr;
   }
-  const job_ranks_options how{ranks_options(options_.report), *agents};
   // With MPI2DD the job itself traces the ranks of this node, and nobody else can.
-  if (subject.interface() == interface_kind::mpi2dd) {
-    take(job_ranks::create(subject, selected, how));
+  if (now.source == interface_kind::mpi2dd) {
+    take(subject.ranks(how));
   } else {
-    take(coming ? job_ranks::create(*table, selected, how, std::move(*coming))
-                : job_ranks::create(*table, selected, how));
+    take(coming ? now.ranks(how, std::move(*coming)) : now.ranks(how));
   }
   return nodes_;
 }
 
-void agents_of_job::take(result<std::unique_ptr<job_ranks>> nodes) {
+void agents_of_job::take(result<rank_group> nodes) {
   if (!nodes) return complain(nodes.error());
-  nodes_ = std::move(*nodes);
+  nodes_ = std::make_shared<rank_group>(std::move(*nodes));
   complain_of_nodes(*nodes_);
 }
 
@@ -149,7 +136,7 @@ void complain_of(const std::string& host, const error& why) {
 
 }  // namespace
 
-void complain_of_nodes(const job_ranks& ranks) {
+void complain_of_nodes(const rank_group& ranks) {
   for (const job_node& node : ranks.nodes()) {
     if (node.why) complain_of(node.host, *node.why);
   }

@@ -7,18 +7,18 @@
 
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_graph.hpp"
-#include "mpiacq/job/job_view.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 #include "options/job_command_options.hpp"
 
 namespace mpiacq::tool {
 
-/// Empty: all of these ranks are looked after here, or nobody was to start anything. `wanted`: what the user said;
-/// automatic starts agents where the job has ranks elsewhere. `stop` ends waiting for them.
-[[nodiscard]] std::optional<agents_options> agents_for(const job_view& job, const rank_selection& ranks,
-                                                       agent_start wanted, int stop);
+/// How the ranks of a job are looked at. `wanted`: what the user said; automatic starts agents where the job has
+/// selected ranks elsewhere. Without agents, those ranks are left out. `stop` is a descriptor that ends the waiting
+/// once it can be read; -1: none.
+[[nodiscard]] rank_options ranks_at(const job_description& job, const rank_selection& ranks,
+                                    const debug_file_search& search, agent_start wanted, int stop);
 
 /// Whether agents open the gates of ranks of other nodes: the user has asked for agents, or for a look that starts
 /// them.
@@ -39,7 +39,7 @@ class agents_of_job {
 
   /// The ranks of all nodes, now that the job has a table: those that the user has selected, and `others`. Null where
   /// those of this node are all that is looked at.
-  [[nodiscard]] std::shared_ptr<job_ranks> ranks(job& subject, const rank_set& others = {});
+  [[nodiscard]] std::shared_ptr<rank_group> ranks(job& subject, const rank_set& others = {});
   /// Agents are to open the gates of ranks of other nodes.
   [[nodiscard]] bool open_gates() const { return open_gates_elsewhere(options_); }
   [[nodiscard]] int stop() const { return stop_; }
@@ -50,19 +50,19 @@ class agents_of_job {
   [[nodiscard]] bool are_wanted() const;
   /// Those that the user has selected, and those that may wait at a gate of another node.
   [[nodiscard]] rank_selection selection(bool with_gates) const;
-  void take(result<std::unique_ptr<job_ranks>> nodes);
+  void take(result<rank_group> nodes);
 
   const job_command_options& options_;
   int stop_;
   std::optional<awaited_agents> coming_;
-  std::shared_ptr<job_ranks> nodes_;
+  std::shared_ptr<rank_group> nodes_;
 };
 
 /// For the tables of an MPI2DD process's job, whose other nodes are met only as it is walked. `wanted`: not none.
 [[nodiscard]] agents_options agents_for_tables(process_id named, agent_start wanted, int stop);
 
 /// Says of each node that is not reached why, on standard error.
-void complain_of_nodes(const job_ranks& ranks);
+void complain_of_nodes(const rank_group& ranks);
 void complain_of_nodes(const job_graph& graph);
 
 }  // namespace mpiacq::tool

@@ -9,7 +9,7 @@
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
 #include "errors/try.hpp"
-#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/job/job.hpp"
 #include "options/option_parts.hpp"
 
 namespace mpiacq::tool {
@@ -26,8 +26,8 @@ std::optional<std::string> mistake_in(const attach_command_options& options) {
 
 result<rank_selection> chosen_ranks(const attach_command_options& options, const signal_catcher& signals) {
   if (options.ranks.communicator.empty()) return options.ranks.selection;
-  const look_options how{{}, search_without_downloads(options.report), options.interface};
-  const auto job = TRY(look_at_job(*options.process, how, deadline_after(options.timeout)));
+  const find_options how{{}, search_without_downloads(options.report), options.interface};
+  const auto job = TRY(job::find(*options.process, how, deadline_after(options.timeout)));
   return ranks_of(options.ranks, job, options.queue, how.debug_files, options.agents, signals.descriptor());
 }
 

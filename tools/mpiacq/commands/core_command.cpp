@@ -41,7 +41,7 @@ void write_core(json_writer& out, const core_table& job) {
                 {"queue_library", nullptr}})
       .key("processes");
   if (table != nullptr) {
-    write_processes(out, {*table, job.states, job.is_local});
+    write_processes(out, {*table, job.states, job.locality});
   } else {
     out.begin_array().end_array();
   }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "mpiacq/ranks/rank_gates.hpp"
+#include "mpiacq/ranks/rank_options.hpp"
 
 namespace mpiacq::tool {
 

@@ -6,7 +6,7 @@
 
 #include "commands/agents_choice.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 #include "report/job_reporter.hpp"
 
@@ -26,7 +26,7 @@ class gates_elsewhere {
   agents_of_job& agents_;
   job_reporter& reporter_;
   rank_set far_;
-  std::shared_ptr<job_ranks> nodes_;  ///< null: nobody opens any
+  std::shared_ptr<rank_group> nodes_;  ///< null: nobody opens any
 };
 
 }  // namespace mpiacq::tool

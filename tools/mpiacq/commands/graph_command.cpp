@@ -12,7 +12,7 @@
 #include "commands/ranks_look.hpp"
 #include "commands/signals.hpp"
 #include "errors/try.hpp"
-#include "mpiacq/job/job_graph_agents.hpp"
+#include "mpiacq/job/job_graph.hpp"
 #include "options/option_parts.hpp"
 #include "options/rank_options.hpp"
 #include "report/graph_report.hpp"
@@ -39,10 +39,11 @@ graph_options how_to_look(const graph_command_options& options) {
 }
 
 /// Looks through agents on other nodes; a signal ends the look and the agents.
-result<job_graph> graph_with_agents(process_id named, const graph_options& how, agent_start wanted,
+result<job_graph> graph_with_agents(process_id named, graph_options how, agent_start wanted,
                                     std::optional<int>& interrupted) {
   signal_catcher signals{when_busy::end};
-  auto seen = look_at_graph(named, how, agents_for_tables(named, wanted, signals.descriptor()));
+  how.agents = agents_for_tables(named, wanted, signals.descriptor());
+  auto seen = look_at_graph(named, how);
   if (const auto signal = signals.take()) interrupted = signal->number;
   return seen;
 }

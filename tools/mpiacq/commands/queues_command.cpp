@@ -44,7 +44,7 @@ void look_with_progress(queues_session& session) {
 /// Printed beside the report, which may be JSON or in a file.
 void complain_of_signal(int number, const queues_snapshot& seen) {
   const auto& ranks = seen.seen.ranks;
-  const auto read = std::count_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) { return !!rank.report; });
+  const auto read = std::count_if(ranks.begin(), ranks.end(), [](const rank_report& rank) { return !!rank.report; });
   const char* name = ::sigabbrev_np(number);
   complain(fmt::format("ended by {}{}: the queues of {} of {} ranks had been read, and all ranks go on",
                        name == nullptr ? "signal " : "SIG", name == nullptr ? std::to_string(number) : name, read,
@@ -60,19 +60,17 @@ result<int> run(const queues_options& options) {
     complain(look.error());
     return status_without_ranks(signals);
   }
-  const auto agents = agents_for(look->job, look->ranks, options.agents, signals.descriptor());
-  const queue_request request = request_for(options.queue, look->job.facts, look->job.interface);
-  auto session = agents ? queues_session::open(look->job, look->ranks, request, look->search, *agents)
-                        : queues_session::open(look->job.starter, *look->job.processes, look->job.is_local, look->ranks,
-                                               request, look->search, signals.descriptor());
-  if (!session) return fail(std::move(session).error());
-  if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
-  session->snapshot().problems = look->job.problems;
-  session->snapshot().verbose = options.verbose;
-  look_with_progress(*session);
+  const job_description& job = look->job;
+  auto ranks = TRY(job.ranks(ranks_at(job, look->ranks, look->search, options.agents, signals.descriptor())));
+  complain_of_nodes(ranks);
+  queues_session session(std::make_shared<rank_group>(std::move(ranks)), job, look->ranks,
+                         request_for(options.queue, job));
+  session.snapshot().problems = job.problems;
+  session.snapshot().verbose = options.verbose;
+  look_with_progress(session);
   const auto signal = signals.take();
-  const bool rank_failed = session->rank_failed();
-  const auto seen = std::make_shared<const queues_snapshot>(std::move(session->snapshot()));
+  const bool rank_failed = session.rank_failed();
+  const auto seen = std::make_shared<const queues_snapshot>(std::move(session.snapshot()));
   report.write([seen, json = options.report.json, colour = report.wants_colour()](report_stream& out) {
     if (!json) return write_queues_text(out, *seen, colour);
     json_writer document(out);

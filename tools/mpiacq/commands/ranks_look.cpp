@@ -8,7 +8,7 @@
 #include "commands/exit_status.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
-#include "mpiacq/job/job_view_agents.hpp"
+#include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
 namespace mpiacq::tool {
@@ -19,10 +19,9 @@ result<ranks_look> look_for_ranks(const report_options& report, process_id named
   ranks_look look;
   look.search = search_without_downloads(report);
   const deadline until = deadline_after(timeout);
-  const look_options how{{}, look.search, interface};
-  auto job = agents == agent_start::none
-                 ? look_at_job(named, how, until)
-                 : look_at_job(named, how, until, agents_for_tables(named, agents, signals.descriptor()));
+  find_options how{{}, look.search, interface};
+  if (agents != agent_start::none) how.agents = agents_for_tables(named, agents, signals.descriptor());
+  auto job = job::find(named, how, until);
   if (!job) return fail(std::move(job).error());
   look.job = std::move(*job);
   auto ranks = ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor());

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "commands/signals.hpp"
-#include "mpiacq/job/job_view.hpp"
+#include "mpiacq/job/job_description.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "options/rank_options.hpp"
 
@@ -16,11 +16,11 @@ namespace mpiacq::tool {
 struct ranks_look {
   debug_file_search search;
   rank_selection ranks;
-  job_view job;
+  job_description job;
 };
 
 /// Waits for the job's table as long as the options say. A choice by a communicator reads the queues of all ranks; a
-/// signal ends that. Errors: those of `look_at_job` and `ranks_of`.
+/// signal ends that. Errors: those of `job::find` and `ranks_of`.
 [[nodiscard]] result<ranks_look> look_for_ranks(const report_options& report, process_id named,
                                                 const rank_choice& choice, const queue_request& queue,
                                                 std::optional<interface_kind> interface, agent_start agents,

@@ -97,19 +97,16 @@ result<int> run(const stacks_options& options) {
     complain(look.error());
     return status_without_ranks(signals);
   }
-  const job_view& job = look->job;
-  const stacks_request request{look->ranks, options.all_threads, look->search};
-  const auto agents = agents_for(job, look->ranks, options.agents, signals.descriptor());
-  auto session = agents ? stacks_session::open(job, request, *agents)
-                        : stacks_session::open(job.starter, *job.processes, job.is_local, request);
-  if (!session) return fail(std::move(session).error());
-  if (session->nodes() != nullptr) complain_of_nodes(*session->nodes());
-  stacks_snapshot& snapshot = session->snapshot();
+  const job_description& job = look->job;
+  auto ranks = TRY(job.ranks(ranks_at(job, look->ranks, look->search, options.agents, signals.descriptor())));
+  complain_of_nodes(ranks);
+  stacks_session session(std::make_shared<rank_group>(std::move(ranks)), job, look->ranks, options.all_threads);
+  stacks_snapshot& snapshot = session.snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
   snapshot.problems = job.problems;
-  const auto interrupted = take_samples(*session, options, signals);
+  const auto interrupted = take_samples(session, options, signals);
   if (options.form != stacks_form::tree && !options.report.json) complain_of_ranks(snapshot);
-  const bool rank_failed = session->rank_failed();
+  const bool rank_failed = session.rank_failed();
   report.write([seen = std::make_shared<stacks_snapshot>(std::move(snapshot)), options,
                 colour = report.wants_colour()](report_stream& out) { write_report(out, *seen, options, colour); });
   if (interrupted) return status_by_signal(*interrupted);

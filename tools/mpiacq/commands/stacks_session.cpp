@@ -14,61 +14,23 @@ namespace {
 /// Of one rank, over all samples.
 constexpr std::size_t most_problems = 8;
 
-node_ranks_options options_for(const stacks_request& request) {
-  node_ranks_options options;
-  options.debug_files = request.debug_files;
-  return options;
-}
-
 }  // namespace
 
-result<stacks_session> stacks_session::open(starter_facts starter, const process_table& table,
-                                            const std::vector<bool>& is_local, const stacks_request& request) {
-  return open(node_ranks::create(table, request.ranks, options_for(request)), std::move(starter), table, is_local,
-              request);
-}
-
-result<stacks_session> stacks_session::open(job& subject, const process_table& table, const std::vector<bool>& is_local,
-                                            const stacks_request& request) {
-  return open(subject.look_into(request.ranks, options_for(request)), subject.starter(), table, is_local, request);
-}
-
-result<stacks_session> stacks_session::open(result<std::unique_ptr<node_ranks>> node, starter_facts starter,
-                                            const process_table& table, const std::vector<bool>& is_local,
-                                            const stacks_request& request) {
-  if (!node) return fail(std::move(node).error());
-  stacks_session session;
-  session.node_ = std::move(*node);
-  session.begin(std::move(starter), table, is_local, request);
-  return session;
-}
-
-result<stacks_session> stacks_session::open(const job_view& job, const stacks_request& request,
-                                            const agents_options& agents) {
-  auto nodes = job_ranks::create(*job.processes, request.ranks, {options_for(request), agents});
-  if (!nodes) return fail(std::move(nodes).error());
-  return over(std::move(*nodes), job.starter, *job.processes, request);
-}
-
-stacks_session stacks_session::over(std::shared_ptr<job_ranks> nodes, starter_facts starter, const process_table& table,
-                                    const stacks_request& request) {
-  stacks_session session;
-  session.nodes_ = std::move(nodes);
-  session.begin(std::move(starter), table, std::vector<bool>(table.size(), true), request);
-  return session;
-}
-
-void stacks_session::begin(starter_facts starter, const process_table& table, const std::vector<bool>& is_local,
-                           const stacks_request& request) {
-  how_.threads = request.all_threads ? which_threads::all : which_threads::first;
-  snapshot_.starter = std::move(starter);
+stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_description& job,
+                               const rank_selection& selection, bool all_threads)
+    : ranks_(std::move(ranks)) {
+  const process_table& table = *job.processes;
+  how_.threads = all_threads ? which_threads::all : which_threads::first;
+  snapshot_.starter = job.starter;
   snapshot_.samples = 0;
   snapshot_.names = table.names();
-  snapshot_.hosts = rank_hosts(table, request.ranks);
+  snapshot_.hosts = rank_hosts(table, selection);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
-  for (const std::uint32_t rank : table.names().selected(request.ranks, table.size())) {
+  rank_set looked_at;
+  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.rank);
+  for (const std::uint32_t entry : job.selected(selection)) {
     snapshot_.ranks.push_back(
-        {rank, table.pid(rank), std::string(table.host_name(rank).value_or("")), is_local[rank], 0, {}});
+        {entry, table.pid(entry), std::string(table.host_name(entry).value_or("")), looked_at.contains(entry), 0, {}});
   }
 }
 
@@ -83,7 +45,7 @@ std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
   return rows;
 }
 
-std::vector<std::uint32_t> stacks_session::take(const job_stacks& seen, call_tree& moment, bool last_try) {
+std::vector<std::uint32_t> stacks_session::take(const group_stacks& seen, call_tree& moment, bool last_try) {
   std::vector<std::uint32_t> busy;
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
@@ -108,7 +70,7 @@ void stacks_session::sample() {
   call_tree moment;
   stack_options how = how_;
   for (int tries = 1;; ++tries) {
-    const auto busy = take(nodes_ ? nodes_->stacks(how) : merged(node_->stacks(how)), moment, tries == most_tries);
+    const auto busy = take(ranks_->stacks(how), moment, tries == most_tries);
     if (busy.empty()) break;
     how.ranks = selection_of(busy);
     std::this_thread::sleep_for(between_tries);

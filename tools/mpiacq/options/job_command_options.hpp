@@ -20,7 +20,7 @@ enum class then : unsigned char { go_on, detach, stop, kill };
 [[nodiscard]] std::size_t default_jobs();
 
 /// The options that `launch` and `attach` share.
-struct job_command_options : rank_options {
+struct job_command_options : rank_command_options {
   report_options report;
   then after = then::go_on;
   std::optional<double> timeout;  ///< seconds

@@ -60,7 +60,7 @@ void add_threads_option(CLI::App& app, bool& all_threads) {
       ->group(option_group::stacks);
 }
 
-void add_rank_options(CLI::App& app, rank_options& options, const char* ranks_about) {
+void add_rank_options(CLI::App& app, rank_command_options& options, const char* ranks_about) {
   const auto take_ranks = [&options](const std::string& text) { options.ranks = parse_rank_choice(text); };
   app.add_option_function<std::string>("--ranks", take_ranks, ranks_about)
       ->type_name("RANKS")

@@ -6,7 +6,7 @@
 
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/ranks/job_ranks.hpp"
+#include "mpiacq/ranks/agents_options.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "options/report_options.hpp"
 
@@ -28,17 +28,17 @@ struct rank_choice {
 };
 
 /// What every command has that looks into ranks: which ranks, and how it reaches them.
-struct rank_options {
+struct rank_command_options {
   rank_choice ranks;
   std::optional<interface_kind> interface;  ///< empty: MPI2DD if the starter has it, otherwise MPIR
   queue_request queue;
   agent_start agents = agent_start::automatic;
 };
 /// `ranks_about`: the help text of --ranks.
-void add_rank_options(CLI::App& app, rank_options& options, const char* ranks_about);
+void add_rank_options(CLI::App& app, rank_command_options& options, const char* ranks_about);
 
 /// What the commands have that observe the ranks of a running job and do not control the job.
-struct observation_options : rank_options {
+struct observation_options : rank_command_options {
   report_options report;
   process_id process;
   double timeout = 5;  ///< seconds

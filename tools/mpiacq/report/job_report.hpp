@@ -30,7 +30,7 @@ struct job_snapshot {
   std::optional<std::string> queue_library;
   std::shared_ptr<const process_table> processes;  ///< null before there is one; the rest is of its entries
   std::vector<rank_state> states;
-  std::vector<bool> is_local;
+  entry_locality locality;
   std::vector<rank_facts> facts_of_ranks;
 
   std::vector<error> problems;            ///< of the job as a whole, so far

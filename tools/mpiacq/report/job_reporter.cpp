@@ -14,10 +14,18 @@ namespace mpiacq::tool {
 
 namespace {
 
-std::vector<bool> local_ones(const job& subject, const process_table& table) {
-  std::vector<bool> is_local;
-  for (std::size_t i = 0; i < table.size(); ++i) is_local.push_back(subject.is_local(i));
-  return is_local;
+/// The ranks to look at: those of all nodes where there are agents, otherwise the selected ones of this node.
+result<std::shared_ptr<rank_group>> ranks_of_job(job& subject, const job_command_options& asked,
+                                                 agents_of_job& agents) {
+  if (auto nodes = agents.ranks(subject)) return nodes;
+  rank_options how;
+  how.select = asked.ranks.selection;
+  how.until.stop = agents.stop();
+  how.debug_files = search_without_downloads(asked.report);
+  how.agents.reset();
+  auto ranks = subject.ranks(how);
+  if (!ranks) return fail(std::move(ranks).error());
+  return std::make_shared<rank_group>(std::move(*ranks));
 }
 
 }  // namespace
@@ -57,46 +65,37 @@ void job_reporter::note_failure() {
 }
 
 void job_reporter::take_stacks(job& subject, const job_command_options& asked, agents_of_job& agents) {
-  const auto table = subject.processes();
-  if (!table) return;
+  if (!subject.processes()) return;
   free_followed_ranks();
-  const debug_file_search search = search_without_downloads(asked.report);
-  const stacks_request request{asked.ranks.selection, asked.all_threads, search};
-  const auto nodes = agents.ranks(subject);
-  auto session = nodes ? stacks_session::over(nodes, subject.starter(), *table, request)
-                       : stacks_session::open(subject, *table, local_ones(subject, *table), request);
-  if (!session) return note_failure(fail(std::move(session).error()));
-  session->sample();
-  rank_failed_ = rank_failed_ || session->rank_failed();
-  stacks_ = std::move(session->snapshot());
+  const auto ranks = ranks_of_job(subject, asked, agents);
+  if (!ranks) return note_failure(fail(ranks.error()));
+  stacks_session session(*ranks, subject.description(), asked.ranks.selection, asked.all_threads);
+  session.sample();
+  rank_failed_ = rank_failed_ || session.rank_failed();
+  stacks_ = std::move(session.snapshot());
 }
 
 void job_reporter::take_queues(job& subject, const job_command_options& asked, agents_of_job& agents) {
-  const auto table = subject.processes();
-  if (!table) return;
+  if (!subject.processes()) return;
   free_followed_ranks();
-  const debug_file_search search = search_without_downloads(asked.report);
-  const auto nodes = agents.ranks(subject);
-  const queue_request request = request_for(asked.queue, subject.facts(), subject.interface());
-  auto session = nodes ? queues_session::over(nodes, subject.starter(), *table, asked.ranks.selection, request, search,
-                                              agents.stop())
-                       : queues_session::open(subject, *table, local_ones(subject, *table), asked.ranks.selection,
-                                              request, search, agents.stop());
-  if (!session) return note_failure(fail(std::move(session).error()));
-  session->look();
-  rank_failed_ = rank_failed_ || session->rank_failed();
+  const auto ranks = ranks_of_job(subject, asked, agents);
+  if (!ranks) return note_failure(fail(ranks.error()));
+  const job_description job = subject.description();
+  queues_session session(*ranks, job, asked.ranks.selection, request_for(asked.queue, job));
+  session.look();
+  rank_failed_ = rank_failed_ || session.rank_failed();
   // An MPI2DD job tells of its spawns itself.
-  if (asked.after == then::go_on && subject.interface() == interface_kind::mpir) {
-    if (const rank_set others = session->spawn_elsewhere(); !others.empty()) {
-      const auto who = table->names().text(others);
+  if (asked.after == then::go_on && job.source == interface_kind::mpir) {
+    if (const rank_set others = session.spawn_elsewhere(); !others.empty()) {
+      const auto who = job.processes->names().text(others);
       problem({error_code::unsupported,
                others.count() == 1
                    ? fmt::format("rank {} is on another node: new processes of it will not be told", who)
                    : fmt::format("ranks {} are on other nodes: new processes of theirs will not be told", who)});
     }
-    spawns_ = session->watch_spawns();
+    spawns_ = session.watch_spawns();
   }
-  queues_ = std::move(session->snapshot());
+  queues_ = std::move(session.snapshot());
   if (spawns_) followed_queues_ = queues_;
 }
 
@@ -108,7 +107,7 @@ void job_reporter::serve_spawns() {
           fmt::format("reading the new processes of rank {}", job_.processes()->names().of(spawn->rank))));
     }
     if (spawn->processes.empty()) continue;
-    for (rank_queues& rank : followed_queues_->seen.ranks) {
+    for (rank_report& rank : followed_queues_->seen.ranks) {
       if (rank.rank != spawn->rank || !rank.report) continue;
       auto& all = rank.report->new_processes;
       all.insert(all.end(), spawn->processes.begin(), spawn->processes.end());
@@ -124,11 +123,11 @@ void job_reporter::free_followed_ranks() {
 }
 
 void job_reporter::hold_ranks(job& subject) {
-  for (const rank_outcome& outcome : subject.hold_ranks()) {
+  for (const rank_hold& outcome : subject.hold_ranks()) {
     // What is on another node is told by its state.
-    if (outcome.held || outcome.held.error().code == error_code::unsupported) continue;
-    problem(error{outcome.held.error()}.while_doing(
-        fmt::format("holding rank {}", subject.processes()->names().of(outcome.rank))));
+    if (!outcome.why || outcome.why->code == error_code::unsupported) continue;
+    problem(
+        error{*outcome.why}.while_doing(fmt::format("holding rank {}", subject.processes()->names().of(outcome.rank))));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "mpiacq/job/rank_names.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "report/queues_report.hpp"
 #include "report/rank_hosts.hpp"
 
@@ -26,7 +26,7 @@ inline constexpr std::size_t rows_shown = 48;
 void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 
 /// For ranks whose queues are not known: the call that each is in, and who is missing from a collective call.
-[[nodiscard]] std::string calls_text(const node_queues& seen, const rank_names& names);
+[[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names);
 /// What was not known.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 

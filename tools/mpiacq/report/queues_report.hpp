@@ -10,7 +10,7 @@
 #include "mpiacq/job/process_table.hpp"
 #include "mpiacq/job/rank_names.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 #include "report/rank_hosts.hpp"
 #include "report/report_stream.hpp"
@@ -23,7 +23,7 @@ struct queues_snapshot {
   std::vector<job_world> worlds;  ///< by number; none with MPIR
   rank_names names;               ///< of what everything below has for ranks
   rank_hosts hosts;               ///< that the selected ones are on
-  node_queues seen;
+  group_queues seen;
   queue_waits waits;
   rank_set remote;  ///< selected, and on other nodes
   /// How long ranks were stopped for, in all looks together.
@@ -42,7 +42,7 @@ struct queues_snapshot {
 
 /// "complete", or what it is instead: "incomplete" (there is a report that lacks something), "gone", "not-permitted",
 /// "busy", "failed".
-[[nodiscard]] std::string_view outcome_of(const rank_queues& rank);
+[[nodiscard]] std::string_view outcome_of(const rank_report& rank);
 
 /// Tables for people: who waits for whom, deadlocks first; the pending operations; what is not known. `colour` for a
 /// terminal.

@@ -100,7 +100,7 @@ void write_job(json_writer& out, const job_snapshot& snapshot) {
                {"worlds", table ? json_of_worlds(table->worlds()) : json::array()}})
       .key("processes");
   if (table) {
-    write_processes(out, {*table, snapshot.states, snapshot.is_local, snapshot.facts_of_ranks});
+    write_processes(out, {*table, snapshot.states, snapshot.locality, snapshot.facts_of_ranks});
   } else {
     out.begin_array().end_array();
   }

@@ -85,14 +85,14 @@ void add_report(json& rank, const queue_report& report) {
 }
 
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
-  const rank_queues& one = snapshot.seen.ranks[place];
+  const rank_report& one = snapshot.seen.ranks[place];
   json rank = {{"rank", snapshot.names.rank(one.rank)},
                {"world", world_of(snapshot.names, one.rank)},
                {"pid", one.pid.value()},
                {"host", or_null(std::string(snapshot.hosts.of(one.rank)))},
                {"outcome", outcome_of(one)},
-               {"call", or_null(snapshot.seen.doing[place].function)},
-               {"pml", or_null(snapshot.seen.pml[place])},
+               {"call", or_null(one.doing.function)},
+               {"pml", or_null(one.pml)},
                {"library", nullptr},
                {"length_unit", name(length_unit::unknown)},
                {"communicators", json::array()},
@@ -164,7 +164,7 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
   }
   out.member("cycles", cycles).member("deadlocks", deadlocks).member("not_known", sentences(snapshot.waits.doubts));
   json calls = json::array(), gaps = json::array();
-  const auto seen_calls = calls_of(snapshot.seen.ranks, snapshot.seen.doing);
+  const auto seen_calls = calls_of(snapshot.seen.ranks);
   for (const rank_call& call : seen_calls) {
     calls.push_back({{"call", or_null(call.function)},
                      {"known", call.kind != mpi_call_kind::unknown},
@@ -181,7 +181,7 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
 /// Of the first rank that has one: as a rule all have the same.
 json library_of(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
-  const auto found = std::find_if(ranks.begin(), ranks.end(), [](const rank_queues& rank) {
+  const auto found = std::find_if(ranks.begin(), ranks.end(), [](const rank_report& rank) {
     return rank.report && !rank.report->library_path.empty();
   });
   if (found == ranks.end()) return nullptr;

@@ -49,10 +49,9 @@ json json_of_worlds(std::span<const job_world> worlds) {
 }
 
 std::optional<std::size_t> entry_of(const process_table* table, process_id process) {
-  const auto local = table == nullptr ? std::vector<bool>{} : hosts_on_this_node(*table);
-  for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) {
-    const std::uint32_t host = table->host_numbers()[i];
-    if (table->pid(i) == process && host < local.size() && local[host]) return i;
+  const entry_locality locality = table == nullptr ? entry_locality() : entry_locality(*table);
+  for (std::size_t i = 0; i < locality.size(); ++i) {
+    if (table->pid(i) == process && locality.is_local(i)) return i;
   }
   return std::nullopt;
 }
@@ -68,7 +67,7 @@ void write_processes(json_writer& out, const seen_table& seen) {
     out.member("host", table.host_name(i))
         .member("executable", table.executable_name(i))
         .member("pid", table.pid(i).value())
-        .member("local", bool{seen.is_local[i]})
+        .member("local", seen.locality.is_local(i))
         .member("state", name(seen.states[i]))
         .key("spawned_by");
     world == nullptr || !world->spawned_by ? out.null() : out.value(json_of_origin(*world));

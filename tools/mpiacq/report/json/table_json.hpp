@@ -16,7 +16,7 @@ namespace mpiacq::tool {
 struct seen_table {
   const process_table& table;
   const std::vector<rank_state>& states;
-  const std::vector<bool>& is_local;
+  const entry_locality& locality;
   std::span<const rank_facts> facts = {};  ///< none: they are not known of single ranks
 };
 

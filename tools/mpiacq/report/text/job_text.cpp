@@ -92,8 +92,7 @@ job_snapshot snapshot_of(const job& subject) {
   if (!snapshot.processes) return snapshot;
   snapshot.states = subject.rank_states();
   snapshot.facts_of_ranks = subject.facts_of_ranks();
-  snapshot.is_local.reserve(snapshot.processes->size());
-  for (std::size_t i = 0; i < snapshot.processes->size(); ++i) snapshot.is_local.push_back(subject.is_local(i));
+  snapshot.locality = subject.description().locality;
   return snapshot;
 }
 

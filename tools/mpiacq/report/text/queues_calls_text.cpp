@@ -26,9 +26,9 @@ std::string doing_text(const rank_call& call) {
 
 }  // namespace
 
-std::string calls_text(const node_queues& seen, const rank_names& names) {
+std::string calls_text(const group_queues& seen, const rank_names& names) {
   std::string text = "  what the stacks alone show:\n";
-  const auto calls = calls_of(seen.ranks, seen.doing);
+  const auto calls = calls_of(seen.ranks);
   for (const rank_call& call : calls) {
     text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
   }

@@ -130,7 +130,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
   merged_rows<text_row> merged(rows_shown);
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
-    const rank_queues& rank = snapshot.seen.ranks[i];
+    const rank_report& rank = snapshot.seen.ranks[i];
     std::vector<text_row> own;
     visit_operations(snapshot, i, [&](const queue_communicator& c, const operation_place& place, const auto& op) {
       own.push_back(row_of(c, rank.report->unit, place, op, states));
@@ -155,7 +155,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
 void write_every_operation(report_stream& out, const queues_snapshot& snapshot) {
   const standings states(snapshot.waits);
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
-    const rank_queues& rank = snapshot.seen.ranks[i];
+    const rank_report& rank = snapshot.seen.ranks[i];
     if (!rank.report) continue;
     out.write(fmt::format("  rank {}:\n", snapshot.names.of(rank.rank)));
     for (std::uint32_t c = 0; c < rank.report->communicators.size(); ++c) {

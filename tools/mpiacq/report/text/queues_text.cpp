@@ -60,10 +60,9 @@ class grouped {
 std::string libraries_text(const queues_snapshot& snapshot) {
   grouped<std::tuple<std::string, std::string, std::string>> libraries;
   for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
-    const rank_queues& rank = snapshot.seen.ranks[i];
+    const rank_report& rank = snapshot.seen.ranks[i];
     if (!rank.report || rank.report->library_path.empty()) continue;
-    libraries.add({rank.report->library_version, rank.report->library_path, snapshot.seen.pml[i].value_or("")},
-                  rank.rank);
+    libraries.add({rank.report->library_version, rank.report->library_path, rank.pml.value_or("")}, rank.rank);
   }
   std::string text;
   const auto rows = libraries.rows();
@@ -89,7 +88,7 @@ std::string communicators_text(const queues_snapshot& snapshot) {
   using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
   merged_rows<key> merged(rows_shown);
   std::set<key> different;
-  for (const rank_queues& rank : snapshot.seen.ranks) {
+  for (const rank_report& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
     std::vector<key> of_rank;
     for (const queue_communicator& own : rank.report->communicators) {
@@ -121,7 +120,7 @@ std::string communicators_text(const queues_snapshot& snapshot) {
 
 std::string new_processes_text(const queues_snapshot& snapshot) {
   std::vector<text_row> table = {{"spawned by", "pid", "host", "executable"}};
-  for (const rank_queues& rank : snapshot.seen.ranks) {
+  for (const rank_report& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
     for (const new_process& one : rank.report->new_processes) {
       table.push_back({snapshot.names.of(rank.rank), std::to_string(one.pid.value()), printable(one.host),
@@ -135,7 +134,7 @@ std::string new_processes_text(const queues_snapshot& snapshot) {
 /// Each problem once, with the ranks that have it.
 std::string problems_text(const queues_snapshot& snapshot) {
   grouped<std::string> problems;
-  for (const rank_queues& rank : snapshot.seen.ranks) {
+  for (const rank_report& rank : snapshot.seen.ranks) {
     if (!rank.report) {
       problems.add(rank.report.error().message, rank.rank);
       continue;
@@ -164,7 +163,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
 bool nothing_is_read(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
   return std::none_of(ranks.begin(), ranks.end(),
-                      [](const rank_queues& rank) { return rank.report && !rank.report->communicators.empty(); });
+                      [](const rank_report& rank) { return rank.report && !rank.report->communicators.empty(); });
 }
 
 }  // namespace

@@ -16,62 +16,11 @@ namespace {
 
 using namespace colours;
 
-constexpr std::size_t ring_shown = 12;
 constexpr std::size_t waits_shown = 32;
 
-std::string ring_text(const deadlock& found, const rank_names& names) {
-  std::string text;
-  for (std::size_t i = 0; i < found.ranks.size(); ++i) {
-    if (i == ring_shown) return text + fmt::format("... ({} ranks)", found.ranks.size());
-    text += names.of(found.ranks[i]) + " -> ";
-  }
-  return text + names.of(found.ranks.front());
-}
-
-std::string members_text(const deadlock& found, const rank_names& names) {
-  rank_set all;
-  for (const std::uint32_t rank : found.ranks) all.add(rank_set{rank});
-  return ranks_text(all, names);
-}
-
-/// Ranks that wait for ranks that make no further MPI call.
-std::string waiting_for_nothing_text(const deadlock& found, const rank_names& names) {
-  rank_set waiting, awaited = found.in_finalize;
-  awaited.add(found.ended);
-  for (const std::uint32_t rank : found.ranks) {
-    if (!awaited.contains(rank)) waiting.add(rank_set{rank});
-  }
-  const std::string who =
-      fmt::format("{} {} for", ranks_words(waiting, names), waiting.count() == 1 ? "waits" : "wait");
-  std::string whom;
-  if (!found.in_finalize.empty()) {
-    whom = fmt::format(" {}, which {} in MPI_Finalize and will neither send nor receive any more",
-                       ranks_words(found.in_finalize, names), found.in_finalize.count() == 1 ? "is" : "are");
-  }
-  if (!found.ended.empty()) {
-    whom += fmt::format("{} {}, which {} ended", whom.empty() ? "" : ", and for", ranks_words(found.ended, names),
-                        found.ended.count() == 1 ? "has" : "have");
-  }
-  return who + whom;
-}
-
 std::string deadlock_text(const deadlock& found, const rank_names& names, bool colour) {
-  const std::string who = found.is_ring ? ring_text(found, names) : members_text(found, names);
-  std::string text =
-      "  " + coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
-  if (!found.in_finalize.empty() || !found.ended.empty()) {
-    text += ": " + waiting_for_nothing_text(found, names);
-  } else if (found.ranks.size() == 1) {
-    text += fmt::format(": rank {} waits for itself", names.of(found.ranks.front()));
-  } else {
-    text += fmt::format(": {} {}", who,
-                        found.is_ring ? "wait for each other" : "wait for each other; none of them can continue alone");
-  }
-  if (!found.behind.empty()) {
-    text += fmt::format("; {} {} behind them", ranks_text(found.behind, names),
-                        found.behind.count() == 1 ? "waits" : "wait");
-  }
-  return text + "\n";
+  const auto what = coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
+  return fmt::format("  {}: {}\n", what, found.sentence(names));
 }
 
 /// Ranks that wait for the same ranks for the same reason. If one of several is enough, the ranks that wait and those

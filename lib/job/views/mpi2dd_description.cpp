@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "views/mpi2dd_view.hpp"
+#include "views/mpi2dd_description.hpp"
 
 #include <utility>
 
@@ -35,32 +35,31 @@ mpir::job_facts facts_of(const tracked_graph& job, process_id starter) {
 
 }  // namespace
 
-result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& options, deadline until) {
+result<job_description> describe_mpi2dd_job(found_starter starter, const find_options& options,
+                                            const time_limit& until) {
   std::shared_ptr<const process_table> before;
   for (;;) {
     TRY(still_the_starter(starter));
     tracked_graph job(starter.pid, options.limits, options.debug_files, options.read_elsewhere);
     if (auto walked = job.walk_from(starter.pid); !walked) return fail(std::move(walked).error());
     const bool complete = is_complete(job, starter.pid);
-    const bool past_patience = clock::now() >= until;
+    const bool past_patience = clock::now() >= until.by;
     // A job that grows at every look is never held still: what was there at the last one stands.
     if (complete && before && (before->same_processes(*job.table()) || past_patience)) {
-      job_view view;
-      view.starter = {starter.pid, starter.process->executable().value_or(""), false, std::move(starter.how),
-                      job.is_rank(starter.pid)};
-      view.facts = facts_of(job, starter.pid);
-      view.processes = job.table();
-      view.interface = interface_kind::mpi2dd;
-      if (auto slurm = slurm_step_of(*view.processes, starter.pid)) {
-        view.facts.job_id = std::move(slurm->job);
-        view.facts.step_id = std::move(slurm->step);
+      job_description found;
+      found.starter = {starter.pid, starter.process->executable().value_or(""), false, std::move(starter.how),
+                       job.is_rank(starter.pid)};
+      found.launcher = launcher_of(found.starter.executable);
+      found.source = interface_kind::mpi2dd;
+      found.processes = job.table();
+      found.locality = entry_locality(*found.processes);
+      found.facts = facts_of(job, starter.pid);
+      if (auto slurm = slurm_step_of(*found.processes, starter.pid)) {
+        found.facts.job_id = std::move(slurm->job);
+        found.facts.step_id = std::move(slurm->step);
       }
-      view.problems = job.take_problems();
-      const auto hosts = hosts_on_this_node(*view.processes);
-      for (const std::uint32_t host : view.processes->host_numbers()) {
-        view.is_local.push_back(host < hosts.size() && hosts[host]);
-      }
-      return view;
+      found.problems = job.take_problems();
+      return found;
     }
     before = complete ? job.table() : nullptr;
     if (complete) continue;
@@ -70,7 +69,7 @@ result<job_view> look_at_mpi2dd_job(found_starter starter, const look_options& o
                               "it, or attach to its starter",
                               with_executable(*starter.process)));
     }
-    wait_before_the_next_look(until);
+    if (!wait_before_the_next_look(until)) return fail(cancelled_look());
   }
 }
 

@@ -1,16 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "mpiacq/job/job_view.hpp"
-
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "elsewhere_tables.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
+#include "mpiacq/job/job.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
-#include "views/mpi2dd_view.hpp"
+#include "views/mpi2dd_description.hpp"
 
 namespace mpiacq {
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int most_confirmations = 16;
 
 /// One look: what the interface's state machine says of a target that cannot be written.
-struct view_of_job {
+struct starter_look {
   mpir::acquisition eye;
   std::vector<error> problems;
   std::int64_t state = mpir::state_null;
@@ -33,12 +33,12 @@ struct view_of_job {
   }
 };
 
-result<view_of_job> look_once(const process_facts& starter, running_target& opened, const table_limits& limits) {
+result<starter_look> look_once(const process_facts& starter, running_target& opened, const table_limits& limits) {
   opened.forget();
   const target of_starter = opened.remembered();
   mpir::acquisition_options how;
   how.limits = limits;
-  view_of_job seen{mpir::acquisition(how), {}, mpir::state_null, {}};
+  starter_look seen{mpir::acquisition(how), {}, mpir::state_null, {}};
   auto actions = TRY(seen.eye.at_attach(of_starter));
   // The number may have become another user's while the memory was read.
   if (!starter.is_unchanged()) {
@@ -76,7 +76,7 @@ error not_there(process_id named) {
       fmt::format("/proc/{}", named.value()));
 }
 
-error no_table_yet(const process_facts& starter, const view_of_job& seen) {
+error no_table_yet(const process_facts& starter, const starter_look& seen) {
   const std::string who = with_executable(starter);
   if (!seen.missing_symbols.empty())
     return {error_code::not_found, fmt::format("{} has no table: {}", who, seen.missing_symbols)};
@@ -90,10 +90,10 @@ error no_table_yet(const process_facts& starter, const view_of_job& seen) {
   return {error_code::timed_out, message + ": the job may still be starting; wait for it, or attach to its starter"};
 }
 
-result<job_view> look_until_complete(process_id named, const look_options& options, deadline until) {
+result<job_description> look_until_complete(process_id named, const find_options& options, const time_limit& until) {
   found_starter found = TRY(find_starter(named, options.debug_files, options.interface));
   if (!found.process) return fail(not_there(named));
-  if (found.interface == interface_kind::mpi2dd) return look_at_mpi2dd_job(std::move(found), options, until);
+  if (found.interface == interface_kind::mpi2dd) return describe_mpi2dd_job(std::move(found), options, until);
   const process_facts& starter = *found.process;
   std::shared_ptr<const process_table> before;
   int confirmations = 0;
@@ -101,33 +101,39 @@ result<job_view> look_until_complete(process_id named, const look_options& optio
     if (!found.target) found.target = TRY(running_target::open(found.pid, options.debug_files, starter.user()));
     auto seen = TRY(look_once(starter, *found.target, options.limits));
     if (seen.is_complete() && before && before->same_processes(*seen.eye.table())) {
-      job_view view;
-      view.starter = {found.pid, starter.executable().value_or(""), false, std::move(found.how),
-                      seen.eye.facts().starter_is_rank};
-      view.facts = seen.eye.facts();
-      view.processes = seen.eye.table();
-      view.problems = std::move(seen.problems);
-      const auto hosts = hosts_on_this_node(*view.processes);
-      for (const std::uint32_t host : view.processes->host_numbers()) {
-        view.is_local.push_back(host < hosts.size() && hosts[host]);
-      }
-      return view;
+      job_description described;
+      described.starter = {found.pid, starter.executable().value_or(""), false, std::move(found.how),
+                           seen.eye.facts().starter_is_rank};
+      described.launcher = launcher_of(described.starter.executable);
+      described.processes = seen.eye.table();
+      described.locality = entry_locality(*described.processes);
+      described.facts = seen.eye.facts();
+      described.problems = std::move(seen.problems);
+      return described;
     }
     // A complete table is looked at a second time at once.
     const bool confirms = seen.is_complete() && confirmations++ < most_confirmations;
     before = confirms ? seen.eye.table() : nullptr;
     if (confirms) continue;
-    if (clock::now() >= until) return fail(no_table_yet(starter, seen));
+    if (clock::now() >= until.by) return fail(no_table_yet(starter, seen));
     // The process may execute another program, or load libraries, meanwhile.
     found.target.reset();
-    wait_before_the_next_look(until);
+    if (!wait_before_the_next_look(until)) return fail(cancelled_look());
   }
 }
 
 }  // namespace
 
-result<job_view> look_at_job(process_id named, const look_options& options, deadline until) {
-  return without_exceptions("looking at the job", [&] { return look_until_complete(named, options, until); });
+result<job_description> job::find(process_id named, const find_options& options, const time_limit& until) {
+  return without_exceptions("looking at the job", [&]() -> result<job_description> {
+    if (!options.agents || options.read_elsewhere) return look_until_complete(named, options, until);
+    mpi2dd::walk_limits limits;
+    limits.table = options.limits;
+    find_options how = options;
+    const auto others = tables_by_agents(named, *options.agents, limits, options.debug_files.folders);
+    how.read_elsewhere = others->reader();
+    return look_until_complete(named, how, until);
+  });
 }
 
 }  // namespace mpiacq

@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/queues_worlds.hpp"
-
 #include <cstdint>
 #include <map>
 #include <utility>
 
-namespace mpiacq::tool {
+#include "mpiacq/ranks/confirmed_waits.hpp"
+
+namespace mpiacq {
 
 namespace {
 
@@ -56,14 +56,14 @@ struct translator {
 
 }  // namespace
 
-std::vector<rank_queues> by_entries(std::span<const rank_queues> ranks, const rank_names& names, std::size_t entries) {
+std::vector<rank_report> by_entries(std::span<const rank_report> ranks, const rank_names& names, std::size_t entries) {
   entry_map places;
   for (std::size_t entry = 0; entry < entries; ++entry) {
     places.emplace(std::pair{names.world(entry), names.rank(entry)}, static_cast<std::uint32_t>(entry));
   }
-  std::vector<rank_queues> all(ranks.begin(), ranks.end());
+  std::vector<rank_report> all(ranks.begin(), ranks.end());
   group_map groups;
-  for (rank_queues& rank : all) {
+  for (rank_report& rank : all) {
     if (!rank.report) continue;
     const translator of_world{places, groups, names.world(rank.rank)};
     for (queue_communicator& one : rank.report->communicators) of_world.translate(one);
@@ -71,4 +71,4 @@ std::vector<rank_queues> by_entries(std::span<const rank_queues> ranks, const ra
   return all;
 }
 
-}  // namespace mpiacq::tool
+}  // namespace mpiacq

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "mpiacq/job/process_table.hpp"
-#include "mpiacq/ranks/node_ranks.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
+#include "node_ranks.hpp"
 
-namespace mpiacq::tool {
+namespace mpiacq {
 
 /// The processes of this node that a job's ranks have spawned, as the ranks' queue libraries name them (Message Queue
 /// Dumping 1.06, "Collecting new processes"). Each gets the next number beyond MPI_COMM_WORLD as its identity ("The
@@ -29,11 +29,11 @@ class spawned_processes {
   void hold();
   /// Looks for processes that the ranks of `seen` have spawned, and for those that these have spawned in turn. Reads
   /// the queues of all of them, releases them, and appends what was read to `seen`.
-  void read_into(node_queues& seen, const rank_queue_options& how);
+  void read_into(group_queues& seen, const rank_queue_options& how);
 
  private:
-  [[nodiscard]] std::vector<rank_process> newcomers(std::span<const rank_queues> ranks, node_queues& seen);
-  void read_group(node_ranks& group, node_queues& seen, const rank_queue_options& how);
+  [[nodiscard]] std::vector<rank_process> newcomers(group_queues& seen);
+  void read_group(node_ranks& group, group_queues& seen, const rank_queue_options& how);
 
   rank_selection ranks_;
   node_ranks_options options_;
@@ -45,4 +45,4 @@ class spawned_processes {
   std::vector<std::unique_ptr<node_ranks>> groups_;  ///< those that one look has found
 };
 
-}  // namespace mpiacq::tool
+}  // namespace mpiacq

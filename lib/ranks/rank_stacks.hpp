@@ -13,13 +13,6 @@
 
 namespace mpiacq {
 
-/// How stacks are taken.
-struct stack_options {
-  rank_selection ranks;  ///< of those of the node
-  which_threads threads = which_threads::first;
-  std::size_t max_frames = 65536;  ///< of one stack
-};
-
 /// The stacks of one rank.
 struct rank_stacks {
   std::uint32_t rank = 0;

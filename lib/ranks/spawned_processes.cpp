@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/spawned_processes.hpp"
+#include "spawned_processes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_description.hpp"
 
-namespace mpiacq::tool {
+namespace mpiacq {
 
 namespace {
 
@@ -37,7 +37,7 @@ bool is_numbered_by_identities(const queue_communicator& one, std::uint32_t iden
          (*one.group)[static_cast<std::size_t>(one.local_rank)] == std::int64_t{identity};
 }
 
-bool has_gone(const rank_queues& rank) {
+bool has_gone(const rank_report& rank) {
   return !rank.report && rank.report.error().code == error_code::process_gone;
 }
 
@@ -51,10 +51,9 @@ spawned_processes::spawned_processes(const process_table& table, const rank_sele
       first_identity_(static_cast<std::uint32_t>(table.size())),
       next_identity_(first_identity_),
       none_(!table.worlds().empty()) {
-  const std::vector<bool> is_local = hosts_on_this_node(table);
-  const auto hosts = table.host_numbers();
+  const entry_locality locality(table);
   for (std::size_t entry = 0; entry < table.size(); ++entry) {
-    if (hosts[entry] != process_table::no_string && is_local[hosts[entry]]) known_.insert(table.pid(entry));
+    if (locality.is_local(entry)) known_.insert(table.pid(entry));
   }
   known_.insert(process_id(::getpid()));
 }
@@ -63,10 +62,10 @@ void spawned_processes::hold() {
   for (const auto& group : groups_) (void)group->hold();
 }
 
-std::vector<rank_process> spawned_processes::newcomers(std::span<const rank_queues> ranks, node_queues& seen) {
+std::vector<rank_process> spawned_processes::newcomers(group_queues& seen) {
   std::vector<table_row> rows;
   std::vector<std::uint32_t> parents;
-  for (const rank_queues& rank : ranks) {
+  for (const rank_report& rank : seen.ranks) {
     if (!rank.report) continue;
     for (const new_process& one : rank.report->new_processes) {
       if (known_.contains(one.pid) || rows.size() == most_processes) continue;
@@ -75,11 +74,10 @@ std::vector<rank_process> spawned_processes::newcomers(std::span<const rank_queu
     }
   }
   const process_table table = make_process_table(rows, {}, {});
-  const std::vector<bool> is_local = hosts_on_this_node(table);
-  const auto hosts = table.host_numbers();
+  const entry_locality locality(table);
   std::vector<rank_process> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (hosts[i] == process_table::no_string || !is_local[hosts[i]] || !known_.insert(rows[i].pid).second) continue;
+    if (!locality.is_local(i) || !known_.insert(rows[i].pid).second) continue;
     if (next_identity_ - first_identity_ == most_processes) {
       seen.problems.emplace_back(error_code::limit,
                                  fmt::format("the ranks have spawned more than {} processes of this node: the rest is "
@@ -96,20 +94,18 @@ std::vector<rank_process> spawned_processes::newcomers(std::span<const rank_queu
   return found;
 }
 
-void spawned_processes::read_group(node_ranks& group, node_queues& seen, const rank_queue_options& how) {
-  node_queues read = group.queues(how);
+void spawned_processes::read_group(node_ranks& group, group_queues& seen, const rank_queue_options& how) {
+  group_queues read = group.queues(how);
   (void)group.release();
-  for (std::size_t i = 0; i < read.ranks.size(); ++i) {
+  for (rank_report& rank : read.ranks) {
     // A library may name for ever what has ended long ago.
-    if (has_gone(read.ranks[i])) continue;
-    if (read.ranks[i].report) {
-      for (queue_communicator& one : read.ranks[i].report->communicators) {
-        if (!is_numbered_by_identities(one, read.ranks[i].rank)) keep_apart(one, read.ranks[i].rank);
+    if (has_gone(rank)) continue;
+    if (rank.report) {
+      for (queue_communicator& one : rank.report->communicators) {
+        if (!is_numbered_by_identities(one, rank.rank)) keep_apart(one, rank.rank);
       }
     }
-    seen.ranks.push_back(std::move(read.ranks[i]));
-    seen.doing.push_back(std::move(read.doing[i]));
-    seen.pml.push_back(std::move(read.pml[i]));
+    seen.ranks.push_back(std::move(rank));
   }
   seen.held_for += read.held_for;
   seen.stopped = seen.stopped || read.stopped;
@@ -117,11 +113,11 @@ void spawned_processes::read_group(node_ranks& group, node_queues& seen, const r
   std::move(read.problems.begin(), read.problems.end(), std::back_inserter(seen.problems));
 }
 
-void spawned_processes::read_into(node_queues& seen, const rank_queue_options& how) {
+void spawned_processes::read_into(group_queues& seen, const rank_queue_options& how) {
   if (none_) return;
   for (const auto& group : groups_) read_group(*group, seen, how);
   for (int generation = 0; generation < most_generations && !seen.stopped; ++generation) {
-    auto found = newcomers(seen.ranks, seen);
+    auto found = newcomers(seen);
     if (found.empty()) return;
     auto group = node_ranks::create(std::move(found), options_);
     if (!group) {
@@ -133,4 +129,4 @@ void spawned_processes::read_into(node_queues& seen, const rank_queue_options& h
   }
 }
 
-}  // namespace mpiacq::tool
+}  // namespace mpiacq

@@ -15,52 +15,19 @@
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/registers.hpp"
 #include "mpiacq/process/tracer.hpp"
-#include "mpiacq/ranks/node_queues.hpp"
+#include "mpiacq/ranks/rank_hold.hpp"
+#include "mpiacq/ranks/rank_options.hpp"
+#include "mpiacq/ranks/rank_process.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
-#include "mpiacq/ranks/rank_stacks.hpp"
+#include "rank_stacks.hpp"
 
 namespace mpiacq {
 
-class job;
 class rank_stopper;
-struct gate_options;
 
-/// One rank as its process table names it.
-struct rank_process {
-  std::uint32_t rank = 0;
-  process_id pid;
-  std::string executable;  ///< empty where nothing names one: then it is not compared
-  /// What a launcher's variables say of it, where that is another number: with several worlds, its rank in its own.
-  std::optional<std::int64_t> told = {};
-  std::string name = {};  ///< as a person calls it; empty: by its number
-  /// The starter's user (process_table::user). A process of another user is not this rank: it is not held, read or
-  /// written. Empty: any user's, for a caller who has chosen the processes himself.
-  std::optional<user_id> user = {};
-};
-/// "3", "1:3"
-[[nodiscard]] std::string name_of(const rank_process& rank);
-
-/// The state of a rank that was to be held.
-enum class hold_state : std::uint8_t {
-  held,           ///< all its threads are stopped
-  gone,           ///< it has ended
-  replaced,       ///< the process with its number is not this rank: it was left alone
-  not_permitted,  ///< the system refuses, or it belongs to another user than the starter; `why` says which
-  busy,           ///< another tracer has it; `why` names it
-  failed,         ///< anything else
-};
-/// "held", "gone", "replaced", "not-permitted", "busy", "failed"
-[[nodiscard]] std::string_view name(hold_state state);
-
-/// What became of one rank that was to be held.
-struct rank_hold {
-  std::uint32_t rank = 0;
-  process_id pid;
-  hold_state state = hold_state::failed;
-  /// Empty for a rank that is held, unless one of its threads does not stop (it waits in the kernel, or in vfork): then
-  /// which one (timed_out).
-  std::optional<error> why;
-};
+/// An entry of a table.
+[[nodiscard]] rank_process rank_of(const process_table& table, std::uint32_t entry);
 
 /// How the ranks of a node are looked after.
 struct node_ranks_options {
@@ -68,23 +35,14 @@ struct node_ranks_options {
   debug_file_search debug_files;  ///< for the names in stacks; a download would hold nobody, but whoever waits for them
 };
 
-/// The ranks of one node, to be taken hold of together. This one is of the node that it is made on. What it takes and
-/// gives are answers, so that it could stand for another one.
+/// The ranks of this node that are held and looked at together.
 ///
-///   auto ranks = mpiacq::node_ranks::create(*job->processes(), {});
-///   for (const auto& rank : (*ranks)->hold()) ...
-///   (*ranks)->release();
-///
-/// A number is trusted only after it was looked at, once, when this is made: from then on a process is known by a pidfd
-/// and by when it was started, and one that gets its number later is never touched. The program that it runs must be
-/// the one that the table names, or an environment variable of its launcher must say that it is this rank
-/// (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID), since wrappers exec; and where such variables are there
-/// and all say another rank, it is not this one. Its real, effective, saved and file system user must be the starter's
-/// (process_user.hpp): that is asked when this is made, and again each time when it is held.
-///
-/// MPIR_being_debugged of a rank (MPIR 1.1, 9.3) is not written. It tells a process that runs that a tool is attached
-/// to it. A rank is attached to here only while all its threads are stopped, so it could never read a 1.
-/// `job::hold_ranks` writes it.
+/// A process id is trusted only once, when this is made: from then on a process is known by a pidfd and its start time,
+/// and a process that gets its id later is never touched. The program that it runs must be the one that the table
+/// names, or an environment variable of its launcher must say that it is this rank (OMPI_COMM_WORLD_RANK, PMIX_RANK,
+/// PMI_RANK, SLURM_PROCID), since wrappers exec; where such variables are there and all say another rank, it is not
+/// this one. Its real, effective, saved and file system user must be the starter's (process_user.hpp): that is checked
+/// when this is made, and again each time when the rank is held.
 ///
 /// Thread: one at a time.
 class node_ranks {
@@ -93,6 +51,11 @@ class node_ranks {
   [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
                                                                   const rank_selection& selection = {},
                                                                   const node_ranks_options& options = {});
+  /// The same with a stopper of the caller's in place of a tracer.
+  [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
+                                                                  const rank_selection& selection,
+                                                                  const node_ranks_options& options,
+                                                                  std::unique_ptr<rank_stopper> grip);
   /// These ones.
   [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(std::vector<rank_process> ranks,
                                                                   const node_ranks_options& options = {});
@@ -141,16 +104,11 @@ class node_ranks {
   /// Reads the message queues of ranks: holds those that are not held, all together, so that what they say fits
   /// together; has each one's queue library read it, several side by side; and lets each go again as soon as it has
   /// been read. What a rank is doing is looked at in the same hold. A library that fails fails for its rank alone.
-  [[nodiscard]] node_queues queues(const rank_queue_options& options = {});
+  [[nodiscard]] group_queues queues(const rank_queue_options& options = {});
 
  private:
-  friend class job;  // which has a grip of its own on its ranks
   friend class spawn_watch;
   struct state;
-  [[nodiscard]] static result<std::unique_ptr<node_ranks>> create(const process_table& table,
-                                                                  const rank_selection& selection,
-                                                                  const node_ranks_options& options,
-                                                                  std::unique_ptr<rank_stopper> grip);
   explicit node_ranks(std::unique_ptr<state> s);
   std::unique_ptr<state> state_;
 };

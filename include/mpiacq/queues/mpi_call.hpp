@@ -1,0 +1,47 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The MPI call that a rank is in.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mpiacq/ranks/stacks.hpp"
+
+namespace mpiacq {
+
+/// MPI calls by what makes them return.
+enum class mpi_call_kind : std::uint8_t {
+  unknown,        ///< not known: there is no stack, or its outer end is missing
+  none,           ///< the rank is in no MPI call
+  send,           ///< MPI_Send and similar calls
+  receive,        ///< MPI_Recv
+  exchange,       ///< a send and a receive: MPI_Sendrecv
+  wait_one,       ///< MPI_Wait
+  wait_all,       ///< MPI_Waitall
+  wait_any,       ///< MPI_Waitany, MPI_Waitsome: one message is enough
+  probe,          ///< MPI_Probe, MPI_Mprobe: it waits, and no queue shows for which message
+  test,           ///< MPI_Test*, MPI_Iprobe: it returns in any case
+  synchronising,  ///< a collective call that no rank leaves before all have come: MPI_Barrier, MPI_Allreduce
+  collective,     ///< a collective call that some may leave before others have come: MPI_Bcast, MPI_Reduce
+  other,          ///< any other MPI call
+  ended,          ///< the process has ended
+};
+
+/// What a rank does, by its stacks.
+struct rank_activity {
+  mpi_call_kind kind = mpi_call_kind::unknown;
+  std::string function;        ///< "MPI_Recv", whatever the language and profiling layer; empty for none
+  bool other_threads = false;  ///< another thread of the program may do what this thread waits for
+};
+/// The activity of a process with these threads, the first thread first. The outermost MPI function of the first thread
+/// is the call of the program. A thread belongs to the program if one of its frames is in `program` (the path of a
+/// module; not checked if empty) or in an MPI function.
+[[nodiscard]] rank_activity activity_of(std::span<const thread_stack> threads, std::string_view program);
+/// The activity in a function, as named on a stack: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt". `none` for a function
+/// that does not belong to MPI, such as a program's own mpi_setup().
+[[nodiscard]] rank_activity activity_in(std::string_view function);
+
+}  // namespace mpiacq

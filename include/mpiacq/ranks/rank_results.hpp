@@ -1,0 +1,48 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The results of the calls of a `rank_group`, beside the records of single ranks (rank_report.hpp, rank_hold.hpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpiacq/base/error.hpp"
+#include "mpiacq/base/time_limit.hpp"
+#include "mpiacq/ranks/call_tree.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq {
+
+/// One node of a job, as its process table names it.
+struct job_node {
+  std::string host;          ///< as the process table names it
+  rank_set ranks;            ///< the ranks of the group that are on it
+  bool local = false;        ///< this program looks at its ranks itself, without an agent
+  std::optional<error> why;  ///< why the node is not reached, or no longer; empty: it is reached
+};
+
+/// Ranks for which a call failed, and the reason.
+struct refused_ranks {
+  rank_set ranks;
+  error why;
+};
+
+/// The stacks of ranks at one moment, merged on the nodes where they were taken.
+struct group_stacks {
+  call_tree tree;
+  rank_set taken;                      ///< the ranks whose stacks were taken
+  std::vector<refused_ranks> refused;  ///< all other ranks of the call
+  /// From the first stop of a rank until the last rank was released; with several nodes, the longest of them.
+  clock::duration held_for{};
+  std::vector<error> problems;  ///< with files of debug information, with their node; each problem occurs once
+};
+
+/// The outcome of opening gates.
+struct opened_gates {
+  rank_set open;                       ///< ranks that wait at no gate now
+  rank_set without;                    ///< ranks without a gate
+  std::vector<refused_ranks> refused;  ///< all other ranks of the call
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,72 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/job/job_description.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "control/job_state.hpp"
+
+namespace mpiacq {
+
+std::string_view name(launcher_kind kind) {
+  switch (kind) {
+    case launcher_kind::open_mpi:
+      return "open-mpi";
+    case launcher_kind::prrte:
+      return "prrte";
+    case launcher_kind::hydra:
+      return "hydra";
+    case launcher_kind::slurm:
+      return "slurm";
+    case launcher_kind::flux:
+      return "flux";
+    case launcher_kind::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+launcher_kind launcher_of(std::string_view executable) {
+  static constexpr std::array<std::pair<std::string_view, launcher_kind>, 9> known = {{
+      {"orterun", launcher_kind::open_mpi},
+      {"mpirun", launcher_kind::open_mpi},
+      {"prterun", launcher_kind::prrte},
+      {"prte", launcher_kind::prrte},
+      {"prun", launcher_kind::prrte},
+      {"mpiexec.hydra", launcher_kind::hydra},
+      {"srun", launcher_kind::slurm},
+      {"flux", launcher_kind::flux},
+      {"flux-job", launcher_kind::flux},
+  }};
+  const std::string_view file = executable.substr(executable.rfind('/') + 1);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == file; });
+  return found == known.end() ? launcher_kind::unknown : found->second;
+}
+
+entry_locality::entry_locality(const process_table& table) : entry_locality(table, hosts_on_this_node(table)) {}
+
+entry_locality::entry_locality(const process_table& table, const std::vector<bool>& local_hosts) {
+  local_.reserve(table.size());
+  for (const std::uint32_t host : table.host_numbers()) {
+    local_.push_back(host < local_hosts.size() && local_hosts[host]);
+  }
+}
+
+std::vector<std::uint32_t> job_description::selected(const rank_selection& ranks) const {
+  return processes ? processes->names().selected(ranks, processes->size()) : std::vector<std::uint32_t>{};
+}
+
+job_description job::description() const {
+  job_description now;
+  now.starter = starter();
+  now.launcher = launcher_of(now.starter.executable);
+  now.source = interface();
+  now.processes = processes();
+  if (now.processes) now.locality = state_->table.locality();
+  now.facts = facts();
+  now.is_controlled = true;
+  return now;
+}
+
+}  // namespace mpiacq

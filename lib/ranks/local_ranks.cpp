@@ -1,0 +1,80 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "local_ranks.hpp"
+
+#include <utility>
+
+namespace mpiacq {
+
+namespace {
+
+rank_answer answer_to(node_ranks& ranks, const ask_hold&, const answer_terms&) {
+  hold_part part;
+  for (rank_hold& rank : ranks.hold()) {
+    if (rank.state == hold_state::held) part.held.add(rank.rank);
+    if (rank.state != hold_state::held || rank.why) part.others.push_back(std::move(rank));
+  }
+  return part;
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_release& what, const answer_terms&) {
+  release_part part;
+  const auto outcomes = ranks.release(what.how);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::uint32_t rank = ranks.ranks()[i].rank;
+    if (outcomes[i]) {
+      part.released.add(rank);
+    } else {
+      part.refused.push_back({rank_set(rank), outcomes[i].error()});
+    }
+  }
+  return part;
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_registers& what, const answer_terms&) {
+  registers_part part;
+  auto all = ranks.registers(what.which);
+  for (std::size_t i = 0; i < all.size(); ++i) part.push_back({ranks.ranks()[i].rank, std::move(all[i])});
+  return part;
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_stacks& what, const answer_terms&) {
+  ranks.set_debug_files(what.debug_files);
+  return merged(ranks.stacks(what.how));
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_queues& what, const answer_terms& terms) {
+  rank_queue_options how = what.how;
+  if (how.host.stop < 0) how.host.stop = terms.stop;
+  how.progress = terms.progress;
+  return ranks.queues(how);
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_gates& what, const answer_terms& terms) {
+  ranks.set_debug_files(what.debug_files);
+  gate_options how = what.how;
+  if (how.stop < 0) how.stop = terms.stop;
+  opened_gates part;
+  const auto outcomes = ranks.open_gates(how);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::uint32_t rank = ranks.ranks()[i].rank;
+    if (!how.ranks.contains(rank)) continue;
+    if (!outcomes[i]) {
+      part.refused.push_back({rank_set(rank), outcomes[i].error()});
+    } else {
+      (*outcomes[i] ? part.open : part.without).add(rank);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+rank_answer local_ranks::collect(const answer_terms& terms) {
+  return std::visit([&](const auto& what) { return answer_to(*node_, what, terms); }, asked_);
+}
+
+error local_ranks::why_missing(std::size_t place) const {
+  return {error_code::not_found, "nothing is known of rank " + name_of(node_->ranks()[place])};
+}
+
+}  // namespace mpiacq

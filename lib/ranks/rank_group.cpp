@@ -1,0 +1,199 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/ranks/rank_group.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "errors/no_exceptions.hpp"
+#include "errors/try.hpp"
+#include "group_parts.hpp"
+#include "local_ranks.hpp"
+#include "wait_finder.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::string_view looking_for_ranks = "looking for ranks of this node";
+
+/// A group of one backend with ranks that are known.
+result<rank_group> group_of(result<std::unique_ptr<node_ranks>> made, const rank_options& options) {
+  if (!made) return fail(std::move(made).error());
+  job_node here{"", {}, true, std::nullopt};
+  for (const rank_process& rank : (*made)->ranks()) here.ranks.add(rank.rank);
+  auto parts = std::make_unique<group_parts>(options);
+  parts->add(std::make_unique<local_ranks>(std::move(*made), std::vector{std::move(here)}));
+  return group_parts::make(std::move(parts));
+}
+
+}  // namespace
+
+void group_parts::add(std::unique_ptr<rank_backend> backend) {
+  const auto more = backend->ranks();
+  const auto middle = static_cast<std::ptrdiff_t>(ranks.size());
+  ranks.insert(ranks.end(), more.begin(), more.end());
+  std::inplace_merge(ranks.begin(), ranks.begin() + middle, ranks.end(),
+                     [](const rank_process& a, const rank_process& b) { return a.rank < b.rank; });
+  backends.push_back(std::move(backend));
+}
+
+namespace {
+
+/// Ranks that were asked for and that the answer does not name are refused.
+void add_missing(rank_answer& answer, const rank_question& what, const rank_backend& backend) {
+  const rank_set told = told_ranks(answer);
+  const rank_selection asked = asked_ranks(what);
+  std::vector<refused_process> missing;
+  const auto ranks = backend.ranks();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (asked.contains(ranks[i].rank) && !told.contains(ranks[i].rank))
+      missing.push_back({ranks[i], backend.why_missing(i)});
+  }
+  if (!missing.empty()) merge(answer, refusal_of(missing, what));
+}
+
+}  // namespace
+
+rank_answer group_parts::ask(const rank_question& what, const progress& tell) {
+  const rank_selection asked = asked_ranks(what);
+  const auto wanted = static_cast<std::size_t>(
+      std::count_if(ranks.begin(), ranks.end(), [&](const rank_process& rank) { return asked.contains(rank.rank); }));
+  std::size_t before = 0, latest = 0;
+  answer_terms terms{limit.get(), {}};
+  if (tell) {
+    terms.progress = [&](std::size_t done, std::size_t) {
+      latest = done;
+      tell(std::min(wanted, before + done), wanted);
+    };
+  }
+  for (const auto& backend : backends) backend->ask(what);
+  std::optional<rank_answer> all;
+  for (const auto& backend : backends) {
+    rank_answer answer = backend->collect(terms);
+    add_missing(answer, what, *backend);
+    before += std::exchange(latest, 0);
+    if (all) {
+      merge(*all, std::move(answer));
+    } else {
+      all = std::move(answer);
+    }
+  }
+  return all ? std::move(*all) : refusal_of(std::span<const refused_process>(), what);
+}
+
+rank_queue_options group_parts::completed(rank_queue_options how) const {
+  how.types.debug_files = options.debug_files;
+  return how;
+}
+
+rank_group::rank_group(std::unique_ptr<group_parts> parts) : parts_(std::move(parts)) {}
+rank_group::~rank_group() = default;
+rank_group::rank_group(rank_group&&) noexcept = default;
+rank_group& rank_group::operator=(rank_group&&) noexcept = default;
+
+result<rank_group> rank_group::of_processes(std::span<const process_id> processes, const rank_options& options) {
+  return without_exceptions(looking_for_ranks, [&] {
+    return group_of(node_ranks::of_processes(processes, {options.tracing, options.debug_files}), options);
+  });
+}
+
+result<rank_group> rank_group::of_ranks(std::vector<rank_process> ranks, const rank_options& options) {
+  return without_exceptions(looking_for_ranks, [&] {
+    return group_of(node_ranks::create(std::move(ranks), {options.tracing, options.debug_files}), options);
+  });
+}
+
+std::span<const rank_process> rank_group::ranks() const {
+  return parts_->ranks;
+}
+
+std::vector<job_node> rank_group::nodes() const {
+  std::vector<job_node> all;
+  for (const auto& backend : parts_->backends) {
+    auto some = backend->nodes();
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const job_node& a, const job_node& b) { return a.ranks.lowest() < b.ranks.lowest(); });
+  return all;
+}
+
+std::vector<rank_hold> rank_group::hold() {
+  auto answer = parts_->ask_for<hold_part>(ask_hold{});
+  std::map<std::uint32_t, rank_hold> others;
+  for (rank_hold& one : answer.others) others.emplace(one.rank, std::move(one));
+  std::vector<rank_hold> all;
+  for (const rank_process& rank : parts_->ranks) {
+    const auto other = others.find(rank.rank);
+    all.push_back(other == others.end() ? rank_hold{rank.rank, rank.pid, hold_state::held, std::nullopt}
+                                        : std::move(other->second));
+  }
+  return all;
+}
+
+void rank_group::keep_held() {
+  for (const auto& backend : parts_->backends) backend->keep_held();
+}
+
+std::vector<result<void>> rank_group::release(leave how) {
+  const auto answer = parts_->ask_for<release_part>(ask_release{how});
+  std::vector<result<void>> all;
+  for (const rank_process& rank : parts_->ranks) {
+    const auto why = std::find_if(answer.refused.begin(), answer.refused.end(),
+                                  [&](const refused_ranks& one) { return one.ranks.contains(rank.rank); });
+    all.push_back(why == answer.refused.end() ? result<void>() : result<void>(fail(why->why)));
+  }
+  return all;
+}
+
+std::vector<result<std::vector<thread_registers>>> rank_group::registers(which_threads which) const {
+  auto answer = parts_->ask_for<registers_part>(ask_registers{which});
+  std::sort(answer.begin(), answer.end(),
+            [](const rank_registers& a, const rank_registers& b) { return a.rank < b.rank; });
+  std::vector<result<std::vector<thread_registers>>> all;
+  for (rank_registers& one : answer) all.push_back(std::move(one.threads));
+  return all;
+}
+
+group_stacks rank_group::stacks(const stack_options& options) {
+  return without_exceptions(
+      "taking stacks",
+      [&] {
+        return parts_->ask_for<group_stacks>(ask_stacks{options, parts_->options.debug_files});
+      },
+      [] {});
+}
+
+group_stacks rank_group::stacks() {
+  return stacks(parts_->options.stacks);
+}
+
+group_queues rank_group::queues(const rank_queue_options& options) {
+  return without_exceptions(
+      "reading message queues",
+      [&] { return parts_->ask_for<group_queues>(ask_queues{parts_->completed(options)}, options.progress); }, [] {});
+}
+
+group_queues rank_group::queues() {
+  return queues(parts_->options.queues);
+}
+
+result<confirmed_waits> rank_group::waits(const waits_options& options) {
+  return without_exceptions("finding which rank waits for which",
+                            [&]() -> result<confirmed_waits> { return wait_finder(*this, *parts_, options).find(); });
+}
+
+opened_gates rank_group::open_gates(const gate_options& options) {
+  return parts_->ask_for<opened_gates>(ask_gates{options, parts_->options.debug_files});
+}
+
+std::unique_ptr<spawn_watch> rank_group::watch_spawns(const group_queues& seen, const rank_queue_options& options) {
+  for (const auto& backend : parts_->backends) {
+    if (auto here = backend->local()) return spawn_watch::create(std::move(here), seen, parts_->completed(options));
+  }
+  return nullptr;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,179 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "wait_finder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace mpiacq {
+
+namespace {
+
+/// Between two looks: long enough for a message to arrive and for its receiver to go on.
+constexpr std::chrono::milliseconds between_samples{20};
+constexpr int samples_between_looks = 8;
+/// A rank that another tool holds for a moment is tried again: that tool has left after some of these, a debugger has
+/// not.
+constexpr int most_tries = 10;
+constexpr std::chrono::milliseconds between_tries{20};
+
+rank_selection selection_of(const std::vector<std::uint32_t>& sorted) {
+  rank_set all;
+  for (const std::uint32_t rank : sorted) all.add(rank);
+  return rank_selection::parse(all.text()).value_or(rank_selection{});
+}
+
+/// Puts what another try has given in the place of what was there.
+void put_into(group_queues& all, group_queues&& some) {
+  for (rank_report& rank : some.ranks) {
+    const auto at = std::lower_bound(all.ranks.begin(), all.ranks.end(), rank.rank,
+                                     [](const rank_report& row, std::uint32_t number) { return row.rank < number; });
+    if (at != all.ranks.end() && at->rank == rank.rank) *at = std::move(rank);
+  }
+  all.held_for += some.held_for;
+  all.stopped = all.stopped || some.stopped;
+  std::move(some.notes.begin(), some.notes.end(), std::back_inserter(all.notes));
+  std::move(some.problems.begin(), some.problems.end(), std::back_inserter(all.problems));
+}
+
+std::vector<std::uint32_t> busy_ones(const group_queues& seen) {
+  std::vector<std::uint32_t> busy;
+  for (const rank_report& rank : seen.ranks) {
+    if (!rank.report && rank.report.error().code == error_code::busy) busy.push_back(rank.rank);
+  }
+  return busy;
+}
+
+bool any_is_certain(const std::vector<deadlock>& deadlocks) {
+  return std::any_of(deadlocks.begin(), deadlocks.end(), [](const deadlock& found) { return found.certain; });
+}
+
+queue_waits waits_among(std::span<const rank_report> ranks, const process_table* table) {
+  if (table == nullptr || !table->names().has_worlds()) return find_waits(ranks);
+  return find_waits(by_entries(ranks, table->names(), table->size()));
+}
+
+}  // namespace
+
+wait_finder::wait_finder(rank_group& ranks, const group_parts& parts, const waits_options& options)
+    : ranks_(ranks),
+      parts_(parts),
+      confirms_(options.confirm),
+      how_(parts.completed(options.queues.value_or(parts.options.queues))) {
+  if (how_.host.stop < 0) how_.host.stop = parts.limit.get();
+  if (options.progress) {
+    how_.progress = [this, tell = options.progress](std::size_t read, std::size_t all) {
+      tell(read, all, found_.looks);
+    };
+  }
+  if (!parts.table) return;
+  const auto& selection = parts.options.select.selection();
+  spawned_.emplace(*parts.table, selection.value_or(rank_selection{}),
+                   node_ranks_options{parts.options.tracing, parts.options.debug_files});
+}
+
+confirmed_waits wait_finder::find() {
+  look();
+  if (confirms_ && !found_.interrupted && any_is_certain(found_.deadlocks)) confirm();
+  if (confirms_ && found_.interrupted && any_is_certain(found_.deadlocks)) doubt_all();
+  return std::move(found_);
+}
+
+void wait_finder::doubt_all() {
+  for (deadlock& one : found_.deadlocks) one.certain = false;
+  found_.doubts.emplace_back(
+      "interrupted before a second look: what seems to be a deadlock may be messages on their way");
+}
+
+group_queues wait_finder::read_all() {
+  if (spawned_) spawned_->hold();
+  group_queues seen = ranks_.queues(how_);
+  rank_queue_options again = how_;
+  for (int tries = 1; tries < most_tries && !seen.stopped; ++tries) {
+    const auto busy = busy_ones(seen);
+    if (busy.empty()) break;
+    if (is_stopped_within(between_tries, how_.host.stop)) {
+      seen.stopped = true;
+      break;
+    }
+    again.ranks = selection_of(busy);
+    put_into(seen, ranks_.queues(again));
+  }
+  if (spawned_) spawned_->read_into(seen, how_);
+  return seen;
+}
+
+void wait_finder::look() {
+  group_queues seen = read_all();
+  found_.held_for += seen.held_for;
+  found_.interrupted = seen.stopped;
+  // Half a second look says less than a whole first one.
+  if (seen.stopped && found_.looks > 0) return;
+  ++found_.looks;
+  // Notes and problems are told once: those of the looks before stay.
+  seen.notes.insert(seen.notes.begin(), std::make_move_iterator(found_.seen.notes.begin()),
+                    std::make_move_iterator(found_.seen.notes.end()));
+  seen.problems.insert(seen.problems.begin(), found_.seen.problems.begin(), found_.seen.problems.end());
+  found_.seen = std::move(seen);
+  static_cast<queue_waits&>(found_) = waits_among(found_.seen.ranks, parts_.table.get());
+}
+
+std::vector<std::string> wait_finder::calls_now(const stack_options& how) {
+  const group_stacks seen = ranks_.stacks(how);
+  found_.held_for += seen.held_for;
+  std::vector<std::string> calls = {seen.taken.text()};
+  // What the program called, and not what that calls in turn.
+  std::vector<bool> is_inside(seen.tree.size(), false);
+  for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
+    const call_tree::node& node = seen.tree[i];
+    is_inside[i] = is_inside[node.parent];
+    if (is_inside[i] || !node.place || activity_in(node.place->function).kind == mpi_call_kind::none) continue;
+    is_inside[i] = true;
+    calls.push_back(node.place->function + " " + node.ranks.text());
+  }
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+bool wait_finder::stay_where_they_are(const std::vector<std::uint32_t>& ranks) {
+  stack_options how;
+  how.ranks = selection_of(ranks);
+  std::vector<std::string> calls;
+  for (int sample = 0; sample < samples_between_looks; ++sample) {
+    if (is_stopped_within(between_samples, how_.host.stop)) {
+      found_.interrupted = true;
+      return false;
+    }
+    auto now = calls_now(how);
+    if (sample == 0) calls = now;
+    if (now != calls) return false;
+  }
+  return true;
+}
+
+void wait_finder::confirm() {
+  std::set<std::vector<std::uint32_t>> before;
+  std::set<std::uint32_t> members;
+  for (const deadlock& one : found_.deadlocks) {
+    if (!one.certain) continue;
+    before.insert(one.ranks);
+    members.insert(one.ranks.begin(), one.ranks.end());
+  }
+  const bool still = stay_where_they_are({members.begin(), members.end()});
+  if (!found_.interrupted) look();
+  if (found_.interrupted) return;
+  bool some_passed = false;
+  for (deadlock& one : found_.deadlocks) {
+    if (!one.certain || (still && before.contains(one.ranks))) continue;
+    one.certain = false;
+    some_passed = true;
+  }
+  if (some_passed)
+    found_.doubts.emplace_back("some of the ranks that seem to wait for each other have moved between two looks");
+  std::stable_partition(found_.deadlocks.begin(), found_.deadlocks.end(),
+                        [](const deadlock& one) { return one.certain; });
+}
+
+}  // namespace mpiacq
