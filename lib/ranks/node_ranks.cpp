@@ -8,6 +8,7 @@
 #include <poll.h>
 
 #include "errors/no_exceptions.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "node_ranks_state.hpp"
 
@@ -90,9 +91,8 @@ node_ranks::~node_ranks() = default;
 result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& table, const rank_selection& selection,
                                                        const node_ranks_options& options) {
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
-    auto control = tracer::create(options.tracing);
-    if (!control) return fail(std::move(control).error());
-    return create(table, selection, options, std::make_unique<tracer_grip>(std::move(*control)));
+    auto control = TRY(tracer::create(options.tracing));
+    return create(table, selection, options, std::make_unique<tracer_grip>(std::move(control)));
   });
 }
 
@@ -109,9 +109,8 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& tabl
 result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process> ranks,
                                                        const node_ranks_options& options) {
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
-    auto control = tracer::create(options.tracing);
-    if (!control) return fail(std::move(control).error());
-    auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), true);
+    auto control = TRY(tracer::create(options.tracing));
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(control)), std::move(ranks), true);
     made->debug_files = options.debug_files;
     return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
   });
@@ -120,11 +119,10 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process>
 result<std::unique_ptr<node_ranks>> node_ranks::of_processes(std::span<const process_id> processes,
                                                              const node_ranks_options& options) {
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
-    auto control = tracer::create(options.tracing);
-    if (!control) return fail(std::move(control).error());
+    auto control = TRY(tracer::create(options.tracing));
     std::vector<rank_process> ranks;
     for (const process_id pid : processes) ranks.push_back({static_cast<std::uint32_t>(ranks.size()), pid, {}});
-    auto made = state::make(std::make_unique<tracer_grip>(std::move(*control)), std::move(ranks), false);
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(control)), std::move(ranks), false);
     made->debug_files = options.debug_files;
     return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
   });

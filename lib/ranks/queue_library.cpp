@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include "errors/try.hpp"
 #include "local_targets.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
@@ -163,14 +164,12 @@ struct library_names {
 
 result<library_names> names_of(process_id rank, process_symbols& symbols, memory_reader& memory,
                                std::optional<process_id> starter) {
-  auto newer = mpi2dd_name(symbols, memory, starter);
-  if (!newer) return fail(std::move(newer).error());
+  auto newer = TRY(mpi2dd_name(symbols, memory, starter));
   const std::array<std::string_view, 2> variables = {dll_name(), locations_name};
-  auto found = symbols.find_symbols(variables);
-  if (!found) return fail(std::move(found).error());
-  const auto& [named, locations] = std::tie((*found)[0], (*found)[1]);
+  auto found = TRY(symbols.find_symbols(variables));
+  const auto& [named, locations] = std::tie(found[0], found[1]);
   library_names said;
-  if (!newer->empty()) said.names.push_back(std::move(*newer));
+  if (!newer.empty()) said.names.push_back(std::move(newer));
   const bool is_said_by_mpir = said.names.empty();
   if (is_said_by_mpir && locations) said.names = listed_in(*locations, memory, symbols.abi());
   if (is_said_by_mpir && named) {
@@ -216,21 +215,20 @@ std::optional<std::string> queue_library_of(process_id pid, std::optional<proces
 
 result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
                                        std::optional<process_id> starter) {
-  const auto said = names_of(rank, symbols, memory, starter);
-  if (!said) return fail(said.error());
-  if (std::string file = file_of(*said); !file.empty()) return file;
-  const bool any_bare = std::any_of(said->names.begin(), said->names.end(),
+  const auto said = TRY(names_of(rank, symbols, memory, starter));
+  if (std::string file = file_of(said); !file.empty()) return file;
+  const bool any_bare = std::any_of(said.names.begin(), said.names.end(),
                                     [](const std::string& name) { return name.find('/') == std::string::npos; });
-  std::string tried = fmt::format("{}", fmt::join(said->names, ", "));
+  std::string tried = fmt::format("{}", fmt::join(said.names, ", "));
   if (any_bare) {
-    tried += fmt::format(", looked for in {} and the dynamic linker's cache", fmt::join(said->folders, ", "));
+    tried += fmt::format(", looked for in {} and the dynamic linker's cache", fmt::join(said.folders, ", "));
   }
-  if (said->are_told) {
+  if (said.are_told) {
     return fail(error_code::not_found, fmt::format("the message-queue library that it names is not there ({}); {}",
                                                    tried, remedies::name_queue_library));
   }
   const std::string_view why =
-      said->names.empty() ? "it has no MPI library loaded" : "its MPI names no message-queue library";
+      said.names.empty() ? "it has no MPI library loaded" : "its MPI names no message-queue library";
   return fail(error_code::not_found,
               fmt::format("{} ({} is not there{}{}); {}", why, dll_name(), tried.empty() ? "" : ", nor is ", tried,
                           remedies::name_queue_library));

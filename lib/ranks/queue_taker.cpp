@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "errors/no_exceptions.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
 #include "mpich_communicators.hpp"
 #include "openmpi_communicators.hpp"
@@ -84,9 +85,8 @@ result<void> queue_taker::get_types(const queue_types_options& options) {
   if (types_ && same(options, types_asked_)) return {};
   types_.reset();
   notes_told_ = 0;
-  auto made = queue_types::create(options);
-  if (!made) return fail(std::move(made).error());
-  types_ = std::move(*made);
+  auto made = TRY(queue_types::create(options));
+  types_ = std::move(made);
   types_asked_ = options;
   return {};
 }
@@ -148,11 +148,10 @@ result<queue_report> queue_taker::read_with(process& subject, const std::string&
                                             const rank_queue_options& options) const {
   queue_host_options how = options.host;
   how.owner = one.owner;
-  auto host = queue_host::create(library, how);
-  if (!host) return fail(std::move(host).error());
+  auto host = TRY(queue_host::create(library, how));
   const target_abi abi = subject.symbols->abi();
   target stopped{subject.cache, nullptr, abi, *subject.symbols};
-  return (*host)->read({stopped, *subject.types, one.rank->number, one.image});
+  return host->read({stopped, *subject.types, one.rank->number, one.image});
 }
 
 void queue_taker::look_at_pml(process& subject, pending& one) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "errors/try.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_acquisition.hpp"
 
 namespace mpiacq {
@@ -12,7 +13,7 @@ namespace {
 
 result<bool> open_mpir_gate(process_id rank, std::optional<user_id> user, const debug_file_search& search) {
   rank_view view(rank, user);
-  if (auto looked = look(view, rank, search); !looked) return fail(std::move(looked).error());
+  TRY(look(view, rank, search));
   if (!view.known.debug_gate) return false;
   const symbol& gate = *view.known.debug_gate;
   const auto is = read_signed(view.cache, view.symbols->abi(), gate.address(), gate.size == 0 ? 4 : gate.size);
@@ -24,16 +25,14 @@ result<bool> open_mpir_gate(process_id rank, std::optional<user_id> user, const 
 
 result<bool> open_mpi2dd_gate(process_id rank, std::optional<user_id> user, const debug_file_search& search) {
   rank_view view(rank, user);
-  auto opened = process_symbols::open(rank, view.cache, search);
-  if (!opened) return fail(std::move(opened).error());
-  const target seen{view.cache, &view.memory, (*opened)->abi(), **opened};
+  auto opened = TRY(process_symbols::open(rank, view.cache, search));
+  const target seen{view.cache, &view.memory, opened->abi(), *opened};
   const auto info = mpi2dd::find_info(seen);
   if (!info || !*info) return false;
-  const auto block = mpi2dd::read_info_block(seen, (*info)->address());
-  if (!block) return fail(block.error());
-  if (block->debugger_flags.has(mpi2dd::debugger_flag::gate)) return true;
+  const auto block = TRY(mpi2dd::read_info_block(seen, (*info)->address()));
+  if (block.debugger_flags.has(mpi2dd::debugger_flag::gate)) return true;
   std::vector<std::byte> bytes(4);
-  encode_integer(block->debugger_flags.with(mpi2dd::debugger_flag::gate).bits(), seen.abi.order, bytes);
+  encode_integer(block.debugger_flags.with(mpi2dd::debugger_flag::gate).bits(), seen.abi.order, bytes);
   const auto offset = mpi2dd::layout_of_info(seen.abi.pointer_size).debugger_flags;
   if (auto written = view.memory.write((*info)->address() + offset, bytes); !written)
     return fail(std::move(written).error());
@@ -43,12 +42,10 @@ result<bool> open_mpi2dd_gate(process_id rank, std::optional<user_id> user, cons
 }  // namespace
 
 result<void> look(rank_view& view, process_id rank, const debug_file_search& search) {
-  auto opened = process_symbols::open(rank, view.cache, search);
-  if (!opened) return fail(std::move(opened).error());
-  view.symbols = std::move(*opened);
-  auto known = mpir::find_rank_symbols(*view.symbols);
-  if (!known) return fail(std::move(known).error());
-  view.known = std::move(*known);
+  auto opened = TRY(process_symbols::open(rank, view.cache, search));
+  view.symbols = std::move(opened);
+  auto known = TRY(mpir::find_rank_symbols(*view.symbols));
+  view.known = std::move(known);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "descriptors/if_plenty_are_left.hpp"
+#include "errors/try.hpp"
 #include "proc/proc_text.hpp"
 
 namespace mpiacq {
@@ -53,17 +54,15 @@ result<void> rank_walker::learn_modules() {
   stat_.reset();  // the number may belong to another process now
   memory_.forget();
   seen_ = image_now();
-  auto loaded = modules_->learn(pid_, memory_);
-  if (!loaded) return fail(std::move(loaded).error());
-  code_ = std::move(loaded->ranges);
+  auto loaded = TRY(modules_->learn(pid_, memory_));
+  code_ = std::move(loaded.ranges);
   look_again_ = clock::now() + modules_are_trusted;
   std::vector<stack_copies::part> lasting;
-  for (const unwind_module& m : loaded->modules.modules) lasting.push_back({m.begin, m.end});
+  for (const unwind_module& m : loaded.modules.modules) lasting.push_back({m.begin, m.end});
   memory_.set_lasting(std::move(lasting));
-  auto made = unwinder::create(loaded->modules.abi, tables_, std::move(loaded->modules.modules), memory_);
-  if (!made) return fail(std::move(made).error());
-  map_ = std::move(loaded->names);
-  unwinder_ = std::move(*made);
+  auto made = TRY(unwinder::create(loaded.modules.abi, tables_, std::move(loaded.modules.modules), memory_));
+  map_ = std::move(loaded.names);
+  unwinder_ = std::move(made);
   return {};
 }
 
@@ -81,15 +80,14 @@ result<void> rank_walker::copy(std::vector<thread_registers> threads, std::vecto
 
 result<std::optional<std::vector<raw_stack>>> rank_walker::walk(const walk_options& options) {
   if (!is_as_learnt()) return std::nullopt;
-  auto walked = unwinder_->walk(threads_, options);
-  if (!walked) return fail(std::move(walked).error());
+  auto walked = TRY(unwinder_->walk(threads_, options));
   if (memory_.missed()) return std::nullopt;
-  return std::optional(std::move(*walked));
+  return std::optional(std::move(walked));
 }
 
 result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_registers> threads,
                                                       const walk_options& options) {
-  if (auto learnt = learn_modules(); !learnt) return fail(std::move(learnt).error());
+  TRY(learn_modules());
   memory_.forget();
   return unwinder_->walk(threads, options);
 }

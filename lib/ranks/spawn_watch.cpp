@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "node_ranks_state.hpp"
 
 namespace mpiacq {
@@ -25,17 +26,15 @@ result<void> plant(tracer& control, const followed& one) {
   const process_id pid = one.rank.process.process;
   process_memory memory(pid);
   page_cache cache(memory);
-  auto symbols = process_symbols::open(pid, cache);
-  if (!symbols) return fail(std::move(symbols).error());
-  const auto function = (*symbols)->find_symbol(one.function);
+  auto symbols = TRY(process_symbols::open(pid, cache));
+  const auto function = symbols->find_symbol(one.function);
   if (!function) return fail(error(function.error()));
   if (!*function) {
     return fail(
         error_code::not_found,
         fmt::format("the function {}, where its queue library announces new processes, is not there", one.function));
   }
-  auto planted = control.insert_breakpoint(pid, (*function)->address());
-  if (!planted) return fail(std::move(planted).error());
+  TRY(control.insert_breakpoint(pid, (*function)->address()));
   return {};
 }
 

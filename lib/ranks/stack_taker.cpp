@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "errors/try.hpp"
 #include "worker_pool.hpp"
 
 namespace mpiacq {
@@ -119,9 +120,8 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
   walk_all(all, walk);
   taken.held_for +=
       while_held(all, true, options.threads, [&](pending& one, std::vector<thread_registers> threads) -> result<void> {
-        auto walked = one.walker->walk_held(threads, walk);
-        if (!walked) return fail(std::move(walked).error());
-        one.stacks = std::move(*walked);
+        auto walked = TRY(one.walker->walk_held(threads, walk));
+        one.stacks = std::move(walked);
         return {};
       });
   taken.ranks = named(std::move(all));

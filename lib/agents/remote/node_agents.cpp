@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "errors/try.hpp"
 #include "helper/programs.hpp"
 #include "mpiacq/base/host_names.hpp"
 
@@ -63,11 +64,10 @@ result<void> node_agents::listen() {
 }
 
 result<mpir::daemon_request> node_agents::listen_for_daemons() {
-  const auto program = agent_program(options_.program);
-  if (!program) return fail(program.error());
-  if (auto begun = listen(); !begun) return fail(std::move(begun).error());
+  const auto program = TRY(agent_program(options_.program));
+  TRY(listen());
   daemons_come_ = true;
-  return daemons_for(*program, front_->order());
+  return daemons_for(program, front_->order());
 }
 
 std::chrono::milliseconds node_agents::time_for(std::size_t nodes, std::chrono::milliseconds start_limit) {
@@ -176,10 +176,9 @@ std::optional<std::vector<rank_process>> node_agents::assign_ranks(const node_na
 
 result<void> node_agents::start(agent_start way, const std::vector<std::string>& hosts) {
   if (way == agent_start::mpir && daemons_come_) return {};
-  const auto program = agent_program(options_.program);
-  if (!program) return fail(program.error());
-  if (way == agent_start::mpir) return ask_starter(*program);
-  if (way == agent_start::ssh) return starters_.by_ssh(hosts, *program, front_->order());
+  const auto program = TRY(agent_program(options_.program));
+  if (way == agent_start::mpir) return ask_starter(program);
+  if (way == agent_start::ssh) return starters_.by_ssh(hosts, program, front_->order());
   if (options_.job_id.empty())
     return fail(error_code::not_found, "agents cannot be started by Slurm: the job does not say its id");
   if (!is_slurm_job_id(options_.job_id)) {
@@ -187,17 +186,15 @@ result<void> node_agents::start(agent_start way, const std::vector<std::string>&
                                                     "job's id, '{}', is none",
                                                     options_.job_id));
   }
-  return starters_.by_slurm(options_.job_id, hosts, *program, front_->order());
+  return starters_.by_slurm(options_.job_id, hosts, program, front_->order());
 }
 
 result<void> node_agents::ask_starter(const std::string& program) {
   if (!options_.starter)
     return fail(error_code::not_found, "the job's starter cannot be asked to launch agents (MPIR 1.1, 7.1)");
-  const auto request = daemons_for(program, front_->order());
-  if (!request) return fail(request.error());
-  auto asked = starter_daemons::ask(*options_.starter, *request);
-  if (!asked) return fail(std::move(asked).error());
-  asked_ = std::move(*asked);
+  const auto request = TRY(daemons_for(program, front_->order()));
+  auto asked = TRY(starter_daemons::ask(*options_.starter, request));
+  asked_ = std::move(asked);
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "descriptors/unique_fd.hpp"
+#include "errors/try.hpp"
 #include "proc/process_state.hpp"
 
 namespace mpiacq::agents {
@@ -126,31 +127,28 @@ result<std::string> home_directory() {
 
 result<secret_file> secret_file::create(const std::string& folder) {
   secret_file made;
-  auto keys = make_keys();
-  if (!keys) return fail(std::move(keys).error());
-  made.keys_ = *keys;
+  auto keys = TRY(make_keys());
+  made.keys_ = keys;
   std::string where = folder;
   if (folder.empty()) {
-    auto home = home_directory();
-    if (!home) return fail(std::move(home).error());
-    where = std::move(*home);
+    auto home = TRY(home_directory());
+    where = std::move(home);
   }
-  const auto opened = open_folder(where);
-  if (!opened) return fail(opened.error());
+  const auto opened = TRY(open_folder(where));
   const run_name run{this_place(), ::getpid(), start_of(::getpid()).value_or(0)};
   remove_left_behind(where, run.place);
   // The public key makes the name unique.
-  const std::string name = run.text() + hex(keys->open).substr(0, 16);
+  const std::string name = run.text() + hex(keys.open).substr(0, 16);
   const std::string path = fmt::format("{}/{}", where, name);
   const base::unique_fd file{
-      ::openat(opened->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+      ::openat(opened.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
   if (!file) return fail(failed(error_code::system, "the agents' secret cannot be written", path, errno));
   made.path_ = path;
   made.path_for_agents_ = folder.empty() ? "~/" + name : path;
   // The umask may have taken permissions away.
   if (::fchmod(file.get(), 0600) != 0)
     return fail(failed(error_code::system, "the agents' secret cannot be protected from other users", path, errno));
-  if (auto written = write_all(file.get(), hex(keys->secret) + "\n", path); !written)
+  if (auto written = write_all(file.get(), hex(keys.secret) + "\n", path); !written)
     return fail(std::move(written).error());
   return made;
 }
@@ -165,9 +163,8 @@ secret_file::~secret_file() {
 result<key_pair> read_secret(const std::string& path_for_agents) {
   std::string path = path_for_agents;
   if (path.starts_with("~/")) {
-    auto home = home_directory();
-    if (!home) return fail(std::move(home).error());
-    path = *home + path.substr(1);
+    auto home = TRY(home_directory());
+    path = home + path.substr(1);
   }
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const base::unique_fd file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
@@ -188,9 +185,8 @@ result<key_pair> read_secret(const std::string& path_for_agents) {
   const auto secret = size == file_size ? from_hex({text.data(), file_size - 1}) : std::nullopt;
   if (!secret)
     return fail(error{error_code::bad_format, fmt::format("{} does not contain a secret of mpiacq", path)}.on(path));
-  auto open = open_half(*secret);
-  if (!open) return fail(std::move(open).error());
-  return key_pair{*open, *secret};
+  auto open = TRY(open_half(*secret));
+  return key_pair{open, *secret};
 }
 
 }  // namespace mpiacq::agents

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
 #include "wire/queue_documents.hpp"
 #include "wire/tree_documents.hpp"
 #include "wire/visit_documents.hpp"
@@ -215,7 +216,7 @@ result<message> decode(std::span<const std::byte> bytes) {
   }
   message what;
   reader.get_alternative(what);
-  if (auto finished = reader.finish(); !finished) return fail(std::move(finished).error());
+  TRY(reader.finish());
   return what;
 }
 

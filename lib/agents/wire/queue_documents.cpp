@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "errors/try.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
 
 namespace mpiacq::agents {
@@ -40,12 +41,11 @@ class group_maker {
     if (*place >= groups_.size()) return fail(error_code::bad_format, "a communicator's group is not there");
     auto& made = made_[*place];
     if (!made) {
-      auto counted = count(groups_[*place]);
-      if (!counted) return fail(std::move(counted).error());
+      auto counted = TRY(count(groups_[*place]));
       made.emplace();
-      if (*counted <= left_) {
-        left_ -= *counted;
-        *made = members_of(groups_[*place], *counted);
+      if (counted <= left_) {
+        left_ -= counted;
+        *made = members_of(groups_[*place], counted);
       }
     }
     group = *made;
@@ -146,7 +146,7 @@ result<group_queues> stand_in<group_queues>::from(queues_part part) {
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && part.ranks[i].rank <= part.ranks[i - 1].rank)
       return fail(error_code::bad_format, "queues of ranks that are not in order");
-    if (auto given = give_groups(part.ranks[i], part.used[i], groups); !given) return fail(std::move(given).error());
+    TRY(give_groups(part.ranks[i], part.used[i], groups));
   }
   return group_queues{std::move(part.ranks), part.held_for, part.stopped, std::move(part.notes),
                       std::move(part.problems)};

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "errors/try.hpp"
 #include "proc/process_state.hpp"
 #include "starter/missing_symbols.hpp"
 #include "table_hosts.hpp"
@@ -52,23 +53,21 @@ void take(core_table& job, mpir::action& action) {
 }  // namespace
 
 result<core_table> read_core(const std::string& path, const core_options& options) {
-  auto core = core_file::open(path, options.files);
-  if (!core) return fail(std::move(core).error());
-  auto symbols = core_symbols::open(**core, options.debug_files);
-  if (!symbols) return fail(std::move(symbols).error());
+  auto core = TRY(core_file::open(path, options.files));
+  auto symbols = TRY(core_symbols::open(*core, options.debug_files));
 
   core_table job;
   job.path = path;
-  job.abi = (*core)->abi();
-  job.signal = (*core)->signal();
-  job.starter.pid = (*core)->pid();
-  job.starter.executable = (*core)->executable();
+  job.abi = core->abi();
+  job.signal = core->signal();
+  job.starter.pid = core->pid();
+  job.starter.executable = core->executable();
   job.starter.launched = false;
 
-  page_cache memory(**core);
+  page_cache memory(*core);
   // Nothing can be written into a core, and so nothing is asked for but what there is.
   mpir::acquisition interface(mpir::acquisition_options{options.limits, {}, false});
-  auto actions = interface.at_attach({memory, nullptr, job.abi, **symbols});
+  auto actions = interface.at_attach({memory, nullptr, job.abi, *symbols});
   if (!actions) return fail(std::move(actions).error().while_doing("reading the core file " + path));
   for (mpir::action& action : *actions) take(job, action);
 
@@ -76,11 +75,10 @@ result<core_table> read_core(const std::string& path, const core_options& option
   job.starter.is_rank = job.facts.starter_is_rank;
   if (interface.symbols() != nullptr) job.symbols = *interface.symbols();
   if (!job.symbols.complete()) {
-    job.missing_symbols =
-        missing_symbols_sentence(job.symbols, (*symbols)->modules(), (*symbols)->executable_is_stripped());
+    job.missing_symbols = missing_symbols_sentence(job.symbols, symbols->modules(), symbols->executable_is_stripped());
   }
   if (job.processes) look_at_ranks(job);
-  for (const auto& problems : {(*core)->problems(), (*symbols)->problems()}) {
+  for (const auto& problems : {core->problems(), symbols->problems()}) {
     job.problems.insert(job.problems.end(), problems.begin(), problems.end());
   }
   return job;

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "proc/process_state.hpp"
@@ -14,10 +15,9 @@ namespace {
 
 result<void> look_for_mpi2dd(symbol_source& source, inspection& found) {
   const std::array names = {mpi2dd::info_symbol, mpi2dd::breakpoint_symbol};
-  auto symbols = source.find_symbols(names);
-  if (!symbols) return fail(std::move(symbols).error());
-  found.mpi2dd_info = std::move((*symbols)[0]);
-  found.mpi2dd_breakpoint = std::move((*symbols)[1]);
+  auto symbols = TRY(source.find_symbols(names));
+  found.mpi2dd_info = std::move(symbols[0]);
+  found.mpi2dd_breakpoint = std::move(symbols[1]);
   return {};
 }
 
@@ -33,9 +33,8 @@ result<inspection> inspect(Source& source, std::string what) {
   found.what = std::move(what);
   found.abi = source.abi();
 
-  auto symbols = mpir::find_symbols(source);
-  if (!symbols) return fail(std::move(symbols).error());
-  found.symbols = std::move(*symbols);
+  auto symbols = TRY(mpir::find_symbols(source));
+  found.symbols = std::move(symbols);
 
   if (const auto& table = found.symbols[mpir::known::proctable]) {
     const auto& breakpoint = found.symbols[mpir::known::breakpoint];
@@ -52,7 +51,7 @@ result<inspection> inspect(Source& source, std::string what) {
   }
   found.modules.assign(source.modules().begin(), source.modules().end());
   found.problems.insert(found.problems.end(), source.problems().begin(), source.problems().end());
-  if (auto looked = look_for_mpi2dd(source, found); !looked) return fail(std::move(looked).error());
+  TRY(look_for_mpi2dd(source, found));
   const bool speaks_only_mpi2dd = found.mpi2dd_info && !has_anything_of_mpir(found.symbols);
   if (!found.symbols.complete() && !speaks_only_mpi2dd) {
     found.missing_symbols = missing_symbols_sentence(found.symbols, source.modules(), source.executable_is_stripped());
@@ -63,21 +62,19 @@ result<inspection> inspect(Source& source, std::string what) {
 }  // namespace
 
 result<inspection> inspect_file(const std::string& path, const debug_file_search& search) {
-  auto source = file_symbols::open(path, search);
-  if (!source) return fail(std::move(source).error());
-  return inspect(**source, path);
+  auto source = TRY(file_symbols::open(path, search));
+  return inspect(*source, path);
 }
 
 result<inspection> inspect_process(process_id pid, const debug_file_search& search) {
   process_memory memory(pid);
   page_cache cache(memory);
-  auto source = process_symbols::open(pid, cache, search);
-  if (!source) return fail(std::move(source).error());
-  auto found = inspect(**source, executable_of(pid));
+  auto source = TRY(process_symbols::open(pid, cache, search));
+  auto found = inspect(*source, executable_of(pid));
   if (!found) return found;
   found->pid = pid;
   if (!found->mpi2dd_info) return found;
-  auto info = mpi2dd::read_info(target{cache, nullptr, (*source)->abi(), **source}, *found->mpi2dd_info);
+  auto info = mpi2dd::read_info(target{cache, nullptr, source->abi(), *source}, *found->mpi2dd_info);
   if (info) {
     found->mpi2dd = std::move(*info);
   } else {

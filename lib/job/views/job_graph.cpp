@@ -10,6 +10,7 @@
 
 #include "elsewhere_tables.hpp"
 #include "errors/no_exceptions.hpp"
+#include "errors/try.hpp"
 #include "local_targets.hpp"
 #include "proc/process_state.hpp"
 
@@ -45,12 +46,10 @@ result<job_graph> begun_well(mpi2dd::graph graph, const std::string& who) {
 class core_process {
  public:
   [[nodiscard]] result<void> open(const std::string& path, const graph_options& options) {
-    auto file = core_file::open(path, options.files);
-    if (!file) return fail(std::move(file).error());
-    auto symbols = core_symbols::open(**file, options.debug_files);
-    if (!symbols) return fail(std::move(symbols).error());
-    file_ = std::move(*file);
-    symbols_ = std::move(*symbols);
+    auto file = TRY(core_file::open(path, options.files));
+    auto symbols = TRY(core_symbols::open(*file, options.debug_files));
+    file_ = std::move(file);
+    symbols_ = std::move(symbols);
     memory_ = std::make_unique<page_cache>(*file_);
     return {};
   }
@@ -97,12 +96,11 @@ result<std::string> host_of_core(const core_process& core, const mpi2dd::walk_st
     if (host.empty() && pid == start.pid) return core.view();
     return fail(error_code::not_found, "not looked for yet");
   };
-  auto g = mpi2dd::walk(start, alone, targets.options(options));
-  if (!g) return fail(std::move(g).error());
-  const std::set<std::string> own = hosts_of_start(*g);
+  auto g = TRY(mpi2dd::walk(start, alone, targets.options(options)));
+  const std::set<std::string> own = hosts_of_start(g);
   if (own.size() == 1) return *own.begin();
-  for (std::uint32_t i = 1; i < g->process_count(); ++i) {
-    const auto host = g->host(process_number{i});
+  for (std::uint32_t i = 1; i < g.process_count(); ++i) {
+    const auto host = g.host(process_number{i});
     if (host && targets.is_here(*host)) return targets.host();
   }
   return std::string{};
@@ -161,9 +159,8 @@ result<job_graph> look_at_graph(process_id named, const graph_options& options) 
       others = tables_by_agents(named, *options.agents, how.limits, options.debug_files.folders);
       how.read_elsewhere = others->reader();
     }
-    auto graph = mpi2dd::walk(start, targets.opener(), targets.options(how));
-    if (!graph) return fail(std::move(graph).error());
-    auto made = begun_well(std::move(*graph),
+    auto graph = TRY(mpi2dd::walk(start, targets.opener(), targets.options(how)));
+    auto made = begun_well(std::move(graph),
                            fmt::format("{} ({})", named.value(), start.executable.empty() ? "gone" : start.executable));
     if (!made) return made;
     made->host = targets.host();
@@ -176,7 +173,7 @@ result<job_graph> read_graph(const std::string& core, const graph_options& asked
   graph_options options = asked_for;
   options.walk.read_elsewhere = {};
   core_process process;
-  if (auto opened = process.open(core, options); !opened) return fail(std::move(opened).error());
+  TRY(process.open(core, options));
   mpi2dd::walk_start start{{}, process.file().pid(), process.file().executable()};
   if (start.pid.value() <= 0) return fail(error_code::bad_format, core + " does not say which process it is of");
   local_targets targets(options.debug_files);
@@ -188,9 +185,8 @@ result<job_graph> read_graph(const std::string& core, const graph_options& asked
     return at == start.host && pid == start.pid ? result<std::unique_ptr<opened_process>>(process.view())
                                                 : open_if_still(targets, at, pid, executable);
   };
-  auto graph = mpi2dd::walk(start, open, targets.options(options.walk));
-  if (!graph) return fail(std::move(graph).error());
-  auto made = begun_well(std::move(*graph), core);
+  auto graph = TRY(mpi2dd::walk(start, open, targets.options(options.walk)));
+  auto made = begun_well(std::move(graph), core);
   if (!made) return made;
   made->host = targets.host();
   made->core = core;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "errors/try.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -58,9 +60,8 @@ mpi2dd::walk_options tracked_graph::options() const {
 }
 
 result<table_change> tracked_graph::walk_from(process_id process) {
-  auto walked = mpi2dd::walk(targets_.start(process), targets_.opener(), options());
-  if (!walked) return fail(std::move(walked).error());
-  graph_ = std::move(*walked);
+  auto walked = TRY(mpi2dd::walk(targets_.start(process), targets_.opener(), options()));
+  graph_ = std::move(walked);
   const auto first = targets_.open(targets_.host(), process, {});
   if (first) pointer_size_ = (*first)->as_target().abi.pointer_size;
   return make_table();
@@ -70,7 +71,7 @@ result<table_change> tracked_graph::reread(process_id raised_by, const table_sel
   if (!graph_) return walk_from(raised_by);
   const auto number = number_of(raised_by);
   if (number && any(tables)) {
-    if (auto done = refresh(*number, tables); !done) return fail(std::move(done).error());
+    TRY(refresh(*number, tables));
   }
   return make_table();
 }
@@ -85,7 +86,7 @@ result<table_change> tracked_graph::reread_what_changed(process_id raised_by, co
     auto changed = changed_tables(seen);
     if (raised) changed = changed ? both(tables, *changed) : tables;
     if (!changed) continue;
-    if (auto done = refresh(seen.process, *changed); !done) return fail(std::move(done).error());
+    TRY(refresh(seen.process, *changed));
   }
   return make_table();
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands/agents_choice.hpp"
+#include "errors/try.hpp"
 
 namespace mpiacq::tool {
 
@@ -95,9 +96,8 @@ result<rank_selection> ranks_of(const rank_choice& choice, const job_description
                                 const debug_file_search& search, agent_start wanted, int stop) {
   if (choice.communicator.empty()) return choice.selection;
   const auto how = ranks_at(job, {}, search, wanted, stop);
-  auto made = job.ranks(how);
-  if (!made) return fail(std::move(made).error());
-  queues_session session(std::make_shared<rank_group>(std::move(*made)), job, {}, request_for(asked, job));
+  auto made = TRY(job.ranks(how));
+  queues_session session(std::make_shared<rank_group>(std::move(made)), job, {}, request_for(asked, job));
   session.take();
   if (session.snapshot().interrupted) return fail(error_code::timed_out, "interrupted before the ranks were known");
   const auto& ranks = session.snapshot().seen.ranks;

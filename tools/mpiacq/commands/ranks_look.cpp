@@ -8,6 +8,7 @@
 #include "commands/exit_status.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
+#include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
@@ -21,12 +22,10 @@ result<ranks_look> look_for_ranks(const report_options& report, process_id named
   const deadline until = deadline_after(timeout);
   find_options how{{}, look.search, interface};
   if (agents != agent_start::none) how.agents = agents_for_tables(named, agents, signals.descriptor());
-  auto job = job::find(named, how, until);
-  if (!job) return fail(std::move(job).error());
-  look.job = std::move(*job);
-  auto ranks = ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor());
-  if (!ranks) return fail(std::move(ranks).error());
-  look.ranks = std::move(*ranks);
+  auto job = TRY(job::find(named, how, until));
+  look.job = std::move(job);
+  auto ranks = TRY(ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor()));
+  look.ranks = std::move(ranks);
   return look;
 }
 

@@ -8,6 +8,7 @@
 #include "commands/complaints.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/stacks_session.hpp"
+#include "errors/try.hpp"
 #include "report/json/json_writer.hpp"
 
 namespace mpiacq::tool {
@@ -23,9 +24,8 @@ result<std::shared_ptr<rank_group>> ranks_of_job(job& subject, const job_command
   how.until.stop = agents.stop();
   how.debug_files = search_without_downloads(asked.report);
   how.agents.reset();
-  auto ranks = subject.ranks(how);
-  if (!ranks) return fail(std::move(ranks).error());
-  return std::make_shared<rank_group>(std::move(*ranks));
+  auto ranks = TRY(subject.ranks(how));
+  return std::make_shared<rank_group>(std::move(ranks));
 }
 
 }  // namespace
