@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include <sys/stat.h>
 
@@ -168,8 +167,7 @@ TEST_CASE("daemons: mpiacq writes only to a FIFO of the starter's owner") {
   running_starter starter({"starter_launches_daemons", named, "--exit", "3"});
   starter.ready();
   running_command tool(attach_command(starter.pid(), {"--daemon", "/bin/true", "--then", "continue"}));
-  REQUIRE(comes_true([&] { return starter.value_of("MPIR_being_debugged") == 1; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  REQUIRE(tool.complains(says));
   ::kill(tool.pid(), SIGINT);
   const attached seen = outcome_of(tool.wait());
   INFO(seen.command.err);
@@ -190,8 +188,8 @@ TEST_CASE("daemons: an attach does not launch a path that another tool has left,
   starter.ready();
   running_command tool(attach_command(starter.pid(), {"--then", "continue"}));
   REQUIRE(comes_true([&] { return starter.value_of("MPIR_being_debugged") == 1; }));
-  // Its starter looks every five milliseconds.
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const int looks = starter.value_of("looks");
+  REQUIRE(comes_true([&] { return starter.value_of("looks") > looks + 1; }));
   ::kill(tool.pid(), SIGINT);
   const attached seen = outcome_of(tool.wait());
   INFO(seen.command.err);

@@ -79,8 +79,20 @@ running_command::~running_command() {
   (void)wait();
 }
 
+bool running_command::complains(const std::string& text) {
+  const auto until = clock::now() + options_.limit;
+  while (err_seen_.find(text) == std::string::npos) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now()).count();
+    pollfd stream{err_, POLLIN, 0};
+    if (left <= 0 || ::poll(&stream, 1, static_cast<int>(left)) == 0) return false;
+    if (stream.revents != 0 && !drain(err_, err_seen_)) return false;
+  }
+  return true;
+}
+
 command_outcome running_command::wait() {
   command_outcome outcome;
+  outcome.err = std::move(err_seen_);
   const auto until = clock::now() + options_.limit;
   std::array<pollfd, 2> streams{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {

@@ -40,6 +40,8 @@ class running_command {
   running_command& operator=(const running_command&) = delete;
 
   [[nodiscard]] pid_t pid() const { return child_; }
+  /// Reads standard error until it contains the text. False if the stream ends, or the limit passes, before.
+  [[nodiscard]] bool complains(const std::string& text);
   /// Until it has ended, and its output too. More output than a pipe holds waits for this.
   [[nodiscard]] command_outcome wait();
 
@@ -48,6 +50,7 @@ class running_command {
   pid_t child_ = -1;
   int out_ = -1;
   int err_ = -1;
+  std::string err_seen_;  ///< what `complains` has read of standard error
 };
 
 /// Runs a program, and waits for it and for the end of its output.
