@@ -23,118 +23,125 @@
 
 namespace mpiacq {
 
-/// What a rank is doing, as far as this node can tell.
+/// The state of a rank's process, as this node sees it.
 enum class rank_state : std::uint8_t {
-  held,        ///< stopped by us
+  held,        ///< stopped by this program
   running,     ///< on this node and running or sleeping
-  stopped,     ///< on this node and stopped by somebody else (srun holds its tasks so)
-  gone,        ///< the table says this node, but there is no such process
+  stopped,     ///< on this node and stopped by another program (srun holds its tasks in this way)
+  gone,        ///< the table names this node, but the process does not exist
   remote,      ///< on another node
-  other_user,  ///< on this node, and it belongs to another user than the starter: it is no rank, and nothing is done
-               ///< to it (process_user.hpp)
-  unknown,     ///< on this node, and this program cannot look at it: it has no descriptor left, for instance
+  other_user,  ///< on this node, but the process belongs to another user than the starter: it is no rank, and mpiacq
+               ///< does not touch it (process_user.hpp)
+  unknown,  ///< on this node, but this program cannot look at it, for instance because it has no descriptor left
 };
 /// "held", "running", "stopped", "gone", "remote", "other-user", "unknown"
 [[nodiscard]] std::string_view name(rank_state state);
-/// It is a living process of this node that is one of the job's: held, running or stopped.
+/// Whether the rank is a living process of this node: held, running or stopped.
 [[nodiscard]] bool is_on_this_node(rank_state state);
 
 /// Writes the byte 1 into a starter's MPIR_attach_fifo, so that the starter looks at MPIR_being_debugged
-/// (MPIR 1.1, 7.2, 9.17). `path` is the starter's word, looked up as the starter would. Nothing but a FIFO of the user
-/// that the starter runs as is opened; it never blocks. Errors: process_gone, not_found, permission, bad_format (no
-/// FIFO), busy (nobody reads it, or it is full), system; each with the path.
+/// (MPIR 1.1, 7.2, 9.17). The starter has named `path`. The call looks it up as the starter would: below the starter's
+/// root, in its mount namespace, and from its working directory if the path is relative.
+///
+/// The file must be a FIFO that belongs to the starter's user, and not a link to one. The call opens nothing else for
+/// writing and creates nothing. It never blocks, and causes no SIGPIPE. Errors: process_gone, not_found (no such file),
+/// permission (a link, another owner, or no right to find or to write the file), bad_format (no FIFO), busy (no reader,
+/// or the FIFO is full), system; each with the path.
 [[nodiscard]] result<void> kick_attach_fifo(const std::string& path, process_id starter);
 
-/// What an MPI2DD event was, and what it has changed.
+/// An event of MPI2DD and the changes that it announces.
 struct job_change {
-  mpi2dd::debug_state state = mpi2dd::debug_state::none;
-  process_id raised_by;
-  std::vector<std::uint32_t> came;  ///< entries of `job::processes` that were in no table at the event before
-  std::size_t left = 0;             ///< so many are in none any more
+  mpi2dd::debug_state state = mpi2dd::debug_state::none;  ///< the kind of event
+  process_id raised_by;                                   ///< the process that stopped at MPI2DD_breakpoint
+  std::vector<std::uint32_t> came;                        ///< the new entries of `job::processes` since the last event
+  std::size_t left = 0;                                   ///< the number of processes that no table lists any more
 };
 
-/// The processes were spawned, or more of them have appeared. The starter is stopped at MPIR_Breakpoint; with MPI2DD
-/// the starter (START), or the rank that spawned a new world (SPAWN), at MPI2DD_breakpoint.
+/// The starter has spawned the processes of the job, or more of them have appeared. The starter is stopped at
+/// MPIR_Breakpoint. With MPI2DD the starter (START), or the rank that spawned a new world (SPAWN), is stopped at
+/// MPI2DD_breakpoint.
 struct job_spawned {
-  std::optional<job_change> change = {};  ///< MPI2DD
+  std::optional<job_change> change = {};  ///< only with MPI2DD
 };
-/// Attached to a starter whose table is there. The starter is stopped where it was.
+/// The job is attached, and the process table is complete. The starter is stopped where it was.
 struct job_attached {};
-/// The starter has started the tool's daemons on the job's nodes (MPIR 1.1, 7.1): it has said so, or, in attach mode, a
-/// new child of the starter was seen; a starter says it once in its life. It comes once, and needs no resume. What a
-/// starter launches in attach mode it launches after `resume`: whoever detaches before takes the request back.
+/// The starter has launched the tool's daemons on the job's nodes (MPIR 1.1, 7.1). The starter announces it once in its
+/// life; in attach mode a new child of the starter shows it too. The event occurs once and needs no `resume`. In attach
+/// mode the starter launches daemons after `resume`; a `detach` before that withdraws the request.
 struct daemons_launched {};
-/// The job aborts. The starter is stopped at MPIR_Breakpoint, or the process that raises ABORT at MPI2DD_breakpoint:
-/// the rank first, then the starter.
+/// The job aborts. The starter is stopped at MPIR_Breakpoint. With MPI2DD the process that raises ABORT is stopped at
+/// MPI2DD_breakpoint: first the rank, then the starter.
 struct job_aborting {
-  std::optional<std::string> reason;
-  std::optional<job_change> change = {};  ///< MPI2DD
+  std::optional<std::string> reason;      ///< MPIR_debug_abort_string; empty: the starter gives none
+  std::optional<job_change> change = {};  ///< only with MPI2DD
 };
-/// Any other event of MPI2DD: worlds have met (CONNECT, ACCEPT, JOIN), or a table has changed. The process that raised
-/// it is stopped at MPI2DD_breakpoint.
+/// Any other event of MPI2DD: worlds have connected (CONNECT, ACCEPT, JOIN), or a table has changed. The process that
+/// raised it is stopped at MPI2DD_breakpoint.
 struct job_changed {
-  job_change change;
+  job_change change;  ///< the event
 };
-/// Nothing was lost but the user should know: symbols that are not there, a field that the starter filled wrongly.
-/// The starter is running or will be; no resume is needed.
+/// A problem that costs nothing but that the user should know: missing symbols, or a field that the starter filled
+/// wrongly. The event needs no `resume`.
 struct job_notice {
-  error what;
+  error what;  ///< the problem
 };
-/// The starter was stopped by a stop signal (Ctrl-Z, SIGSTOP), as without us, or continued after one.
+/// A stop signal (Ctrl-Z, SIGSTOP) has stopped the starter, as it would without this program.
 struct starter_stopped {
-  int signal = 0;
+  int signal = 0;  ///< the number of the signal
 };
+/// The starter continues after a stop signal.
 struct starter_continued {};
-/// The tracing process has let go of the job by itself (tracer.hpp, control_lost): this program was silent for longer
-/// than `job_options::hold_limit` while a process of the job was stopped, or the tracing process was killed. The job
-/// goes on without this program, as after `detach`. Only starter_ended follows, for a starter that was launched.
+/// The tracer server has released the job by itself (tracer.hpp, control_lost): this program made no call for longer
+/// than `job_options::hold_limit` while a process of the job was stopped, or the tracer server was killed. The job runs
+/// on without this program, as after `detach`. Only starter_ended follows, for a starter that was launched.
 struct job_lost {
-  error why;
+  error why;  ///< why control was lost
 };
-/// The starter has ended. Nothing comes after it.
+/// The starter has ended. It is the last event.
 struct starter_ended {
-  exit_status status;
+  exit_status status;  ///< of the starter
 };
-/// What a job has done.
+/// An event of a job.
 using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_changed, job_notice,
                                starter_stopped, starter_continued, job_lost, starter_ended>;
 
 /// How a job is launched or attached to.
 struct job_options {
-  table_limits limits;
-  debug_file_search debug_files;
-  breakpoint_kind breakpoints = breakpoint_kind::automatic;
-  /// Ends the starter when this process dies. Only where the user asked for it.
+  table_limits limits;                                       ///< for the process table
+  debug_file_search debug_files;                             ///< for the symbols of the starter
+  breakpoint_kind breakpoints = breakpoint_kind::automatic;  ///< for the breakpoint in the starter
+  /// Ends the starter when this process dies. Set it only if the user asks for it.
   bool kill_with_tool = false;
   std::optional<std::vector<std::string>> environment;  ///< of the starter; empty: this process's own
-  /// To be started by the starter, one on each node (MPIR 1.1, 7.1). What is wrong with it is a job_notice;
-  /// `facts().daemons` says what became of it.
+  /// A tool daemon that the starter launches once on each node (MPIR 1.1, 7.1). A problem with it is a job_notice;
+  /// `facts().daemons` has the outcome.
   std::optional<mpir::daemon_request> daemons;
-  /// The ranks that `hold_ranks` takes hold of.
+  /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
-  /// The interface to use; empty: MPI2DD where it is there, else MPIR.
+  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR.
   std::optional<interface_kind> interface;
-  /// MPI2DD: stay with the ranks and directories of this node after `resume`, and report what they raise. A process can
-  /// have one tracer: where somebody else is to look at the ranks, let them be. Then the starter's events come alone.
+  /// MPI2DD: stay attached to the ranks and directories of this node after `resume`, and report their events. A process
+  /// has only one tracer: set it to false if another tool examines the ranks. Then only the starter's events are
+  /// reported.
   bool follow_ranks = true;
-  /// MPI2DD: the caller opens the gates of `job::gates_elsewhere` (rank_group::open_gates). Otherwise a process that
-  /// starts ranks on other nodes is told that it is not debugged, so that no rank waits at a gate, and a notice says
-  /// so.
+  /// MPI2DD: the caller opens the gates of `job::gates_elsewhere` (rank_group::open_gates). If false, `job` tells a
+  /// process that starts ranks on other nodes that it is not debugged, so that no rank waits at a gate. A job_notice
+  /// reports this.
   bool opens_gates_elsewhere = false;
-  /// As tracer_options::hold_limit: how long this program may be silent while the starter or a rank is stopped for it
-  /// (after an event that stops them, and after `hold_ranks`). Calls of the job start the time again. A debugger whose
-  /// user looks at a stopped job for as long as he likes sets it to empty. What `detach(leave::stopped)` leaves stopped
-  /// has no limit.
+  /// How long this program may make no call while it keeps the starter or a rank stopped, after an event that stops
+  /// them or after `hold_ranks` (as tracer_options::hold_limit). Each call of the job restarts the time. An interactive
+  /// debugger sets it to empty, which removes the limit. Processes that `detach(leave::stopped)` leaves stopped have no
+  /// limit.
   std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
 };
 
-/// What a tool is told of one rank. With MPIR the starter says it of all; with MPI2DD (docs/mpi2dd.md) a process says
-/// it of itself, of the ranks that it starts, and a starter of all its job.
+/// The flags of one rank. With MPIR the starter sets them for all ranks. With MPI2DD (docs/mpi2dd.md) a process sets
+/// them for itself and for the ranks that it starts, and a starter for its whole job.
 struct rank_facts {
-  bool acquired_pre_main = false;  ///< its main has not begun when it is reported (MPIR 1.1, 9.11)
+  bool acquired_pre_main = false;  ///< its main has not begun when the tool acquires it (MPIR 1.1, 9.11)
   bool force_to_main = false;      ///< a tool should show the source code of its main first (9.12)
-  bool partial_attach_ok = false;  ///< it needs no gate opened: who started it lets it go (9.13)
-  bool ignore_queues = false;      ///< it has no message queues to be shown (9.14)
+  bool partial_attach_ok = false;  ///< the process that started it releases it, so no gate must be opened (9.13)
+  bool ignore_queues = false;      ///< it has no message queues to show (9.14)
   friend bool operator==(const rank_facts&, const rank_facts&) = default;
 };
 
@@ -143,109 +150,107 @@ struct rank_facts {
 ///   auto job = mpiacq::job::launch({"mpirun", "-n", "4", "./app"});
 ///   while (auto event = (*job)->next(deadline)) ...
 ///
-/// The job belongs to the process that made the object. A forked child has a copy of it, as of any other object that
-/// holds processes (tracer, rank_group, queue_host, check::run): nothing can be asked of that copy, and its
-/// end changes nothing.
+/// The job belongs to the process that made the object. A forked child has a copy that it cannot use, as of any other
+/// object that holds processes (tracer, rank_group, queue_host, check::run). The end of that copy changes nothing.
 ///
 /// Thread: one at a time.
 class job {
  public:
-  /// Observes a job that runs: reads its process table without stopping, tracing or writing to any process. What
-  /// `job::attach` does to a starter (it stops it, and says that it is being debugged) is not needed to learn its
-  /// ranks. `named` is the starter or leads to it, as for `attach`. A table counts as complete when the starter says so
-  /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and two
-  /// reads in a row are the same: the starter may be filling it. It is waited for until `until`.
-  /// Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no complete
-  /// table by then; the message says what was there). Thread: any.
+  /// Observes a running job: reads its process table without stopping, tracing or writing to any process. `named` is
+  /// the starter, or a process that leads to it, as for `attach`. A table is complete when the starter says so
+  /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and when
+  /// two reads in a row are equal, because the starter may be filling it. The call waits for a complete table until
+  /// `until`. Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no
+  /// complete table by then; the message says what was there). Thread: any.
   [[nodiscard]] static result<job_description> find(process_id named, const find_options& options = {},
                                                     const time_limit& until = clock::now());
   /// Starts the starter under control. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
-  /// Takes hold of a starter that runs already (MPIR's attach mode). `named` may also be a rank of its job, or a
-  /// wrapper that has started it: `starter().found_how` says what was attached to instead. The first event is
-  /// job_attached if the table is there; else the starter runs on, and it follows when the table is there or the
-  /// starter reports it. Errors: as `tracer::attach`; not_found where no starter can be found.
+  /// Attaches to a running starter (MPIR's attach mode). `named` may also be a rank of the job, or a wrapper that has
+  /// started the starter; then `starter().found_how` says how the starter was found. If the process table is complete,
+  /// the first event is job_attached. Otherwise the starter runs on, and the event follows when the table is complete.
+  /// Errors: as `tracer::attach`; not_found if no starter can be found.
   [[nodiscard]] static result<std::unique_ptr<job>> attach(process_id named, job_options options = {});
-  /// Lets go of everything as `detach` does; the job goes on.
+  /// Detaches as `detach` does; the job runs on.
   ~job();
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  /// The next thing that the job does; empty where `until` passed first. After job_spawned, job_attached, job_changed
-  /// and job_aborting the starter, or the process that raised it, is stopped until one of the verbs below.
+  /// Waits for the next event. Empty if `until` passes first. After job_spawned, job_attached, job_changed and
+  /// job_aborting, the starter or the process that raised the event is stopped until `resume`, `detach` or `end`.
   [[nodiscard]] result<std::optional<job_event>> next(deadline until = no_deadline);
-  /// A descriptor to poll for reading: readable while `next` may have something. Poll no longer than until `wake_at`.
+  /// A descriptor that is readable while `next` may have an event. Poll it no longer than until `wake_at`.
   [[nodiscard]] int event_descriptor() const;
-  /// When `next` is to be called even if nothing has come: `end` has a promise to keep, a table or a rank is to be
-  /// looked at again.
+  /// When to call `next` even if the descriptor is not readable: the grace of `end` is over, or a table or a rank must
+  /// be examined again.
   [[nodiscard]] deadline wake_at() const;
 
-  /// Starts the time of `job_options::hold_limit` again. Call it after each step of long work on a stopped job.
+  /// Restarts the time of `job_options::hold_limit`. Call it after each step of long work on a stopped job.
   void keep_held();
-  /// Lets the starter and the ranks that are held run on, and stays with the starter. Where the starter alone does not
-  /// release the ranks (no MPIR_partial_attach_ok), the gate of every rank of this node is opened, also of those that
-  /// were not selected (MPIR 1.1, chapter 8, step 18). With MPI2DD it first takes hold of what is new of the job on
-  /// this node, for its events.
+  /// Resumes the starter and the held ranks, and stays attached to the starter. If the starter does not release the
+  /// ranks itself (no MPIR_partial_attach_ok), the call opens the gate of every rank of this node, selected or not
+  /// (MPIR 1.1, chapter 8, step 18). With MPI2DD it first attaches to the job's new processes on this node, to get
+  /// their events.
   [[nodiscard]] result<void> resume();
-  /// Stops every thread of the selected ranks of this node, and tells them that they are being debugged (9.3). The
-  /// starter's own entry is held with the starter. One outcome for each selected rank, in order; a rank of another node
-  /// has failed as unsupported.
+  /// Stops every thread of the selected ranks of this node, and sets their MPIR_being_debugged (9.3). A starter that is
+  /// itself a rank is held as the starter. Returns one outcome for each selected rank, in order; a rank of another node
+  /// has failed (unsupported).
   [[nodiscard]] std::vector<rank_hold> hold_ranks();
-  /// The job as it is now, in the form in which `find` gives it. Its `processes` are null before the first spawn.
+  /// The present description of the job. Its `processes` are null before the first spawn.
   [[nodiscard]] job_description description() const;
-  /// Ranks to look at, on all nodes. A process has one tracer: this job's tracer stops and releases those ranks that
-  /// this job follows, and reads those that `hold_ranks` holds, which stay held. A second tracer takes all others on
-  /// this node; agents take those of other nodes. `options.agents->everywhere` has no effect. While the caller has an
-  /// event to answer, and no longer than this job. Errors as `job_description::ranks`; invalid_argument before there
-  /// are any.
+  /// A group of ranks on all nodes. A process has only one tracer. Therefore this job's tracer stops and releases the
+  /// ranks that this job follows, and reads the ranks that `hold_ranks` holds, which stay held. A second tracer holds
+  /// all other ranks of this node, and agents those of other nodes. `options.agents->everywhere` has no effect. Use the
+  /// group while an event waits for its answer, and no longer than this job. Errors: as `job_description::ranks`;
+  /// invalid_argument before the first spawn.
   [[nodiscard]] result<rank_group> ranks(const rank_options& options = {});
-  /// The entries of other nodes that may wait at a gate (MPIR 1.1, 9.8; MPI2DD_FLAG_GATE), which this object cannot
-  /// open: rank_group::open_gates does. Empty where the starter releases its ranks itself (MPIR_partial_attach_ok), and
-  /// before there is a table.
+  /// The entries of other nodes that may wait at a gate (MPIR 1.1, 9.8; MPI2DD_FLAG_GATE). This object cannot open
+  /// these gates; rank_group::open_gates does. Empty if the starter releases its ranks itself (MPIR_partial_attach_ok),
+  /// and before the first spawn.
   [[nodiscard]] rank_set gates_elsewhere() const;
-  /// MPI2DD: takes `job_options::opens_gates_elsewhere` back, before `resume`: no rank of another node is told to wait.
+  /// MPI2DD: withdraws `job_options::opens_gates_elsewhere`, before `resume`: no rank of another node waits at a gate.
   void nobody_opens_gates_elsewhere();
-  /// Lets somebody else trace a rank of this node for a while: it is let go, with its gate open, and with no word of a
-  /// debugger. False where it stands at an event, and cannot be lent before `resume`. What it raises until it is taken
-  /// back is not seen. True for what is nobody's. Errors: timed_out, as `detach`.
+  /// Releases a rank of this node so that another tool can trace it: opens its gate and clears its MPIR_being_debugged.
+  /// Its events are not seen until `take_back`. Returns false if the rank is stopped at an event and cannot be lent
+  /// before `resume`, and true for a process that this job does not trace. Errors: timed_out, as `detach`.
   [[nodiscard]] result<bool> lend(process_id rank);
-  /// It is followed again, and so is what has come into the job's tables by then.
+  /// Attaches to the rank again, and to the processes that the job's tables have gained meanwhile.
   void take_back(process_id rank);
-  /// Writes MPIR_being_debugged = 0, takes the breakpoint away and lets the starter and the ranks that are held run
-  /// without us (the gates are opened as by `resume`), or leaves them stopped for another tool; then only the gates of
-  /// ranks that are not held are opened. The end of a starter that was launched is still reported.
+  /// Writes MPIR_being_debugged = 0, removes the breakpoint, opens gates as `resume` does, and releases the starter and
+  /// the held ranks. With `leave::stopped` they stay stopped for another tool, and only the gates of ranks that are not
+  /// held are opened. The end of a starter that was launched is still reported.
   [[nodiscard]] result<void> detach(leave how = leave::running);
-  /// Asks the starter to end its job (SIGTERM), and after `grace` ends it with SIGKILL, then whatever local ranks of
-  /// the table are still the processes that they were. starter_ended follows.
+  /// Sends SIGTERM to the starter, so that it ends its job. After `grace` sends SIGKILL to the starter and to those
+  /// ranks of this node that still run. starter_ended follows.
   [[nodiscard]] result<void> end(std::chrono::milliseconds grace = std::chrono::seconds(5));
 
-  /// Sends the starter a signal, as kill(2) would; nothing where it has ended.
+  /// Sends a signal to the starter, as kill(2) does. Does nothing if the starter has ended.
   void signal(int number);
 
   /// The starter of the job.
   [[nodiscard]] const starter_facts& starter() const;
-  /// What is known of the job in addition to its processes.
+  /// What the starter announces beside the process table.
   [[nodiscard]] const mpir::job_facts& facts() const;
-  /// Null before the first spawn.
+  /// The process table. Null before the first spawn.
   [[nodiscard]] std::shared_ptr<const process_table> processes() const;
-  /// One for each entry of the table. A rank of this node is asked the first time.
+  /// The flags of each entry of the table. The first call reads them from the ranks of this node.
   [[nodiscard]] std::vector<rank_facts> facts_of_ranks() const;
-  /// One for each entry of the table, looked at when this is called.
+  /// The present state of each entry of the table.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
   /// Whether an entry is on this node.
   [[nodiscard]] bool is_local(std::size_t entry) const;
-  /// The one that the job is acquired by; before its symbols are found, the one that is missed.
+  /// The interface by which the job is acquired. Before its symbols are found: the interface that is looked for.
   [[nodiscard]] interface_kind interface() const;
-  /// MPIR's. Null before the starter's entry point, and with MPI2DD.
+  /// The symbols of MPIR. Null before the starter reaches its entry point, and with MPI2DD.
   [[nodiscard]] const mpir::symbol_set* symbols() const;
-  /// The starter's symbols of the interface, whichever it is: those that are there, by the names that its document has.
+  /// The symbols of the starter's interface that were found, with the names of the interface's document.
   [[nodiscard]] std::vector<symbol> interface_symbols() const;
-  /// While the interface's symbols have not all been found: which are missing, where they were looked for, and what to
-  /// do about it, in one sentence. Empty once they are there. A wrapper lacks them until it has exec'ed the real
-  /// starter, so this is news only to somebody who has waited for a while.
+  /// One sentence while some symbols of the interface are missing: which ones, where they were looked for, and what the
+  /// user can do. Empty once all are found. A wrapper lacks them until it executes the real starter, so show the
+  /// sentence only after some time.
   [[nodiscard]] std::optional<std::string> missing_symbols() const;
-  /// Where the message-queue library of the ranks is, as a local rank's MPIR_dll_name says, or its MPI2DD_info for
-  /// debuggers of our width, else the starter's; empty where none does.
+  /// The path of the queue library: MPIR_dll_name of a rank of this node, or its MPI2DD_info for debuggers of this
+  /// program's width, otherwise the starter's. Empty if none names one.
   [[nodiscard]] std::optional<std::string> queue_library() const;
 
  private:
@@ -254,27 +259,26 @@ class job {
   std::unique_ptr<state> state_;
 };
 
-/// What a program offers to a tool, without running or stopping it.
+/// The debugger interfaces of a program, seen without running or stopping it.
 struct inspection {
-  std::string what;  ///< the file, or /proc's name of the process's executable
-  std::optional<process_id> pid;
-  target_abi abi;
-  std::vector<std::shared_ptr<const module>> modules;
-  mpir::symbol_set symbols;
-  /// From debug information, or inferred from the ABI; empty where there is no MPIR_proctable.
+  std::string what;               ///< the path of the file, or of the process's executable in /proc
+  std::optional<process_id> pid;  ///< empty for a file
+  target_abi abi;                 ///< of the program
+  std::vector<std::shared_ptr<const module>> modules;  ///< the program and its libraries
+  mpir::symbol_set symbols;                            ///< the symbols of MPIR
+  /// The layout of MPIR_PROCDESC, from debug information or inferred from the ABI; empty if there is no MPIR_proctable.
   std::optional<structure_layout> layout;
-  // MPI2DD: its two symbols, and the info block of a process that runs, where that is one.
-  std::optional<symbol> mpi2dd_info;
-  std::optional<symbol> mpi2dd_breakpoint;
-  std::optional<mpi2dd::process_info> mpi2dd;
-  std::vector<error> problems;
-  /// One sentence on what is missing, in which module, with its build id, and what to do about it; empty where
-  /// the interface is complete, and of a program that has MPI2DD and nothing of MPIR.
+  std::optional<symbol> mpi2dd_info;           ///< MPI2DD: the symbol of the info block
+  std::optional<symbol> mpi2dd_breakpoint;     ///< MPI2DD: the symbol of the breakpoint function
+  std::optional<mpi2dd::process_info> mpi2dd;  ///< MPI2DD: the info block of a running process
+  std::vector<error> problems;                 ///< what could not be read
+  /// One sentence on the missing symbols, the module with its build id, and what the user can do. Empty if the
+  /// interface is complete, and for a program that has MPI2DD and nothing of MPIR.
   std::optional<std::string> missing_symbols;
 };
-/// A program's file, with the libraries that it would load. Errors as `file_symbols::open`.
+/// Inspects a program's file, with the libraries that it would load. Errors: as `file_symbols::open`.
 [[nodiscard]] result<inspection> inspect_file(const std::string& path, const debug_file_search& search = {});
-/// A running process, which is neither stopped nor attached to. Errors as `process_symbols::open`.
+/// Inspects a running process without stopping or attaching to it. Errors: as `process_symbols::open`.
 [[nodiscard]] result<inspection> inspect_process(process_id pid, const debug_file_search& search = {});
 
 /// The library's version, "0.1.0".

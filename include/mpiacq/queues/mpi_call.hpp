@@ -22,10 +22,10 @@ enum class mpi_call_kind : std::uint8_t {
   wait_one,       ///< MPI_Wait
   wait_all,       ///< MPI_Waitall
   wait_any,       ///< MPI_Waitany, MPI_Waitsome: one message is enough
-  probe,          ///< MPI_Probe, MPI_Mprobe: it waits, and no queue shows for which message
-  test,           ///< MPI_Test*, MPI_Iprobe: it returns in any case
-  synchronising,  ///< a collective call that no rank leaves before all have come: MPI_Barrier, MPI_Allreduce
-  collective,     ///< a collective call that some may leave before others have come: MPI_Bcast, MPI_Reduce
+  probe,          ///< MPI_Probe, MPI_Mprobe: the call waits, and no queue shows for which message
+  test,           ///< MPI_Test*, MPI_Iprobe: the call returns in any case
+  synchronising,  ///< a collective call that no rank leaves before all ranks are in it: MPI_Barrier, MPI_Allreduce
+  collective,     ///< a collective call that some ranks may leave before others enter it: MPI_Bcast, MPI_Reduce
   other,          ///< any other MPI call
   ended,          ///< the process has ended
 };

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What follows from the message queues of a job: which operations belong together, which rank waits for which, and
-/// which ranks can never go on.
+/// Conclusions from the message queues of a job: which operations match, which rank waits for which, and which ranks
+/// can never go on.
 #pragma once
 
 #include <cstddef>
@@ -69,8 +69,8 @@ struct deadlock {
   [[nodiscard]] std::string sentence(const rank_names& names = {}) const;
 };
 
-/// Everything that follows from the queues at one moment. A message on its way is in no queue, so only what is the same
-/// at two moments stands still.
+/// All conclusions from the queues at one moment. A message that is on its way is in no queue, so only what is the same
+/// at two moments is certain to stand still.
 struct queue_waits {
   std::vector<operation_pair> pairs;         ///< in the order of receivers
   std::vector<unpaired_operation> unpaired;  ///< in the order of ranks, communicators and queues
@@ -81,7 +81,7 @@ struct queue_waits {
   std::vector<std::string> doubts;  ///< what is not known, one sentence each
 };
 
-/// Works out pairs, waits and deadlocks. The waits of a rank whose activity is not known are uncertain.
+/// Finds pairs, waits and deadlocks. The waits of a rank whose activity is not known are uncertain.
 ///
 /// Communicators of two ranks are one if id, size and groups are the same; if a library does not know groups, the names
 /// must be the same. The id alone is not enough: groups without a common member may have the same id. The other side of

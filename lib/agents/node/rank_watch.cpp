@@ -22,18 +22,18 @@ bool has_ended(int process) {
 
 }  // namespace
 
-rank_watch::rank_watch(const std::vector<rank_process>& ranks) {
+rank_watch::rank_watch(const std::vector<rank_process>& ranks) : watches_(!ranks.empty()) {
   for (const rank_process& rank : ranks) {
     base::unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, rank.pid.value(), 0))};
     if (!process && errno == ESRCH) continue;
     if (!process) {
       // The process may have run out of descriptors, which other parts need.
       running_.clear();
+      watches_ = false;
       return;
     }
     running_.push_back(std::move(process));
   }
-  watches_ = !ranks.empty();
 }
 
 bool rank_watch::all_have_ended() {

@@ -112,7 +112,7 @@ class zmq_part {
   [[nodiscard]] bool more_follow() const { return zmq_msg_more(&part_) != 0; }
   [[nodiscard]] std::span<const std::byte> bytes() const {
     // libzmq's functions take no const pointer, but change nothing.
-    auto* part = const_cast<zmq_msg_t*>(&part_);
+    auto* part = const_cast<zmq_msg_t*>(&part_);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     return {static_cast<const std::byte*>(zmq_msg_data(part)), zmq_msg_size(part)};
   }
   [[nodiscard]] std::string_view text() const {
@@ -127,7 +127,7 @@ class zmq_part {
   [[nodiscard]] int source_descriptor() const { return zmq_msg_get(&part_, ZMQ_SRCFD); }
 
  private:
-  zmq_msg_t part_;
+  zmq_msg_t part_{};
 };
 
 /// The parts of the next message, or the remaining parts of the current one; none if there is none now.

@@ -24,7 +24,7 @@ std::uint64_t bytes_of_all(const std::vector<T>& all) {
 }  // namespace
 
 std::uint64_t bytes_held(const std::string& text) {
-  return growth * sizeof text + bytes_beside(text);
+  return growth * sizeof(std::string) + bytes_beside(text);
 }
 
 std::uint64_t bytes_held(const error& problem) {

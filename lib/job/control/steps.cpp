@@ -7,7 +7,6 @@
 
 #include "control/job_state.hpp"
 #include "control/mpi2dd_rank_control.hpp"
-#include "starter/attach_fifo.hpp"
 
 namespace mpiacq {
 

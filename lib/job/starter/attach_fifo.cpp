@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "starter/attach_fifo.hpp"
+#include "mpiacq/job/job.hpp"
 
 #include <algorithm>
 #include <array>

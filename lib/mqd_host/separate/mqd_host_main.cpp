@@ -83,7 +83,8 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
 
 }  // namespace
 
-int main(int argc, char** argv) {
+// An exception ends this process, and the tool reports that.
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   if (!base::open_missing_streams()) return 1;
   const bool other_user = argc == 5;
   const long tool_process = (argc == 3 || other_user) && std::string_view{argv[1]} == "for" ? std::atol(argv[2]) : 0;

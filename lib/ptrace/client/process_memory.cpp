@@ -48,7 +48,7 @@ error refused(process_id pid, int errno_value) {
 }
 
 /// The next ranges that are not done, as one call takes them.
-struct batch {
+struct batch {  // NOLINT(cppcoreguidelines-pro-type-member-init): `count` says how many ranges are set
   std::array<iovec, most_ranges> local;
   std::array<iovec, most_ranges> remote;
   std::size_t count = 0;

@@ -25,7 +25,7 @@ bool is_of_a_breakpoint(const siginfo_t& info) {
 }  // namespace
 
 bool trap_is_pending(const ptrace_calls& calls, pid_t thread) {
-  std::array<siginfo_t, at_a_time> queue;
+  std::array<siginfo_t, at_a_time> queue{};
   for (std::size_t from = 0; from < most_looked_at; from += queue.size()) {
     const __ptrace_peeksiginfo_args which{from, 0, static_cast<std::int32_t>(queue.size())};
     const long got = calls.raw(PTRACE_PEEKSIGINFO, thread, reinterpret_cast<unsigned long>(&which),
