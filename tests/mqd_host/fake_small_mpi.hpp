@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The small MPI of fixtures/queue_ranks as a made-up process of any ABI: its lists in fake memory, its types by C's
-// rules.
+// The small MPI of fixtures/queue_ranks as a fake process of any ABI. Its lists are in fake memory, and its types
+// follow C's rules.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace mpiacq::test {
 
-/// Types that a test defines. It counts what is asked.
+/// Types that a test defines. The object counts the requests.
 class fake_types final : public type_source {
  public:
   void define(const std::string& name, structure_layout layout) { known_[name] = std::move(layout); }
@@ -73,7 +73,7 @@ class fake_small_mpi {
     communicator("MPI_COMM_WORLD", world);
   }
 
-  /// Its context is its place among all; this rank must be of it.
+  /// Adds a communicator, whose context is its index. This rank must be a member.
   void communicator(const std::string& name, const std::vector<int>& group) {
     const std::uint64_t c = make("MPIR_Comm");
     put(c, "MPIR_Comm", "comm_next", get(all_communicators_, "MPIR_Comm_list", "head"));
@@ -104,7 +104,7 @@ class fake_small_mpi {
     append(sends_head_, "MPIR_Sendq", entry);
   }
 
-  /// What a host is given; good until something is added.
+  /// The subject for a host. It is valid until something is added.
   [[nodiscard]] queue_subject subject() {
     memory = fake_memory();
     memory.map(at(base), bytes_);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Libraries with one habit each, in this program: all but those that would take it along.
+// Libraries with one habit each, in this program. Libraries that would end this program are not among them.
 #include "in_process.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
 
@@ -32,7 +32,7 @@ queue_report must_read(const std::string& library, fake_small_mpi& mpi, const qu
 
 }  // namespace
 
-TEST_CASE("a library that lacks a function is refused by that function's name") {
+TEST_CASE("a library that lacks a function is refused, and the error names the function") {
   auto mpi = busy_rank();
   for (const std::string& entry : required) {
     INFO(entry);
@@ -44,12 +44,12 @@ TEST_CASE("a library that lacks a function is refused by that function's name") 
   }
 }
 
-TEST_CASE("functions that came later may be missing") {
+TEST_CASE("a library may lack the functions that later versions of the interface added") {
   auto mpi = busy_rank();
   const auto report = must_read("without_get_comm_group", mpi);
   check_busy_rank(report);
   CHECK_FALSE(report.communicators[1].group);
-  // Then the library's own word for the world's rank is all there is.
+  // Without the group, the library's global rank is the only source.
   CHECK(report.communicators[1].of(queue_class::sends).operations[0].desired.global == 3U);
   for (const std::string& entry : of_extension) {
     INFO(entry);
@@ -59,7 +59,7 @@ TEST_CASE("functions that came later may be missing") {
   }
 }
 
-TEST_CASE("a library of another version or width is refused with its number") {
+TEST_CASE("a library of another version or width is refused, and the error names its number") {
   auto mpi = busy_rank();
   const std::pair<const char*, const char*> cases[] = {
       {"version_1", "version 1"}, {"version_4", "version 4"}, {"width_4", "4 bytes"}};
@@ -71,14 +71,14 @@ TEST_CASE("a library of another version or width is refused with its number") {
   }
 }
 
-TEST_CASE("a library says by its version what it counts lengths in") {
+TEST_CASE("a library's version string decides the unit of its lengths") {
   auto mpi = busy_rank();
   CHECK(must_read("bytes", mpi).unit == length_unit::bytes);
   CHECK(must_read("elements", mpi).unit == length_unit::elements);
   CHECK(must_read("perfect", mpi).unit == length_unit::unknown);
 }
 
-TEST_CASE("libraries with other structures are understood") {
+TEST_CASE("libraries with other structures are decoded correctly") {
   auto mpi = busy_rank();
   for (const char* library : {"sizes_7", "longer_operation", "zero_extends", "leaks"}) {
     INFO(library);
@@ -90,18 +90,18 @@ TEST_CASE("libraries with other structures are understood") {
   }
 }
 
-TEST_CASE("callbacks survive whatever a library gives them") {
+TEST_CASE("callbacks survive invalid arguments of a library") {
   auto mpi = busy_rank();
   auto report = must_read("misuses_callbacks", mpi);
   REQUIRE(report.problems.size() == 1);
   CHECK_THAT(report.problems[0].message, ContainsSubstring("more than 1073741824 bytes of memory"));
-  CHECK_THAT(notes_of(report), ContainsSubstring("freed memory that it never got"));
+  CHECK_THAT(notes_of(report), ContainsSubstring("freed memory that it had not allocated"));
   report.problems.clear();
   check_busy_rank(report);
   check_busy_groups(report);
 }
 
-TEST_CASE("a request whose completion is the address of a waiting thread's object is pending") {
+TEST_CASE("a request is pending if its completion is the address of a waiting thread's object") {
   auto mpi = busy_rank();
   const auto request = mpi.types.type_named("MPIR_Request", source_language::c);
   structure_layout openmpi = **request;
@@ -109,7 +109,7 @@ TEST_CASE("a request whose completion is the address of a waiting thread's objec
   openmpi.members = {{"req_complete", (*request)->find("completed")->offset, 8, true, false}};
   mpi.types.define("ompi_request_t", openmpi);
   struct {
-    int word;  // what MPI wrote, as far as an int holds it
+    int word;  // the lower half of MPI's pointer
     operation_status status;
   } const cases[] = {{0, operation_status::pending},
                      {1, operation_status::complete},
@@ -125,7 +125,7 @@ TEST_CASE("a request whose completion is the address of a waiting thread's objec
   }
 }
 
-TEST_CASE("no information is not an empty queue") {
+TEST_CASE("a queue without information is not reported as empty") {
   auto mpi = busy_rank();
   const auto none = must_read("no_unexpected", mpi);
   CHECK(none.communicators[0].of(queue_class::unexpected).known == queue_knowledge::none);
@@ -134,7 +134,7 @@ TEST_CASE("no information is not an empty queue") {
   CHECK(empty.communicators[0].of(queue_class::unexpected).known == queue_knowledge::complete);
 }
 
-TEST_CASE("a library's refusal comes in its own words, with the program's name") {
+TEST_CASE("the error of a library that refuses a program has the library's own message and the program's name") {
   auto mpi = busy_rank();
   const auto refused = read_here("no_queues", mpi);
   REQUIRE_FALSE(refused);
@@ -164,21 +164,21 @@ TEST_CASE("a library without information on communicators has not failed") {
   CHECK_THAT(notes_of(report), ContainsSubstring("no information on communicators"));
 }
 
-TEST_CASE("what a function without a result leaves in a register does not end the list") {
+TEST_CASE("the register of a function without a result does not end the list") {
   auto mpi = busy_rank();
   const auto report = must_read("void_update", mpi);
   check_busy_rank(report);
   check_busy_groups(report);
 }
 
-TEST_CASE("a message that is left when all is well is a note") {
+TEST_CASE("a library's message on success is a note") {
   auto mpi = busy_rank();
   const auto report = must_read("message_on_success", mpi);
   check_busy_rank(report);
   CHECK_THAT(notes_of(report), ContainsSubstring("no debug information in small_program, 100% sure"));
 }
 
-TEST_CASE("a list that breaks in the middle is cut short there, and the others go on") {
+TEST_CASE("a list that fails in the middle is cut short there, and the other lists are complete") {
   auto mpi = busy_rank();
   const auto report = must_read("fails_after_2", mpi);
   REQUIRE(report.communicators.size() == 2);
@@ -191,7 +191,7 @@ TEST_CASE("a list that breaks in the middle is cut short there, and the others g
                                                     "error 108: the list is broken"));
 }
 
-TEST_CASE("what a library asked for in vain is listed") {
+TEST_CASE("the report lists the types and fields that a library did not find") {
   auto mpi = busy_rank();
   const auto type = must_read("wants_type", mpi);
   CHECK(type.communicators.empty());
@@ -202,21 +202,21 @@ TEST_CASE("what a library asked for in vain is listed") {
   CHECK(field.communicators.size() == 2);
   REQUIRE(field.missing.size() == 1);
   CHECK((field.missing[0].type == "MPIR_Request" && field.missing[0].field == "nobody_has_it"));
-  CHECK_THAT(problems_of(field), ContainsSubstring("not to be believed"));
+  CHECK_THAT(problems_of(field), ContainsSubstring("report is not reliable"));
 }
 
-TEST_CASE("a report in this program holds no more than it may") {
+TEST_CASE("the report of an in-process host stays within its limit") {
   auto mpi = busy_rank();
   for (const char* library : {"endless_operations", "endless_texts", "endless_communicators"}) {
     INFO(library);
     const auto report = must_read(library, mpi);
-    CHECK(bytes_held(report) <= most_report_bytes + 4096);  // its last problem says that it is full
+    CHECK(bytes_held(report) <= most_report_bytes + 4096);  // plus the problem that says that it is full
     CHECK_FALSE(report.communicators.empty());
     CHECK(problems_of(report) == "this rank's queue library reported more than 24 MB; what came before that is kept\n");
   }
 }
 
-TEST_CASE("lists that never end are cut short at a bound") {
+TEST_CASE("lists without end are cut short at their limit") {
   auto mpi = busy_rank();
   queue_limits limits;
   limits.operations = 1000;
@@ -247,22 +247,22 @@ TEST_CASE("a library that fills in nothing is not believed") {
   CHECK_THAT(problems_of(report), ContainsSubstring("does not describe the communicator"));
 }
 
-TEST_CASE("a library that writes beyond what it was given is asked no further") {
+TEST_CASE("a library that writes beyond its buffer is not called again") {
   auto mpi = busy_rank();
   const auto operation = must_read("writes_beyond", mpi);
-  CHECK_THAT(problems_of(operation), ContainsSubstring("mqs_next_operation wrote 1992 bytes past"));
+  CHECK_THAT(problems_of(operation), ContainsSubstring("mqs_next_operation wrote 1992 bytes beyond"));
   REQUIRE(operation.communicators.size() == 1);
   CHECK(operation.communicators[0].of(queue_class::sends).operations.empty());
   const auto group = must_read("group_too_long", mpi);
   CHECK(group.communicators.empty());
-  CHECK_THAT(problems_of(group), ContainsSubstring("mqs_get_comm_group wrote 400 bytes past"));
+  CHECK_THAT(problems_of(group), ContainsSubstring("mqs_get_comm_group wrote 400 bytes beyond"));
 }
 
-TEST_CASE("a library gets no more memory than is allowed, of ours or of the process") {
+TEST_CASE("the memory that a library allocates and the memory that it fetches are limited") {
   auto mpi = busy_rank();
   const auto huge = must_read("huge_fetch", mpi);
   check_busy_groups(huge);
-  CHECK_THAT(problems_of(huge), ContainsSubstring("wanted 67108864 bytes in one fetch"));
+  CHECK_THAT(problems_of(huge), ContainsSubstring("requested 67108864 bytes in one fetch"));
   CHECK(notes_of(huge).find("got it all") == std::string::npos);
 
   queue_limits limits;
@@ -274,5 +274,5 @@ TEST_CASE("a library gets no more memory than is allowed, of ours or of the proc
   CHECK(hoards.problems[0].code == error_code::limit);
   CHECK_THAT(hoards.problems[0].message, ContainsSubstring("more than 16777216 bytes of memory"));
   hoards.problems.clear();
-  check_busy_rank(hoards);  // it took no for an answer
+  check_busy_rank(hoards);  // the library continued after the refusal
 }

@@ -15,7 +15,7 @@ inline queue_host_options in_process(const queue_limits& limits = {}) {
   return options;
 }
 
-/// What a fixture library says of a made-up process, in this program.
+/// The report of a fixture library about a fake process, read in this program.
 inline result<queue_report> read_here(const std::string& library, fake_small_mpi& mpi,
                                       const queue_limits& limits = {}) {
   auto host = queue_host::create(library_path(library), in_process(limits));
@@ -23,7 +23,7 @@ inline result<queue_report> read_here(const std::string& library, fake_small_mpi
   return (*host)->read(mpi.subject());
 }
 
-/// Rank 1 of 4 with something in each queue: what most tests look at.
+/// Rank 1 of 4 with something in each queue, which most tests use.
 inline fake_small_mpi busy_rank(const target_abi& abi = lp64_little) {
   fake_small_mpi mpi(abi, 1, 4);
   mpi.communicator("row", {3, 1});
@@ -37,7 +37,7 @@ inline fake_small_mpi busy_rank(const target_abi& abi = lp64_little) {
   return mpi;
 }
 
-/// That a report says of busy_rank what is true, by its own description above.
+/// Checks that a report agrees with busy_rank's description above.
 inline void check_busy_rank(const queue_report& report) {
   CHECK(problems_of(report).empty());
   CHECK(report.missing.empty());
@@ -74,7 +74,7 @@ inline void check_busy_rank(const queue_report& report) {
   CHECK(world.of(queue_class::sends).operations[0].desired.global == 3U);
 }
 
-/// As long as the library gives groups.
+/// For reports of libraries that give groups.
 inline void check_busy_groups(const queue_report& report) {
   REQUIRE(report.communicators.size() == 2);
   const queue_communicator& row = report.communicators[1];

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which libraries may be loaded: files and folders made by the test, with the owners and modes that it gives them.
+// Which libraries may be loaded. The test makes files and folders with the owners and modes that matter.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that nobody else can write, below one that nobody else can write: /tmp would spoil every answer.
+/// A folder that only its owner can write, below a folder of that kind. Below /tmp no library would be trusted.
 class private_folder {
  public:
   private_folder() {
@@ -37,7 +37,7 @@ class private_folder {
   private_folder(const private_folder&) = delete;
   private_folder& operator=(const private_folder&) = delete;
 
-  /// A copy of a real library, with this mode.
+  /// Makes a copy of a real library with this mode.
   std::string library(const std::string& name, ::mode_t mode = 0755) const {
     const std::string file = path + "/" + name;
     fs::copy_file(MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so", file, fs::copy_options::overwrite_existing);
@@ -48,7 +48,7 @@ class private_folder {
   std::string path;
 
  private:
-  /// The rule spelt out once more, for folders that exist.
+  /// The rule of trust for folders, written independently of the library's code.
   static bool queue_library_trust_of_folder(const fs::path& folder) {
     for (fs::path at = fs::canonical(folder);; at = at.parent_path()) {
       struct stat facts {};
@@ -67,7 +67,7 @@ std::string refusal(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a library that nobody else can write is trusted") {
+TEST_CASE("a library that no other user can write is trusted") {
   const private_folder folder;
   if (folder.path.empty()) MPIACQ_SKIP("no folder here that only its owner can write, up to the root");
   CHECK(refusal(folder.library("lib.so")) == "trusted");
@@ -79,7 +79,7 @@ TEST_CASE("a library that nobody else can write is trusted") {
   CHECK(refusal(folder.path + "/below/.././/lib.so") == "trusted");
 }
 
-TEST_CASE("a library or folder that others can write is not trusted, and which one is said") {
+TEST_CASE("a library or folder that other users can write is not trusted, and the error names it") {
   const private_folder folder;
   if (folder.path.empty()) MPIACQ_SKIP("no folder here that only its owner can write, up to the root");
   CHECK_THAT(refusal(folder.library("world.so", 0777)),
@@ -91,10 +91,10 @@ TEST_CASE("a library or folder that others can write is not trusted, and which o
   CHECK(refusal(inside) == "trusted");
   ::chmod(open_folder.c_str(), 01777);
   CHECK_THAT(refusal(inside), ContainsSubstring(open_folder + " can be written by everybody (mode 1777)"));
-  // A link in a good folder that leads there.
+  // A link in a trusted folder that leads there.
   fs::create_symlink(inside, folder.path + "/good.so");
   CHECK_THAT(refusal(folder.path + "/good.so"), ContainsSubstring(open_folder + " can be written"));
-  // And one that only passes through.
+  // A path that only passes through the folder.
   CHECK_THAT(refusal(open_folder + "/../group.so"), ContainsSubstring("can be written"));
 }
 
@@ -105,11 +105,11 @@ TEST_CASE("a library of another user is not trusted") {
   const std::string file = folder.library("lib.so");
   REQUIRE(::chown(file.c_str(), 65534, 65534) == 0);
   CHECK_THAT(refusal(file), ContainsSubstring("lib.so belongs to user 65534"));
-  // But by that user it is, whose job it may be.
+  // The library is trusted for a job of that user.
   CHECK(queue_library_trust(file, 65534));
 }
 
-TEST_CASE("what is no library is refused before anything runs") {
+TEST_CASE("a file that is no library is refused before any code runs") {
   CHECK(open_library("/nowhere/lib.so", ::geteuid(), true).error().code == error_code::not_found);
   CHECK(open_library("/etc/passwd", ::geteuid(), true).error().code == error_code::bad_format);
   CHECK(open_library("/tmp", ::geteuid(), true).error().code == error_code::bad_format);
@@ -117,7 +117,7 @@ TEST_CASE("what is no library is refused before anything runs") {
   CHECK(open_library("/etc/passwd/lib.so", ::geteuid(), true).error().code == error_code::not_found);
 }
 
-TEST_CASE("a library of another width is named as such") {
+TEST_CASE("the error says that a library has another width") {
   std::string pattern = "/tmp/mpiacq-width-XXXXXX";
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);
   const std::string file = pattern + "/lib.so";
@@ -133,7 +133,7 @@ TEST_CASE("a library of another width is named as such") {
   fs::remove_all(pattern);
 }
 
-TEST_CASE("loading in spite of the rules is said in the warning") {
+TEST_CASE("loading an untrusted library on request gives a warning") {
   std::string pattern = "/tmp/mpiacq-spite-XXXXXX";
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);
   const std::string file = pattern + "/lib.so";

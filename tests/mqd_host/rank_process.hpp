@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A rank with queues that the test has spelt out (fixtures/queue_ranks), alive, as a queue host is given it.
+// A live rank with queues that the test defines (fixtures/queue_ranks), as the subject of a queue host.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace mpiacq::test {
 
-/// A live process's memory, counted by the page: how often each was read.
+/// A live process's memory. The object counts the reads of each page.
 class counted_memory final : public memory_reader {
  public:
   explicit counted_memory(process_id pid) : behind_(pid) {}
@@ -70,14 +70,14 @@ class rank_process {
   std::unique_ptr<target> target_;
 
  public:
-  counted_memory memory{process_.pid()};  ///< what a host reads, and nobody else
+  counted_memory memory{process_.pid()};  ///< only the host reads it
 };
 
 inline std::string library_path(const std::string& name) {
   return std::string(MPIACQ_QUEUE_LIBRARIES) + "/libqueue_" + name + ".so";
 }
 
-/// The fixtures stand below the build folder, which may be in /tmp or writable by a group.
+/// Options that trust the fixtures: the build folder may be in /tmp, or its group may be able to write it.
 inline queue_host_options trusting() {
   queue_host_options options;
   options.trust_library = true;
@@ -91,7 +91,7 @@ inline result<queue_report> read_with(const std::string& library, rank_process& 
   return (*host)->read(rank.subject());
 }
 
-/// All that a report complains of, one line each.
+/// All problems of a report, one per line.
 inline std::string problems_of(const result<queue_report>& report) {
   if (!report) return report.error().message;
   std::string all;

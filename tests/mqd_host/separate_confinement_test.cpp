@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a library in the separate process may not do: each thing is tried by a library of its own.
+// What a library in the separate process may not do. Each attempt has a library of its own.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// Ends its library with SIGSYS, and the report names the call.
+/// An attempt that ends its library with SIGSYS. The report names the call.
 struct forbidden {
   std::string thing;
   std::string call;
@@ -33,7 +33,7 @@ const std::vector<forbidden> ended_for{
     {"signal_everybody", "kill"},
     {"write_to_host", "process_vm_writev"},
     {"read_from_host", "process_vm_readv"},
-    {"make_thread", "with its signals blocked, as where threads start"},
+    {"make_thread", "with blocked signals, as for a new thread"},
     {"new_code", "mmap"},
 };
 
@@ -46,7 +46,7 @@ const char* const trace = "/tmp/queue_library_was_here";
 
 }  // namespace
 
-TEST_CASE("what a library may not have ends it, and the call is named") {
+TEST_CASE("a forbidden system call ends the library, and the error names the call") {
   rank_process rank({"receive:world:1:7:64"});
   for (const forbidden& one : ended_for) {
     INFO(one.thing);
@@ -56,7 +56,7 @@ TEST_CASE("what a library may not have ends it, and the call is named") {
   CHECK_FALSE(std::filesystem::exists(trace));
 }
 
-TEST_CASE("a constructor is as confined as the rest") {
+TEST_CASE("a library's constructor is as confined as its functions") {
   rank_process rank({"receive:world:1:7:64"});
   for (const forbidden& one : ended_for) {
     if (!std::filesystem::exists(library_path("attempt_" + one.thing + "_on_load"))) continue;
@@ -67,15 +67,15 @@ TEST_CASE("a constructor is as confined as the rest") {
   CHECK_FALSE(std::filesystem::exists(trace));
 }
 
-TEST_CASE("what a C library may ask in passing is refused without an end") {
+TEST_CASE("calls that the C library makes in passing are refused without ending the process") {
   rank_process rank({"receive:world:1:7:64"});
   CHECK_THAT(outcome_of("open_to_read", rank), ContainsSubstring("attempt: Permission denied"));
   CHECK_THAT(outcome_of("limit_host", rank), ContainsSubstring("attempt: Operation not permitted"));
 }
 
-TEST_CASE("a library that removes files does not get far") {
+TEST_CASE("a library cannot remove files") {
   rank_process rank({"receive:world:1:7:64"});
-  // A file of its own: the tests that look for the trace run at the same time.
+  // The file has a name of its own, because the tests that look for the trace run at the same time.
   const char* const file = "/tmp/queue_library_to_remove";
   std::ofstream(file) << "here";
   CHECK_THAT(outcome_of("remove_file", rank), ContainsSubstring("SIGSYS"));
@@ -83,31 +83,31 @@ TEST_CASE("a library that removes files does not get far") {
   std::filesystem::remove(file);
 }
 
-TEST_CASE("a library that takes the signal of refusals for itself is refused all the same") {
+TEST_CASE("a library that handles SIGSYS itself is refused all the same") {
   rank_process rank({"receive:world:1:7:64"});
   CHECK_THAT(outcome_of("catch_refusal", rank), !ContainsSubstring("DONE"));
 }
 
-TEST_CASE("a library that gives up has crashed") {
+TEST_CASE("a library that calls abort has crashed") {
   rank_process rank({"receive:world:1:7:64"});
   CHECK_THAT(outcome_of("give_up", rank), ContainsSubstring("crashed in mqs_next_operation (SIGABRT)"));
 }
 
-TEST_CASE("a library that stops its process, or closes what it has, is ended by the clock at the latest") {
+TEST_CASE("a library that stops its process or closes its descriptors is ended at its time limit at the latest") {
   rank_process rank({"receive:world:1:7:64"});
   auto options = trusting();
   options.limits.call_time = std::chrono::milliseconds{300};
-  CHECK_THAT(outcome_of("stop_itself", rank, options), ContainsSubstring("did not come back in mqs_next_operation"));
+  CHECK_THAT(outcome_of("stop_itself", rank, options), ContainsSubstring("was still in mqs_next_operation"));
   CHECK_THAT(outcome_of("close_everything", rank, options), ContainsSubstring("in mqs_next_operation"));
 }
 
-TEST_CASE("a library that speaks for its process is not listened to") {
+TEST_CASE("messages that a library itself writes to the tool's socket end its session") {
   rank_process rank({"receive:world:1:7:64"});
-  CHECK_THAT(outcome_of("talk_nonsense", rank), ContainsSubstring("sent what is no request"));
-  CHECK_THAT(outcome_of("talk_without_end", rank), ContainsSubstring("sent no frame"));
+  CHECK_THAT(outcome_of("talk_nonsense", rank), ContainsSubstring("sent a message that is no request"));
+  CHECK_THAT(outcome_of("talk_without_end", rank), ContainsSubstring("sent an invalid frame"));
 }
 
-TEST_CASE("what a library allocates is bounded") {
+TEST_CASE("the memory that a library allocates is limited") {
   rank_process rank({"receive:world:1:7:64"});
   auto options = trusting();
   options.limits.allocated_bytes = 64U << 20U;
@@ -116,22 +116,22 @@ TEST_CASE("what a library allocates is bounded") {
   CHECK(report->communicators.size() == 1);
 }
 
-TEST_CASE("a tool that is killed leaves no helper") {
+TEST_CASE("a killed tool leaves no separate process behind") {
   rank_process rank({"receive:world:1:7:64"});
-  // Orphans come to us, so that their end can be waited for.
+  // Orphans become children of this process, so that it can wait for their end.
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
   int said[2];
   REQUIRE(::pipe2(said, O_CLOEXEC) == 0);
   const pid_t tool = ::fork();
   REQUIRE(tool >= 0);
   if (tool == 0) {
-    // The library hangs, and its process has the pipe's end only by this: the tool's own closes on exec.
+    // The library hangs. Its process keeps the pipe open only through this copy: the tool's own closes on exec.
     ::dup2(said[1], STDERR_FILENO);
     static_cast<void>(read_with("hang", rank));
     ::_exit(0);
   }
   ::close(said[1]);
-  // The helper is there when it is the tool's child and runs its own program.
+  // The helper has started once the tool has a child that runs the helper program.
   pid_t helper = 0;
   const std::string children = "/proc/" + std::to_string(tool) + "/task/" + std::to_string(tool) + "/children";
   while (helper == 0) {
@@ -151,7 +151,7 @@ TEST_CASE("a tool that is killed leaves no helper") {
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
 }
 
-TEST_CASE("root's helper becomes the owner of the job before it loads anything") {
+TEST_CASE("root's separate process becomes the owner of the job before it loads anything") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root can become another user");
   rank_process rank({"receive:world:1:7:64"});
   auto options = trusting();

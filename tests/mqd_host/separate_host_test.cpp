@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A queue library in a process of its own: what it says comes over, and what it does to itself stays there.
+// A queue library in a separate process: its results reach the tool, and its failures stay in the process.
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -37,7 +37,7 @@ queue_host_options with_call_time(std::chrono::milliseconds time) {
 
 }  // namespace
 
-TEST_CASE("the separate process lists what the rank was told to have") {
+TEST_CASE("the separate process lists the operations that the test gave to the rank") {
   rank_process rank(three_queues);
   const auto report = read_with("perfect", rank);
   REQUIRE(report);
@@ -62,9 +62,9 @@ TEST_CASE("the separate process lists what the rank was told to have") {
   CHECK(world.of(queue_class::unexpected).operations[0].actual->tag == 5);
 }
 
-TEST_CASE("a library finds what it needs beside itself, wherever it is") {
+TEST_CASE("a library finds its dependencies in its own folder") {
   rank_process rank(three_queues);
-  const scratch_folder folder;  // below a folder that everybody can write
+  const scratch_folder folder;  // its parent is a folder that every user can write
   std::filesystem::create_directory(folder.path("lib"));
   const std::string library = folder.path("lib/library.so"), link = folder.path("link.so");
   const std::string neighbour = "libqueue_neighbour.so";
@@ -90,7 +90,7 @@ TEST_CASE("a library finds what it needs beside itself, wherever it is") {
     }
   }
 
-  // Without its neighbour it is not loaded, and what is missing is said.
+  // Without its neighbour the library is not loaded, and the error names the missing file.
   std::filesystem::remove(folder.path("lib/" + neighbour));
   const auto host = queue_host::create(library, trusting());
   REQUIRE(host);
@@ -99,7 +99,7 @@ TEST_CASE("a library finds what it needs beside itself, wherever it is") {
   CHECK_THAT(alone.error().message, ContainsSubstring(neighbour));
 }
 
-TEST_CASE("a library whose name has become another file's is loaded as it was opened") {
+TEST_CASE("a library is loaded from the opened file, even if its path leads to another file by then") {
   rank_process rank(three_queues);
   const scratch_folder folder;
   const std::string library = folder.path("library.so");
@@ -151,7 +151,7 @@ TEST_CASE("both ways of running a library give the same report") {
   }
 }
 
-TEST_CASE("ten thousand operations cost one read for each page touched, and no page twice") {
+TEST_CASE("ten thousand operations cost one read of each touched page") {
   rank_process rank({"many:10000"});
   const auto report = read_with("perfect", rank);
   REQUIRE(report);
@@ -171,7 +171,7 @@ TEST_CASE("ten thousand operations cost one read for each page touched, and no p
   CHECK(rank.memory.calls <= rank.memory.pages.size());
 }
 
-TEST_CASE("a library that dies where it is asked for its first word is that rank's error, with call and signal") {
+TEST_CASE("a library that crashes before its first answer is an error of that rank, with call and signal") {
   rank_process rank({"receive:world:1:7:64"});
   for (const std::string entry : {"setup_basic_callbacks", "version_string", "version_compatibility", "dll_taddr_width",
                                   "setup_image", "image_has_queues", "setup_process", "process_has_queues"}) {
@@ -186,7 +186,7 @@ TEST_CASE("a library that dies where it is asked for its first word is that rank
   CHECK_THAT(report.error().message, ContainsSubstring("crashed in dlopen") && ContainsSubstring("SIGSEGV"));
 }
 
-TEST_CASE("a library that dies later leaves what it had said, and a problem") {
+TEST_CASE("a library that crashes later leaves its report so far, and a problem") {
   rank_process rank(three_queues);
   for (const std::string entry : {"update_communicator_list", "setup_communicator_iterator", "get_communicator",
                                   "get_comm_group", "setup_operation_iterator", "next_operation", "next_communicator",
@@ -207,7 +207,7 @@ TEST_CASE("a library that dies later leaves what it had said, and a problem") {
   CHECK(early->communicators[0].of(queue_class::sends).known != queue_knowledge::complete);
 }
 
-TEST_CASE("the extension's functions may die too") {
+TEST_CASE("a crash in a function of the extension is a problem with call and signal") {
   rank_process rank({"receive:world:1:7:64", "spawned:4711:far:/bin/worker"});
   for (const std::string entry : {"setup_job", "destroy_job_info", "set_process_identity", "setup_new_process_iterator",
                                   "next_new_process", "spawn_breakpoint_name"}) {
@@ -217,7 +217,7 @@ TEST_CASE("the extension's functions may die too") {
   }
 }
 
-TEST_CASE("after a crash the next read is as if nothing had been") {
+TEST_CASE("a crash does not affect the next read") {
   rank_process rank(three_queues);
   auto host = queue_host::create(library_path("crash_in_setup_image"), trusting());
   REQUIRE(host);
@@ -226,13 +226,13 @@ TEST_CASE("after a crash the next read is as if nothing had been") {
   CHECK(read_with("perfect", rank));
 }
 
-TEST_CASE("a library that does not come back is ended, and the call is named") {
+TEST_CASE("a library that does not return is ended, and the problem names the call") {
   rank_process rank(three_queues);
   const auto begun = std::chrono::steady_clock::now();
   const auto report = read_with("hang", rank, with_call_time(std::chrono::milliseconds{300}));
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{20});
   REQUIRE(report);
-  CHECK_THAT(problems_of(report), ContainsSubstring("did not come back in mqs_next_operation within 300 ms"));
+  CHECK_THAT(problems_of(report), ContainsSubstring("was still in mqs_next_operation after 300 ms"));
   CHECK(report->problems.back().code == error_code::timed_out);
   const auto loading = read_with("hang_on_load", rank, with_call_time(std::chrono::milliseconds{300}));
   REQUIRE_FALSE(loading);
@@ -240,7 +240,7 @@ TEST_CASE("a library that does not come back is ended, and the call is named") {
   CHECK_THAT(loading.error().message, ContainsSubstring("in dlopen"));
 }
 
-TEST_CASE("a library that ends its process is told of with its status") {
+TEST_CASE("a library that ends its process is reported with its exit status") {
   rank_process rank(three_queues);
   CHECK_THAT(problems_of(read_with("end", rank)),
              ContainsSubstring("ended its process with status 0 in mqs_next_operation"));
@@ -254,7 +254,7 @@ TEST_CASE("a library that runs out of stack crashes there") {
   CHECK_THAT(problems_of(read_with("recurse", rank)), ContainsSubstring("crashed in mqs_next_operation (SIGSEGV)"));
 }
 
-TEST_CASE("what a library prints is a note, and never on our own output") {
+TEST_CASE("a library's output becomes a note and never reaches the tool's own output") {
   rank_process rank(three_queues);
   const auto report = read_with("chatter", rank);
   REQUIRE(report);
@@ -265,19 +265,19 @@ TEST_CASE("what a library prints is a note, and never on our own output") {
   CHECK_THAT(notes_of(*loading), ContainsSubstring("to standard output"));
 }
 
-TEST_CASE("of a flood the beginning is kept, and the rest counted") {
+TEST_CASE("the report keeps the beginning of a flood of output and counts the rest") {
   rank_process rank(three_queues);
   auto options = trusting();
   options.limits.output_bytes = 1000;
   const auto report = read_with("flood", rank, options);
   REQUIRE(report);
   CHECK(problems_of(report).empty());
-  // 65,536 lines of 1,024 bytes at each of the operations' calls.
+  // 65,536 lines of 1,024 bytes at each call for an operation.
   CHECK_THAT(notes_of(*report),
              ContainsSubstring(std::string(1000, '#') + " ... and ") && ContainsSubstring("bytes more"));
 }
 
-TEST_CASE("endless lists end at the bounds") {
+TEST_CASE("endless lists end at their limits") {
   rank_process rank(three_queues);
   auto options = trusting();
   options.limits.operations = 5000;
@@ -293,14 +293,14 @@ TEST_CASE("endless lists end at the bounds") {
   CHECK(communicators->communicators.size() == 50);
 }
 
-TEST_CASE("a report holds no more than it may, and keeps what came before") {
+TEST_CASE("a report stays within its limit, and keeps what came before") {
   rank_process rank(three_queues);
   for (const std::string library : {"endless_operations", "endless_texts", "endless_communicators", "endless_groups"}) {
     INFO(library);
     const auto report = read_with(library, rank);
     REQUIRE(report);
     CHECK(problems_of(report) == "this rank's queue library reported more than 24 MB; what came before that is kept\n");
-    CHECK(bytes_held(*report) <= most_report_bytes + 4096);  // its last problem says that it is full
+    CHECK(bytes_held(*report) <= most_report_bytes + 4096);  // plus the problem that says that it is full
     // One group of 2^20 ranks has 8 MB, and one operation with its text less than 1 KB.
     CHECK(report->communicators.size() >= (library == "endless_groups" ? 2U : 1U));
     const auto& sends = report->communicators.front().of(queue_class::sends);
@@ -311,7 +311,7 @@ TEST_CASE("a report holds no more than it may, and keeps what came before") {
   }
 }
 
-TEST_CASE("what is fetched is bounded") {
+TEST_CASE("the memory that a library fetches is limited") {
   rank_process rank(three_queues);
   const auto huge = read_with("huge_fetch", rank);
   REQUIRE(huge);
@@ -319,7 +319,7 @@ TEST_CASE("what is fetched is bounded") {
   CHECK(huge->communicators.size() == 1);
 }
 
-TEST_CASE("a rank that has ended is an error, and no crash of anybody") {
+TEST_CASE("reading a rank that has ended is an error and crashes nothing") {
   rank_process rank(three_queues);
   auto host = queue_host::create(library_path("perfect"), trusting());
   REQUIRE(host);
@@ -329,7 +329,7 @@ TEST_CASE("a rank that has ended is an error, and no crash of anybody") {
   CHECK((!report || !report->problems.empty()));
 }
 
-TEST_CASE("hosts work side by side, whatever their neighbours' libraries do") {
+TEST_CASE("hosts work at the same time, and one host's failing library does not affect the others") {
   std::vector<std::unique_ptr<rank_process>> ranks;
   std::vector<int> good(8);
   for (std::size_t i = 0; i < good.size(); ++i) {
@@ -349,7 +349,7 @@ TEST_CASE("hosts work side by side, whatever their neighbours' libraries do") {
   CHECK(good == std::vector<int>(8, 5));
 }
 
-TEST_CASE("two hundred reads leave no descriptor and no child") {
+TEST_CASE("two hundred reads leave no descriptor open and no child behind") {
   rank_process rank(three_queues);
   auto good = queue_host::create(library_path("perfect"), trusting());
   auto bad = queue_host::create(library_path("crash"), trusting());
@@ -366,7 +366,7 @@ TEST_CASE("two hundred reads leave no descriptor and no child") {
   CHECK_FALSE(has_children());
 }
 
-TEST_CASE("a helper that is not there is said, with where it was looked for") {
+TEST_CASE("a missing helper program is an error that names the places searched") {
   rank_process rank(three_queues);
   auto options = trusting();
   options.helper = "/nowhere/mqd-host";

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the tool and the separate process say to each other, each side alone with what the other could send.
+// The messages between the tool and the separate process. Each side is tested alone, with anything the other may send.
 #include <thread>
 
 #include <sys/socket.h>
@@ -31,7 +31,7 @@ class no_types final : public type_source {
   int asked = 0;
 };
 
-/// Finds "here" alone.
+/// Finds the name "here" and no other.
 class few_names final : public process_answers {
  public:
   const target_abi& abi() const override { return lp64_little; }
@@ -51,7 +51,7 @@ class few_names final : public process_answers {
   int asked = 0;
 };
 
-/// A tool that answers on a thread of its own until its end of the socket is shut.
+/// A tool that answers on its own thread until its end of the socket is shut down.
 class answering_tool {
  public:
   answering_tool() {
@@ -124,7 +124,7 @@ std::vector<std::byte> pattern(std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("frames come out whole, however they come in") {
+TEST_CASE("frames are whole, however their bytes arrive") {
   std::vector<std::byte> stream;
   for (const std::size_t length : {0U, 1U, 100U, 5000U}) {
     const auto frame = as_frame(pattern(length));
@@ -149,7 +149,7 @@ TEST_CASE("frames come out whole, however they come in") {
   }
 }
 
-TEST_CASE("a frame that is too long ends the stream before it has come") {
+TEST_CASE("the announced length of a frame that is too long ends the stream") {
   frame_splitter splitter(100);
   const auto frame = as_frame(pattern(101));
   std::copy_n(frame.begin(), 4, splitter.room(4).begin());
@@ -158,7 +158,7 @@ TEST_CASE("a frame that is too long ends the stream before it has come") {
   CHECK(splitter.broken());
 }
 
-TEST_CASE("each page comes over once, with some that follow it") {
+TEST_CASE("each page is requested once, together with some following pages") {
   answering_tool tool;
   const auto bytes = pattern(40 * read_page_size);
   tool.memory.map(target_address{0x10000}, bytes);
@@ -171,14 +171,14 @@ TEST_CASE("each page comes over once, with some that follow it") {
   }
   CHECK(tool.memory_requests <= 6);
   CHECK(tool.memory.bytes_read == bytes.size());
-  // And across pages, at once.
+  // One read across all pages.
   std::vector<std::byte> all(bytes.size());
   REQUIRE(memory.read(0x10000, all).value());
   CHECK(all == bytes);
   CHECK(tool.memory.bytes_read == bytes.size());
 }
 
-TEST_CASE("what cannot be read is known after one question, and does not spoil its neighbours") {
+TEST_CASE("unreadable memory costs one request, and its neighbours can be read") {
   answering_tool tool;
   tool.memory.map(target_address{0x10000}, pattern(read_page_size));
   tool.memory.map(target_address{0x12000}, pattern(read_page_size));
@@ -190,7 +190,7 @@ TEST_CASE("what cannot be read is known after one question, and does not spoil i
   CHECK_FALSE(memory.read(0x11000, got).value());
   CHECK(memory.read(0x12000, got).value());
   CHECK(tool.memory_requests == 2);
-  // Memory that ends within a page, as that of a core file may.
+  // Memory that ends within a page, as in a core file.
   tool.memory.map(target_address{0x20000}, pattern(read_page_size + 100));
   CHECK(memory.read(0x20000 + read_page_size + 84, got).value());
   CHECK_FALSE(memory.read(0x20000 + read_page_size + 85, got).value());
@@ -198,7 +198,7 @@ TEST_CASE("what cannot be read is known after one question, and does not spoil i
   CHECK_FALSE(memory.read(UINT64_MAX - 15, std::span{got}.first(15)).value());
 }
 
-TEST_CASE("names and types are asked for once, types with all their fields") {
+TEST_CASE("names and types are requested once, types with all their fields") {
   answering_tool tool;
   const tool_link link(tool.socket());
   remote_answers answers(link, tool.area(), lp64_little);
@@ -218,7 +218,7 @@ TEST_CASE("names and types are asked for once, types with all their fields") {
   CHECK(tool.types.asked == 2);
 }
 
-TEST_CASE("a bound on what is read ends it") {
+TEST_CASE("the limit of fetched memory ends the session") {
   answering_tool tool;
   tool.limits.fetched_bytes = 10 * read_page_size;
   tool.memory.map(target_address{0x10000}, pattern(40 * read_page_size));
@@ -228,7 +228,7 @@ TEST_CASE("a bound on what is read ends it") {
   CHECK_FALSE(memory.read(0x10000, all));
 }
 
-TEST_CASE("what is said crosses the shared memory as it was, also a group that needs many records") {
+TEST_CASE("a report crosses the shared memory unchanged, even with a group that needs many records") {
   auto made = shared_memory::create();
   REQUIRE(made);
   const tool_link nobody(-1);
@@ -283,7 +283,7 @@ TEST_CASE("what is said crosses the shared memory as it was, also a group that n
   CHECK(report->problems.at(0).code == error_code::limit);
 }
 
-TEST_CASE("records that make no sense are not passed on") {
+TEST_CASE("invalid records are not passed on") {
   const queue_limits limits;
   const auto taken = [&](std::initializer_list<record> all) {
     report_builder builder("/lib.so");
@@ -308,7 +308,7 @@ TEST_CASE("records that make no sense are not passed on") {
   CHECK_FALSE(taken({world, queue_begins_record{queue_class::sends}, odd}));
 }
 
-TEST_CASE("a group that does not come whole is no group, and its numbers are ranks or -1") {
+TEST_CASE("an incomplete group is dropped, and the numbers of a group are ranks or -1") {
   const queue_limits limits;
   report_builder builder("/lib.so");
   record_reader reader(builder, limits);
@@ -321,7 +321,7 @@ TEST_CASE("a group that does not come whole is no group, and its numbers are ran
   CHECK(report->communicators.at(1).group == std::vector<std::int64_t>{-1, 1, -1});
 }
 
-TEST_CASE("a call's time begins when it is first seen, and our own time does not count") {
+TEST_CASE("the time of a call begins when the clock first sees it, and the tool's own time does not count") {
   queue_limits limits;
   limits.call_time = 100ms;
   limits.process_time = 1000ms;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a well-behaved library says of a process, in this program.
+// The report of a well-behaved library about a process, in this program.
 #include <cstring>
 
 #include "in_process.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("a library lists a live process by its own symbols and types") {
   const auto& receives = half.of(queue_class::receives).operations;
   REQUIRE(receives.size() == 1);
   CHECK((receives[0].desired.local == 0 && receives[0].desired.global == 2U && receives[0].tag == 3));
-  REQUIRE(receives[0].extra.size() == 1);  // and nothing of the lines that were never written
+  REQUIRE(receives[0].extra.size() == 1);  // lines that were never written are not reported
   CHECK_THAT(receives[0].extra[0], ContainsSubstring("request at 0x"));
 }
 
@@ -52,10 +52,10 @@ TEST_CASE("a library that lacks debug information of the process is not believed
   const auto made_up = read_with("makes_up", rank, in_process());
   REQUIRE(made_up);
   CHECK(made_up->missing.size() == 4);
-  CHECK_THAT(problems_of(made_up), ContainsSubstring("not to be believed"));
+  CHECK_THAT(problems_of(made_up), ContainsSubstring("report is not reliable"));
 }
 
-TEST_CASE("nothing of one process is left when the next is asked for") {
+TEST_CASE("no state of one process is left when the next one is read") {
   auto host = queue_host::create(library_path("perfect"), in_process());
   REQUIRE(host);
   auto busy = busy_rank();
@@ -74,7 +74,7 @@ TEST_CASE("nothing of one process is left when the next is asked for") {
   }
 }
 
-TEST_CASE("the extension's library names new processes and where they are announced") {
+TEST_CASE("a library with the extension names new processes and the function that announces them") {
   for (const char* library : {"mpi2", "mpi2_document"}) {
     INFO(library);
     rank_process rank({"spawned:4711:far:/bin/worker", "spawned:4712:near:/bin/other", "receive:world:1:1:1"});
@@ -92,7 +92,7 @@ TEST_CASE("the extension's library names new processes and where they are announ
   }
 }
 
-TEST_CASE("memory is read a page at a time, each page once, and types once") {
+TEST_CASE("each page of memory is read once, and each type is looked up once") {
   fake_small_mpi mpi(lp64_little, 0, 2);
   for (int i = 0; i < 10'000; ++i) mpi.receive("MPI_COMM_WORLD", 1, i, 8);
   const auto report = read_here("perfect", mpi);
@@ -100,7 +100,7 @@ TEST_CASE("memory is read a page at a time, each page once, and types once") {
   const auto& operations = report->communicators.at(0).of(queue_class::receives).operations;
   REQUIRE(operations.size() == 10'000);
   CHECK(operations.back().tag == 9'999);
-  // A request has 64 bytes: 64 of them on a page.
+  // A request has 64 bytes, so a page holds 64 requests.
   CHECK(mpi.memory.calls <= 10'000 / 64 + 3);
   for (const auto& [name, times] : mpi.types.asked) {
     INFO(name);
@@ -108,14 +108,14 @@ TEST_CASE("memory is read a page at a time, each page once, and types once") {
   }
 }
 
-TEST_CASE("a process that ends while it is read is an error, or a problem of what was said before") {
+TEST_CASE("a process that ends while it is read is an error, or a problem of the report so far") {
   auto mpi = busy_rank();
   auto host = queue_host::create(library_path("perfect"), in_process());
   REQUIRE(host);
   const auto subject = mpi.subject();
   mpi.memory.process_gone = true;
   const auto report = (*host)->read(subject);
-  // Its symbols were still there, so it counts as a process with queues.
+  // The symbols were still readable, so the process counts as one with queues.
   if (report) {
     CHECK(report->communicators.empty());
     REQUIRE(report->problems.size() == 1);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Single answers of libraries as values, and of the process as a library's callbacks want them.
+// Decoding of single answers of libraries, and answers to a library's callbacks.
 #include <cstring>
 
 #include "fake_small_mpi.hpp"
@@ -25,7 +25,7 @@ queue_communicator communicator_of(std::vector<std::int64_t> group) {
   return c;
 }
 
-/// An operation area as a library leaves it that sets what `fill` sets.
+/// An operation area as a library leaves it after it set the members that `fill` sets.
 template <class Fill>
 filled_area operation_area(Fill fill) {
   filled_area area(sizeof(abi::operation));
@@ -52,14 +52,14 @@ void fill_send(abi::operation& op, long rank, long tag) {
 
 }  // namespace
 
-TEST_CASE("text out of a library is made printable") {
+TEST_CASE("a library's text is made printable") {
   CHECK(printable("plain", 64) == "plain");
   CHECK(printable("two\nlines\tand a tab\n", 64) == "two lines and a tab");
   CHECK(printable(std::string_view("cut\0here", 8), 64) == "cut");
   CHECK(printable("\x1b[31mred\x7f", 64) == "?[31mred?");
   CHECK(printable("gr\xc3\xbc\xc3\x9f", 64) == "gr\xc3\xbc\xc3\x9f");
   CHECK(printable("\xc3", 64) == "?");
-  CHECK(printable("\xc0\xaf", 64) == "??");       // longer than need be
+  CHECK(printable("\xc0\xaf", 64) == "??");       // overlong encoding
   CHECK(printable("\xed\xa0\x80", 64) == "???");  // half a surrogate pair
   CHECK(printable("\xf0\x9f\x98\x80", 64) == "\xf0\x9f\x98\x80");
   CHECK(printable("\xf4\x90\x80\x80", 64) == "????");  // past the last character
@@ -72,7 +72,7 @@ TEST_CASE("text out of a library is made printable") {
   CHECK(printable_c_string(endless, sizeof endless) == "abcd");
 }
 
-TEST_CASE("ranks and tags keep their sign, whatever width a library gave them") {
+TEST_CASE("ranks and tags keep their sign in each width that libraries use") {
   const auto row = communicator_of({4, 2, 7});
   const auto area = operation_area([](abi::operation& op) {
     fill_send(op, 4294967295, 3);
@@ -82,12 +82,12 @@ TEST_CASE("ranks and tags keep their sign, whatever width a library gave them") 
   });
   const auto op = decoded(area, queue_class::receives, row);
   CHECK((op.desired.any && !op.tag && !op.desired.local && !op.desired.global && !op.actual));
-  // A send to nobody is none from anybody, and a wildcard means nothing there.
+  // A send has no wildcard source; its wildcard flag means nothing.
   const auto send = decoded(area, queue_class::sends, row);
   CHECK((!send.desired.any && !send.desired.local && send.tag == -1));
 }
 
-TEST_CASE("an operation for a rank past the group makes all ranks of its communicator the other side's") {
+TEST_CASE("an operation with a rank beyond the group makes its communicator an intercommunicator") {
   mpiacq::mqd_host::report_builder builder("library");
   const auto told = [&](std::initializer_list<std::int64_t> ranks) {
     builder.communicator(communicator_of({4, 2}));
@@ -95,7 +95,7 @@ TEST_CASE("an operation for a rank past the group makes all ranks of its communi
     for (const std::int64_t rank : ranks) {
       queue_operation op;
       op.desired.local = rank;
-      op.desired.global = 4;  // the local group's word
+      op.desired.global = 4;  // from the local group
       builder.operation(std::move(op));
     }
     builder.queue_ends(queue_class::receives, queue_knowledge::complete);
@@ -111,7 +111,7 @@ TEST_CASE("an operation for a rank past the group makes all ranks of its communi
   CHECK(report->communicators.at(1).of(queue_class::receives).operations.at(0).desired.global == 4U);
 }
 
-TEST_CASE("an intercommunicator whose other side is known gives its ranks their numbers") {
+TEST_CASE("the remote group of an intercommunicator gives its peers their numbers in the job") {
   queue_communicator one = communicator_of({4, 2});
   for (const std::int64_t rank : {0, 1, 2, 3}) {
     queue_operation op;
@@ -128,7 +128,7 @@ TEST_CASE("an intercommunicator whose other side is known gives its ranks their 
   CHECK_FALSE(operations[3].desired.global);
 }
 
-TEST_CASE("the group has the last word on a rank in the world") {
+TEST_CASE("the group decides the world rank of a peer") {
   const auto row = communicator_of({4, 2, -1});
   const auto numbers = [&](long local, long global) {
     const auto area = operation_area([&](abi::operation& op) {
@@ -140,8 +140,8 @@ TEST_CASE("the group has the last word on a rank in the world") {
   };
   CHECK((numbers(1, 1).local == 1 && numbers(1, 1).global == 2U));
   CHECK((numbers(1, -1).global == 2U));
-  CHECK((numbers(2, 2).local == 2 && !numbers(2, 2).global));  // one that the library cannot place
-  CHECK((numbers(9, 9).local == 9 && !numbers(9, 9).global));  // of the other side of an intercommunicator
+  CHECK((numbers(2, 2).local == 2 && !numbers(2, 2).global));  // a rank that is unknown to the library
+  CHECK((numbers(9, 9).local == 9 && !numbers(9, 9).global));  // a rank of an intercommunicator's remote group
   CHECK((numbers(-1, 4).local == 0 && numbers(-1, 4).global == 4U));
   queue_communicator without = row;
   without.group.reset();
@@ -152,7 +152,7 @@ TEST_CASE("the group has the last word on a rank in the world") {
   CHECK(decoded(area, queue_class::sends, without).desired.global == 12U);
 }
 
-TEST_CASE("an operation is longer only where the library shows that it is") {
+TEST_CASE("an operation is longer only if the library shows it") {
   const auto row = communicator_of({0, 1});
   const auto sent = [](auto extra) {
     return operation_area([&](abi::operation& op) {
@@ -187,7 +187,7 @@ TEST_CASE("an operation is longer only where the library shows that it is") {
   op = {0, {1, 1}, 0, 5, 8, 0, 0x1000, 99, {1, 1, 5, 8}, {"text"}};
   CHECK(is_longer(area));
   area.prefill();
-  // One that sets its members alone.
+  // A library that sets only its members.
   op.status = op.tag_wild = op.system_buffer = 0;
   op.desired[0] = op.desired[1] = op.actual[0] = op.actual[1] = 1;
   op.desired_tag = op.actual[2] = 5;
@@ -202,7 +202,7 @@ TEST_CASE("an operation is longer only where the library shows that it is") {
   CHECK(value.extra == std::vector<std::string>{"text"});
 }
 
-TEST_CASE("what is no operation is said to be none") {
+TEST_CASE("an invalid operation is an error") {
   const auto row = communicator_of({0, 1});
   const auto untouched = operation_area([](abi::operation&) {});
   CHECK_FALSE(decode_operation(untouched, queue_class::sends, false, row));
@@ -235,7 +235,7 @@ TEST_CASE("a communicator's name may fill all of its 64 bytes") {
   CHECK_FALSE(decode_communicator(area));
 }
 
-TEST_CASE("a report keeps what was said before the end, and no more is claimed than was said") {
+TEST_CASE("a report keeps the results before the end, and marks all others as unknown") {
   report_builder builder("/lib.so");
   builder.library({"version", 2, length_unit::bytes});
   builder.has_queues();
@@ -262,7 +262,7 @@ TEST_CASE("a report keeps what was said before the end, and no more is claimed t
   CHECK_FALSE(early.finish(fail(error_code::system, "it crashed")));
 }
 
-TEST_CASE("names are looked up as compilers make them, and once") {
+TEST_CASE("names are looked up in the forms that compilers make, and once") {
   fake_small_mpi mpi(lp64_little, 0, 2);
   mpi.symbols.define("mpi_wait_", target_address{0x11000}, 4, symbol_kind::function);
   mpi.symbols.define("with_score__", target_address{0x12000}, 4, symbol_kind::function);
@@ -287,13 +287,13 @@ TEST_CASE("names are looked up as compilers make them, and once") {
   CHECK_FALSE(answers.fetch(0x10, bytes).value());
 }
 
-TEST_CASE("only handles that were given out mean something") {
+TEST_CASE("callbacks accept only handles that they gave out") {
   CHECK(type_of_handle(type_handle(0)) == type_number{0});
   CHECK(type_of_handle(type_handle(4'000'000'000U)) == type_number{4'000'000'000U});
   CHECK_FALSE(type_of_handle(nullptr));
   CHECK_FALSE(type_of_handle(reinterpret_cast<abi::type*>(process_handle())));
   CHECK_FALSE(type_of_handle(reinterpret_cast<abi::type*>(std::uintptr_t{0xffffffff})));
-  // Outside of a session nothing is answered.
+  // Outside of a session no callback is answered.
   CHECK(basic_callback_table().malloc(16) == nullptr);
   CHECK(process_callback_table().fetch_data(process_handle(), 0, 1, nullptr) != abi::ok);
 }

@@ -11,18 +11,18 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-// A library asks for some dozens of names, each once.
+// A library asks for a few dozen names, each once.
 constexpr std::uint64_t most_look_ups = 100'000;
 
 tl::unexpected<error> senseless() {
-  return fail(error_code::bad_format, "the process of the queue library asked for what makes no sense");
+  return fail(error_code::bad_format, "the process of the queue library sent an invalid request");
 }
 
 }  // namespace
 
 result<std::vector<std::byte>> answer_server::answer(const look_up_request& what) {
   if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
-  if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
+  if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library looked up too many names");
   const auto found =
       TRY(what.function ? names_.find_function(what.name, what.language) : names_.find_symbol(what.name));
   return encode(found);
@@ -30,7 +30,7 @@ result<std::vector<std::byte>> answer_server::answer(const look_up_request& what
 
 result<std::vector<std::byte>> answer_server::answer(const type_request& what) {
   if (what.name.size() > longest_asked_name || what.language > source_language::fortran) return senseless();
-  if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library asked for too many names");
+  if (++look_ups_ > most_look_ups) return fail(error_code::limit, "the queue library looked up too many names");
   auto found = TRY(subject_.types.type_named(what.name, what.language));
   type_request::answer type;
   if (found) {

@@ -11,17 +11,18 @@
 
 namespace mpiacq::mqd_host {
 
-/// The tool's side of what a library asks: out of the process, within bounds.
+/// Answers the separate process's requests in the tool, from the target process and within limits.
 class answer_server {
  public:
-  /// `names` finds functions and symbols. All of it must outlive this.
+  /// `names` finds functions and symbols. `subject`, `names` and `limits` must outlive this object.
   answer_server(const queue_subject& subject, process_answers& names, const queue_limits& limits)
       : subject_(subject), names_(names), limits_(limits) {}
 
-  /// The answer's bytes. An error ends it: the process cannot be read any more, or a bound was met.
+  /// Returns the bytes of the answer. An error ends the session: the process cannot be read any more, or a limit was
+  /// reached.
   [[nodiscard]] result<std::vector<std::byte>> answer(const look_up_request& what);
   [[nodiscard]] result<std::vector<std::byte>> answer(const type_request& what);
-  /// The pages themselves go into the window.
+  /// As above; the pages themselves go into the window of `area`.
   [[nodiscard]] result<std::vector<std::byte>> answer(const memory_request& what, shared_area& area);
 
  private:

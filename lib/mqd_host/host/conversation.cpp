@@ -27,10 +27,10 @@ constexpr std::chrono::milliseconds patience_with_its_end{2000};
 
 result<void> conversation::run(const begin_message& begin) {
   auto outcome = talk(begin);
-  // An end of our making; one by itself has been waited for in `ended`.
+  // `run` fails here. A process that ended by itself has been waited for in `ended`.
   static_cast<void>(process_.end(std::chrono::milliseconds{0}));
   take_output();
-  // What was said before it ended, however it did.
+  // The records that the process wrote before it ended are taken however it ended.
   if (auto taken = take_report(); !taken && outcome) outcome = std::move(taken);
   reader_.finish();
   return outcome;
@@ -41,7 +41,8 @@ result<void> conversation::talk(const begin_message& begin) {
   while (true) {
     while (const auto frame = frames_.next()) {
       const auto asked = decode<request>(*frame);
-      if (!asked) return fail(error_code::bad_format, "the process of the queue library sent what is no request");
+      if (!asked)
+        return fail(error_code::bad_format, "the process of the queue library sent a message that is no request");
       if (const auto* end = std::get_if<end_message>(&*asked)) return record_reader::judged(end->outcome);
       const auto begun = steady::now();
       auto bytes = answer(*asked);
@@ -49,7 +50,7 @@ result<void> conversation::talk(const begin_message& begin) {
       if (!bytes) return fail(std::move(bytes).error());
       if (auto sent = send(as_frame(*bytes)); !sent) return sent;
     }
-    if (frames_.broken()) return fail(error_code::bad_format, "the process of the queue library sent no frame");
+    if (frames_.broken()) return fail(error_code::bad_format, "the process of the queue library sent an invalid frame");
     if (auto waited = wait(POLLIN); !waited) return waited;
     if (receive() == step::closed) return fail(ended());
   }
@@ -107,7 +108,7 @@ conversation::step conversation::receive() {
 
 void conversation::take_output() {
   std::array<char, 16384> piece{};
-  // Of a flood not all at once: there is a clock to look at.
+  // Bounds the reads per turn, so that a flood of output cannot keep the loop from its clock.
   for (int i = 0; i < 16; ++i) {
     const ssize_t got = ::read(process_.output(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
@@ -155,13 +156,13 @@ error conversation::ended() {
   const std::int32_t refused = area.refused_call;
   if (signal == SIGSYS) {
     const auto call = system_call_name(refused);
-    // The handler that notes the number cannot run where signals are blocked, as they are where a thread is started.
-    const std::string what = refused < 0     ? "with its signals blocked, as where threads start"
+    // The handler that stores the number cannot run where signals are blocked, as they are when a thread is started.
+    const std::string what = refused < 0     ? "with blocked signals, as for a new thread"
                              : !call.empty() ? std::string{call}
                                              : fmt::format("system call {}", refused);
-    return {error_code::permission,
-            fmt::format("the queue library asked the kernel for what it may not have ({}){}, and was ended (SIGSYS)",
-                        what, during())};
+    return {
+        error_code::permission,
+        fmt::format("the queue library made a forbidden system call ({}){}, and was ended (SIGSYS)", what, during())};
   }
   if (signal == SIGKILL) {
     return {error_code::system,
@@ -172,9 +173,9 @@ error conversation::ended() {
 
 error conversation::too_slow(call_clock::verdict which) {
   const bool one_call = which == call_clock::verdict::call_too_long;
-  return {error_code::timed_out, fmt::format("the queue library did not come back{} within {} ms{}, and was ended",
-                                             during(), (one_call ? limits_.call_time : limits_.process_time).count(),
-                                             one_call ? "" : " for all that it was asked")};
+  return {error_code::timed_out, fmt::format("the queue library was still{} after {} ms{}, and was ended", during(),
+                                             (one_call ? limits_.call_time : limits_.process_time).count(),
+                                             one_call ? "" : " of all its calls")};
 }
 
 }  // namespace mpiacq::mqd_host

@@ -14,11 +14,11 @@
 
 namespace mpiacq::mqd_host {
 
-/// The tool's talk with the process of a queue library about one process of the job: it answers, keeps what is said,
-/// and ends it where it does not end.
+/// The tool's side of one session with the process of a queue library: answers requests, keeps the report, and kills
+/// the process if it does not end by itself.
 class conversation {
  public:
-  /// `stop`: a descriptor at whose first byte the talk ends; -1: none.
+  /// `stop`: a descriptor; the session ends once it is readable. -1: none.
   conversation(helper_process& process, answer_server& answers, record_reader& reader, const queue_limits& limits,
                int stop = -1)
       : process_(process),
@@ -28,11 +28,11 @@ class conversation {
         stop_(stop),
         clock_(limits, std::chrono::steady_clock::now()) {}
 
-  /// From the first word to the last. What the library gave went to the reader; the error is why there is no more. The
-  /// process has ended when this returns.
+  /// Runs the session from its first message to its last. The library's records go to the reader. An error says why no
+  /// more records come. The process has ended when this returns.
   [[nodiscard]] result<void> run(const begin_message& begin);
 
-  /// What it printed, as far as it is kept, and how many bytes are not.
+  /// The kept beginning of the library's output. `dropped` bytes followed it.
   [[nodiscard]] const std::string& output() const { return output_; }
   [[nodiscard]] std::uint64_t output_dropped() const { return output_dropped_; }
 
@@ -40,7 +40,7 @@ class conversation {
   enum class step : std::uint8_t { go_on, closed };
 
   [[nodiscard]] result<void> talk(const begin_message& begin);
-  /// One of ours: whoever is at the other end has ended, or has been, when this is made.
+  /// The error of a session whose process has ended, or is being ended here.
   [[nodiscard]] error ended();
   [[nodiscard]] error too_slow(call_clock::verdict which);
 

@@ -25,7 +25,7 @@ namespace {
 
 using base::unique_fd;
 
-/// A copy above the numbers that it and its like will have in the new process.
+/// A duplicate of the descriptor, above the fixed numbers that the new process uses.
 unique_fd moved_up(int fd) {
   return unique_fd{::fcntl(fd, F_DUPFD_CLOEXEC, first_free_descriptor)};
 }
@@ -36,7 +36,7 @@ struct ends {
 };
 
 error no_descriptors() {
-  return error{error_code::system, "no descriptors for the process of a queue library"}.with_errno(errno);
+  return error{error_code::system, "cannot make the descriptors for the process of a queue library"}.with_errno(errno);
 }
 
 result<ends> make_socket() {
@@ -57,7 +57,7 @@ result<ends> make_pipe() {
   return both;
 }
 
-/// Of the environment only what the loader finds by what a library needs.
+/// The only variable that the process keeps: the loader needs it to find a library's dependencies.
 std::string kept_variable() {
   const char* folders = ::secure_getenv("LD_LIBRARY_PATH");
   return folders == nullptr ? std::string{} : fmt::format("LD_LIBRARY_PATH={}", folders);
@@ -114,13 +114,13 @@ helper_process::helper_process(helper_process&& other) noexcept
       made_in_(other.made_in_) {}
 
 helper_process::~helper_process() {
-  // In a forked child the helper is the parent's, and ends with what the parent wants of it.
+  // In a forked copy of the tool, the helper belongs to the original process, which ends it.
   if (id_ != 0 && ::getpid() == made_in_) static_cast<void>(end(std::chrono::milliseconds{0}));
 }
 
 void helper_process::kill() const {
   if (::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0) == 0 || errno == ESRCH) return;
-  ::kill(id_, SIGKILL);  // a kernel or a sandbox of ours without pidfds
+  ::kill(id_, SIGKILL);  // for a kernel, or a sandbox around the tool, without pidfds
 }
 
 std::optional<int> helper_process::end(std::chrono::milliseconds patience) {

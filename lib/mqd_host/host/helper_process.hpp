@@ -14,30 +14,31 @@
 
 namespace mpiacq::mqd_host {
 
-/// Whom the process becomes before it does anything.
+/// The user that the process becomes before it does anything else.
 struct helper_user {
   uid_t user = 0;
   gid_t group = 0;
 };
 
-/// The process that a queue library runs in, for one process of the job: ours, and gone when this is.
+/// The process that runs a queue library for one process of the job. The object owns the process: its destructor ends
+/// it.
 class helper_process {
  public:
-  /// `program`: empty for the one that is installed. `library` is the file's descriptor.
+  /// `program`: the path of the program; empty: the installed one. `library` is the descriptor of the library's file.
   [[nodiscard]] static result<helper_process> start(const std::string& program, int library,
                                                     const std::optional<helper_user>& user);
   helper_process(helper_process&& other) noexcept;
   helper_process& operator=(helper_process&&) = delete;
   helper_process(const helper_process&) = delete;
   helper_process& operator=(const helper_process&) = delete;
-  /// Ends it, and waits for its end.
+  /// Kills the process if it still runs, and waits for its end.
   ~helper_process();
 
   [[nodiscard]] shared_area& area() const { return *area_; }
   [[nodiscard]] int socket() const { return socket_.get(); }
-  [[nodiscard]] int output() const { return output_.get(); }  ///< what it prints
-  /// As waitpid says it, when it has ended or, if it does not by itself, has been ended. Empty where somebody else took
-  /// it: this program waits for any child of its own, or ignores SIGCHLD.
+  [[nodiscard]] int output() const { return output_.get(); }  ///< a pipe with the process's output
+  /// Waits up to `patience` for the process to end, then kills it. Returns the wait status of waitpid. Empty if another
+  /// part of this program took the status: it waits for any child, or ignores SIGCHLD.
   [[nodiscard]] std::optional<int> end(std::chrono::milliseconds patience);
 
  private:
@@ -47,9 +48,9 @@ class helper_process {
   shared_memory area_;
   base::unique_fd socket_;
   base::unique_fd output_;
-  base::unique_fd process_;     ///< a pidfd: what it names is ours also where the number has been given away
-  pid_t id_;                    ///< 0: its end has been seen
-  pid_t made_in_ = ::getpid();  ///< a forked child has a copy, whose end changes nothing
+  base::unique_fd process_;     ///< a pidfd: unlike the number, it cannot come to mean another process
+  pid_t id_;                    ///< 0: the process has been waited for
+  pid_t made_in_ = ::getpid();  ///< a forked child has a copy of this object, which does nothing
 };
 
 /// "SIGSEGV", or "signal 70" for one without a name.

@@ -22,8 +22,8 @@ result<std::unique_ptr<in_process_host>> in_process_host::create(const std::stri
 
 result<void> in_process_host::load(report_sink& sink) {
   if (library_) return {};
-  // Not by its descriptor: dlopen takes a name that it has seen before for the library that it loaded then, and numbers
-  // of descriptors come again. The name that the file has now, all links followed, was found fit a moment ago.
+  // The descriptor's path in /proc cannot be used: dlopen takes a path that it knows for the library that it loaded
+  // then, and descriptor numbers are reused. The file's real path, with all links followed, was checked just before.
   std::error_code failed;
   const auto path = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", file_.file.get()), failed);
   if (failed) return fail(error(error_code::system, "finding the name of " + file_.path).with_errno(failed.value()));

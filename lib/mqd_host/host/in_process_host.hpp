@@ -11,7 +11,7 @@
 
 namespace mpiacq::mqd_host {
 
-/// Runs a queue library in this process: for measurements, and for who insists.
+/// Runs a queue library in this process: for measurements, and for callers that ask for it.
 class in_process_host {
  public:
   /// As queue_host::create.
@@ -26,7 +26,7 @@ class in_process_host {
 
   library_file file_;
   queue_limits limits_;
-  std::optional<queue_library> library_;  ///< once it was loaded; a library is never unloaded
+  std::optional<queue_library> library_;  ///< empty until the library is loaded; it is never unloaded
 };
 
 }  // namespace mpiacq::mqd_host

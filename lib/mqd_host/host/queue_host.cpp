@@ -8,7 +8,7 @@
 
 namespace mpiacq {
 
-/// One of the two.
+/// One of the two hosts, as `queue_isolation` chose.
 struct queue_host::state {
   std::unique_ptr<mqd_host::in_process_host> here;
   std::unique_ptr<mqd_host::separate_host> apart;

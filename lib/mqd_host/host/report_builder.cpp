@@ -67,12 +67,12 @@ void report_builder::operation(queue_operation&& op) {
 }
 
 void report_builder::queue_ends(queue_class which, queue_knowledge known) {
-  if (full_ || report_.communicators.empty()) return;  // the queue that was open then is cut short
+  if (full_ || report_.communicators.empty()) return;  // a queue that was open when the report became full is cut short
   report_.communicators.back().of(which).known = known;
   queues_[static_cast<std::size_t>(which)] = progress::ended;
 }
 
-// What began and did not end was cut short, and what never began is not known because of that.
+// A queue that began and did not end is cut short. A queue that never began is unknown for the same reason.
 void report_builder::close_queues() {
   if (report_.communicators.empty()) return;
   for (const queue_class c : all_queue_classes) {
@@ -89,7 +89,7 @@ result<queue_report> report_builder::finish(result<void> how_it_ended) {
   close_queues();
   if (!how_it_ended) {
     if (!has_queues_ && report_.missing.empty()) return fail(std::move(how_it_ended.error()));
-    // A session that ended because the report is full says so itself.
+    // A report that is full has this problem already.
     if (!full_ || how_it_ended.error().message != full_->message)
       report_.problems.push_back(std::move(how_it_ended.error()));
   }

@@ -13,17 +13,17 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-// Notes, problems, missing types, processes: far more than any library has to say.
+// A limit for notes, problems, missing types and new processes together: far more than a real library reports.
 constexpr std::uint64_t most_others = 100'000;
-constexpr std::size_t longest_name = 63;  // mqs_communicator and extra_text: 64 with the end
+constexpr std::size_t longest_name = 63;  // mqs_communicator and extra_text: 64 with the terminator
 constexpr std::size_t most_lines = 5;
 
 tl::unexpected<error> no_record() {
-  return fail(error_code::bad_format, "the process of the queue library said what makes no sense");
+  return fail(error_code::bad_format, "the process of the queue library sent an invalid record");
 }
 
 tl::unexpected<error> too_many(std::string_view what, std::uint64_t most) {
-  return fail(error_code::limit, fmt::format("the process of the queue library said more than {} {}", most, what));
+  return fail(error_code::limit, fmt::format("the process of the queue library reported more than {} {}", most, what));
 }
 
 template <class Enum>
@@ -51,7 +51,7 @@ result<void> record_reader::take(std::span<const std::byte> bytes) {
 
 result<void> record_reader::take_one(std::span<const std::byte> bytes) {
   bytes_ += bytes.size();
-  // What is said of a process was read from it.
+  // Every record describes data that the library read from the process.
   if (bytes_ > limits_.fetched_bytes) return too_many("bytes", limits_.fetched_bytes);
   auto what = decode<record>(bytes);
   if (!what) return no_record();
@@ -76,7 +76,7 @@ result<void> record_reader::count(const record& what) {
 
 void record_reader::hand_on_communicator() {
   if (!next_) return;
-  // A group that is not whole would put ranks right wrongly.
+  // A partial group would correct the ranks of peers wrongly.
   if (group_ && group_left_ == 0) next_->group = std::move(*group_);
   group_.reset();
   into_.communicator(std::move(*next_));

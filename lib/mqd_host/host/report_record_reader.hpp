@@ -10,18 +10,18 @@
 
 namespace mpiacq::mqd_host {
 
-/// Hands on what the separate process says of a library, as far as it can be true: numbers that name nothing and lists
-/// beyond their bounds end it, texts are made printable.
+/// Checks the records of the separate process and passes them to a sink. Invalid enumeration values and lists beyond
+/// their limits end the reading; texts are made printable.
 class record_reader {
  public:
   record_reader(report_sink& into, const queue_limits& limits) : into_(into), limits_(limits) {}
 
-  /// Whole records, one after the other; what is no whole record at the end is dropped. The bytes are the reader's: who
-  /// wrote them cannot change them any more. Errors: bad_format, limit.
+  /// Takes whole records, one after the other, and drops an incomplete one at the end. `bytes` must be the reader's own
+  /// copy, which the separate process cannot change any more. Errors: bad_format, limit.
   [[nodiscard]] result<void> take(std::span<const std::byte> bytes);
-  /// How it ended over there, in its own words.
+  /// Checks how the session ended, as the separate process reports it.
   [[nodiscard]] static result<void> judged(result<void> outcome);
-  /// Nothing comes any more.
+  /// To be called after the last record.
   void finish() { hand_on_communicator(); }
 
  private:
@@ -44,14 +44,14 @@ class record_reader {
 
   report_sink& into_;
   const queue_limits& limits_;
-  std::optional<queue_communicator> next_;          ///< its group has not come whole
-  std::optional<std::vector<std::int64_t>> group_;  ///< of `next_`, as far as it has come; empty: it has none
+  std::optional<queue_communicator> next_;          ///< a communicator whose group is incomplete
+  std::optional<std::vector<std::int64_t>> group_;  ///< the received part of its group; empty: it has no group
   std::uint64_t group_left_ = 0;
   std::uint64_t communicators_ = 0;
   std::uint64_t operations_ = 0;
   std::uint64_t others_ = 0;
   std::uint64_t bytes_ = 0;
-  std::optional<queue_class> open_;  ///< the queue whose operations come
+  std::optional<queue_class> open_;  ///< the queue to which the next operations belong
 };
 
 }  // namespace mpiacq::mqd_host

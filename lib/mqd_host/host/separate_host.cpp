@@ -18,7 +18,7 @@ namespace {
 
 constexpr gid_t nogroup = 65534;
 
-/// Whom the process becomes; empty where it stays who we are.
+/// The user that the process becomes; empty if it keeps the tool's user.
 std::optional<helper_user> user_to_become(const std::optional<std::uint32_t>& owner) {
   if (!owner || ::geteuid() != 0 || *owner == 0) return std::nullopt;
   std::array<char, 16384> room{};

@@ -11,8 +11,8 @@
 
 namespace mpiacq::mqd_host {
 
-/// Runs a queue library in a process of its own (main.cpp), a new one for each process of the job: whatever it does
-/// there, the next one knows nothing of it.
+/// Runs a queue library in a separate process (mqd_host_main.cpp). Each process of the job gets a new one, so that
+/// nothing of the library's state passes from one to the next.
 class separate_host {
  public:
   /// As queue_host::create.
@@ -27,7 +27,7 @@ class separate_host {
 
   library_file library_;
   queue_host_options options_;
-  std::optional<helper_user> user_;  ///< whom the process becomes
+  std::optional<helper_user> user_;  ///< the user that the process becomes; empty: the tool's
 };
 
 }  // namespace mpiacq::mqd_host

@@ -6,18 +6,18 @@
 
 namespace mpiacq::mqd_host {
 
-/// The tool, as the separate process has it: at the other end of a socket.
+/// The separate process's connection to the tool: a socket.
 class tool_link {
  public:
-  /// The socket stays the caller's.
+  /// The caller keeps the ownership of the socket.
   explicit tool_link(int socket) : socket_(socket) {}
 
   template <class Request>
   [[nodiscard]] result<typename Request::answer> ask(Request what) const {
     const auto bytes = exchange(request{std::move(what)});
-    if (!bytes) return fail(error_code::process_gone, "the tool has gone");
+    if (!bytes) return fail(error_code::process_gone, "the tool has closed the connection");
     auto answer = decode<typename Request::answer>(*bytes);
-    if (!answer) return fail(error_code::bad_format, "the tool gave no answer to what it was asked");
+    if (!answer) return fail(error_code::bad_format, "the tool's answer does not fit the request");
     return std::move(*answer);
   }
   void tell(const request& what) const { static_cast<void>(send_frame(socket_, encode(what))); }

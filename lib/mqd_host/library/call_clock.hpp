@@ -9,9 +9,9 @@
 
 namespace mpiacq::mqd_host {
 
-/// How long a library takes. It is looked at from outside: a counter says that one call has ended and another begun,
-/// and a call is taken to begin when it is first seen. So a clock that is looked at as often as it asks for is late by
-/// a quarter of the limit at most.
+/// Measures the time of a library's calls from another process. A counter shows that one call has ended and another has
+/// begun. A call counts from the moment when the clock first sees it. If the caller looks as often as
+/// `milliseconds_to_look` asks, the clock is late by a quarter of the limit at most.
 class call_clock {
  public:
   using time = std::chrono::steady_clock::time_point;
@@ -29,12 +29,12 @@ class call_clock {
     if (now - begun_ >= process_limit_) return verdict::process_too_long;
     return now - call_begun_ >= call_limit_ ? verdict::call_too_long : verdict::in_time;
   }
-  /// The tool itself took so long: that is nobody's fault over there.
+  /// Excludes a span in which the tool itself was busy.
   void pause(span taken) {
     begun_ += taken;
     call_begun_ += taken;
   }
-  /// When to look next, at the latest; a millisecond more than none.
+  /// Milliseconds until the next look at the latest, rounded up.
   [[nodiscard]] int milliseconds_to_look(time now) const {
     const span left = std::min({call_limit_ / 4, call_begun_ + call_limit_ - now, begun_ + process_limit_ - now});
     const auto whole = std::chrono::ceil<std::chrono::milliseconds>(left).count();

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The functions behind the tables. Each lets nothing through that is not ours, and no exception out: the caller is C.
+// The functions behind the tables. Each rejects foreign handles and lets no exception out, because the caller is C.
 #include <cstring>
 
 #include "library/callbacks.hpp"
@@ -20,8 +20,8 @@ T* make_handle(handle_kind kind, std::uint32_t number) {
   return reinterpret_cast<T*>(value);
 }
 
-/// `what` done for the session that is current, or `otherwise`: outside of a session, on another thread than its own,
-/// with a handle that is not ours, or where memory has run out.
+/// Runs `what` for the current session. Returns `otherwise` outside of a session, on another thread than the session's,
+/// for a foreign handle, or if memory has run out.
 template <class Result, class Do>
 Result guarded(bool ours, Result otherwise, Do what) noexcept {
   callback_session* session = callback_session::current();
@@ -112,14 +112,14 @@ void on_target_to_host(abi::process* process, const void* from, void* into, int 
 abi::job* on_get_process_job(abi::process* process) {
   return process == process_handle() ? job_handle() : nullptr;
 }
-// Declared with a job; a job has many processes, so what libraries have to give is a process.
+// The document declares a parameter of type job. A job has many processes, so libraries pass a process instead.
 int on_get_process_identity(abi::job* process_or_job) {
   const void* given = process_or_job;
   return guarded(given == process_handle() || given == job_handle(), -1, [](session& s) { return s.identity(); });
 }
 abi::process* on_get_process(abi::job* job, int index) {
   return guarded<abi::process*>(job == job_handle(), nullptr, [&](session& s) {
-    return index == s.identity() ? process_handle() : nullptr;  // of the others we hold none now
+    return index == s.identity() ? process_handle() : nullptr;  // the session has no handles for other processes
   });
 }
 
@@ -148,9 +148,9 @@ const char* words_of(int code) {
     case abi::ok:
       return "no error";
     case static_cast<int>(own_code::misused):
-      return "a callback was given what makes no sense";
+      return "a callback got an invalid argument";
     case static_cast<int>(own_code::not_there):
-      return "it is not there";
+      return "it does not exist";
     case static_cast<int>(own_code::unreadable):
       return "that memory of the process cannot be read";
     case static_cast<int>(own_code::refused):

@@ -24,7 +24,7 @@ constexpr std::size_t most_missing = 1000;
 
 thread_local callback_session* current_session = nullptr;
 
-/// A name out of a library; empty where there is none, or where it does not end.
+/// A name that a library passed; empty for a null pointer, and for a name without an end.
 std::string_view name_of(const char* text) {
   if (text == nullptr) return {};
   const std::size_t length = ::strnlen(text, longest_asked_name + 1);
@@ -35,8 +35,8 @@ source_language language_of(int language) {
   return language == abi::lang_f77 || language == abi::lang_f90 ? source_language::fortran : source_language::c;
 }
 
-/// All that libraries have from us. A library may keep what it allocated in variables of its own, beyond the process
-/// that it was looking at, so nothing is taken back behind its back; that it frees what it never got is seen here.
+/// All blocks that libraries have allocated. A library may keep a block in a global variable beyond its session, so the
+/// end of a session frees nothing. The table shows when a library frees a block that it never got.
 std::unordered_map<void*, std::size_t>& blocks() {
   static auto& all = *new std::unordered_map<void*, std::size_t>();
   return all;
@@ -88,10 +88,10 @@ void* callback_session::allocate(std::size_t bytes) {
 }
 
 void callback_session::release(void* memory) {
-  if (memory == nullptr) return;  // as free has it, and libraries count on that
+  if (memory == nullptr) return;  // free accepts null, and libraries rely on that
   const auto block = blocks().find(memory);
   if (block == blocks().end()) {
-    note("the library freed memory that it never got from us");
+    note("the library freed memory that it had not allocated");
     return;
   }
   allocated_ -= std::min<std::uint64_t>(allocated_, block->second);
@@ -114,7 +114,7 @@ int callback_session::answer(result<std::optional<std::uint64_t>> found, abi::ad
     return code(own_code::gone);
   }
   if (!*found) return code(own_code::not_there);
-  if (into != nullptr) *into = **found;  // that it is there is all that some want to know
+  if (into != nullptr) *into = **found;  // a caller without `into` only asks whether the name exists
   return abi::ok;
 }
 
@@ -189,12 +189,12 @@ int callback_session::fetch(abi::address from, int bytes, void* into) {
   const auto size = static_cast<std::uint64_t>(bytes);
   if (size > limits_.fetch_bytes) {
     passed(bound::fetch,
-           fmt::format("the library wanted {} bytes in one fetch; the bound is {}", size, limits_.fetch_bytes));
+           fmt::format("the library requested {} bytes in one fetch; the limit is {}", size, limits_.fetch_bytes));
     return code(own_code::refused);
   }
   if (fetched_ + size > limits_.fetched_bytes) {
     passed(bound::all_fetches,
-           fmt::format("the library wanted more than {} bytes of the process", limits_.fetched_bytes));
+           fmt::format("the library requested more than {} bytes of the process", limits_.fetched_bytes));
     return code(own_code::refused);
   }
   if (from > std::numeric_limits<abi::address>::max() - size) return code(own_code::unreadable);
@@ -212,7 +212,7 @@ int callback_session::fetch(abi::address from, int bytes, void* into) {
 }
 
 void callback_session::target_to_host(const void* from, void* into, std::size_t bytes) const {
-  std::memmove(into, from, bytes);  // libraries turn numbers where they stand
+  std::memmove(into, from, bytes);  // libraries convert in place, so that `from` and `into` may be equal
   const bool same = (answers_.abi().order == byte_order::little) == (std::endian::native == std::endian::little);
   if (!same) std::reverse(static_cast<std::byte*>(into), static_cast<std::byte*>(into) + bytes);
 }

@@ -17,32 +17,32 @@
 
 namespace mpiacq::mqd_host {
 
-/// Our codes, which libraries may ask the words of.
+/// The error codes of the callbacks. A library may ask for their texts.
 enum class own_code : int {
-  misused = abi::first_own,  ///< a null pointer, a handle that is not ours, a size that cannot be
+  misused = abi::first_own,  ///< a null pointer, a foreign handle, or an impossible size
   not_there,
   unreadable,
-  refused,  ///< past one of our bounds
+  refused,  ///< a limit was reached
   gone,     ///< the process cannot be read any more
 };
 [[nodiscard]] const char* words_of(int code);
 
-/// The tables that a library is given. They are constant: a library may keep them for as long as it likes.
+/// The tables that a library gets. They are constants, so a library may keep their addresses.
 [[nodiscard]] const abi::basic_callbacks& basic_callback_table();
 [[nodiscard]] const abi::image_callbacks& image_callback_table();
 [[nodiscard]] const abi::process_callbacks& process_callback_table();
 [[nodiscard]] const abi::job_callbacks& job_callback_table();
 
-// What a library gets instead of pointers: numbers that no address space has, so that a library that looks behind one
-// stops at once, and one that gives back anything else is noticed.
+// A library gets numbers as handles, not pointers. No address space has them as addresses, so a library that
+// dereferences one crashes at once, and a callback detects any other value.
 [[nodiscard]] abi::image* image_handle();
 [[nodiscard]] abi::process* process_handle();
 [[nodiscard]] abi::job* job_handle();
 [[nodiscard]] abi::type* type_handle(type_number type);
 [[nodiscard]] std::optional<type_number> type_of_handle(const abi::type* handle);
 
-/// What the callbacks do for the process that is being looked at. The tables reach it through `current()`: while it
-/// lives, the thread that made it is the one whose library calls are answered; any other gets failures.
+/// The callbacks' work for the current process. The tables reach it through `current()`. While the object exists,
+/// callbacks on the thread that made it are answered; callbacks on any other thread fail.
 class callback_session {
  public:
   callback_session(process_answers& answers, const session_facts& facts, const queue_limits& limits, report_sink& sink);
@@ -52,7 +52,7 @@ class callback_session {
 
   [[nodiscard]] static callback_session* current();
 
-  // What the library hung on its three objects.
+  // The library's own data, which it attached to its three objects.
   abi::image_info* image_info = nullptr;
   abi::process_info* process_info = nullptr;
   abi::job_info* job_info = nullptr;
@@ -73,7 +73,7 @@ class callback_session {
   /// Why the process cannot be read any more.
   [[nodiscard]] const std::optional<error>& broken() const { return broken_; }
   [[nodiscard]] bool asked_for_missing_types() const { return !missing_.empty(); }
-  /// To the sink, as long as there are not too many.
+  /// Passes the problem to the sink, up to a limit of problems.
   void problem(error e);
   void note(std::string text);
 

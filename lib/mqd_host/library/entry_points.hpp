@@ -7,11 +7,11 @@
 
 namespace mpiacq::mqd_host {
 
-/// The functions of a queue library, and what is done with it where none of them runs. What stands here is what goes
-/// over a socket: new ones come last.
+/// The functions of a queue library, and the states outside of them. The values are sent over the socket, so a new
+/// entry is added at the end.
 enum class entry_point : std::uint8_t {
   none,  ///< no code of the library runs
-  load,  ///< dlopen: its constructors do
+  load,  ///< dlopen: the library's constructors run
   setup_basic_callbacks,
   version_string,
   version_compatibility,
@@ -39,32 +39,32 @@ enum class entry_point : std::uint8_t {
 };
 inline constexpr std::size_t entry_point_count = 26;
 
-/// As the library exports it ("mqs_next_operation"); "dlopen" for `load`, empty for `none` and for no entry point.
+/// The exported symbol ("mqs_next_operation"); "dlopen" for `load`; empty for `none` and for any other value.
 [[nodiscard]] std::string_view name(entry_point entry);
 
-/// What a library may lack.
+/// Whether a library must define an entry point.
 enum class entry_need : std::uint8_t {
   none,       ///< no function
-  required,   ///< without it nothing goes
-  optional,   ///< younger than the interface's first version
-  extension,  ///< of the MPI-2 extension: looked for where the library says version 3, and optional there too
+  required,   ///< a library that lacks it is refused
+  optional,   ///< newer than the first version of the interface
+  extension,  ///< of the MPI-2 extension: looked up in a library of version 3, and optional there
 };
 
 struct entry_point_facts {
   entry_point entry;
   std::string_view symbol;
   entry_need need;
-  std::string_view other_symbol;  ///< as the document calls it where that differs from the headers
+  std::string_view other_symbol;  ///< the name in the document if the headers have another one; else empty
 };
 
-/// All of them, by number.
+/// All entry points, indexed by their number.
 inline constexpr std::array<entry_point_facts, entry_point_count> entry_points{{
     {entry_point::none, "", entry_need::none, ""},
     {entry_point::load, "dlopen", entry_need::none, ""},
     {entry_point::setup_basic_callbacks, "mqs_setup_basic_callbacks", entry_need::required, ""},
     {entry_point::version_string, "mqs_version_string", entry_need::required, ""},
     {entry_point::version_compatibility, "mqs_version_compatibility", entry_need::required, ""},
-    // Its absence means a library from before March 2000 and the old width: refused, with a sentence of its own.
+    // A library without this symbol is older than March 2000 and has the old width: it is refused with its own message.
     {entry_point::dll_taddr_width, "mqs_dll_taddr_width", entry_need::required, ""},
     {entry_point::dll_error_string, "mqs_dll_error_string", entry_need::required, ""},
     {entry_point::setup_image, "mqs_setup_image", entry_need::required, ""},

@@ -6,16 +6,16 @@
 namespace mpiacq::mqd_host {
 
 namespace {
-/// No text, no small number, and no pointer. Repeated it is -1515870811 as an int.
+/// The pattern is no text, no small number and no pointer. Four of these bytes are -1515870811 as an int.
 constexpr std::uint8_t pattern = 0xa5;
-/// What libraries overran their structures by was a field or two; a whole second structure is caught too.
+/// Known libraries overrun their structures by one or two members; this also catches a whole second structure.
 constexpr std::size_t spare = 8192;
 }  // namespace
 
 filled_area::filled_area(std::size_t declared) : bytes_(declared + spare, pattern), declared_(declared) {}
 
 void filled_area::prefill() {
-  // The spare bytes are as they were: somebody would have stopped otherwise.
+  // The spare bytes still have the pattern: an overrun ends the session.
   const std::size_t used = std::min(declared_ + 64, bytes_.size());
   std::memset(bytes_.data(), pattern, used);
 }
@@ -37,7 +37,7 @@ bool filled_area::is_all_touched(std::size_t offset, std::size_t size) const {
 }
 
 std::size_t filled_area::written_past(std::size_t offset) const {
-  // Mostly nothing was: one comparison of the bytes with themselves, shifted by one, says so.
+  // Usually all bytes have the pattern. One comparison of the bytes with themselves, shifted by one, shows that.
   if (bytes_[offset] == pattern &&
       std::memcmp(bytes_.data() + offset, bytes_.data() + offset + 1, bytes_.size() - offset - 1) == 0) {
     return 0;

@@ -11,18 +11,18 @@
 
 namespace mpiacq::mqd_host {
 
-/// Memory that a library fills: longer than what it should write, and full of a pattern before, so that what it left as
-/// it was is told from what it wrote, and what it wrote beyond is seen instead of being somebody else's.
+/// Memory that a library fills. It is longer than the structure and full of a pattern, so that written bytes can be
+/// distinguished from untouched ones, and writes beyond the structure are detected and do no harm.
 class filled_area {
  public:
   explicit filled_area(std::size_t declared);
 
-  /// Puts the pattern back, before the next call.
+  /// Restores the pattern before the next call.
   void prefill();
   [[nodiscard]] void* data() { return bytes_.data(); }
   [[nodiscard]] std::size_t declared() const { return declared_; }
 
-  /// The number there, as the library wrote it; empty where it wrote nothing.
+  /// The number that the library wrote at the offset; empty if it wrote none.
   template <class T>
   [[nodiscard]] std::optional<T> number(std::size_t offset) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -31,13 +31,13 @@ class filled_area {
     std::memcpy(&value, bytes_.data() + offset, sizeof(T));
     return value;
   }
-  /// The text there without its terminator, `most` bytes at most; empty where the library wrote none.
+  /// The text at the offset without its terminator, at most `most` bytes; empty if the library wrote none.
   [[nodiscard]] std::string_view text(std::size_t offset, std::size_t most) const;
-  /// None of these bytes was written, as far as one can see.
+  /// Whether none of these bytes was written. A byte that was written with the pattern's value counts as untouched.
   [[nodiscard]] bool is_untouched(std::size_t offset, std::size_t size) const;
-  /// Each of them was.
+  /// Whether each of these bytes was written.
   [[nodiscard]] bool is_all_touched(std::size_t offset, std::size_t size) const;
-  /// How many bytes past `offset` the last one is that was written; 0: none.
+  /// The distance from `offset` to behind the last written byte; 0 if no byte past `offset` was written.
   [[nodiscard]] std::size_t written_past(std::size_t offset) const;
 
  private:

@@ -25,7 +25,7 @@ namespace {
 
 using base::unique_fd;
 
-constexpr int most_links = 40;  // as the kernel has it
+constexpr int most_links = 40;  // the kernel's own limit
 
 error not_openable(const std::string& path, int errno_value) {
   const error_code code = errno_value == ENOENT || errno_value == ENOTDIR ? error_code::not_found
@@ -34,10 +34,10 @@ error not_openable(const std::string& path, int errno_value) {
   return error{code, fmt::format("the queue library {} cannot be opened", path)}.with_errno(errno_value).on(path);
 }
 
-/// Why somebody else could have had a hand in it; empty where nobody could.
+/// Why another user could have written the file or folder; empty if none could.
 std::optional<std::string> others_hand(const struct stat& what, std::uint32_t user) {
   if (what.st_uid != 0 && what.st_uid != user) return fmt::format("belongs to user {}", what.st_uid);
-  if (S_ISLNK(what.st_mode)) return std::nullopt;  // has no mode of its own
+  if (S_ISLNK(what.st_mode)) return std::nullopt;  // a link's mode has no meaning
   if ((what.st_mode & S_IWOTH) != 0)
     return fmt::format("can be written by everybody (mode {:o})", what.st_mode & 07777U);
   if ((what.st_mode & S_IWGRP) != 0) {
@@ -46,8 +46,8 @@ std::optional<std::string> others_hand(const struct stat& what, std::uint32_t us
   return std::nullopt;
 }
 
-/// Goes to a file as the kernel would, one name after the other, and looks at each folder and link on the way by its
-/// descriptor. A folder that only trusted people can write stays as it was when it was looked at.
+/// Resolves a path as the kernel does, one component after the other, and checks each folder and link through its
+/// descriptor. A folder that only trusted users can write stays as it was when it was checked.
 class way_to_file {
  public:
   way_to_file(const std::string& path, std::uint32_t user) : path_(path), user_(user) {}
@@ -67,7 +67,7 @@ class way_to_file {
     }
     return fail(error{error_code::bad_format, fmt::format("the queue library {} is a folder", path_)}.on(path_));
   }
-  /// The first that somebody else could have written; empty where there is none.
+  /// The first part of the path that another user could have written; empty if there is none.
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
  private:
@@ -86,7 +86,7 @@ class way_to_file {
     return put_in_front(whole);
   }
 
-  /// The names of a path come next; one that begins at the root goes back there.
+  /// Puts the components of `text` before the remaining ones. An absolute path starts again at the root.
   [[nodiscard]] result<void> put_in_front(const std::string& text) {
     if (text.starts_with('/')) {
       folders_.clear();
@@ -111,7 +111,7 @@ class way_to_file {
     if (const auto why = others_hand(facts, user_)) complaint_ = fmt::format("{} {}", where, *why);
   }
 
-  /// The file, where this is the last name; else nothing yet.
+  /// Follows one component. Returns the file if it was the last one, else nothing.
   [[nodiscard]] result<std::optional<unique_fd>> step(const std::string& name) {
     const int parent = folders_.back().descriptor.get();
     const std::string where = fmt::format("{}/{}", folders_.back().path, name);
@@ -128,7 +128,7 @@ class way_to_file {
     if (!S_ISREG(facts.st_mode)) {
       return fail(error{error_code::bad_format, fmt::format("the queue library {} is no file", path_)}.on(path_));
     }
-    // The same name may be another file by now: what counts is what is open.
+    // The name may lead to another file by now, so the check applies to the opened file.
     unique_fd file{::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
     if (!file || ::fstat(file.get(), &facts) != 0) return fail(not_openable(path_, errno));
     judge(facts, where);
@@ -146,7 +146,7 @@ class way_to_file {
 
   const std::string& path_;
   std::uint32_t user_;
-  std::vector<folder> folders_;  ///< from the root to where we are
+  std::vector<folder> folders_;  ///< from the root to the current folder
   std::deque<std::string> names_;
   int links_ = 0;
   std::string complaint_;
@@ -154,13 +154,13 @@ class way_to_file {
 
 error not_trusted(const std::string& path, const std::string& complaint) {
   return error{error_code::permission,
-               fmt::format("the queue library {} is not loaded, because somebody else could have put it there: {}; "
+               fmt::format("the queue library {} is not loaded, because another user could have written it: {}; "
                            "to load it all the same, {}",
                            path, complaint, remedies::trust_queue_library)}
       .on(path);
 }
 
-/// What tells of which machine and width an ELF file is.
+/// The parts of an ELF header that state machine and width.
 struct elf_kind {
   std::uint8_t width = 0;
   std::uint8_t order = 0;
@@ -205,7 +205,7 @@ result<library_file> open_library(const std::string& path, std::uint32_t user, b
   library_file library{std::move(file), path, {}};
   if (!way.complaint().empty()) {
     library.warning =
-        fmt::format("the queue library was loaded although somebody else could have put it there: {}", way.complaint());
+        fmt::format("the queue library was loaded although another user could have written it: {}", way.complaint());
   }
   TRY(check_kind(library));
   return library;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A process from its image to its end, in the order that libraries count on.
+// One process from the set-up of its image to its end, in the order that libraries rely on.
 #include "library/library_session.hpp"
 
 #include <utility>
@@ -18,8 +18,8 @@ constexpr std::size_t longest_message = 2048;
 constexpr std::size_t longest_function_name = 1024;
 constexpr std::size_t most_new_processes = 100'000;
 
-/// A library's message with the program's name where it has its "%s". Libraries mean it for printf; a foreign string
-/// never gets there.
+/// A library's message with the program's name in place of its "%s". The library wrote the message for printf, but
+/// foreign text must not be a format string.
 std::string filled_in(const char* message, const std::string& image) {
   std::string text = printable_c_string(message, longest_message);
   std::string out;
@@ -58,7 +58,7 @@ error session_run::failure(entry_point entry, int code) {
   } else if (code == abi::end_of_list) {
     words = "end of list";
   } else {
-    // Codes are each library's own: only this one knows what it means.
+    // Each library defines its own codes, so only the library knows what a code means.
     words = printable_c_string(call<abi::error_string>(entry_point::dll_error_string, code), longest_message);
   }
   return {error_code::bad_format, words.empty() ? fmt::format("{} gave error {}", name(entry), code)
@@ -69,7 +69,7 @@ bool session_run::is_over() {
   if (callbacks_.broken() || time_is_up_ || overran_ || sink_.full()) return true;
   if (std::chrono::steady_clock::now() < deadline_) return false;
   time_is_up_ = true;
-  callbacks_.problem({error_code::timed_out, fmt::format("the library was not done with the process after {} ms",
+  callbacks_.problem({error_code::timed_out, fmt::format("the library had not finished the process after {} ms",
                                                          limits_.process_time.count())});
   return true;
 }
@@ -80,12 +80,13 @@ bool session_run::wrote_beyond(const filled_area& area, std::size_t allowed, ent
   overran_ = true;
   callbacks_.problem(
       {error_code::bad_format,
-       fmt::format("{} wrote {} bytes past what it was given; the library was asked no further", name(entry), beyond)});
+       fmt::format("{} wrote {} bytes beyond its buffer; the library was not called again", name(entry), beyond)});
   return true;
 }
 
-// The message is independent of the result (Message Queue Dumping 1.06, "Startup calls in the DLL"): with it a library
-// enables its queues loudly, without it a library disables them silently. MPICH's library leaves a message on success.
+// The message is independent of the result (Message Queue Dumping 1.06, "Startup calls in the DLL"): a success with a
+// message is a warning, and a failure without one means that the library has no queues to show. MPICH's library leaves
+// a message on success.
 result<bool> session_run::has_queues(entry_point entry, int code, const char* message, std::string_view what) {
   std::string said = filled_in(message, facts_.image);
   if (code == abi::ok) {
@@ -111,7 +112,7 @@ result<bool> session_run::set_up_image() {
   return has_queues(entry_point::image_has_queues, answer, message, "program");
 }
 
-// That there is no job to hang anything on does not keep a library from listing queues.
+// A library lists queues even if it cannot attach data to a job.
 void session_run::set_up_job() {
   if (!library_.has(entry_point::setup_job)) return;
   const int code = call<abi::setup_job>(entry_point::setup_job, job_handle(), &job_callback_table());
@@ -182,7 +183,7 @@ void session_run::list_new_processes() {
 }
 
 void session_run::put_away() {
-  if (overran_) return;  // its memory may be anything by now
+  if (overran_) return;  // the library's memory may be corrupt
   if (auto* info = std::exchange(callbacks_.process_info, nullptr); info != nullptr) {
     call<abi::destroy_process_info>(entry_point::destroy_process_info, info);
   }
@@ -211,8 +212,8 @@ result<void> run_session(queue_library& library, process_answers& answers, const
   if (!set_up) return fail(std::move(set_up).error());
   if (callbacks.asked_for_missing_types()) {
     sink.problem({error_code::not_found,
-                  "the library asked for types that nobody could give; it goes on without, so what "
-                  "it says is not to be believed"});
+                  "the library needs types that were not found; it continued without them, so its "
+                  "report is not reliable"});
   }
   return {};
 }

@@ -12,18 +12,18 @@
 
 namespace mpiacq::mqd_host {
 
-/// What a library is told of a process beside what it reads of it.
+/// The facts about a process that a library gets besides the process's memory.
 struct session_facts {
   std::uint32_t identity = 0;  ///< its number in the job
   std::string image;           ///< the program's name, for the library's messages
 };
 
-/// Asks a library about one process, from setting it up to putting it away, in the order that libraries count on. What
-/// it says goes to `sink`. An error: it gave nothing at all, or (after `sink.has_queues`) the process cannot be read
-/// any further.
+/// Runs a library for one process, from set-up to release, in the order that libraries rely on. The results go to
+/// `sink`. An error: the library gave nothing at all, or (after `sink.has_queues`) the process cannot be read any
+/// further.
 ///
-/// Clocks are looked at between calls only: whoever wants a call ended that does not come back runs this in a process
-/// of its own. Thread: one session at a time in a process; a library has variables of its own.
+/// The clock is checked only between calls. A caller that must end a call that hangs runs this in a separate process.
+/// Thread: one session at a time in a process, because a library has global variables.
 [[nodiscard]] result<void> run_session(queue_library& library, process_answers& answers, const session_facts& facts,
                                        const queue_limits& limits, report_sink& sink);
 

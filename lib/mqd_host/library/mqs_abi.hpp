@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The message-queue interface as machine code has it: what queue libraries and we pass to each other in one process.
-// Written from "Message Queue Dumping 1.06" and from what the libraries that are around do; where headers differ, a
-// comment says how. Everything is the host's own: a library has our width.
+// The binary interface of queue libraries: the types that a library and its caller pass to each other in one process.
+// It follows "Message Queue Dumping 1.06" and the behaviour of existing libraries; where headers differ, a comment says
+// how. All types have the host's sizes, because a library runs on the host.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace mpiacq::mqd_host::abi {
 
-// Opaque to the library; never pointers of ours (callbacks.hpp).
+// Opaque to the library. The values are numbers, never pointers (callbacks.hpp).
 struct image;
 struct process;
 struct job;
 struct type;
-// Opaque to us.
+// Opaque to the caller of the library.
 struct image_info;
 struct process_info;
 struct job_info;
@@ -22,7 +22,7 @@ struct job_info;
 using address = unsigned long;  ///< mqs_taddr_t
 using word = long;              ///< mqs_tword_t
 
-/// What both sides' functions give. From `first_own` on each side has codes of its own.
+/// The results of both sides' functions. From `first_own` on, each side defines its own codes.
 enum result_code : int { ok = 0, no_information = 1, end_of_list = 2, first_own = 100 };
 
 /// mqs_lang_code
@@ -31,8 +31,8 @@ enum language : int { lang_c = 'c', lang_cplusplus = 'C', lang_f77 = 'f', lang_f
 inline constexpr int version_mpi1 = 2;
 inline constexpr int version_mpi2 = 3;
 
-/// mqs_target_type_sizes as far as all headers agree. Open MPI's goes on with bool and size_t; the library allocates
-/// it, so five ints are all that we may write.
+/// The common part of mqs_target_type_sizes in all headers. Open MPI's continues with bool and size_t. The library
+/// allocates the structure, so only these five ints may be written.
 struct type_sizes {
   int short_size;
   int int_size;
@@ -80,10 +80,10 @@ static_assert(offsetof(operation, buffer) == 56 && offsetof(operation, actual_lo
 static_assert(offsetof(operation, actual_global_rank) == 72 && offsetof(operation, actual_tag) == 80);
 static_assert(offsetof(operation, actual_length) == 88 && offsetof(operation, extra_text) == 96);
 
-/// One fork of MPICH has a field more after `buffer`, under the same version.
+/// One fork of MPICH has one member more after `buffer`, under the same version.
 inline constexpr std::size_t longer_operation_by = 8;
 
-inline constexpr std::size_t image_name_bytes = 4096;  // FILENAME_MAX of every C library on Linux
+inline constexpr std::size_t image_name_bytes = 4096;  // FILENAME_MAX of all C libraries on Linux
 inline constexpr std::size_t host_name_bytes = 64;
 
 /// mqs_process_location
@@ -95,7 +95,7 @@ struct process_location {
 static_assert(sizeof(process_location) == 4168);
 static_assert(offsetof(process_location, image_name) == 8 && offsetof(process_location, host_name) == 4104);
 
-/// mqs_basic_callbacks. The last two are the extension's: a library of version 2 does not look that far.
+/// mqs_basic_callbacks. The last two members belong to the extension: a library of version 2 does not read them.
 struct basic_callbacks {
   void* (*malloc)(std::size_t bytes);
   void (*free)(void* memory);
@@ -121,14 +121,14 @@ struct image_callbacks {
 };
 static_assert(sizeof(image_callbacks) == 48);
 
-/// mqs_process_callbacks, the extension's last.
+/// mqs_process_callbacks. The last member belongs to the extension.
 struct process_callbacks {
   int (*get_global_rank)(process*);
   image* (*get_image)(process*);
   int (*fetch_data)(process*, address from, int bytes, void* into);
   void (*target_to_host)(process*, const void* from, void* into, int bytes);
   job* (*get_process_job)(process*);
-  int (*get_process_identity)(job*);  ///< declared so by the document; libraries give it a process
+  int (*get_process_identity)(job*);  ///< the document declares a job; libraries pass a process
 };
 static_assert(sizeof(process_callbacks) == 48 && offsetof(process_callbacks, get_process_job) == 32);
 
@@ -149,7 +149,7 @@ using destroy_image_info = void(image_info*);
 using setup_process = int(process*, const process_callbacks*);
 using process_has_queues = int(process*, char** message);
 using destroy_process_info = void(process_info*);
-using of_process = int(process*);  ///< update, set up and next of communicators, set up of new processes
+using of_process = int(process*);  ///< the iterators of communicators and of new processes
 using get_communicator = int(process*, void* into);
 using get_comm_group = int(process*, int* into);
 using setup_operation_iterator = int(process*, int queue);

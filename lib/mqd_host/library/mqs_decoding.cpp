@@ -20,7 +20,7 @@ tl::unexpected<error> nonsense(std::string sentence) {
   return fail(error_code::bad_format, std::move(sentence));
 }
 
-/// Ranks and tags are ints of the target, and libraries hand them over in a word, some without their sign.
+/// Ranks and tags are ints of the target. Libraries pass them in a word, and some lose the sign.
 std::optional<std::int64_t> int_of_target(std::optional<abi::word> value) {
   using limits32 = std::numeric_limits<std::int32_t>;
   if (!value || *value < limits32::min() || *value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
@@ -28,16 +28,16 @@ std::optional<std::int64_t> int_of_target(std::optional<abi::word> value) {
   return *value;
 }
 
-/// The rank that has this number of the job in the group.
+/// The rank in the group of the process with this number in the job.
 std::optional<std::int64_t> rank_in(const group_members& group, std::int64_t global) {
   const auto at = std::find(group.begin(), group.end(), global);
   if (at == group.end()) return std::nullopt;
   return at - group.begin();
 }
 
-/// Both numbers of a peer from the library's. The group's word counts more than the library's global rank: that of Open
-/// MPI's sends is the local one, and MPICH's is always -1. In an intercommunicator the peer is in the other group: a
-/// rank past the group that is known has no number in the job then.
+/// Both numbers of a peer. The group overrides the library's global rank: for sends, Open MPI's library gives the local
+/// rank there, and MPICH's always gives -1. In an intercommunicator the peer is in the other group, so a rank beyond
+/// the known group has no number in the job.
 peer make_peer(std::optional<std::int64_t> local, std::optional<std::int64_t> global, const queue_communicator& of) {
   peer p;
   const bool is_number = global && *global >= 0 && *global <= std::numeric_limits<std::int32_t>::max();
@@ -52,7 +52,7 @@ peer make_peer(std::optional<std::int64_t> local, std::optional<std::int64_t> gl
   return p;
 }
 
-/// Whether a library's ranks mean "from anybody": -1, in the local number or, where that was left alone, the global
+/// Whether a library's ranks mean MPI_ANY_SOURCE: -1 as the local rank or, if that was left untouched, as the global
 /// one.
 bool is_any_source(std::optional<std::int64_t> local, std::optional<std::int64_t> global) {
   if (local) return *local == -1 && (!global || *global < 0);
@@ -63,7 +63,7 @@ std::vector<std::string> extra_lines(const filled_area& from, std::size_t offset
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < abi::extra_lines; ++i) {
     const auto line = from.text(offset + i * abi::extra_line_bytes, abi::extra_line_bytes);
-    if (line.empty()) break;  // what follows was mostly never written
+    if (line.empty()) break;  // lines after an empty one were usually never written
     lines.push_back(printable(line, abi::extra_line_bytes));
   }
   return lines;
@@ -75,11 +75,11 @@ result<queue_communicator> decode_communicator(const filled_area& from) {
   const auto id = from.number<abi::address>(offsetof(abi::communicator, unique_id));
   const auto rank = from.number<abi::word>(offsetof(abi::communicator, local_rank));
   const auto size = from.number<abi::word>(offsetof(abi::communicator, size));
-  if (!id || !rank || !size) return nonsense("the library says ok and does not describe the communicator");
+  if (!id || !rank || !size) return nonsense("the library returned ok, but does not describe the communicator");
   const auto sound_rank = int_of_target(rank);
   const auto sound_size = int_of_target(size);
   if (!sound_rank || !sound_size || *sound_size < 0) {
-    return nonsense(fmt::format("a communicator with rank {} of {} cannot be", *rank, *size));
+    return nonsense(fmt::format("the library describes a communicator with rank {} of {}", *rank, *size));
   }
   queue_communicator c;
   c.id = *id;
@@ -99,18 +99,18 @@ std::vector<std::int64_t> decode_group(const filled_area& from, std::size_t size
   return group;
 }
 
-// A library that has the field clears or copies its whole structure, or else puts `actual_length` where our first line
-// of text begins: eight bytes of a number that no text is, since its upper ones are zero.
+// A library with the extra member clears or copies its whole structure, or puts `actual_length` at the place of the
+// first line of text. Those eight bytes are then a number that no text equals, because its upper bytes are zero.
 bool is_longer_operation(const filled_area& from, queue_class which) {
   constexpr std::size_t end = sizeof(abi::operation);
   constexpr std::size_t text = offsetof(abi::operation, extra_text);
   constexpr std::size_t number_bytes = abi::longer_operation_by;
   if (!from.is_untouched(end, abi::longer_operation_by)) return true;
-  if (!from.is_untouched(end - 1, 1)) return false;  // written up to the end that we know, and no further
+  if (!from.is_untouched(end - 1, 1)) return false;  // the known structure must be written up to its end
   if (which != queue_class::sends && from.number<int>(offsetof(abi::operation, status)).value_or(0) == 0) return false;
   if (!from.is_all_touched(text, number_bytes)) return false;
   const auto number = from.number<std::uint64_t>(text).value_or(0);
-  // A line of text that was padded with zeros to its end looks the same in its first bytes.
+  // The first bytes of a line of text that is padded with zeros look the same.
   const bool padded = from.text(text + number_bytes, 1).empty() && from.is_all_touched(text, abi::extra_line_bytes) &&
                       !from.is_all_touched(text + abi::extra_line_bytes, number_bytes);
   return number >> 48U == 0 && !padded;
@@ -124,7 +124,7 @@ result<queue_operation> decode_operation(const filled_area& from, queue_class wh
   const auto local = word(offsetof(abi::operation, desired_local_rank));
   const auto tag = word(offsetof(abi::operation, desired_tag));
   const auto length = word(offsetof(abi::operation, desired_length));
-  if (!status || !local) return nonsense("the library says ok and does not describe the operation");
+  if (!status || !local) return nonsense("the library returned ok, but does not describe the operation");
   if (*status < 0 || *status > static_cast<int>(operation_status::complete)) {
     return nonsense(fmt::format("the library describes an operation with status {}", *status));
   }
@@ -132,7 +132,7 @@ result<queue_operation> decode_operation(const filled_area& from, queue_class wh
   const bool any_tag = is_receive && from.number<int>(offsetof(abi::operation, tag_wild)).value_or(0) != 0;
   const auto sound_local = int_of_target(local);
   const auto global = int_of_target(word(offsetof(abi::operation, desired_global_rank)));
-  // A length of -1 is how some say that they do not know it.
+  // Some libraries give a length of -1 if they do not know it.
   if (!sound_local || (!any_tag && tag && !int_of_target(tag)) || length.value_or(0) < -1) {
     return nonsense(fmt::format("the library describes an operation with rank {}, tag {} and length {}", *local,
                                 tag.value_or(0), length.value_or(0)));
@@ -146,7 +146,7 @@ result<queue_operation> decode_operation(const filled_area& from, queue_class wh
   op.system_buffer = from.number<int>(offsetof(abi::operation, system_buffer)).value_or(0) != 0;
   op.buffer = target_address{from.number<abi::address>(offsetof(abi::operation, buffer)).value_or(0)};
 
-  // On a receive that waits these are whatever stood there before.
+  // In a pending receive, these members have their values from before.
   if (which == queue_class::sends || op.status != operation_status::pending) {
     queue_operation::message m;
     m.from_or_to = make_peer(int_of_target(word(offsetof(abi::operation, actual_local_rank) + shift)),
@@ -161,7 +161,7 @@ result<queue_operation> decode_operation(const filled_area& from, queue_class wh
 
 result<new_process> decode_new_process(const filled_area& from) {
   const auto pid = from.number<long>(offsetof(abi::process_location, pid));
-  if (!pid || *pid <= 0) return nonsense("the library names a new process without a number");
+  if (!pid || *pid <= 0) return nonsense("the library names a new process without a pid");
   new_process p;
   p.pid = process_id{*pid};
   p.executable =

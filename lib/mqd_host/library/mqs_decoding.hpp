@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a library filled in, as values. Everything that real libraries get wrong in them is put right here.
+// Decodes what a library filled in. The known errors of real libraries are corrected here.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace mpiacq::mqd_host {
 
-/// A communicator, without group and queues. bad_format: the library said ok and filled in nothing, or nonsense.
+/// A communicator without its group and queues. bad_format: the library returned ok and wrote nothing, or nonsense.
 [[nodiscard]] result<queue_communicator> decode_communicator(const filled_area& from);
 
-/// The first `size` ranks of a group. What the library left alone cannot be placed: -1.
+/// The first `size` ranks of a group. A rank that the library left untouched is -1.
 [[nodiscard]] std::vector<std::int64_t> decode_group(const filled_area& from, std::size_t size);
 
-/// Whether the library's operations have a field more after `buffer` than the headers say.
+/// Whether the library's operations have one member more after `buffer` than the headers declare.
 [[nodiscard]] bool is_longer_operation(const filled_area& from, queue_class which);
 
-/// An operation of a queue of `of`, whose group gives ranks their other number. bad_format as above.
+/// An operation of a queue of `of`, whose group gives the peers their numbers in the job. bad_format as above.
 [[nodiscard]] result<queue_operation> decode_operation(const filled_area& from, queue_class which, bool longer,
                                                        const queue_communicator& of);
 
-/// A process that the library names as new.
+/// A new process that the library names.
 [[nodiscard]] result<new_process> decode_new_process(const filled_area& from);
 
 }  // namespace mpiacq::mqd_host

@@ -19,9 +19,9 @@ namespace mpiacq::mqd_host {
 /// bytes, and the address cannot end in the byte 1, because the object is aligned.
 class openmpi_completion {
  public:
-  /// The library asked for the offset of a member.
+  /// To be called when the library asks for the offset of a member.
   void asked_for(std::string_view type, std::string_view member);
-  /// Makes a single byte that is neither 0 nor 1 say "pending". Leaves all other fetches alone.
+  /// Changes a single byte that is neither 0 nor 1 to "pending". Leaves all other fetches unchanged.
   void correct(std::span<std::byte> fetched) const;
 
  private:

@@ -10,7 +10,7 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-/// Whether a character of more than one byte passes as it is: all but the control characters C1.
+/// Whether a character of more than one byte stays unchanged: all except the control characters C1.
 bool passes(const base::character& one) {
   constexpr char32_t end_of_c1 = 0xa0;
   return one.is_valid && one.code >= end_of_c1;

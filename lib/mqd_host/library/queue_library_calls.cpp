@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t longest_version = 256;
 constexpr std::size_t longest_loader_message = 1024;
 
-/// What libraries count lengths in: they do not say, but they say who they are.
+/// The unit in which each library counts lengths. A library does not state it, so its version string decides.
 struct unit_of_library {
   std::string_view version_begins;
   length_unit unit;
@@ -36,7 +36,7 @@ length_unit unit_of(std::string_view version) {
   return length_unit::unknown;
 }
 
-/// dlopen's own sentence, with the name that people know in it.
+/// The message of dlopen, with the path that the user knows.
 std::string loader_message(const std::string& load_path, const std::string& shown_path) {
   const char* said = ::dlerror();
   std::string text = said == nullptr ? "no reason given" : printable_c_string(said, longest_loader_message);
@@ -72,7 +72,7 @@ result<queue_library> queue_library::load(const std::string& load_path, const st
         error(error_code::bad_format, fmt::format("loading {}: {}", shown_path, loader_message(load_path, shown_path)))
             .on(shown_path));
   }
-  // Before anything of it is called: whoever can put another file in its place could have written it.
+  // Before any function of the library is called: a user who can replace the file could have written it.
   if (file >= 0 && !is_name_of(load_path, file)) {
     return fail(error(error_code::bad_format, shown_path + " was replaced while it was loaded").on(shown_path));
   }
@@ -95,7 +95,7 @@ result<void> queue_library::find_functions(void* handle, const std::string& show
     if (found != nullptr || facts.need == entry_need::optional) continue;
     error e = lacks(shown_path, facts.symbol);
     if (facts.entry == entry_point::dll_taddr_width) {
-      e.message += ", so it is of before March 2000, with addresses of another width";
+      e.message += "; it is older than March 2000 and has addresses of another width";
     }
     return fail(std::move(e));
   }

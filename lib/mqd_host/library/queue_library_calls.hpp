@@ -13,19 +13,20 @@ namespace mpiacq::mqd_host {
 /// Whether a path leads to this open file.
 [[nodiscard]] bool is_name_of(const std::string& path, int file);
 
-/// A queue library in this process. It is never unloaded (Message Queue Dumping 1.06, "Shutdown"), so this may be
+/// A queue library in this process. It is never unloaded (Message Queue Dumping 1.06, "Shutdown"), so the object can be
 /// copied.
 class queue_library {
  public:
-  /// Loads it and looks at its version. `load_path` is what dlopen is given, `shown_path` what people know it by. It
-  /// gets its basic callbacks here, once. `file`: the open file that it must be; -1: whatever stands there. Errors:
-  /// bad_format (cannot be loaded; lacks an entry point, which is named), unsupported (another version or width).
+  /// Loads the library, checks its version and gives it its basic callbacks once. `load_path` is the path for dlopen,
+  /// `shown_path` the path in messages. `file`: the open file that `load_path` must lead to; -1: any file. Errors:
+  /// bad_format (cannot be loaded, or lacks an entry point, which the message names), unsupported (another version or
+  /// width).
   [[nodiscard]] static result<queue_library> load(const std::string& load_path, const std::string& shown_path,
                                                   report_sink& sink, int file = -1);
 
   [[nodiscard]] const library_facts& facts() const { return facts_; }
   [[nodiscard]] bool has(entry_point entry) const { return functions_[static_cast<std::size_t>(entry)] != nullptr; }
-  /// The library's function, as `Function`, which is the caller's word for what it takes and gives.
+  /// The library's function as the type `Function`. The caller is responsible for the type.
   template <class Function>
   [[nodiscard]] Function* function(entry_point entry) const {
     return reinterpret_cast<Function*>(functions_[static_cast<std::size_t>(entry)]);

@@ -13,28 +13,28 @@
 
 namespace mpiacq::mqd_host {
 
-/// What is known of a library before it has seen a process.
+/// The facts about a library that do not depend on a process.
 struct library_facts {
   std::string version;  ///< mqs_version_string, made printable
   int compatibility = 0;
   length_unit unit = length_unit::unknown;
 };
 
-/// Takes what a library says as it says it: what was said stays said when the library then takes its process along.
+/// Receives a library's results as they come, so that they are kept if the library then crashes.
 class report_sink {
  public:
   virtual ~report_sink() = default;
 
-  /// The library's code is entered by this call, or `none`: it has come back. Cheap: it is told of every call.
+  /// This call enters the library's code; `none`: the library has returned. Called for every call, so it must be cheap.
   virtual void calling(entry_point /*entry*/) {}
 
   virtual void library(library_facts&& facts) = 0;
-  /// The process has queues: what fails from now on is a problem of the report, and no longer its end.
+  /// The process has queues. A later failure is a problem in the report, and no error.
   virtual void has_queues() = 0;
-  /// The next communicator; its queues are empty yet.
+  /// The next communicator, still with empty queues.
   virtual void communicator(queue_communicator&& c) = 0;
-  /// A queue of the last communicator. All its operations come before it ends; a queue that begins and does not end
-  /// was cut short.
+  /// A queue of the last communicator begins. All its operations follow before it ends. A queue that begins and does
+  /// not end is cut short.
   virtual void queue_begins(queue_class which) = 0;
   virtual void operation(queue_operation&& op) = 0;
   virtual void queue_ends(queue_class which, queue_knowledge known) = 0;
@@ -43,11 +43,11 @@ class report_sink {
   virtual void missing(missing_type&& m) = 0;
   virtual void note(std::string&& text) = 0;
   virtual void problem(error&& e) = 0;
-  /// Why nothing more is kept; empty as long as there is room.
+  /// Why nothing more is kept; empty while there is room.
   [[nodiscard]] virtual std::optional<error> full() const { return std::nullopt; }
 };
 
-/// Makes a report of it, and keeps no more than there is room for.
+/// Collects a report within a limit of memory.
 class report_builder final : public report_sink {
  public:
   explicit report_builder(std::string library_path, std::uint64_t room = most_report_bytes) : room_(room), left_(room) {
@@ -67,23 +67,23 @@ class report_builder final : public report_sink {
   void problem(error&& e) override;
   [[nodiscard]] std::optional<error> full() const override { return full_; }
 
-  /// The report, once; that it is full is its last problem. `how_it_ended` is what the session, or whoever watched its
-  /// process, says: an error before the process had queues is the answer, unless types were missing (what is missing is
-  /// the answer then, with the error as a problem); a later one is a problem.
+  /// Returns the report; to be called once. If the report is full, its last problem says so. `how_it_ended` is the
+  /// result of the session. An error before `has_queues` is the result, unless types were missing: the result is then
+  /// the missing types, with the error as a problem. A later error is a problem.
   [[nodiscard]] result<queue_report> finish(result<void> how_it_ended);
 
  private:
   enum class progress : std::uint8_t { not_begun, begun, ended };
   void close_queues();
-  /// Takes room for so many bytes; false where there is none, and from then on.
+  /// Reserves this many bytes. Returns false if too few are left, and in all later calls.
   [[nodiscard]] bool make_room(std::uint64_t bytes);
 
   queue_report report_;
-  std::uint64_t room_;  ///< for so many bytes
+  std::uint64_t room_;  ///< in bytes
   std::uint64_t left_;
   std::optional<error> full_;
   bool has_queues_ = false;
-  std::array<progress, 3> queues_{};  ///< of the last communicator
+  std::array<progress, 3> queues_{};  ///< the queues of the last communicator
   queue_class current_ = queue_class::sends;
 };
 

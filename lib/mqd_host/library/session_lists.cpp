@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The lists of one process: communicators, and of each the group and the three queues.
+// The lists of one process: its communicators, and the group and the three queues of each.
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@ std::string title(const queue_communicator& c) {
 }
 }  // namespace
 
-// The document declares the function void, the headers of Open MPI and MPICH declare it int. What a void function
-// leaves in the register is no code. Both libraries give a code only where an allocation was refused, which is a
-// problem of its own already. So a value never ends the list.
+// The document declares the function void; the headers of Open MPI and MPICH declare it int. The register of a void
+// function's result holds no code. Both libraries return an error only after a failed allocation, which is reported
+// separately. So no result ends the list.
 void session_run::update_communicators() {
   constexpr auto entry = entry_point::update_communicator_list;
   const int left = call<abi::of_process>(entry, process_handle());
@@ -37,7 +37,7 @@ void session_run::list_communicators() {
           {error_code::limit, fmt::format("the library lists more than {} communicators", limits_.communicators)});
     }
     if (!list_communicator()) return;
-    // Never again once the end was reached: libraries follow a null pointer there.
+    // Not called again after the end: libraries follow a null pointer there.
     last = entry_point::next_communicator;
     code = call<abi::of_process>(last, process_handle());
   }
@@ -68,7 +68,7 @@ bool session_run::list_communicator() {
 bool session_run::take_group(queue_communicator& c) {
   if (!library_.has(entry_point::get_comm_group) || c.size == 0 || is_over()) return true;
   if (c.size > static_cast<std::int64_t>(limits_.group_size)) {
-    callbacks_.problem({error_code::limit, fmt::format("the library gives {} {} ranks; the bound is {}", title(c),
+    callbacks_.problem({error_code::limit, fmt::format("the library gives {} {} ranks; the limit is {}", title(c),
                                                        c.size, limits_.group_size)});
     return true;
   }
@@ -132,7 +132,7 @@ queue_knowledge session_run::list_operations(queue_class which, const queue_comm
     if (code != abi::ok) return spoilt(failure(entry_point::next_operation, code), listed);
     longer_operations_ = longer_operations_ || is_longer_operation(operation_, which);
     auto op = decode_operation(operation_, which, longer_operations_, of);
-    // Without knowing where the library believes itself to be, the rest of the list is worth no more.
+    // After such an operation, the position of the library's iterator is unknown, and the rest of the list too.
     if (!op) return spoilt(std::move(op.error()), listed);
     ++operations_;
     sink_.operation(std::move(*op));

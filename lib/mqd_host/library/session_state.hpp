@@ -13,14 +13,14 @@
 
 namespace mpiacq::mqd_host {
 
-/// One session while it runs. The library is called through `call` alone.
+/// One running session. `call` is the only function that calls the library.
 class session_run {
  public:
   session_run(queue_library& library, process_answers& answers, const session_facts& facts, const queue_limits& limits,
               report_sink& sink);
 
-  /// Sets up the image and the process. False: the library says without a message that there are no queues to show. An
-  /// error: it fails, or says so with a message.
+  /// Sets up the image and the process. Returns false if the library reports without a message that there are no queues
+  /// to show. Fails if the library fails, or gives a message.
   [[nodiscard]] result<bool> set_up();
   void list_new_processes();
   void list_communicators();
@@ -43,11 +43,10 @@ class session_run {
   [[nodiscard]] bool list_queue(queue_class which, const queue_communicator& of);
   [[nodiscard]] queue_knowledge list_operations(queue_class which, const queue_communicator& of, bool& stop);
 
-  /// Whether nothing more may be asked: the process is gone, its time is up (which becomes a problem), or the report is
-  /// full.
+  /// Whether the session is over: the process cannot be read, its time has run out (which becomes a problem), or the
+  /// report is full.
   [[nodiscard]] bool is_over();
-  /// Whether the library wrote further than it should have: then its own memory may be anything, and it is asked no
-  /// more.
+  /// Whether the library wrote beyond the allowed length. Its memory may then be corrupt, and it is not called again.
   [[nodiscard]] bool wrote_beyond(const filled_area& area, std::size_t allowed, entry_point entry);
   [[nodiscard]] error failure(entry_point entry, int code);
 

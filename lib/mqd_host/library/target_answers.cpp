@@ -8,10 +8,10 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-/// Enough for a library that asks for types without end; real ones want some twenty.
+/// Bounds a library that asks for types without end; real ones ask for about twenty.
 constexpr std::size_t most_types = 100'000;
 
-/// That a process cannot be looked at any more is the end of a session; that one module or address cannot is not.
+/// Whether an error ends the session: the whole process is unreadable, and not only one module or address.
 bool is_the_end(const error& e) {
   return e.code == error_code::process_gone || e.code == error_code::permission;
 }
@@ -30,8 +30,8 @@ std::string upper(std::string_view name) {
   return out;
 }
 
-/// What a name of Fortran is called in the symbol table: by gfortran and nearly all others, by g77 where there is an
-/// underscore in it, by IBM's compilers, by Cray's, and as it stands.
+/// The symbols that compilers make from a Fortran name: gfortran and most others, g77 for a name with an underscore,
+/// IBM's compilers, Cray's, and the unchanged name.
 std::vector<std::string> symbols_of(std::string_view name, source_language language) {
   if (language == source_language::c) return {std::string(name)};
   return {lower(name) + "_", lower(name) + "__", lower(name), upper(name), std::string(name)};

@@ -12,10 +12,10 @@
 
 namespace mpiacq::mqd_host {
 
-/// Answers out of the process itself. Every look-up is made once; memory is read in pages, each once.
+/// Answers from the process itself. Each name is looked up once; each page of memory is read once.
 class target_answers final : public process_answers {
  public:
-  /// `subject`'s process and types must outlive this.
+  /// `subject`'s process and types must outlive this object.
   explicit target_answers(const queue_subject& subject);
 
   [[nodiscard]] const target_abi& abi() const override { return process_.abi; }
@@ -37,7 +37,7 @@ class target_answers final : public process_answers {
   std::map<std::pair<std::string, source_language>, address_or_none> functions_;
   std::map<std::string, address_or_none, std::less<>> symbols_;
   std::map<std::pair<std::string, source_language>, std::optional<type_number>> type_numbers_;
-  std::vector<structure_layout> layouts_;  ///< by type_number
+  std::vector<structure_layout> layouts_;  ///< indexed by type_number
 };
 
 }  // namespace mpiacq::mqd_host

@@ -25,7 +25,7 @@ constexpr sock_filter load(std::uint32_t offset) {
 constexpr sock_filter decide(std::uint32_t action) {
   return BPF_STMT(BPF_RET | BPF_K, action);
 }
-/// Jumps are counted from the next instruction.
+/// A jump's offset counts from the next instruction.
 constexpr sock_filter if_equal(std::uint32_t value, std::uint8_t then, std::uint8_t otherwise) {
   return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, then, otherwise);
 }
@@ -56,7 +56,7 @@ void filter_program::allow_without_bits(std::int32_t call, unsigned argument, st
 }
 
 void filter_program::allow_if_equal(std::int32_t call, unsigned argument, std::initializer_list<std::uint32_t> values) {
-  // Two instructions for each value, behind the load and before the last word.
+  // Two instructions for each value, between the load of the argument and the final return.
   program_.push_back(if_equal(static_cast<std::uint32_t>(call), 0, static_cast<std::uint8_t>(2 * values.size() + 2)));
   program_.push_back(load(argument_at(argument)));
   for (const std::uint32_t value : values) {

@@ -57,7 +57,7 @@ std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t lo
   if (!base::receive_all(socket, std::as_writable_bytes(std::span{&length, 1})) || length > longest) {
     return std::nullopt;
   }
-  // As it comes, not as its head says: room for a frame is not taken before the frame is there.
+  // Memory grows with the received bytes and not with the announced length, so that a false length costs nothing.
   std::vector<std::byte> bytes;
   while (bytes.size() < length) {
     const std::size_t have = bytes.size();

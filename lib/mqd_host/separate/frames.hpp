@@ -9,21 +9,21 @@
 
 namespace mpiacq::mqd_host {
 
-/// A message on a stream: its length, then itself. What a frame begins with is put in front of `bytes`.
+/// A message on a stream: the length in front of `bytes`.
 [[nodiscard]] std::vector<std::byte> as_frame(std::span<const std::byte> bytes);
 
-/// Frames out of the bytes of a stream as they come.
+/// Splits a stream of bytes into frames.
 class frame_splitter {
  public:
   explicit frame_splitter(std::uint32_t longest) : longest_(longest) {}
 
-  /// Where `wanted` more bytes may be put; `came` says how many did.
+  /// Memory for `wanted` more bytes. The caller then reports with `came` how many bytes it put there.
   [[nodiscard]] std::span<std::byte> room(std::size_t wanted);
   void came(std::size_t count) { end_ += count; }
 
-  /// The next whole frame, good until `room`; empty where it has not come yet, or where there is no way to go on.
+  /// The next whole frame, valid until `room`; empty if none is complete, or if the stream is broken.
   [[nodiscard]] std::optional<std::span<const std::byte>> next();
-  /// A frame longer than any that may be sent: what follows means nothing.
+  /// Whether a frame was longer than the limit; the rest of the stream then has no meaning.
   [[nodiscard]] bool broken() const { return broken_; }
 
  private:
@@ -34,8 +34,8 @@ class frame_splitter {
   bool broken_ = false;
 };
 
-/// For a side that has nothing else to do: the whole frame, waiting as long as it takes. False or empty where the other
-/// side has gone, or sends what is no frame.
+/// Sends or receives a whole frame, for a side that has nothing else to do. Blocks. False or empty if the other side
+/// closed the socket, or sent no frame.
 [[nodiscard]] bool send_frame(int socket, std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest);
 

@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The process that a queue library runs in (see separate_host.hpp), started with its socket, the shared memory and the
-// library's file open at fixed numbers:
+// The process that runs a queue library (see separate_host.hpp). It inherits its socket, the shared memory and the
+// library's file at fixed descriptors:
 //
-//   mqd-host for PID [UID GID]      PID: the tool's. UID GID: whom to become
+//   mqd-host for PID [UID GID]      PID: the tool's. UID GID: the user to become
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -30,7 +30,8 @@ using namespace mpiacq::mqd_host;
 
 namespace {
 
-/// The report, and the end of what a library may do: its constructors may still need files, its functions may not.
+/// The report of a confined library. It closes the sandbox once the library is loaded: constructors may still need
+/// files, functions may not.
 class confining_report final : public shared_report {
  public:
   confining_report(const tool_link& tool, shared_area& area) : shared_report(tool, area) {}
@@ -44,20 +45,20 @@ class confining_report final : public shared_report {
 };
 
 bool stand_alone(pid_t tool) {
-  // Not before it has become its user: the kernel forgets the wish then.
+  // Only after the change of the user: the kernel clears the signal on that change.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || ::getppid() != tool) return false;
   if (::syscall(SYS_close_range, first_free_descriptor, ~0U, 0) != 0) {
     for (int fd = first_free_descriptor; fd < 65536; ++fd) ::close(fd);
   }
   for (int fd = socket_descriptor; fd < first_free_descriptor; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::setsid();
-  // What was printed before a crash is to be seen: line by line, not when the process ends.
+  // Output is written line by line, so that a crash does not lose what was printed before.
   ::setvbuf(stdout, nullptr, _IOLBF, 0);
   return ::clearenv() == 0 && ::chdir("/") == 0;
 }
 
-/// The name that the file has now, all links followed: what a library looks for beside itself ($ORIGIN) is there. Its
-/// descriptor, which leads to no neighbours, where the name is another file's by now or this user may not go there.
+/// The real path of the file, with all links followed, so that the library finds its neighbours ($ORIGIN). The
+/// descriptor's path, which has no neighbours, if the name leads to another file by now or this user cannot reach it.
 std::string load_path_of(int file) {
   std::string by_number = fmt::format("/proc/self/fd/{}", file);
   std::array<char, 4096> name{};
@@ -68,8 +69,9 @@ std::string load_path_of(int file) {
 
 result<void> run(const begin_message& begin, const tool_link& tool, shared_area& area) {
   if (begin.version != MPIACQ_VERSION) {
-    return fail(error_code::unsupported,
-                fmt::format("the process of a queue library is of version {}, and the tool is not", MPIACQ_VERSION));
+    return fail(
+        error_code::unsupported,
+        fmt::format("the process of a queue library has version {}, and the tool has another one", MPIACQ_VERSION));
   }
   confining_report report(tool, area);
   const std::string path = load_path_of(library_descriptor);
@@ -89,7 +91,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   const bool other_user = argc == 5;
   const long tool_process = (argc == 3 || other_user) && std::string_view{argv[1]} == "for" ? std::atol(argv[2]) : 0;
   if (tool_process <= 0 || ::fcntl(socket_descriptor, F_GETFD) < 0) {
-    std::fputs("This program is started by the mpiacq library, which runs message-queue libraries in it.\n", stderr);
+    std::fputs("The mpiacq library starts this program to run message-queue libraries in it.\n", stderr);
     return 2;
   }
   if (other_user) {
@@ -106,7 +108,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   auto outcome = run(*begin, tool, **area);
   std::fflush(nullptr);
   tool.tell(end_message{std::move(outcome)});
-  // The tool ends this process when it has taken everything: the library's destructors are not wanted.
+  // The tool kills this process when it has taken everything, so that the library's destructors do not run.
   static_cast<void>(receive_frame(socket_descriptor, longest_answer));
   ::_exit(0);
 }

@@ -1,10 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the tool and the process of a queue library (lib/mqd_host/separate/mqd_host_main.cpp) say to each other. The
-// tool begins; from then on it only answers, each request with one answer of the type that the request names, until the
-// end. What the library says of its process goes the other way (shared_area::report), as records.
+// The messages between the tool and the process of a queue library (lib/mqd_host/separate/mqd_host_main.cpp). The tool
+// sends the first message. From then on it sends one answer to each request, of the type that the request names, until
+// the end. The library's report goes the other way as records (shared_area::report).
 //
-// Either side takes the other for hostile: the tool because foreign code runs over there, the process because nothing
-// is gained by trusting.
+// Each side takes the other for hostile: the tool, because foreign code runs in the process, and the process, because
+// trust would gain nothing.
 #pragma once
 
 #include <cstdint>
@@ -27,29 +27,29 @@ namespace mpiacq::mqd_host {
 using base::decode;
 using base::encode;
 
-/// The numbers at which the process finds what it is given. Its output is 1 and 2, its input is empty.
+/// The descriptors that the process inherits. Its output is 1 and 2; its input is empty.
 inline constexpr int socket_descriptor = 3;
 inline constexpr int memory_descriptor = 4;
 inline constexpr int library_descriptor = 5;
 inline constexpr int first_free_descriptor = 6;
 
-/// Frames are no longer than that: what the tool answers (a type with all its fields), and what it is asked.
+/// The largest frame in bytes, in both directions: an answer may be a type with all its fields.
 inline constexpr std::uint32_t longest_answer = 16U << 20U;
 inline constexpr std::uint32_t longest_request = 1U << 16U;
-/// And records, which must leave room for others.
+/// The largest record in bytes; the shared area has room for several.
 inline constexpr std::uint32_t longest_record = 1U << 15U;
-/// Of a symbol, type or field that a library asks for: as long as a C++ or Fortran compiler makes one, while a library
-/// may pass anything.
+/// The longest name of a symbol, type or field in bytes. C++ and Fortran compilers make no longer ones, but a library
+/// may pass any text.
 inline constexpr std::size_t longest_asked_name = 4096;
-/// Of a text that a library says.
+/// The longest text of a library in bytes.
 inline constexpr std::size_t longest_text = 8192;
-/// Of a longer group the ranks come in several records.
+/// The ranks per record: those of a larger group come in several records.
 inline constexpr std::size_t group_ranks_a_record = 2048;
 
-/// The tool's first words. Both sides are of one build: there is no other version that could be spoken.
+/// The tool's first message. Both sides come from one build, so the protocol has no versions.
 struct begin_message {
   std::string version;
-  std::string library;  ///< its path, for people: it is loaded from library_descriptor
+  std::string library;  ///< its path for messages; it is loaded from library_descriptor
   target_abi abi;
   session_facts facts;
   queue_limits limits;
@@ -74,18 +74,17 @@ struct type_request {
   source_language language = source_language::c;
   std::string name;
 };
-/// The answer says how many bytes stand in shared_area::window now: fewer than asked for, where the next one cannot be
-/// read.
+/// The answer says how many bytes shared_area::window holds now: fewer than requested if the next byte cannot be read.
 struct memory_request {
   using answer = std::uint32_t;
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;
 };
-/// shared_area::report is full. It is empty when the answer comes.
+/// shared_area::report is full. The tool empties it before it answers.
 struct report_request {
   using answer = bool;
 };
-/// The last words, which are not answered.
+/// The last message, which has no answer.
 struct end_message {
   result<void> outcome;
 };
@@ -97,7 +96,7 @@ struct communicator_record {
   std::string name;
   std::int64_t local_rank = 0;
   std::int64_t size = 0;
-  std::optional<std::uint64_t> group_size;  ///< the ranks themselves follow
+  std::optional<std::uint64_t> group_size;  ///< the ranks follow in records of their own
 };
 struct group_record {
   std::vector<std::int64_t> ranks;

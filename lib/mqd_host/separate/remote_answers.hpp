@@ -12,7 +12,7 @@
 
 namespace mpiacq::mqd_host {
 
-/// What a library's callbacks are answered from in the separate process: the tool, which is asked for everything once.
+/// Answers callbacks in the separate process by asking the tool, once for each name and type.
 class remote_answers final : public process_answers {
  public:
   remote_answers(const tool_link& tool, shared_area& area, const target_abi& abi)
@@ -40,7 +40,7 @@ class remote_answers final : public process_answers {
   target_abi abi_;
   std::map<std::tuple<bool, source_language, std::string>, std::optional<std::uint64_t>> symbols_;
   std::map<std::tuple<source_language, std::string>, std::optional<type_number>> type_numbers_;
-  std::vector<known_type> types_;  ///< by number
+  std::vector<known_type> types_;  ///< indexed by type_number
 };
 
 }  // namespace mpiacq::mqd_host

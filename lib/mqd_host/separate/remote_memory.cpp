@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t window_pages = shared_area::window_bytes / read_page_size;
 constexpr std::uint64_t first_ahead = 4;
-constexpr std::size_t most_pages = 1U << 14U;  // 64 MiB: then all are dropped, and come again where they are wanted
+constexpr std::size_t most_pages = 1U << 14U;  // 64 MiB; beyond that, all pages are dropped
 
 }  // namespace
 
@@ -66,7 +66,7 @@ result<void> remote_memory::fetch(std::uint64_t address) {
       here.bytes = std::make_unique_for_overwrite<std::byte[]>(read_page_size);
       std::memcpy(here.bytes.get(), area_.window.data() + i * read_page_size, here.got);
     }
-    // Of those behind the first that cannot be read whole nothing is known.
+    // After the first page that is not whole, the answer says nothing about the next ones.
     if (here.got < read_page_size) break;
   }
   expected_ = address + count * read_page_size;

@@ -12,19 +12,19 @@
 
 namespace mpiacq::mqd_host {
 
-/// The target's memory as the separate process has it: each page comes over once, with some that follow it, because
-/// lists lie in memory as they were allocated.
+/// The target's memory in the separate process. Each page is requested once, together with some following ones, because
+/// lists mostly lie in memory in the order of their allocation.
 class remote_memory {
  public:
   remote_memory(const tool_link& tool, shared_area& area) : tool_(tool), area_(area) {}
 
-  /// All of it, or false.
+  /// Reads all bytes, or returns false.
   [[nodiscard]] result<bool> read(std::uint64_t address, std::span<std::byte> into);
 
  private:
   struct page {
-    std::unique_ptr<std::byte[]> bytes;  ///< null where none of it can be read
-    std::size_t got = 0;                 ///< so many from its beginning can; a core file may end within a page
+    std::unique_ptr<std::byte[]> bytes;  ///< null if nothing of the page can be read
+    std::size_t got = 0;                 ///< the readable bytes from its beginning; a core file may end within a page
   };
 
   [[nodiscard]] result<const page*> page_at(std::uint64_t address);
@@ -35,11 +35,11 @@ class remote_memory {
 
   const tool_link& tool_;
   shared_area& area_;
-  std::unordered_map<std::uint64_t, page> pages_;  ///< by address; what is here stays in its place
-  std::uint64_t last_address_ = no_page;           ///< of `last_`
+  std::unordered_map<std::uint64_t, page> pages_;  ///< by address; a page's bytes never move
+  std::uint64_t last_address_ = no_page;           ///< the address of `last_`
   const page* last_ = nullptr;
-  std::uint64_t expected_ = no_page;  ///< the page after those that came last: who asks for it walks along
-  std::uint64_t ahead_ = 1;           ///< pages
+  std::uint64_t expected_ = no_page;  ///< the page after the last answer: a request for it shows a sequential walk
+  std::uint64_t ahead_ = 1;           ///< the number of pages in the next request
 };
 
 }  // namespace mpiacq::mqd_host

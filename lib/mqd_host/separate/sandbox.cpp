@@ -22,8 +22,8 @@ namespace mpiacq::mqd_host {
 
 namespace {
 
-/// Reading what is open already, memory, clocks, waiting, ends, and what the C library looks up for itself. Whatever
-/// stands here can neither name another process nor change anything outside of this one.
+/// Reading from open files, memory, clocks, waiting, exits, and the C library's own look-ups. No call in this list can
+/// name another process, or change anything outside of this one.
 constexpr std::array always_allowed{
     SYS_read,
     SYS_pread64,
@@ -78,10 +78,11 @@ constexpr std::array always_allowed{
     SYS_exit_group,
     SYS_membarrier,
 };
-/// By path: for the loader. Refused with EACCES when the sandbox is closed, as the C library may ask in passing.
+/// Calls with a path, for the loader. The closed sandbox refuses them with EACCES, because the C library may make them
+/// in passing.
 constexpr std::array looks_at_files{SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_readlinkat};
 
-/// What a library might want to do that it must not: so that a person can be told by name.
+/// Names of calls that a library might try and must not make, for messages.
 constexpr std::array<system_call, 32> refused_names{{
     {SYS_openat, "openat"},
     {SYS_openat2, "openat2"},
@@ -117,14 +118,14 @@ constexpr std::array<system_call, 32> refused_names{{
     {SYS_fcntl, "fcntl"},
 }};
 
-/// O_ACCMODE, and all that makes or changes a file. A descriptor that is only a path is of no use either.
+/// O_ACCMODE, and the flags that make or change a file. O_PATH is not among them: such a descriptor can change nothing.
 constexpr std::uint32_t writing_flags = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr std::uint32_t executable = 4;  // PROT_EXEC
 
 std::atomic<std::int32_t>* refused_call = nullptr;
 
-/// The kernel stopped the call before it began. It is written down, and the process ends as the kernel would have ended
-/// it: whoever waits for it sees SIGSYS.
+/// The kernel stopped the call before it began. The handler stores the number and ends the process as the kernel would
+/// have done: its wait status is SIGSYS.
 void on_refusal(int signal, siginfo_t* what, void* /*context*/) {
   if (refused_call != nullptr) refused_call->store(what->si_syscall);
   struct sigaction fatal {};
@@ -153,12 +154,12 @@ std::vector<sock_filter> loading_filter() {
   if (this_arch.open) filter.allow_without_bits(*this_arch.open, 1, writing_flags);
   filter.allow(SYS_mmap);
   filter.allow(SYS_mprotect);
-  filter.allow(SYS_seccomp);  // for close_sandbox: what a filter adds can only take away
-  // abort() is a signal to oneself.
+  filter.allow(SYS_seccomp);  // for close_sandbox: a further filter can only restrict more
+  // abort() sends a signal to the own process.
   filter.allow_if_equal(SYS_kill, 0, {self});
   filter.allow_if_equal(SYS_tgkill, 0, {self});
   filter.allow_if_equal(SYS_fcntl, 1, {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC});
-  // What the C library asks in passing and can do without.
+  // The C library makes these calls in passing and can do without them.
   filter.refuse(SYS_ioctl, ENOTTY);
   filter.refuse(SYS_prlimit64, EPERM);
   return std::move(filter).finish(filter_program::trap);
@@ -186,7 +187,7 @@ std::uint64_t address_space_in_use() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-constexpr std::uint64_t room_of_our_own = 512U << 20U;  // pages of the target, what a library maps, stacks
+constexpr std::uint64_t own_address_space = 512U << 20U;  // pages of the target, what a library maps, stacks
 
 void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
   rlimit now{};
@@ -197,21 +198,21 @@ void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
 }
 
 void set_limits(const queue_limits& limits) {
-  const std::uint64_t used = address_space_in_use() + room_of_our_own;
+  const std::uint64_t used = address_space_in_use() + own_address_space;
   limit(RLIMIT_AS, limits.allocated_bytes < UINT64_MAX - used ? used + limits.allocated_bytes : UINT64_MAX);
-  limit(RLIMIT_STACK, 16U << 20U);  // a recursion ends soon also where a shell has lifted this
+  limit(RLIMIT_STACK, 16U << 20U);  // an endless recursion ends soon even if the shell has no limit
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NPROC, 0);
   limit(RLIMIT_MEMLOCK, 0);
   limit(RLIMIT_MSGQUEUE, 0);
-  limit(RLIMIT_NOFILE, 32);  // a library and what it needs, one after the other
+  limit(RLIMIT_NOFILE, 32);  // the loader opens a library and its dependencies one after the other
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(limits.process_time).count();
-  // The tool's clock ends it sooner; this is for a tool that has been stopped.
+  // The tool's clock ends the process sooner. This limit is for the case that the tool itself was stopped.
   limit(RLIMIT_CPU, static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) + 1);
 }
 
-/// Also root loses what makes it root, but for owning root's files.
+/// Drops all capabilities. Root keeps only the access to files that root owns.
 void drop_capabilities() {
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
@@ -227,7 +228,7 @@ int become(uid_t user, gid_t group) {
   if (::setgroups(0, nullptr) != 0 || ::setresgid(group, group, group) != 0 || ::setresuid(user, user, user) != 0) {
     return errno;
   }
-  return user != 0 && ::setuid(0) == 0 ? EPERM : 0;  // it must not be able to go back
+  return user != 0 && ::setuid(0) == 0 ? EPERM : 0;  // the process must not be able to return to root
 }
 
 std::vector<std::string> enter_sandbox(const queue_limits& limits, std::atomic<std::int32_t>& refused) {
@@ -241,7 +242,7 @@ std::vector<std::string> enter_sandbox(const queue_limits& limits, std::atomic<s
   }
   if (const int outcome = install_filter(loading_filter()); outcome != 0) {
     lacking.push_back(
-        error{error_code::unsupported, "this kernel takes no filter of system calls: the library ran without one"}
+        error{error_code::unsupported, "this kernel accepts no filter of system calls: the library ran without one"}
             .with_errno(outcome)
             .message);
   }
@@ -249,7 +250,7 @@ std::vector<std::string> enter_sandbox(const queue_limits& limits, std::atomic<s
 }
 
 void close_sandbox() {
-  // Where the first one could not be had, neither can this.
+  // If the kernel refused the first filter, it refuses this one too.
   static_cast<void>(install_filter(running_filter()));
 }
 

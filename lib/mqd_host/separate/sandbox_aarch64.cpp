@@ -5,7 +5,7 @@
 
 namespace mpiacq::mqd_host {
 
-// The newer calls alone, which all processors have.
+// This architecture has only the newer calls, which all architectures have.
 const sandbox_arch this_arch{AUDIT_ARCH_AARCH64, {}, {}, std::nullopt, {}};
 
 }  // namespace mpiacq::mqd_host

@@ -12,7 +12,8 @@ namespace mpiacq::mqd_host {
 namespace {
 
 error no_memory(int errno_value) {
-  return error{error_code::system, "no memory to share with the process of a queue library"}.with_errno(errno_value);
+  return error{error_code::system, "cannot make the memory shared with the process of a queue library"}.with_errno(
+      errno_value);
 }
 
 }  // namespace

@@ -12,20 +12,20 @@
 
 namespace mpiacq::mqd_host {
 
-/// Memory that the tool and the separate process both see. What the library says is put there, so that it is still
-/// there when the library has taken its process along; and pages of the target, so that they need no socket.
+/// Memory that the tool and the separate process share. The report is written there, so that it survives a crash of the
+/// library. Pages of the target are passed there, so that they need no socket.
 ///
-/// The library's process can write anything here at any time. The tool copies what it wants to know, once, and then
-/// judges the copy.
+/// The library's process can write anything here at any time. The tool copies what it needs once, and then checks the
+/// copy.
 struct shared_area {
   static constexpr std::size_t window_bytes = 16 * read_page_size;
   static constexpr std::size_t report_bytes = std::size_t{1} << 18U;
 
   std::atomic<std::uint64_t> calls;        ///< changes whenever the library's code is entered or left
-  std::atomic<std::uint8_t> entry;         ///< an entry_point: what it was entered by
-  std::atomic<std::uint8_t> confined;      ///< the sandbox is closed: foreign code may run from now on
+  std::atomic<std::uint8_t> entry;         ///< the entry_point that runs
+  std::atomic<std::uint8_t> confined;      ///< whether the sandbox is closed; foreign code may run from then on
   std::atomic<std::int32_t> refused_call;  ///< the system call that the sandbox ended the process for; -1: none
-  std::atomic<std::uint32_t> said;         ///< so many bytes of `report` are whole records
+  std::atomic<std::uint32_t> said;         ///< the number of bytes of whole records in `report`
   alignas(read_page_size) std::array<std::byte, window_bytes> window;
   alignas(read_page_size) std::array<std::byte, report_bytes> report;
 };
@@ -34,9 +34,9 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 /// The area, mapped.
 class shared_memory {
  public:
-  /// A new one, all zero, of a size that nobody can change any more: a page that is taken away would be a SIGBUS here.
+  /// New memory, all zero. Its size is sealed: if the other process could shrink it, an access here would be a SIGBUS.
   [[nodiscard]] static result<shared_memory> create();
-  /// The one behind a descriptor, which is closed.
+  /// Maps the memory behind a descriptor, and closes the descriptor.
   [[nodiscard]] static result<shared_memory> adopt(base::unique_fd file);
   shared_memory(shared_memory&& other) noexcept;
   shared_memory& operator=(shared_memory&&) = delete;
@@ -46,7 +46,7 @@ class shared_memory {
 
   [[nodiscard]] shared_area& operator*() const { return *area_; }
   [[nodiscard]] shared_area* operator->() const { return area_; }
-  /// Of `create`: what the other process is given.
+  /// The descriptor of the memory from `create`, for the other process.
   [[nodiscard]] int descriptor() const { return file_.get(); }
 
  private:

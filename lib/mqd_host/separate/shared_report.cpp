@@ -17,7 +17,7 @@ void shorten(std::string& text) {
 }  // namespace
 
 void shared_report::calling(entry_point entry) {
-  // No other order is wanted than that a reader sees a change of `calls` some time: the clock that it feeds is coarse.
+  // Relaxed order is enough: the tool's clock only needs to see a change of `calls` some time later.
   area_.entry.store(static_cast<std::uint8_t>(entry), std::memory_order_relaxed);
   area_.calls.fetch_add(1, std::memory_order_relaxed);
 }
@@ -48,7 +48,7 @@ void shared_report::problem(error&& e) {
 void shared_report::put(record&& what) {
   const auto bytes = encode(what);
   const auto length = static_cast<std::uint32_t>(bytes.size());
-  if (length > longest_record) return;  // nothing that is made here is: texts are bounded
+  if (length > longest_record) return;  // cannot happen, because texts are bounded
   std::uint32_t said = area_.said.load(std::memory_order_relaxed);
   if (said > shared_area::report_bytes - sizeof length - length) {
     if (!tool_.ask(report_request{})) return;

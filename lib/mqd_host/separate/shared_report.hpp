@@ -8,7 +8,7 @@
 
 namespace mpiacq::mqd_host {
 
-/// Puts what a library says where the tool finds it, whatever becomes of this process.
+/// Writes a library's results into the shared memory, where they survive this process.
 class shared_report : public report_sink {
  public:
   shared_report(const tool_link& tool, shared_area& area) : tool_(tool), area_(area) {}
