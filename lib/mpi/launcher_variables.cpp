@@ -12,7 +12,7 @@ namespace mpiacq {
 
 namespace {
 
-/// The variables of one launcher; an empty name: the launcher has no such variable.
+/// The variables of one launcher. An empty name means that the launcher has no such variable.
 struct names {
   std::string_view rank;
   std::string_view world_size;
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 6> addresses = {"PMIX_SERVER_URI4",      
                                                        "OMPI_MCA_orte_hnp_uri", "SLURM_LAUNCH_NODE_IPADDR"};
 constexpr std::array<std::string_view, 5> prefixes = {"OMPI_", "PMIX_", "PMI_", "SLURM", "MPI_LOCALRANKID"};
 
-/// The variables of an environment that launchers may have set, by name; the first of each name counts (getenv(3)).
+/// The launchers' variables of an environment, by name. The first variable of each name counts (getenv(3)).
 class found_variables {
  public:
   explicit found_variables(std::string_view environment) {
@@ -56,7 +56,7 @@ class found_variables {
     const bool is_number = problem == std::errc{} && end == value.data() + value.size() && number >= 0;
     return is_number ? std::optional{number} : std::nullopt;
   }
-  /// Slurm's numbers have 32 bits. They become words of a command line, so anything else is left out.
+  /// Slurm's numbers have 32 bits. They become arguments of a command, so any other text is dropped.
   [[nodiscard]] std::string slurm_number(std::string_view name) const {
     constexpr std::size_t most_digits = 10;
     const std::string_view value = text(name).value_or("");

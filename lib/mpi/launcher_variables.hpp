@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What launchers put into the environment of the processes that they start.
+// The variables that launchers put into the environment of the processes that they start.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct rank_variable {
   friend bool operator==(const rank_variable&, const rank_variable&) = default;
 };
 
-/// The launchers' variables of one environment. A process writes its own environment: nothing here is trusted, and
-/// every text is as it was found.
+/// The launchers' variables of one environment. A process can change its own environment, so nothing here is trusted.
+/// Every text is unchanged.
 struct launcher_variables {
   /// Open MPI's statement first, then PMIx's, PMI's (MPICH, Intel MPI), Slurm's. An inner launcher's process inherits
   /// the variables of the outer one: a batch script's own SLURM_PROCID, for example.

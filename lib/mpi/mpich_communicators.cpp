@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t intercommunicator = 1;  ///< MPIR_COMM_KIND__INTERCOMM
 
-/// Of MPIR_Comm, which was MPID_Comm before MPICH 3.3.
+/// The layout of MPIR_Comm, which was MPID_Comm before MPICH 3.3.
 result<std::optional<structure_layout>> communicator_type(type_source& types) {
   auto found = types.type_named("MPIR_Comm", source_language::c);
   if (!found || *found) return found;

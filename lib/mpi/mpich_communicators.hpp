@@ -7,10 +7,10 @@
 
 namespace mpiacq {
 
-/// What MPICH's queue library leaves out of a report. It gives for a communicator's id where that stands in the
-/// process, which is elsewhere in each: its context id, by which MPICH itself knows it in all its members, takes that
-/// place. And whether it is an intercommunicator. Where the process has another MPI, or memory does not bear it out,
-/// the report stays as it was.
+/// Adds to a report what MPICH's queue library leaves out. As a communicator's id the library gives its address, which
+/// differs between processes. This function replaces the id with the context id, which is the same in all members, and
+/// sets whether it is an intercommunicator. The report stays as it was if the process has another MPI, or if the
+/// process's memory does not confirm the report.
 void look_at_mpich_communicators(target& process, type_source& types, queue_report& report);
 
 }  // namespace mpiacq

@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint64_t inter_flag = 1;  ///< OMPI_COMM_INTER
 constexpr std::uint64_t most_communicators = 100'000;
 constexpr std::uint64_t most_processes = 1U << 20U;
-constexpr std::uint64_t name_bytes = 8;  ///< opal_process_name_t: the job's number, the process's in it
+constexpr std::uint64_t name_bytes =
+    8;  ///< opal_process_name_t: the job's number, and the number of the process in the job
 
 /// A field that is no larger than an integer.
 struct field {
@@ -36,7 +37,7 @@ struct layouts {
 class type_reader {
  public:
   explicit type_reader(type_source& types) : types_(types) {}
-  /// False where the type is not known.
+  /// Returns false if the type is not known.
   [[nodiscard]] bool open(std::string_view type) {
     auto found = types_.type_named(type, source_language::c);
     known_ = found && *found;
@@ -48,7 +49,7 @@ class type_reader {
     if (member == nullptr || member->size == 0 || member->size > largest) return std::nullopt;
     return field{member->offset, member->size};
   }
-  /// Whether it is there.
+  /// Whether the type has the field.
   [[nodiscard]] bool take(std::string_view name, field& into) const {
     const auto found = find(name);
     if (found) into = *found;
@@ -61,7 +62,7 @@ class type_reader {
   bool known_ = false;
 };
 
-/// Open MPI 5 calls the number that the library gives as id c_index, and has another c_contextid.
+/// In Open MPI 5, c_index is the number that the library gives as id, and c_contextid is another number.
 std::optional<layouts> find_layouts(type_source& types) {
   layouts all;
   type_reader type(types);
@@ -120,7 +121,7 @@ class openmpi_reader {
     const auto value = integer(base, f);
     return value && *value != 0 ? std::optional{target_address{*value}} : std::nullopt;
   }
-  /// None where not all can be read.
+  /// Empty if not all words can be read.
   [[nodiscard]] std::vector<std::uint64_t> words(target_address from, std::uint64_t count) {
     const std::size_t width = process_.abi.pointer_size;
     std::vector<std::byte> bytes(static_cast<std::size_t>(count) * width);
@@ -133,13 +134,13 @@ class openmpi_reader {
     return all;
   }
 
-  /// It is the one that the library has described only if its rank in it agrees.
+  /// The communicator is the one that the library described only if the ranks agree.
   void look_at(target_address communicator, queue_communicator& told, std::uint64_t world) {
     const auto rank = integer(communicator, where_.rank);
     const auto flags = integer(communicator, where_.flags);
     if (!rank || !flags || *rank != static_cast<std::uint64_t>(told.local_rank)) return;
     if ((*flags & inter_flag) == 0) {
-      // An operation for a rank past its group shows another thing: then nothing of it can be believed.
+      // An operation with a rank beyond the group contradicts this, and then nothing here is reliable.
       if (!told.is_inter) told.is_inter = false;
       return;
     }
@@ -176,11 +177,11 @@ class openmpi_reader {
     }
   }
 
-  /// What stands for each process of a group, the same in all groups.
+  /// The entry of each process of a group. Equal processes have equal entries in all groups.
   [[nodiscard]] std::optional<std::vector<std::uint64_t>> members_of(target_address group) {
     const auto count = integer(group, where_.group_size);
     const auto processes = pointer(group, where_.group_processes);
-    // Groups that are kept sparse have no list.
+    // Sparse groups have no list.
     if (!count || *count == 0 || *count > most_processes || !processes) return std::nullopt;
     auto all = words(*processes, *count);
     if (all.empty()) return std::nullopt;
@@ -188,9 +189,9 @@ class openmpi_reader {
     return all;
   }
 
-  /// A process that nobody has talked to yet stands there by its name, one bit up; any other by its address. So that
-  /// both are the same in all groups, both become the name. (proc.h: bit 0 is set, then 15 bits of the job's lower
-  /// half, 16 of its upper half, 32 of the number in it.)
+  /// A process that this one has not talked to yet is stored by its name, shifted by one bit. Any other process is
+  /// stored by its address. Both forms become the name, so that entries of different groups compare equal. (proc.h: bit
+  /// 0 is set, then 15 bits of the job's lower half, 16 of its upper half, 32 of the number in the job.)
   void put_names(std::vector<std::uint64_t>& all) {
     if (!where_.process_name || where_.process_name->size != name_bytes || process_.abi.pointer_size != name_bytes) {
       return;
@@ -216,8 +217,8 @@ class openmpi_reader {
 
   target& process_;
   const layouts& where_;
-  std::uint64_t bytes_left_ = 0;                             ///< that the report may hold besides
-  bool left_out_ = false;                                    ///< a remote group that had no room
+  std::uint64_t bytes_left_ = 0;                             ///< the size by which the report may still grow
+  bool left_out_ = false;                                    ///< whether a remote group was left out for lack of room
   std::unordered_map<std::uint64_t, std::int64_t> by_name_;  ///< ranks in the world
 };
 

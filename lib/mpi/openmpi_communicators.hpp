@@ -7,9 +7,9 @@
 
 namespace mpiacq {
 
-/// What Open MPI's queue library leaves out of a report: which communicators are intercommunicators, and who is on
-/// their other side. It is read out of the structures that the library itself reads. Where the process has another MPI,
-/// a type is not known, or memory does not bear it out, the report stays as it was.
+/// Adds to a report what Open MPI's queue library leaves out: which communicators are intercommunicators, and their
+/// remote groups. The function reads the same structures as the library. The report stays as it was if the process has
+/// another MPI, if a type is not known, or if the process's memory does not confirm the report.
 void look_at_openmpi_communicators(target& process, type_source& types, queue_report& report);
 
 }  // namespace mpiacq

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which PML an Open MPI process uses, and what its queue library can see of that.
+// The PML that an Open MPI process uses, and which of its operations the queue library can see.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -16,11 +16,11 @@ namespace mpiacq {
 
 namespace {
 
-/// Open MPI's PMLs. Its queue library reads the requests that ob1 and its relatives keep in their free lists.
+/// Open MPI's PMLs. The queue library reads the requests that ob1 and related PMLs keep in their free lists.
 struct known_pml {
   std::string_view name;
-  std::string_view a_function;  ///< which stands in `mca_pml` while this one is in use
-  std::string_view not_seen;    ///< why its operations are not shown; empty: they are
+  std::string_view a_function;  ///< a function that `mca_pml` contains while this PML is in use
+  std::string_view not_seen;    ///< why its operations are not shown; empty: they are shown
 };
 constexpr std::string_view outside = "its operations are kept in a library outside of Open MPI";
 constexpr known_pml pmls[] = {
@@ -28,17 +28,17 @@ constexpr known_pml pmls[] = {
     {"bfo", "mca_pml_bfo_isend", {}},
     {"csum", "mca_pml_csum_isend", {}},
     {"dr", "mca_pml_dr_isend", {}},
-    {"cm", "mca_pml_cm_add_procs", "its requests are of another layout, and what is shown of them is without meaning"},
+    {"cm", "mca_pml_cm_add_procs", "its requests have another layout, so their values are meaningless"},
     {"ucx", "mca_pml_ucx_isend", outside},
     {"yalla", "mca_pml_yalla_isend", outside},
-    {"monitoring", "mca_pml_monitoring_isend", "it hands all on to another PML"},
-    {"v", "mca_pml_v_isend", "it hands all on to another PML"},
+    {"monitoring", "mca_pml_monitoring_isend", "it passes all operations on to another PML"},
+    {"v", "mca_pml_v_isend", "it passes all operations on to another PML"},
 };
 
-constexpr std::uint64_t max_table = 4096;  ///< bytes of `mca_pml`: some twenty pointers
+constexpr std::uint64_t max_table = 4096;  ///< bytes of `mca_pml`: about twenty pointers
 constexpr std::uint64_t max_name = 64;     ///< MCA_BASE_MAX_COMPONENT_NAME_LEN
 
-/// The name in the component that was selected.
+/// The name in the selected component.
 result<std::optional<std::string>> by_types(target& process, type_source& types, const symbol& selected) {
   auto pml = TRY(types.type_named("mca_pml_base_component_t", source_language::c));
   auto base = TRY(types.type_named("mca_base_component_t", source_language::c));
@@ -47,15 +47,15 @@ result<std::optional<std::string>> by_types(target& process, type_source& types,
   if (version == nullptr || name == nullptr || name->size == 0 || name->size > max_name) return std::nullopt;
   const auto text = read_c_string(process.memory, selected.address() + version->offset + name->offset,
                                   static_cast<std::size_t>(name->size));
-  // What cannot be read is not known; that nothing can be read shows soon enough.
+  // If the name cannot be read, it is not known. A process that cannot be read at all is detected elsewhere.
   if (!text || text->empty()) return std::nullopt;
   const bool is_name = std::all_of(text->begin(), text->end(),
                                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
   return is_name ? std::optional{*text} : std::nullopt;
 }
 
-/// Whose functions stand in the table of the PML in use. Each PML stands in a library of its own mostly, which is
-/// loaded only where it was thought of.
+/// The PML whose functions are in the table of the PML in use. Most PMLs are in a library of their own, which is loaded
+/// only if Open MPI considered the PML.
 result<std::optional<std::string>> by_functions(target& process, const symbol& table) {
   std::array<std::string_view, std::size(pmls)> names;
   std::transform(std::begin(pmls), std::end(pmls), names.begin(), [](const known_pml& p) { return p.a_function; });
@@ -92,8 +92,8 @@ std::optional<std::string> about_pml(std::string_view pml) {
   const std::string_view why =
       known == std::end(pmls) ? "whether its operations are shown is not known" : known->not_seen;
   return fmt::format(
-      "Open MPI's queue library does not see the operations of the PML in use, {}: {}; an empty queue says "
-      "nothing here. Where the job can be started again, `mpirun --mca pml ob1` makes them visible",
+      "Open MPI's queue library does not see the operations of the PML in use, {}: {}; an empty queue means "
+      "nothing here. If the job can be started again, `mpirun --mca pml ob1` makes them visible",
       pml, why);
 }
 

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types that the library brings along: against what the compiler makes of the distribution's headers, and against
-// processes that bear them out or do not.
+// The built-in types, compared with the types that the compiler makes from the distribution's headers, and with
+// processes that confirm or contradict them.
 #include <fstream>
 #include <map>
 
@@ -33,7 +33,7 @@ std::uint64_t offset_in(const carriers::release_layouts& layouts, std::string_vi
   return 0;
 }
 
-/// A program with the objects that give Open MPI's types away, each of the size that is asked for.
+/// A program with the objects that show the sizes of Open MPI's types. The test chooses the sizes.
 class sized_process {
  public:
   sized_process(const std::string& version, const std::map<std::string, std::uint64_t>& sizes) {
@@ -76,7 +76,7 @@ std::map<std::string, std::uint64_t> true_sizes() {
 
 }  // namespace
 
-TEST_CASE("layouts that are built in are whole, and small") {
+TEST_CASE("built-in layouts are complete and small") {
   CHECK(carriers::built_in_layouts().size() == 4);
   for (const std::string_view text : carriers::built_in_layouts()) {
     CHECK(text.size() < 8192);
@@ -92,7 +92,7 @@ TEST_CASE("layouts that are built in are whole, and small") {
   }
 }
 
-TEST_CASE("a text that is no layouts is refused with the line") {
+TEST_CASE("a text that has no layouts is refused, and the error has the line") {
   for (const std::string text :
        {"openmpi 4.1.4 x86_64\na 0 8 p\n", "openmpi 4.1.4 x86_64\nstruct t\n",
         "openmpi 4.1.4 x86_64\nstruct t 8\na 0 x p\n", "openmpi 4.1.4 x86_64\nstruct t 8\na 0 8 q\n"}) {
@@ -104,7 +104,7 @@ TEST_CASE("a text that is no layouts is refused with the line") {
   CHECK_FALSE(carriers::parse_layouts("").has_value());
 }
 
-TEST_CASE("the built-in types of Open MPI are those that the compiler makes of its headers") {
+TEST_CASE("the built-in types of Open MPI equal those that the compiler makes from its headers") {
   const scratch_folder folder;
   const auto carrier = make_type_carrier({"openmpi", {}, {}, folder.path("types.so"), {}});
   if (!carrier) MPIACQ_SKIP("no types can be compiled here: " + carrier.error().message);
@@ -133,7 +133,7 @@ TEST_CASE("the built-in types of Open MPI are those that the compiler makes of i
   CHECK(members > 150);
 }
 
-TEST_CASE("built-in types are used only for a process that bears out their sizes") {
+TEST_CASE("built-in types are used only for a process that confirms their sizes") {
   auto sizes = true_sizes();
   {
     const sized_process rank("4.1.7rc1", sizes);

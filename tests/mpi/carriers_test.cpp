@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Carriers of types: made from an MPI's headers, held against its library, kept, found again.
+// Type carriers: made from an MPI's headers, compared with its library, stored, and found again.
 #include <algorithm>
 
 #include <unistd.h>
@@ -12,7 +12,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// What readelf says.
+/// The build id that readelf prints.
 std::string build_id_of(const std::string& file) {
   const std::string notes = run_command({"readelf", "-n", file}).out;
   const auto at = notes.find("Build ID: ");
@@ -30,7 +30,7 @@ void check_fails(const fake_openmpi& mpi, const carrier_request& request, error_
 
 }  // namespace
 
-TEST_CASE("a carrier stands in the cache under the build id of the library that it was held against") {
+TEST_CASE("the cache stores a carrier under the build id of the library that confirmed it") {
   const fake_openmpi mpi;
   const auto made = make_type_carrier(mpi.request());
   if (!made) FAIL(made.error().message);
@@ -63,12 +63,12 @@ TEST_CASE("a carrier stands in the cache under the build id of the library that 
   const auto none = find_type_carrier(other, mpi.path("cache/types"));
   CHECK((none && !*none));
 
-  // A second time it takes the first one's place.
+  // A second carrier replaces the first one.
   CHECK(make_type_carrier(mpi.request()).has_value());
   CHECK(mpi.in_cache().size() == 1);
 }
 
-TEST_CASE("a carrier goes where it is told to, for the library that is named") {
+TEST_CASE("a carrier is made for the requested library at the requested path") {
   const fake_openmpi mpi;
   auto request = mpi.request();
   request.output = mpi.path("own.so");
@@ -82,7 +82,7 @@ TEST_CASE("a carrier goes where it is told to, for the library that is named") {
   CHECK(mpi.in_cache().empty());
 }
 
-TEST_CASE("headers that are not the library's give no carrier") {
+TEST_CASE("headers that do not belong to the library give no carrier") {
   const fake_openmpi mpi;
   SECTION("another size") {
     mpi.set_compiler("gcc -DREQUEST_SIZE=24");
@@ -101,7 +101,7 @@ TEST_CASE("headers that are not the library's give no carrier") {
   }
 }
 
-TEST_CASE("what is missing for a carrier is said") {
+TEST_CASE("the error of a carrier that cannot be made names what is missing") {
   const fake_openmpi mpi;
   auto request = mpi.request();
   SECTION("internal headers") {
@@ -131,7 +131,7 @@ TEST_CASE("what is missing for a carrier is said") {
   }
 }
 
-TEST_CASE("of an MPI whose headers nobody installs it is said what helps instead") {
+TEST_CASE("for an MPI whose internal headers no package installs, the error says what to do instead") {
   const auto mpich = make_type_carrier({"mpich", {}, {}, {}, {}});
   REQUIRE_FALSE(mpich.has_value());
   CHECK(mpich.error().code == error_code::unsupported);
@@ -142,7 +142,7 @@ TEST_CASE("of an MPI whose headers nobody installs it is said what helps instead
   CHECK_THAT(unknown.error().message, ContainsSubstring("openmpi, mpich"));
 }
 
-TEST_CASE("a cache that others can write is not used") {
+TEST_CASE("a cache that other users can write is not used") {
   const fake_openmpi mpi;
   const auto made = make_type_carrier(mpi.request());
   REQUIRE(made.has_value());
@@ -174,7 +174,7 @@ TEST_CASE("a cache that others can write is not used") {
   }
 }
 
-TEST_CASE("where the cache is") {
+TEST_CASE("the cache folder follows the environment") {
   ::setenv("XDG_CACHE_HOME", "/somewhere/cache", 1);
   CHECK(default_carrier_folder() == "/somewhere/cache/mpiacq/types");
   ::setenv("XDG_CACHE_HOME", "relative", 1);
@@ -185,7 +185,7 @@ TEST_CASE("where the cache is") {
   CHECK(default_carrier_folder().empty());
 }
 
-TEST_CASE("what is missing leads to what to install") {
+TEST_CASE("the sentence about missing types says what to install") {
   CHECK_THAT(about_missing_types("opal_list_t", 19),
              ContainsSubstring("opal_list_t and 18 more") && ContainsSubstring("mpiacq types openmpi"));
   CHECK_THAT(about_missing_types("MPIR_Comm", 1), ContainsSubstring("--enable-debuginfo"));

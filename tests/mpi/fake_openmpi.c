@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A library without debug information, whose data gives its types away as Open MPI's does.
+// A library without debug information, whose data shows the sizes of its types as Open MPI's does.
 #include "fake_openmpi.h"
 
 char MPIR_dll_name[] = "/nowhere/libqueues.so";

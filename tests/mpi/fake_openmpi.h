@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a carrier needs of Open MPI's internal headers, in small; every header that it includes is this one.
+// The part of Open MPI's internal headers that a carrier needs. Every header that it includes is this one.
 #ifndef FAKE_OPENMPI_H
 #define FAKE_OPENMPI_H
 #include <stddef.h>

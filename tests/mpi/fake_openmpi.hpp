@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// An Open MPI of our own, as far as `make_type_carrier` sees one: wrapper, headers, library, all in one folder.
+// A fake Open MPI with the parts that `make_type_carrier` uses: wrapper, headers and library in one folder.
 #pragma once
 
 #include <filesystem>
@@ -36,7 +36,7 @@ class fake_openmpi {
   [[nodiscard]] std::string library() const { return folder_.path("libmpi.so"); }
   [[nodiscard]] std::string header(const std::string& name) const { return folder_.path("include/openmpi/" + name); }
 
-  /// What the wrapper says the compiler is.
+  /// Sets the compiler that the wrapper names.
   void set_compiler(const std::string& command) const {
     std::ofstream wrapper{folder_.path("mpicc")};
     wrapper << "#!/bin/sh\ncase $1 in\n"
@@ -57,7 +57,7 @@ class fake_openmpi {
     REQUIRE(built.exit_code == 0);
   }
 
-  /// A program that waits, with debug information, linked with the library, which has none.
+  /// Builds a waiting program with debug information. It is linked with the library, which has none.
   [[nodiscard]] std::string rank() const {
     const auto built = run_command({"gcc", "-g", source("fake_rank.c"), library(), "-o", path("rank")});
     INFO(built.err);

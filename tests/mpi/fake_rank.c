@@ -3,7 +3,7 @@
 
 void mca_pml_cm_add_procs(void);
 
-// A type of its own, of a name that the MPI's library has too.
+// The program's own type has the same name as a type of the MPI library.
 struct opal_list_t {
   char the_programs_own[99];
 } mine;

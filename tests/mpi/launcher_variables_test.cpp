@@ -28,7 +28,7 @@ TEST_CASE("the statements of several launchers are in a fixed order") {
   CHECK(names == "OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID ");
 }
 
-TEST_CASE("a rank that is no number is kept as text only, and the first of equal variables counts") {
+TEST_CASE("a rank that is no number is kept only as text, and the first of equal variables counts") {
   for (const auto value : {""sv, "x"sv, "-1"sv, "3x"sv, " 3"sv, "99999999999999999999"sv}) {
     INFO(value);
     const auto known = decode_launcher_variables("PMI_RANK=" + std::string(value)).ranks;
@@ -39,7 +39,7 @@ TEST_CASE("a rank that is no number is kept as text only, and the first of equal
   CHECK(decode_launcher_variables("PMI_RANK=1\0PMI_RANK=2\0"sv).ranks.front().rank == 1);
 }
 
-TEST_CASE("variables that the starter was started with do not speak of its ranks") {
+TEST_CASE("variables that the starter inherited are not about its ranks") {
   constexpr auto rank = "SLURM_PROCID=0\0SLURM_STEP_NUM_TASKS=1\0PMI_RANK=3\0PMI_SIZE=4\0SLURM_JOB_ID=12\0"sv;
   const auto known = decode_launcher_variables(rank, "SLURM_PROCID=0\0PMI_SIZE=2\0HOME=/\0"sv);
   REQUIRE(known.ranks.size() == 1);
@@ -47,7 +47,7 @@ TEST_CASE("variables that the starter was started with do not speak of its ranks
   CHECK(known.slurm_job == "12");
 }
 
-TEST_CASE("the numbers of Slurm's job and step are decimal digits, or are left out") {
+TEST_CASE("Slurm's job and step numbers are dropped unless they are decimal") {
   const auto known = decode_launcher_variables("SLURM_JOB_ID=4294967295\0SLURM_STEP_ID=0\0SLURMD_NODENAME=n1\0"sv);
   CHECK(known.slurm_job == "4294967295");
   CHECK(known.slurm_step == "0");

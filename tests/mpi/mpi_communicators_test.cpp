@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What MPIs' own structures say of communicators, out of memory that is made up, also as no MPI would leave it.
+// Communicators read from an MPI's own structures in fake memory, including states that no MPI produces.
 #include <map>
 #include <random>
 
@@ -73,7 +73,7 @@ struct openmpi_process {
     put(0x30, at(0x300));
     communicator(0x200, 0, 0, 1, 0x400, 0);
     communicator(0x300, 2, 1, 0, 0x500, 0x600);
-    // Of the world two have been talked to; the others stand there by their names, one bit up.
+    // Of the world, this process has talked to two. The others are stored by their names, shifted by one bit.
     group(0x400, {name(0), at(0x1100), at(0x1200), name(3)});
     group(0x500, {at(0x1100), name(0)});
     group(0x600, {at(0x1300), at(0x1200)});
@@ -113,7 +113,7 @@ struct openmpi_process {
 
 }  // namespace
 
-TEST_CASE("Open MPI's own structures say who is on the other side of an intercommunicator") {
+TEST_CASE("Open MPI's own structures give the remote group of an intercommunicator") {
   openmpi_process seen;
   seen.look();
   CHECK(seen.report.communicators[0].is_inter == false);
@@ -121,10 +121,10 @@ TEST_CASE("Open MPI's own structures say who is on the other side of an intercom
   CHECK(seen.between().is_inter == true);
   CHECK(seen.between().remote_group == std::vector<std::int64_t>{3, 2});
   CHECK(peer_number(seen.between()) == 3U);
-  CHECK_FALSE(seen.report.communicators[2].is_inter);  // of which nothing is in its list
+  CHECK_FALSE(seen.report.communicators[2].is_inter);  // its list has no entry for it
 }
 
-TEST_CASE("a process that is none of the world has no number, and an unknown group gives none to anybody") {
+TEST_CASE("a process outside of the world has no number, and an unknown group gives no numbers") {
   openmpi_process seen;
   seen.group(0x600, {openmpi_process::name(7), openmpi_process::at(0x1200)});
   SECTION("of another job") {
@@ -151,7 +151,7 @@ TEST_CASE("a process that is none of the world has no number, and an unknown gro
   CHECK_FALSE(peer_number(seen.between()));
 }
 
-TEST_CASE("what does not agree with the queue library leaves its report as it was") {
+TEST_CASE("structures that contradict the queue library leave its report unchanged") {
   openmpi_process seen;
   SECTION("another rank") {
     seen.put(0x304, 1, 4);
@@ -176,7 +176,7 @@ TEST_CASE("what does not agree with the queue library leaves its report as it wa
   CHECK(peer_number(seen.between()) == 1U);
 }
 
-TEST_CASE("no bytes of an Open MPI process do more than give numbers") {
+TEST_CASE("arbitrary bytes of an Open MPI process change nothing but numbers") {
   std::mt19937 source(6);  // NOLINT: the same numbers in every run
   for (int round = 0; round < 2000; ++round) {
     openmpi_process seen;
@@ -190,7 +190,7 @@ TEST_CASE("no bytes of an Open MPI process do more than give numbers") {
   }
 }
 
-TEST_CASE("an MPICH communicator gets the id that all its members know it by") {
+TEST_CASE("an MPICH communicator gets the id that is the same in all its members") {
   fake_starter process;
   made_types types;
   types.define("MPIR_Comm",
@@ -221,6 +221,6 @@ TEST_CASE("an MPICH communicator gets the id that all its members know it by") {
   CHECK(all[1].id == 48);
   CHECK(all[1].is_inter == true);
   CHECK_FALSE(peer_number(all[1]));
-  CHECK(all[2].id == (base + 0x300U).value());  // another rank: it is not what the library has described
+  CHECK(all[2].id == (base + 0x300U).value());  // the rank differs, so the library described another communicator
   CHECK(all[3].id == (base + 0xf000U).value());
 }

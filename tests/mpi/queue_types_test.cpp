@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types for the ranks of a job: a process without debug information, a cache, a file of the user's, and which PML it
-// is.
+// The types for the ranks of a job: from the cache, from the user's file, and for a process without debug information.
+// Also the PML in use.
 #include "mpiacq/queues/queue_types.hpp"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// A rank of the fake MPI that waits, and how it is looked at.
+/// A waiting rank of the fake MPI, and what reading it needs.
 class waiting_rank {
  public:
   explicit waiting_rank(const fake_openmpi& mpi) : process_({mpi.rank()}), memory_(process_.pid()) {
@@ -50,7 +50,7 @@ bool says(const std::vector<std::string>& notes, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a process without types has those that the cache keeps for its library") {
+TEST_CASE("a process without types gets the types that the cache has for its library") {
   const fake_openmpi mpi;
   waiting_rank rank{mpi};
   {
@@ -65,19 +65,19 @@ TEST_CASE("a process without types has those that the cache keeps for its librar
   const auto types = types_with(mpi);
   auto source = types->of(rank.symbols(), rank.memory());
   REQUIRE(source.has_value());
-  CHECK(types->notes().empty());  // nothing has been asked for yet
+  CHECK(types->notes().empty());  // no type has been requested yet
   CHECK(size_of(**source, "ompi_request_t") == 20);
-  CHECK(size_of(**source, "opal_list_t") == 15);  // and not the program's
+  CHECK(size_of(**source, "opal_list_t") == 15);  // the library's type, and not the program's
   CHECK_FALSE(size_of(**source, "absent").has_value());
   CHECK(says(types->notes(), carrier->path));
 }
 
-TEST_CASE("types that the process does not bear out are not used") {
+TEST_CASE("types that the process contradicts are not used") {
   const fake_openmpi mpi;
   waiting_rank rank{mpi};
   const auto good = make_type_carrier(mpi.request());
   REQUIRE(good.has_value());
-  // Another build's, which fits its own library.
+  // A carrier of another build, which fits only its own library.
   const fake_openmpi other;
   other.set_compiler("gcc -DREQUEST_SIZE=28");
   other.build_library("ob1", "-DREQUEST_SIZE=28");
@@ -110,10 +110,10 @@ TEST_CASE("types that the process does not bear out are not used") {
   }
 }
 
-TEST_CASE("types that are missing are made, if that is wanted, out of the headers of this very library") {
+TEST_CASE("missing types are compiled on request from the headers of the rank's own library") {
   const fake_openmpi mpi;
   waiting_rank rank{mpi};
-  // The wrapper is found in PATH.
+  // The wrapper is found through PATH.
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", (mpi.path("") + ":" + path).c_str(), 1);
   SECTION("once, and the note is one line") {
@@ -131,7 +131,7 @@ TEST_CASE("types that are missing are made, if that is wanted, out of the header
     CHECK(again->notes().empty());
   }
   SECTION("not out of another installation's") {
-    // The rank still has the file that was there before.
+    // The rank still runs with the file from before.
     mpi.set_compiler("gcc -DREQUEST_SIZE=28");
     mpi.build_library("ob1", "-DREQUEST_SIZE=28");
     const auto types = types_with(mpi);
@@ -142,14 +142,14 @@ TEST_CASE("types that are missing are made, if that is wanted, out of the header
   ::setenv("PATH", path.c_str(), 1);
 }
 
-TEST_CASE("which PML is in use is known by types, and without them by its functions") {
+TEST_CASE("the PML in use is found by types, and without them by its functions") {
   const fake_openmpi mpi;
   waiting_rank rank{mpi};
   target process{rank.memory(), nullptr, rank.symbols().abi(), rank.symbols()};
   const auto types = types_with(mpi);
   auto source = types->of(rank.symbols(), rank.memory());
   REQUIRE(source.has_value());
-  // The two ways give different answers here, so that it shows which one was taken.
+  // The two ways give different answers here, so that the test sees which one was used.
   const auto by_functions = pml_in_use(process, **source);
   REQUIRE(by_functions.has_value());
   CHECK(*by_functions == "cm");
@@ -169,7 +169,7 @@ TEST_CASE("which PML is in use is known by types, and without them by its functi
   }
 }
 
-TEST_CASE("what a report lacks is one sentence") {
+TEST_CASE("the types that a report lacks give one sentence") {
   CHECK_FALSE(about_missing_types(std::vector<missing_type>{}).has_value());
   const std::vector<missing_type> types = {{"opal_list_t", ""}, {"ompi_group_t", ""}};
   CHECK_THAT(*about_missing_types(types), ContainsSubstring("opal_list_t and 1 more"));

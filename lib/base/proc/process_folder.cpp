@@ -25,7 +25,7 @@ error proc_failure(process_id pid, std::string path, int why) {
   const bool is_full = why == EMFILE || why == ENFILE;
   const bool is_refused = why == EACCES || why == EPERM;
   const error_code code = is_full ? error_code::limit : is_refused ? error_code::permission : error_code::system;
-  return error{code, fmt::format("looking at process {} in {}{}", pid.value(), path,
+  return error{code, fmt::format("reading process {} in {}{}", pid.value(), path,
                                  why == EMFILE ? " (this program has no file descriptor left)" : "")}
       .with_errno(why)
       .on(std::move(path));

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types for a process out of the layouts that this library brings along.
+// Types for a process from the layouts that this library contains.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ using carriers::max_version;
 using carriers::recipe;
 using carriers::release_layouts;
 
-/// Sizes that a process must bear out before its types are believed: Open MPI's libraries tell those of 19 types.
+/// The number of sizes that a process must confirm before the types are used. Open MPI's libraries show the sizes of 19
+/// types.
 constexpr std::size_t least_compared = 10;
 
 class listed_types final : public type_source {
@@ -46,7 +47,7 @@ std::string_view series_of(std::string_view version) {
   return version.substr(0, minor == std::string_view::npos ? minor : version.find('.', minor + 1));
 }
 
-/// What the process's library says that it is; empty where it does not.
+/// The version that the process's library states; empty if it states none.
 std::string version_in(const recipe& of, memory_reader& memory, symbol_source& symbols) {
   const auto found = symbols.look_up({&of.version_symbol, 1}, {true, nullptr});
   if (!found || !found->front()) return {};
@@ -54,7 +55,7 @@ std::string version_in(const recipe& of, memory_reader& memory, symbol_source& s
   return text ? *text : std::string{};
 }
 
-/// The layouts that the library is known to have; others are for other machines.
+/// The layouts of the library's release; empty if they are for another machine, or if there are none.
 std::optional<release_layouts> layouts_for(const recipe& of, std::string_view version, const target_abi& abi) {
   constexpr std::uint16_t x86_64 = 62;
   if (abi != abi_of_elf(2, 1, x86_64)) return std::nullopt;

@@ -24,7 +24,7 @@ result<void> check_private(const std::string& path) {
   if (::lstat(path.c_str(), &s) != 0) {
     const int why = errno;
     const auto code = why == ENOENT || why == ENOTDIR ? error_code::not_found : error_code::system;
-    return fail(error{code, fmt::format("looking at {}", path)}.with_errno(why).on(path));
+    return fail(error{code, fmt::format("checking {}", path)}.with_errno(why).on(path));
   }
   const bool ours = s.st_uid == ::geteuid() || s.st_uid == 0;
   if (ours && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0 && !S_ISLNK(s.st_mode)) return {};
@@ -51,7 +51,7 @@ result<work_folder> work_folder::make(const std::string& within) {
   std::string path = within + "/.mpiacq-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) {
     return fail(error{errno == EACCES || errno == EROFS ? error_code::permission : error_code::system,
-                      fmt::format("making a folder to work in, in {}", within)}
+                      fmt::format("making a temporary folder in {}", within)}
                     .with_errno(errno)
                     .on(within));
   }
@@ -68,7 +68,7 @@ work_folder::~work_folder() {
 namespace mpiacq {
 
 std::string default_carrier_folder() {
-  // A relative path there is invalid, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification says that a relative path is invalid.
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
     return fmt::format("{}/mpiacq/types", cache);
   }

@@ -9,18 +9,19 @@
 
 namespace mpiacq::carriers {
 
-/// The name of a library's carrier in the cache.
+/// The file name of a library's carrier in the cache.
 [[nodiscard]] std::string carrier_file_name(const std::vector<std::byte>& build_id);
 
-/// Makes the folder and those above it, for its owner alone. permission: it is there, and others can write into it.
+/// Makes the folder and its parents with access for the owner only. Errors: permission (it exists, and other users can
+/// write it).
 [[nodiscard]] result<void> make_private_folder(const std::string& folder);
 
-/// Whether this is the user's own (or root's) and nobody else can write it. permission: whose it is, or who can;
-/// not_found.
+/// Whether a file or folder belongs to the user or to root, and no other user can write it. Errors: permission (the
+/// message names the owner, or says that others can write it); not_found.
 [[nodiscard]] result<void> check_private(const std::string& path);
 
-/// A folder for the time of the work, within another one, so that what is made there can be moved into place in one
-/// step. It goes away with what is left in it.
+/// A temporary folder inside another folder, so that a file made there can be moved into place in one step. The
+/// destructor removes it with its contents.
 class work_folder {
  public:
   [[nodiscard]] static result<work_folder> make(const std::string& within);

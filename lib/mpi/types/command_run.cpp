@@ -24,7 +24,7 @@ namespace mpiacq::carriers {
 namespace {
 
 constexpr std::size_t max_output = 1U << 20;
-constexpr int lowest_own_descriptor = 10;  ///< above all that the new process gets
+constexpr int lowest_own_descriptor = 10;  ///< above all descriptors of the new process
 
 struct pipe_ends {
   base::unique_fd read;
@@ -46,7 +46,7 @@ bool is_program(const std::string& path) {
   return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// Takes what has come into `text`; false at the end.
+/// Appends the available bytes to `text`. Returns false at the end.
 bool take(const base::unique_fd& from, std::string& text) {
   std::array<char, 4096> piece{};
   const ssize_t got = ::read(from.get(), piece.data(), piece.size());
@@ -56,7 +56,7 @@ bool take(const base::unique_fd& from, std::string& text) {
   return got > 0;
 }
 
-/// Until both outputs have ended; false where the deadline came first.
+/// Collects until both outputs have ended. Returns false if the deadline passed first.
 bool collect(const base::unique_fd& out, const base::unique_fd& err, command_outcome& into,
              std::chrono::steady_clock::time_point until) {
   std::array<pollfd, 2> sources = {pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0}};
@@ -73,7 +73,7 @@ bool collect(const base::unique_fd& out, const base::unique_fd& err, command_out
 int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 0;  // a host program that ignores SIGCHLD: what it has made tells
+    if (errno != EINTR) return 0;  // the host program ignores SIGCHLD; the output shows the success
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -86,7 +86,7 @@ std::string find_in_path(const std::string& name) {
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   while (true) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    // An empty part would be the current folder, which nobody means.
+    // An empty part means the current folder. No program is run from there.
     std::string file = fmt::format("{}/{}", rest.substr(0, end), name);
     if (end > 0 && is_program(file)) return file;
     if (end == rest.size()) return {};

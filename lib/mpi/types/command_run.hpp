@@ -10,15 +10,16 @@
 namespace mpiacq::carriers {
 
 struct command_outcome {
-  int exit_status = 0;  ///< 128 + signal where one ended it
+  int exit_status = 0;  ///< 128 + signal if a signal ended it
   std::string out;      ///< the first megabyte
   std::string err;
 };
 
-/// Where a program of this name is in PATH; a name with a slash is a path. Empty where there is none.
+/// The path of a program from PATH; a name with a slash is a path itself. Empty if there is none.
 [[nodiscard]] std::string find_in_path(const std::string& name);
 
-/// Runs a program to its end, without input. Errors: not_found, exec_failed, timed_out (it was killed), system.
+/// Runs a program to its end, without input. Errors: not_found, exec_failed, timed_out (the program was killed),
+/// system.
 [[nodiscard]] result<command_outcome> run_to_end(std::vector<std::string> words, std::chrono::milliseconds limit);
 
 }  // namespace mpiacq::carriers

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
   return why == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
 }
 
-/// Adds what a line says; false where it says nothing that is known.
+/// Adds the contents of a line. Returns false for a line of unknown form.
 bool take_line(std::string_view line, release_layouts& into) {
   const std::string_view first = take(line, ' '), second = take(line, ' '), third = take(line, ' ');
   if (first == "struct") {

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A carrier from the MPI's own headers: found through its wrapper, compiled, held against the library, put into place.
+// Makes a carrier from the MPI's own headers: finds them through the wrapper, compiles the types, compares them with
+// the library, and puts the carrier into place.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -36,10 +37,10 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// What the MPI's compiler wrapper says of how it is used.
+/// How to compile and link with an MPI, as its compiler wrapper states it.
 struct installation {
   std::string wrapper;
-  std::vector<std::string> compiler;  ///< its command, with what must stand before all else
+  std::vector<std::string> compiler;  ///< the command, with the arguments that come first
   std::vector<std::string> include_folders;
   std::vector<std::string> library_folders;
 };
@@ -50,7 +51,7 @@ result<std::vector<std::string>> ask(const std::string& wrapper, const std::stri
   return words_of(answer.out);
 }
 
-/// The first wrapper that answers as this MPI's: the plain name may be another MPI's.
+/// The first wrapper that identifies itself as this MPI's. The plain name may belong to another MPI.
 result<std::string> find_wrapper(const recipe& of, const std::string& named) {
   std::vector<std::string> names{of.wrappers.begin(), of.wrappers.end()};
   if (!named.empty()) names = {named};
@@ -90,7 +91,7 @@ result<installation> look_at_installation(const recipe& of, const std::string& n
       });
   if (has_headers) return found;
   return fail(error{error_code::not_found,
-                    fmt::format("{}'s headers in {} have no internal ones ({}): {}; where {} was built by hand, "
+                    fmt::format("{}'s headers in {} have no internal ones ({}): {}; if {} was built by hand, "
                                 "./configure --with-devel-headers installs them",
                                 of.title, fmt::join(includes, ", "), of.internal_header, of.remedy, of.title)});
 }
@@ -106,7 +107,7 @@ result<std::string> find_library(const recipe& of, const installation& where, co
     if (!why) return file.string();
   }
   return fail(
-      error{error_code::not_found, fmt::format("{} links with no {} in {}: {}", where.wrapper, of.library,
+      error{error_code::not_found, fmt::format("{} links with {}, which is not in {}: {}", where.wrapper, of.library,
                                                fmt::join(where.library_folders, ", "), remedies::name_mpi_library)});
 }
 
@@ -118,8 +119,8 @@ result<void> compile(const recipe& of, const installation& where, const std::str
     if (!source.flush()) return fail(error{error_code::system, "writing " + (folder / "types.c")}.with_errno(errno));
   }
   std::vector<std::string> line = where.compiler;
-  // A shared object: what the linker has put together needs no relocations, and no compiler writes types that nothing
-  // refers to. It is never loaded.
+  // The carrier is a shared object: a linked file needs no relocations, and a compiler describes only types that are
+  // used. It is never loaded.
   for (const char* flag : {"-g", "-O0", "-w", "-fPIC", "-shared", "-nostdlib", "-fno-lto"}) line.emplace_back(flag);
   line.push_back(fmt::format("-DMPIACQ_CARRIER_FOR=\"{}\"", for_whom));
   for (const std::string& include : where.include_folders) line.push_back("-I" + include);
@@ -133,7 +134,7 @@ result<void> compile(const recipe& of, const installation& where, const std::str
                   .on(line.front()));
 }
 
-/// A string that a file defines; empty where it has none of that name.
+/// The value of a string that a file defines; empty if it defines none of that name.
 std::string text_in(const std::string& path, std::string_view name) {
   auto file = file_symbols::open(path, {{}, false});
   if (!file) return {};
@@ -143,7 +144,7 @@ std::string text_in(const std::string& path, std::string_view name) {
   return text ? *text : std::string{};
 }
 
-/// Holds the types against the library and the libraries that it needs, each by its own data.
+/// Compares the types with the data of the library and of the libraries that it needs.
 result<std::vector<std::string>> compare(type_file& types, const std::string& library) {
   std::vector<std::string> all;
   std::vector<std::string> files = {library};
@@ -168,12 +169,12 @@ result<std::vector<std::string>> compare(type_file& types, const std::string& li
 
 result<void> check_version(const recipe& of, const std::string& headers, const std::string& library_path,
                            const std::string& library) {
-  // A release candidate's name has more behind the number.
+  // The version of a release candidate continues after the number.
   if (!headers.empty() && library.starts_with(headers)) return {};
   return fail(error{error_code::bad_format,
                     fmt::format("the headers are of {} {}, and {} is {}: {}", of.title,
                                 headers.empty() ? "an unknown version" : headers, library_path,
-                                library.empty() ? "of no version that it would say" : library, remedies::name_wrapper)}
+                                library.empty() ? "a library without a version" : library, remedies::name_wrapper)}
                   .on(library_path));
 }
 
@@ -187,21 +188,21 @@ result<void> put_into_place(const work_folder& folder, const std::string& path) 
                   .on(path));
 }
 
-/// Where the carrier is to go, in a folder that is there.
+/// The path of the new carrier, in a folder that exists.
 result<std::string> place_of(const carrier_request& request, const std::vector<std::byte>& build_id) {
   if (!request.output.empty()) return request.output;
   const std::string folder = request.cache_folder.empty() ? default_carrier_folder() : request.cache_folder;
   if (folder.empty() || build_id.empty()) {
     return fail(
         error{error_code::invalid_argument,
-              fmt::format("{}, so the types have no place in the cache: say with -o where they are to go",
+              fmt::format("{}, so the cache cannot store the types: choose an output file with -o",
                           folder.empty() ? "neither XDG_CACHE_HOME nor HOME is set" : "the library has no build id")});
   }
   TRY(make_private_folder(folder));
   return folder + "/" + carrier_file_name(build_id);
 }
 
-/// Several installations may have wrappers in PATH: the one of the library that is wanted makes the carrier.
+/// PATH may have the wrappers of several installations. The one that belongs to the requested library is used.
 result<type_carrier> make_with_any_wrapper(const recipe& of, carrier_request request) {
   result<type_carrier> made =
       fail(error_code::not_found, fmt::format("{}'s compiler wrapper is not in PATH", of.title));
@@ -246,8 +247,7 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
   if (!request.build_id.empty() && facts.build_id != request.build_id) {
     return fail(
         error{error_code::not_found,
-              fmt::format("{} links with {}, which is another library than the one that the types are wanted for",
-                          where.wrapper, library)}
+              fmt::format("{} links with {}, and the types are requested for another library", where.wrapper, library)}
             .on(library));
   }
 
@@ -263,7 +263,7 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
   auto compared = TRY(compare(*types, library));
   if (compared.empty()) {
     return fail(
-        error{error_code::bad_format, fmt::format("nothing in {} tells whether the headers are its own", library)}.on(
+        error{error_code::bad_format, fmt::format("no data in {} shows whether the headers belong to it", library)}.on(
             library));
   }
   carrier.compared = std::move(compared);

@@ -18,7 +18,7 @@ namespace mpiacq {
 
 namespace {
 
-/// One file's types for several processes.
+/// The types of one file, shared by several processes.
 class shared_file final : public type_source {
  public:
   explicit shared_file(std::unique_ptr<type_file> file) : file_(std::move(file)) {}
@@ -35,14 +35,14 @@ class shared_file final : public type_source {
   std::unique_ptr<type_file> file_;
 };
 
-/// A process as far as types are held against it.
+/// The parts of a process that a comparison of types needs.
 struct asking_process {
   symbol_source& symbols;
   memory_reader& memory;
   target_abi abi;
 };
 
-/// Whether the process bears the file's types out. bad_format: why not.
+/// Whether the process confirms the file's types. Errors: bad_format (the message says why not).
 result<void> fits(shared_file& types, const asking_process& process) {
   if (types.file().abi() != process.abi) {
     return fail(error{error_code::bad_format,
@@ -54,7 +54,7 @@ result<void> fits(shared_file& types, const asking_process& process) {
   return fail(std::move(compared).error().while_doing(fmt::format("the types in {} do not fit", types.file().path())));
 }
 
-/// A file that is known to fit.
+/// The types of a file that fits the process.
 class file_for_process final : public type_source {
  public:
   explicit file_for_process(std::shared_ptr<shared_file> file) : file_(std::move(file)) {}
@@ -75,8 +75,9 @@ struct queue_types::state {
   std::shared_ptr<shared_file> file;
 
   mutable std::mutex lock;
-  std::map<std::string, std::shared_ptr<shared_file>> cached;  ///< by the text of a build id; null: there is none
-  std::set<std::string> made;                                  ///< build ids for which a file was made
+  std::map<std::string, std::shared_ptr<shared_file>>
+      cached;                  ///< indexed by the text of a build id; null: there is no carrier
+  std::set<std::string> made;  ///< build ids for which a file was made
   std::vector<std::string> notes;
 
   explicit state(queue_types_options o) : options(std::move(o)), catalogue(options.debug_files) {}
@@ -93,7 +94,7 @@ struct queue_types::state {
 
 namespace {
 
-/// Types that are looked for at the first question.
+/// Types whose source is chosen when the first type is requested.
 class types_when_asked final : public type_source {
  public:
   using finder = std::function<std::shared_ptr<type_source>()>;
@@ -111,7 +112,7 @@ class types_when_asked final : public type_source {
   std::shared_ptr<type_source> types_;
 };
 
-/// The module of the MPI library: the one that says which queue library is its own. Null where none does.
+/// The module of the MPI library: the one that names its queue library. Null if no module does.
 std::shared_ptr<const module> mpi_library(symbol_source& symbols) {
   const std::string_view name = mpir::known_symbols()[static_cast<std::size_t>(mpir::known::dll_name)].name;
   const auto found = symbols.look_up({&name, 1}, {true, nullptr});
@@ -147,19 +148,20 @@ void queue_types::state::make_for(const module& library, const std::string& mpi)
     if (made.contains(build_id_text(library))) return;
   }
   const auto known = find_type_carrier(library.build_id, options.cache_folder);
-  if (!known || *known) return;  // it is there, or others could write it, which is noted when it is asked for
+  if (!known || *known) return;  // it exists, or others could write it, which `of` notes
   carrier_request request;
   request.mpi = mpi;
   request.cache_folder = options.cache_folder;
   request.build_id = library.build_id;
   const auto carrier = make_type_carrier(request);
-  // What is lacking here (a compiler, headers) is no fault: there are other types.
+  // A missing compiler or missing headers are no error, because there are other sources of types.
   if (!carrier) return;
   const std::scoped_lock guard{lock};
   cached.erase(build_id_text(library));
   made.insert(build_id_text(library));
-  notes.push_back(fmt::format("the types of {} were made now, once for all times, from the headers of Open MPI {}: {}",
-                              library.path, carrier->version, carrier->path));
+  notes.push_back(
+      fmt::format("the types of {} were compiled from the headers of Open MPI {} and stored for later use: {}",
+                  library.path, carrier->version, carrier->path));
 }
 
 template <class Symbols>
@@ -172,9 +174,9 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
   }
   const auto library = mpi_library(symbols);
   if (library) {
-    // The cached carrier goes before the process's own debug information: it is known to fit the library, and else
-    // every program with debug information, where MPI's names stand too but not its types, would be gone through to its
-    // end while the rank stands still.
+    // The cached carrier comes before the process's own debug information, because it is known to fit the library.
+    // Otherwise the debug information of the whole program would be searched while the rank is stopped: it may contain
+    // MPI's names without their types.
     parts.push_back(std::make_unique<types_when_asked>([this, process, library]() -> std::shared_ptr<type_source> {
       auto carrier = cached_for(*library);
       if (!carrier) return nullptr;
@@ -195,7 +197,7 @@ result<std::unique_ptr<type_source>> queue_types::state::of(Symbols& symbols, me
     auto found = find_built_in_types(process.memory, process.abi, process.symbols);
     if (!found) note(found.error().message);
     if (!found || !*found) return nullptr;
-    note(fmt::format("the types are the built-in ones of {}: the process bears out the sizes of {} of them",
+    note(fmt::format("the types are the built-in ones of {}: the process confirms the sizes of {} of them",
                      (*found)->title, (*found)->compared.size()));
     return (*found)->types;
   }));

@@ -14,9 +14,9 @@ namespace {
 constexpr std::string_view openmpi_wrappers[] = {"mpicc.openmpi", "mpicc"};
 constexpr std::string_view openmpi_include_folders[] = {"", "/openmpi"};
 
-/// The types that Open MPI's queue library asks for, each behind a variable, so that the compiler describes them. Its
-/// packages lack one header, ompi/peruse/peruse.h; none of these types needs it, and the guard of the header that wants
-/// it keeps that out.
+/// The types that Open MPI's queue library asks for. Each is the type of a variable, so that the compiler describes it.
+/// The packages lack one header, ompi/peruse/peruse.h. None of these types needs it, and the first line defines its
+/// include guard.
 constexpr std::string_view openmpi_source = R"(#define _PERUSE_INTERNAL_H_
 #include <ompi_config.h>
 #include <mpi.h>
@@ -97,8 +97,9 @@ constexpr recipe recipes[] = {
     {"mpich",
      "MPICH",
      "MPIR_ MPIDI_ MPID_ MPII_",
-     "install its debug symbols where there are any, or use an MPICH that was configured with --with-device=ch3 and "
-     "--enable-debuginfo; its development packages have no internal headers to compile types out of",
+     "install its debug symbols if the distribution has them, or use an MPICH that was configured with "
+     "--with-device=ch3 and "
+     "--enable-debuginfo; its development packages have no internal headers from which types could be compiled",
      false,
      {},
      {},

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types held against the library that they are for.
+// Compares types with the library to which they belong.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ result<std::optional<structure_layout>> c_type(type_source& types, std::string_v
   return types.type_named(name, source_language::c);
 }
 
-/// What the library says of a type's size; empty where it does not.
+/// The size of a type according to the library; empty if the library does not show it.
 result<std::optional<std::uint64_t>> size_by_library(const size_rule& rule, const symbol& witness, type_source& types,
                                                      memory_reader& memory, const target_abi& abi) {
   if (rule.by == size_witness::object) return witness.size == 0 ? std::nullopt : std::optional{witness.size};
@@ -71,7 +71,7 @@ result<std::vector<std::string>> check_types(type_source& types, memory_reader& 
 }
 
 std::string about_missing_types(std::string_view first_missing, std::size_t count) {
-  std::string sentence = fmt::format("nobody knows the type {}", first_missing);
+  std::string sentence = fmt::format("there is no source for the type {}", first_missing);
   if (count > 1) sentence += fmt::format(" and {} more", count - 1);
   sentence += " that the message-queue library asks for: ";
   for (const recipe& of : carriers::all_recipes()) {
