@@ -9,7 +9,7 @@ using namespace mpiacq;
 
 namespace {
 
-/// The limit of this process is as it was when this has gone.
+/// The destructor restores the limit of this process.
 class kept_limit {
  public:
   kept_limit() { REQUIRE(::getrlimit(RLIMIT_NOFILE, &given_) == 0); }
@@ -34,7 +34,7 @@ rlim_t soft_limit() {
 
 }  // namespace
 
-TEST_CASE("the descriptor limit is raised to what is wanted, and not lowered") {
+TEST_CASE("the descriptor limit is raised to the requested number, and not lowered") {
   const kept_limit kept;
   kept.set_soft(100);
   const auto raised = base::raise_fd_limit(200);
@@ -54,7 +54,7 @@ TEST_CASE("the descriptor limit is raised no further than the hard limit") {
   CHECK(raised->now == kept.hard());
 }
 
-TEST_CASE("a descriptor limit that somebody else has set meanwhile stays") {
+TEST_CASE("a descriptor limit that other code has set meanwhile stays") {
   const kept_limit kept;
   kept.set_soft(100);
   base::change_fd_limit(99, 50);

@@ -13,7 +13,7 @@ using namespace mpiacq;
 
 namespace {
 
-/// A folder that looks like /proc.
+/// A folder in the form of /proc.
 class made_up_processes {
  public:
   made_up_processes() {
@@ -55,14 +55,14 @@ TEST_CASE("the ancestors of a process are its parent and the parents of that one
   CHECK(all.ancestors_of(process_id{55}).empty());
 }
 
-TEST_CASE("processes that are each other's parents have a bounded number of ancestors") {
+TEST_CASE("processes that are each other's parents have a limited number of ancestors") {
   made_up_processes proc;
   proc.put(7, 8);
   proc.put(8, 7);
   CHECK(known_processes(proc.root()).ancestors_of(process_id{7}).size() == 64);
 }
 
-TEST_CASE("a process is read once, and a number without a process is remembered, too") {
+TEST_CASE("a process is read once, and the absence of a process is remembered too") {
   made_up_processes proc;
   proc.put(7, 1);
   known_processes all(proc.root());
@@ -76,7 +76,7 @@ TEST_CASE("a process is read once, and a number without a process is remembered,
   CHECK(all.find(process_id{8}) == nullptr);
 }
 
-TEST_CASE("the facts of many processes use a bounded number of descriptors, and can still be asked") {
+TEST_CASE("the facts of many processes use a limited number of descriptors and stay available") {
   made_up_processes proc;
   constexpr int count = 300;
   for (int pid = 2; pid < count; ++pid) proc.put(pid, 1, "NUMBER=" + std::to_string(pid));

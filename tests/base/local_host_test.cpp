@@ -35,7 +35,7 @@ TEST_CASE("a bare node number is no name of this host") {
   CHECK_FALSE(local_host("n", {"10.1.2.3"}).is_called("42"));
 }
 
-TEST_CASE("this system goes by the name that it gives itself") {
+TEST_CASE("this host is recognised by the name that the system gives") {
   std::array<char, 256> name{};
   REQUIRE(::gethostname(name.data(), name.size() - 1) == 0);
   CHECK(local_host::of_this_system().is_called(name.data()));

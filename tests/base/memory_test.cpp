@@ -44,7 +44,7 @@ TEST_CASE("the limit of a string is its length without the terminator") {
   CHECK(text.error().code == error_code::limit);
 }
 
-TEST_CASE("an exact read of memory that ends too early says where") {
+TEST_CASE("the error of an exact read has the address where the memory ends") {
   fake_memory memory;
   memory.map(target_address{0x1000}, "abcd");
   std::array<std::byte, 8> bytes{};

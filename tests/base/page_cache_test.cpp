@@ -25,7 +25,7 @@ std::string read_text(memory_reader& memory, std::uint64_t address, std::size_t 
 }
 }  // namespace
 
-TEST_CASE("a page is read once, however often it is asked for") {
+TEST_CASE("a page is read once, even if it is requested often") {
   fake_memory memory;
   const std::string bytes = counting(3 * read_page_size);
   memory.map(target_address{base}, bytes);
@@ -38,7 +38,7 @@ TEST_CASE("a page is read once, however often it is asked for") {
   CHECK(memory.bytes_read == 2 * read_page_size);
 }
 
-TEST_CASE("what is missing of one request is read in one call, each page once") {
+TEST_CASE("the missing pages of one request are read in one call, each page once") {
   fake_memory memory;
   const std::string bytes = counting(8 * read_page_size);
   memory.map(target_address{base}, bytes);
@@ -66,7 +66,7 @@ TEST_CASE("a page that cannot be read is remembered, and reads stop before it") 
   CHECK(memory.calls == 1);
 }
 
-TEST_CASE("bulk data goes past the cache in the same call") {
+TEST_CASE("bulk data bypasses the cache in the same call") {
   fake_memory memory;
   const std::string bytes = counting(64 * read_page_size);
   memory.map(target_address{base}, bytes);
@@ -81,10 +81,10 @@ TEST_CASE("bulk data goes past the cache in the same call") {
   CHECK(std::to_integer<int>(bulk[5]) == static_cast<unsigned char>(bytes[6]));
   CHECK(ranges[1].got == 4);
   CHECK(read_text(cache, base, 8) == bytes.substr(0, 8));
-  CHECK(memory.calls == 2);  // the bulk left nothing behind
+  CHECK(memory.calls == 2);  // the bulk data was not cached
 }
 
-TEST_CASE("forgetting makes the next read see what the target wrote") {
+TEST_CASE("after forget, the next read sees what the target wrote") {
   fake_memory memory;
   memory.map(target_address{base}, std::string("old."));
   page_cache cache(memory);
@@ -95,7 +95,7 @@ TEST_CASE("forgetting makes the next read see what the target wrote") {
   CHECK(read_text(cache, base, 4) == "new.");
 }
 
-TEST_CASE("beyond its size the cache drops the oldest half") {
+TEST_CASE("a full cache drops its older half") {
   fake_memory memory;
   const std::string bytes = counting(16 * read_page_size);
   memory.map(target_address{base}, bytes);
@@ -104,12 +104,12 @@ TEST_CASE("beyond its size the cache drops the oldest half") {
   CHECK(memory.calls == 5);
   (void)read_text(cache, base + 4 * read_page_size, 1);
   (void)read_text(cache, base + 3 * read_page_size, 1);
-  CHECK(memory.calls == 5);  // the newer two were kept
+  CHECK(memory.calls == 5);  // the two newer pages were kept
   CHECK(read_text(cache, base, 4) == bytes.substr(0, 4));
   CHECK(memory.calls == 6);
 }
 
-TEST_CASE("a failing reader's error comes through, and nothing is remembered of it") {
+TEST_CASE("a failing reader's error is passed on and not remembered") {
   fake_memory memory;
   memory.map(target_address{base}, std::string("text"));
   page_cache cache(memory);

@@ -9,7 +9,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-/// The fields 4 to 52, each of which is its own number in proc_pid_stat(5), except those that a test replaces.
+/// The fields 4 to 52. Each has its number in proc_pid_stat(5) as its value, except those that a test replaces.
 std::string numbered_fields(int last = 52) {
   std::string text;
   for (int field = 4; field <= last; ++field) text += " " + std::to_string(field);
@@ -58,7 +58,7 @@ TEST_CASE("a text that is no /proc/PID/stat is rejected, and one of an old kerne
   CHECK(old->words.front() == 0);
 }
 
-TEST_CASE("the letter of a process's state says whether it runs") {
+TEST_CASE("the state letter of a process decides whether it runs") {
   const auto run = [](char state) {
     process_stat stat;
     stat.state = state;
@@ -76,7 +76,7 @@ TEST_CASE("a line of /proc/PID/status is found by its whole name") {
   CHECK(status_line(status, "State") == "S (sleeping)");
   CHECK(status_line(status, "Last") == "7");
   CHECK_FALSE(status_line(status, "Stat"));
-  CHECK_FALSE(status_line(status, "Name"));  // the first line is the process's own to write
+  CHECK_FALSE(status_line(status, "Name"));  // the process chooses the first line
   CHECK_FALSE(status_line("", "Uid"));
   CHECK_FALSE(status_line("x\nUid", "Uid"));
   CHECK(status_line("x\nUid:", "Uid") == "");

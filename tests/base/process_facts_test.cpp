@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What is read of a process is compared with what ps says, with what a child says of itself, and with made-up folders.
+// Facts of processes, compared with ps, with what a child says of itself, and with made-up folders.
 #include "proc/process_facts.hpp"
 
 #include <array>
@@ -23,8 +23,8 @@ using namespace std::string_literals;
 
 namespace {
 
-/// `cat` with an environment of its own, killed and waited for at the end of the test. When the constructor returns, it
-/// has echoed a byte, so that its memory changes no more, and is stopped.
+/// `cat` with its own environment, killed and waited for at the end of the test. When the constructor returns, `cat`
+/// has echoed a byte, so that its memory no longer changes, and is stopped.
 class stopped_child {
  public:
   explicit stopped_child(std::vector<std::string> environment) {
@@ -74,7 +74,7 @@ class stopped_child {
   base::unique_fd to_;
 };
 
-/// What ps prints of a process, without blanks around it.
+/// The output of ps for a process, without blanks around it.
 std::string ps(pid_t pid, const std::string& columns) {
   const std::string command = "ps -o " + columns + " -p " + std::to_string(pid);
   const std::unique_ptr<FILE, int (*)(FILE*)> out(::popen(command.c_str(), "r"), ::pclose);
@@ -85,7 +85,7 @@ std::string ps(pid_t pid, const std::string& columns) {
   return begin == std::string::npos ? "" : text.substr(begin, last - begin + 1);
 }
 
-/// A folder that looks like /proc and holds one process, number 5.
+/// A folder in the form of /proc with one process, number 5.
 class made_up_proc {
  public:
   made_up_proc() {
@@ -131,7 +131,7 @@ void without_descriptors(Work work) {
 
 }  // namespace
 
-TEST_CASE("the facts of a child are those that ps, the child's parent and stat(2) know") {
+TEST_CASE("the facts of a child agree with ps, with the child's parent and with stat(2)") {
   const stopped_child child({"FIRST=1", "PATH=/nowhere"});
   const auto facts = process_facts::open(child.id()).value();
   CHECK(facts.pid() == child.id());
@@ -165,7 +165,7 @@ TEST_CASE("a later process has a later or the same start time, which ps knows as
   CHECK(static_cast<double>(now.tv_sec) - started <= elapsed + 2);
 }
 
-TEST_CASE("facts that were read stay known, and no others are read, after the process has ended") {
+TEST_CASE("after the process has ended, facts that were read stay known and no others can be read") {
   stopped_child child({"A=1"});
   const auto facts = process_facts::open(child.id()).value();
   CHECK(facts.variable("A") == "1");
@@ -190,7 +190,7 @@ TEST_CASE("a zombie is a process that has ended and has no executable") {
   CHECK(facts.users().value().real == user_id{::getuid()});
 }
 
-TEST_CASE("there are no facts of a number that no process has") {
+TEST_CASE("a number without a process has no facts") {
   for (const std::int64_t number : {-1L, 0L, 1L << 22, 1L << 31, 1L << 40}) {
     INFO(number);
     CHECK(process_facts::open(process_id{number}).error().code == error_code::process_gone);
@@ -233,7 +233,7 @@ TEST_CASE("each file is read once") {
   CHECK(facts.users_now().value().real == user_id{9});
 }
 
-TEST_CASE("links of a made-up process lead where they say") {
+TEST_CASE("the links of a made-up process are read") {
   made_up_proc proc;
   proc.link("exe", "/opt/app/solver (deleted)");
   proc.link("ns/pid", "pid:[12]");
@@ -255,14 +255,14 @@ TEST_CASE("a file that is missing or is not as documented is an error of its fac
   CHECK(process_facts::open(process_id{5}, proc.root()).error().code == error_code::bad_format);
 }
 
-TEST_CASE("a file without end is read up to a bound") {
+TEST_CASE("a file without end is read up to a limit") {
   made_up_proc proc;
   proc.link("environ", "/dev/zero");
   const auto facts = process_facts::open(process_id{5}, proc.root()).value();
   CHECK(facts.environment().value().size() == process_facts::most_words);
 }
 
-TEST_CASE("a program without a free file descriptor is told so, and not that the process has ended") {
+TEST_CASE("the lack of a free file descriptor is reported as such, and not as the end of the process") {
   const stopped_child child({});
   const auto facts = process_facts::open(child.id()).value();
   std::optional<error> opened, read, asked, pidfd;

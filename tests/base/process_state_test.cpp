@@ -14,7 +14,7 @@ using namespace mpiacq;
 
 namespace {
 
-/// A child that waits for ever, ended and reaped at the end of the test.
+/// A child that waits for ever. It is killed and waited for at the end of the test.
 class waiting_child {
  public:
   waiting_child() : pid_(::fork()) {
@@ -49,7 +49,7 @@ TEST_CASE("a process is running, stopped, or gone as a zombie") {
   CHECK(state_of(process_id{}) == run_state::gone);
 }
 
-TEST_CASE("a child that came and went is known by its page faults") {
+TEST_CASE("a child that has ended and been waited for shows in the page faults") {
   const auto faults_by_getrusage = [] {
     rusage all{};
     REQUIRE(::getrusage(RUSAGE_CHILDREN, &all) == 0);

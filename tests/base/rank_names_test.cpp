@@ -20,7 +20,7 @@ TEST_CASE("without worlds an entry is its rank") {
   CHECK(names.selected(*rank_selection::parse("1-2,9"), 4) == std::vector<std::uint32_t>{1, 2});
 }
 
-TEST_CASE("with one world ranks have no more than their numbers, which need not be their places") {
+TEST_CASE("with one world, ranks are named by their numbers alone, which may differ from their indices") {
   const rank_names names({0, 0, 0}, {1, 2, 5});
   CHECK_FALSE(names.has_worlds());
   CHECK(names.of(0) == "1");
@@ -28,7 +28,7 @@ TEST_CASE("with one world ranks have no more than their numbers, which need not 
   CHECK(names.selected(*rank_selection::parse("2-5"), 3) == std::vector<std::uint32_t>{1, 2});
 }
 
-TEST_CASE("ranks of several worlds are told apart") {
+TEST_CASE("the names of ranks of several worlds differ") {
   const rank_names names({0, 0, 1, 1, rank_names::no_world, rank_names::no_world}, {0, 1, 2, 3, 4, -1});
   CHECK(names.has_worlds());
   CHECK(names.of(3) == "1:3");

@@ -18,14 +18,14 @@ TEST_CASE("ranks are selected as people write them") {
   CHECK(rank_selection::parse("4294967294")->contains(4294967294U));
 }
 
-TEST_CASE("all ranks are one selection too") {
+TEST_CASE("a selection can be all ranks") {
   CHECK(rank_selection{}.is_all());
   CHECK(rank_selection::parse("all")->contains(77));
   CHECK(rank_selection::parse("all")->text() == "all");
   CHECK(rank_selection{}.among(3) == std::vector<std::uint32_t>{0, 1, 2});
 }
 
-TEST_CASE("what is no selection is refused with the part that is none") {
+TEST_CASE("an invalid selection is refused, and the error has the invalid part") {
   for (const char* wrong : {"", ",", "1,", "3-1", "-1", "1-", "x", "1 2", "0x1", "4294967295", "99999999999", "1--2"}) {
     INFO(wrong);
     const auto parsed = rank_selection::parse(wrong);
@@ -35,7 +35,7 @@ TEST_CASE("what is no selection is refused with the part that is none") {
   CHECK_THAT(rank_selection::parse("0-3,x").error().message, ContainsSubstring("'x' in the selection '0-3,x'"));
 }
 
-TEST_CASE("ranks of one world are selected behind its number, others in each world") {
+TEST_CASE("a selection with a world number selects ranks of that world, others select in each world") {
   const auto some = rank_selection::parse("1:4-5,0-1,1:all,2:3");
   REQUIRE(some.has_value());
   CHECK(some->text() == "0-1,1:all,2:3");

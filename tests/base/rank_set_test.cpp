@@ -43,7 +43,7 @@ TEST_CASE("rank sets at the ends of the numbers") {
   CHECK(rank_set{}.lowest() == UINT32_MAX);
 }
 
-TEST_CASE("rank sets do what sets of numbers do") {
+TEST_CASE("rank sets behave as sets of numbers") {
   std::mt19937 source(4);  // NOLINT: the same numbers in every run
   const auto random = [&] { return static_cast<std::uint32_t>(source()); };
   for (int round = 0; round < 2000; ++round) {

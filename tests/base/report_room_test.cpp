@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Reports of many ranks within a bound. The bytes are counted here from the containers' own capacities.
+// Reports of many ranks within a limit. This file counts the bytes from the capacities of the containers.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -30,7 +30,7 @@ queue_communicator communicator(std::uint64_t id, std::vector<std::int64_t> grou
   return one;
 }
 
-/// What a rank of a usual job reports, with lists of its own.
+/// The report of a rank of a usual job, with its own lists.
 queue_report usual(std::int64_t rank, std::size_t world) {
   queue_report report;
   report.communicators = {communicator(0, counted_from(0, world)), communicator(1, {rank}),
@@ -45,7 +45,7 @@ queue_report with_operations(std::size_t count) {
   return report;
 }
 
-/// Bytes in the lists themselves.
+/// The bytes of the lists.
 std::uint64_t bytes_in(const std::deque<queue_report>& reports) {
   std::uint64_t bytes = 0;
   std::set<const void*> lists;
@@ -69,7 +69,7 @@ bool is_shortened(const queue_report& report) {
 
 }  // namespace
 
-TEST_CASE("report room: equal groups share one list, and a large job of usual ranks loses nothing") {
+TEST_CASE("report budget: equal groups share one list, and a large job of usual ranks loses nothing") {
   constexpr std::int64_t ranks = 6000, world = 6000;
   report_budget room(most_bytes_of(ranks));
   std::deque<queue_report> reports;
@@ -96,7 +96,7 @@ TEST_CASE("report room: equal groups share one list, and a large job of usual ra
   CHECK(as_they_were == ranks);
 }
 
-TEST_CASE("report room: the largest reports are shortened, whatever fills them, and the others stay whole") {
+TEST_CASE("report budget: the largest reports are shortened, whatever they contain, and the others stay whole") {
   constexpr std::uint64_t most = 32 * megabyte;
   report_budget room(most);
   std::deque<queue_report> reports;
@@ -113,7 +113,7 @@ TEST_CASE("report room: the largest reports are shortened, whatever fills them, 
   std::size_t shortened = 0;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     CAPTURE(i);
-    // What comes first is kept, also of the others.
+    // The beginning of each report is kept, and more of the others.
     REQUIRE(reports[i].communicators.size() >= (i % 3 == 1 ? 1U : 3U));
     CHECK(reports[i].problems.size() == (is_shortened(reports[i]) ? 1 : 0));
     if (!hostile[i]) CHECK_FALSE(is_shortened(reports[i]));
@@ -127,11 +127,11 @@ TEST_CASE("report room: the largest reports are shortened, whatever fills them, 
       CHECK(world.of(queue_class::unexpected).known == queue_knowledge::complete);
     }
   }
-  CHECK(shortened >= 18);  // a last one may have found room
+  CHECK(shortened >= 18);  // the last of them may have fitted
 }
 
-TEST_CASE("report room: ranks that report the same long group do not get it for nothing") {
-  // Each pair of ranks has one more long group: shared, and held all the same.
+TEST_CASE("report budget: a long group that several ranks share counts") {
+  // Each pair of ranks has its own long group, which the two share. Its memory counts.
   constexpr std::uint64_t most = 16 * megabyte;
   report_budget room(most);
   std::deque<queue_report> reports;
@@ -144,7 +144,7 @@ TEST_CASE("report room: ranks that report the same long group do not get it for 
   for (const queue_report& report : reports) CHECK(report.communicators.size() >= 3);
 }
 
-TEST_CASE("report room: a communicator whose group is too long stays, without its group") {
+TEST_CASE("report budget: a communicator whose group is too long stays without its group") {
   report_budget room(megabyte);
   queue_report report;
   report.communicators = {communicator(0, counted_from(0, 1'000'000)), communicator(1, {0})};
@@ -158,12 +158,12 @@ TEST_CASE("report room: a communicator whose group is too long stays, without it
   CHECK(report.communicators[1].group == group_members{0});
 }
 
-TEST_CASE("report room: a group that is reported anew is never taken for another one that has gone") {
+TEST_CASE("report budget: a new group is never confused with an earlier one that was freed") {
   report_budget room(most_bytes_of(1000));
   std::deque<queue_report> reports;
   for (std::int64_t i = 0; i < 1000; ++i) {
     reports.emplace_back();
-    // A list that several communicators have already, one that this rank alone has, and one like it.
+    // One list is used by several communicators, one by this rank alone, and one is equal to it.
     const group_members twice(counted_from(i % 7, 50));
     for (std::uint64_t id = 0; id < 2; ++id) {
       reports.back().communicators.push_back(communicator(id, {}));

@@ -47,7 +47,7 @@ TEST_CASE("bytes that do not fit into the socket at once arrive whole and in ord
   CHECK((received == bytes));
 }
 
-TEST_CASE("a stream that ends before all bytes have come gives none") {
+TEST_CASE("a stream that ends too early gives no bytes") {
   socket_ends ends;
   REQUIRE(base::send_all(ends.ours.get(), pattern(5)));
   ends.ours.reset();
@@ -55,7 +55,7 @@ TEST_CASE("a stream that ends before all bytes have come gives none") {
   CHECK_FALSE(base::receive_all(ends.theirs.get(), more));
 }
 
-TEST_CASE("sending to a socket whose other side has gone fails and raises no signal") {
+TEST_CASE("sending to a socket whose other side is closed fails and raises no signal") {
   socket_ends ends;
   ends.theirs.reset();
   CHECK_FALSE(base::send_all(ends.ours.get(), pattern(5)));

@@ -24,7 +24,7 @@ std::vector<std::string> texts(const string_batch& batch) {
 }
 }  // namespace
 
-TEST_CASE("a batch gives the strings in the order asked for, also the same one twice") {
+TEST_CASE("a batch has the strings in the order of the request, even the same one twice") {
   fake_memory memory;
   memory.map(target_address{base}, std::string("one\0two\0\0three\0", 15));
   const std::vector<target_address> addresses{target_address{base + 9}, target_address{base}, target_address{base + 8},
@@ -35,13 +35,13 @@ TEST_CASE("a batch gives the strings in the order asked for, also the same one t
   CHECK(memory.calls == 1);
 }
 
-TEST_CASE("no strings are read without a look at memory") {
+TEST_CASE("an empty batch reads no memory") {
   fake_memory memory;
   CHECK(read_c_strings(memory, {})->strings.empty());
   CHECK(memory.calls == 0);
 }
 
-TEST_CASE("each page of a batch is read once and many go into a call") {
+TEST_CASE("each page of a batch is read once, and one call reads many pages") {
   fake_memory memory;
   std::string bytes;
   std::vector<target_address> addresses;
@@ -60,7 +60,7 @@ TEST_CASE("each page of a batch is read once and many go into a call") {
   CHECK(memory.calls <= pages / 100 + 2);
 }
 
-TEST_CASE("strings that run into pages of their own are finished in one more call") {
+TEST_CASE("one more call reads the rest of all strings that continue on further pages") {
   fake_memory memory;
   std::vector<target_address> addresses;
   for (std::uint64_t i = 0; i < 50; ++i) {
@@ -76,7 +76,7 @@ TEST_CASE("strings that run into pages of their own are finished in one more cal
   CHECK(memory.ranges_read == 150);
 }
 
-TEST_CASE("an address that cannot be read spoils its own string only") {
+TEST_CASE("an unreadable address affects its own string only") {
   fake_memory memory;
   memory.map(target_address{base}, std::string(read_page_size - 4, 'x') + std::string("abc\0", 4));
   memory.map(target_address{base + 2 * read_page_size}, std::string("far\0", 4) + std::string(read_page_size - 4, 'y'));
@@ -129,7 +129,7 @@ TEST_CASE("the limits of a batch: of one string and of all") {
   CHECK(all->strings[2].what == string_outcome::beyond_total);
 }
 
-TEST_CASE("overlapping strings without an end cost one look at each byte") {
+TEST_CASE("overlapping strings without an end cost one check of each byte") {
   fake_memory memory;
   constexpr std::size_t size = 512 * read_page_size;
   memory.map(target_address{base}, std::string(size, 'z'));
@@ -155,14 +155,14 @@ TEST_CASE("a reader that fails ends the batch with its error") {
 }
 
 TEST_CASE("a batch agrees with reading one string at a time") {
-  std::mt19937 random(20);  // NOLINT: the same each time
+  std::mt19937 random(20);  // NOLINT: the same numbers in every run
   for (int round = 0; round < 60; ++round) {
     fake_memory memory;
     constexpr std::uint64_t pages = 24;
     for (std::uint64_t page = 0; page < pages; ++page) {
       if (random() % 4 == 0) continue;
       std::string bytes(read_page_size, '\0');
-      const unsigned density = 1U << (random() % 14);  // now and then whole pages without an end
+      const unsigned density = 1U << (random() % 14);  // sometimes whole pages without a terminator
       for (char& c : bytes) c = random() % density == 0 ? '\0' : static_cast<char>('a' + random() % 26);
       memory.map(target_address{base + page * read_page_size}, bytes);
     }
@@ -186,7 +186,7 @@ TEST_CASE("a batch agrees with reading one string at a time") {
   }
 }
 
-TEST_CASE("texts stay where they were read until their set of pages is filled again") {
+TEST_CASE("texts stay valid until their set of pages is filled again") {
   constexpr std::size_t sets = 3, strings = 200'000;
   fake_memory memory;
   std::string bytes;
@@ -194,10 +194,10 @@ TEST_CASE("texts stay where they were read until their set of pages is filled ag
   std::vector<std::string> expected;
   for (std::size_t i = 0; i < strings; ++i) {
     addresses.push_back(target_address{base + bytes.size()});
-    const bool is_long = i % 1'000 == 3;  // longer than a page: some of them run out of their set
+    const bool is_long = i % 1'000 == 3;  // longer than a page; some continue beyond their set
     expected.push_back((is_long ? std::string(read_page_size + i / 50, 'x') : "/path/of/rank/") + std::to_string(i));
     bytes += expected.back() + '\0';
-    if (i % 5'000 == 17) {  // beyond all memory
+    if (i % 5'000 == 17) {  // not in mapped memory
       addresses.back() = target_address{base - read_page_size};
       expected.back().clear();
     }
@@ -205,7 +205,7 @@ TEST_CASE("texts stay where they were read until their set of pages is filled ag
   memory.map(target_address{base}, bytes);
 
   std::vector<std::byte> pages(sets * page_sets::bytes_of_set);
-  std::deque<std::vector<placed_string>> waiting;  // of the sets that may still be used
+  std::deque<std::vector<placed_string>> waiting;  // from the sets that are still valid
   std::vector<std::size_t> times(strings);
   std::size_t others = 0, most_together = 0;
   const auto use = [&](const std::vector<placed_string>& placed) {
@@ -232,6 +232,6 @@ TEST_CASE("texts stay where they were read until their set of pages is filled ag
   for (const auto& placed : waiting) use(placed);
   CHECK(times == std::vector<std::size_t>(strings, 1));
   CHECK(most_together <= page_sets::most_placed);
-  CHECK(others > strings / 5'000);  // also what begins on the page where a string that leaves its set ends
+  CHECK(others > strings / 5'000);  // strings on a page where a long string ends are also among them
   CHECK(others < strings / 100);
 }

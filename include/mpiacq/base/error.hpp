@@ -17,12 +17,12 @@ namespace mpiacq {
 
 /// The kind of an error, by which a program decides. The sentence in `error::message` is for people.
 enum class error_code : std::uint8_t {
-  invalid_argument,   ///< the caller asked for something that makes no sense
+  invalid_argument,   ///< an argument of the caller is invalid
   not_found,          ///< a named file, program or process does not exist
   permission,         ///< the system refuses; the message names the setting that refuses
   process_gone,       ///< the process ended, or another one has its pid, before or during the call
   busy,               ///< another tool holds the process (it has another tracer)
-  exec_failed,        ///< a program was found but could not be run
+  exec_failed,        ///< a program was found, but could not be run
   bad_format,         ///< foreign bytes (ELF, DWARF, a table, a link map) contradict themselves
   unreadable_memory,  ///< target memory at `error::address` cannot be read or written
   limit,              ///< a limit of this library was reached; the message names it

@@ -10,7 +10,7 @@ constexpr std::size_t longest_search = 32;
 constexpr std::size_t smallest_table = 4096;
 
 std::size_t slot_of(std::uint64_t address, std::size_t slots) {
-  // Multiplicative hashing; the high bits are the good ones.
+  // Multiplicative hashing; the high bits are the well-mixed ones.
   const int bits = std::countr_zero(slots);
   return static_cast<std::size_t>((address * 0x9e3779b97f4a7c15U) >> (64 - bits));
 }
@@ -18,11 +18,11 @@ std::size_t slot_of(std::uint64_t address, std::size_t slots) {
 
 // Not inline: the loop that calls it needs its registers.
 std::uint32_t address_ids::id(cursor& at, std::uint64_t address) {
-  if (address > at.highest) {  // cannot have been in this column: no search
+  if (address > at.highest) {  // cannot have occurred in this column, so no search is needed
     at.highest = address;
     return at.last_id = append(address);
   }
-  // Ranks dealt out over hosts go through the same addresses in the same order again and again.
+  // If ranks are dealt out over hosts, the same sequence of addresses repeats.
   const std::uint32_t successor = at.last_id + 1;
   if (successor < addresses_.size() && addresses_[successor].value() == address) return at.last_id = successor;
   return at.last_id = find_or_append(address);
@@ -43,7 +43,7 @@ std::uint32_t address_ids::find_or_append(std::uint64_t address) {
   return append(address);
 }
 
-/// Ascending columns never search, so numbers go into the hash table only when somebody does.
+/// Ascending columns never search, so the hash table is filled only before a search.
 void address_ids::hash_the_new() {
   if (slots_.size() < 2 * addresses_.size() || slots_.empty()) {
     slots_.assign(std::max(smallest_table, std::bit_ceil(4 * addresses_.size())), 0);

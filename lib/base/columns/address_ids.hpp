@@ -10,14 +10,14 @@
 
 namespace mpiacq {
 
-/// Numbers the distinct string addresses of a table in the order in which they come.
+/// Numbers the distinct string addresses of a table in the order of their first occurrence.
 ///
-/// Made for what tables look like: a column repeats its last address, or goes up because a loop filled it, or comes
-/// back to one of few. An address may get more than one number (from two columns, or in a crowded corner of the hash
-/// table, whose searches are short whatever the addresses are): the strings' contents decide in the end what is shared.
+/// Optimised for usual tables: a column repeats its last address, ascends because a loop filled it, or returns to one
+/// of few addresses. An address may get more than one number (from two columns, or because a search in the hash table
+/// stops after a fixed number of steps). Which strings are shared is decided later, by their contents.
 class address_ids {
  public:
-  /// One column of the table, seen from top to bottom.
+  /// The state of one column while its rows are read from top to bottom.
   struct cursor {
     std::uint32_t last_id = UINT32_MAX;  // null_id
     std::uint64_t highest = 0;
@@ -25,17 +25,16 @@ class address_ids {
 
   static constexpr std::uint32_t null_id = UINT32_MAX;
 
-  /// The number of `address`, null_id for null. For addresses that differ from the one before: loops see to repeats
-  /// themselves.
+  /// The number of `address`; null_id for null. The caller handles an address that equals the one before it.
   std::uint32_t id(cursor& at, std::uint64_t address);
 
-  /// Room for so many distinct addresses.
+  /// Reserves memory for `count` distinct addresses.
   void expect(std::size_t count) { addresses_.reserve(count); }
 
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
-  /// The addresses by number, and an end of giving numbers.
+  /// Returns the addresses, indexed by number. No numbers can be given afterwards.
   [[nodiscard]] column<target_address> take_addresses() { return std::move(addresses_); }
-  /// A null came after something else.
+  /// Whether a null address followed another address.
   [[nodiscard]] bool saw_null() const { return saw_null_; }
 
  private:
@@ -47,8 +46,8 @@ class address_ids {
   void hash_the_new();
   void insert(std::uint32_t id);
 
-  column<target_address> addresses_;  // by number
-  std::vector<std::uint32_t> slots_;  // open addressing: number + 1, 0 where empty
+  column<target_address> addresses_;  // indexed by number
+  std::vector<std::uint32_t> slots_;  // open addressing: number + 1; 0 in empty slots
   std::size_t hashed_ = 0;            // numbers below this are in slots_
   bool saw_null_ = false;
 };

@@ -15,7 +15,7 @@
 
 namespace mpiacq {
 
-/// An array of plain values that is written once, at its end: std::vector would write each new element twice.
+/// An array of plain values that only grows at its end. Each element is written once; std::vector would write it twice.
 template <class T>
 class column {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -38,8 +38,8 @@ class column {
   [[nodiscard]] std::span<const T> span() const { return {values_.get(), size_}; }
   [[nodiscard]] std::span<T> span() { return {values_.get(), size_}; }
 
-  /// Makes the column ready for `count` values. That there is no memory for so many is no error: it then grows as any
-  /// other.
+  /// Reserves memory for `count` values. If there is not enough memory, this is no error: the column then grows as
+  /// usual.
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     auto* fresh = static_cast<T*>(allocate_large(count * sizeof(T)));
@@ -49,7 +49,7 @@ class column {
     capacity_ = count;
   }
 
-  /// Room for `count` more at the end, with values yet to be written.
+  /// Adds `count` values at the end, which the caller must write.
   T* extend(std::size_t count) {
     if (count > capacity_ - size_) set_capacity(std::max(size_ + count, capacity_ + capacity_ / 2));
     T* fresh = values_.get() + size_;
@@ -59,13 +59,13 @@ class column {
   void push_back(T value) { *extend(1) = value; }
   void shrink(std::size_t size) { size_ = size; }
 
-  /// Empties the column, and gives its memory back to the system.
+  /// Empties the column and returns its memory to the system.
   void drop() {
     if (values_) give_pages_back(values_.get(), capacity_ * sizeof(T));
     *this = {};
   }
 
-  /// Its memory as an empty column of other values.
+  /// Moves the memory into an empty column of another type.
   template <class U>
   [[nodiscard]] column<U> reused_for() && {
     column<U> fresh;
@@ -75,7 +75,7 @@ class column {
     return fresh;
   }
 
-  /// Gives back what was kept for growing, where that is much.
+  /// Returns a large unused rest of the memory to the system.
   void trim() {
     if (size_ > 0 && capacity_ - size_ > size_ / 8) set_capacity(size_);
   }

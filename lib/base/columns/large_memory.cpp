@@ -10,11 +10,11 @@ namespace mpiacq {
 
 void* allocate_large(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
-  // Rounding up to whole huge pages must not double what a small table costs.
+  // Rounding up to whole huge pages must not double the cost of a small table.
   if (bytes < 2 * huge_page - huge_page / 4) return std::malloc(bytes);
   const std::size_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
   void* memory = std::aligned_alloc(huge_page, whole);
-  // Advice only: where it is refused, the memory is as good as any.
+  // This is only advice: without huge pages the memory works the same.
   if (memory != nullptr) (void)madvise(memory, whole, MADV_HUGEPAGE);
   return memory;
 }

@@ -14,7 +14,7 @@ ordered_worker::ordered_worker(bool wanted) {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    // There is no room for a thread: the caller does the tasks.
+    // No thread can be started, so `add` runs the tasks itself.
   }
 }
 
@@ -53,7 +53,7 @@ void ordered_worker::run() {
   while (true) {
     added_.wait(guard, [this] { return ending_ || !tasks_.empty(); });
     if (ending_) return;
-    const auto& task = tasks_.front();  // adding others leaves it where it is
+    const auto& task = tasks_.front();  // references stay valid while others are added
     if (!failure_) {
       guard.unlock();
       std::exception_ptr thrown;

@@ -11,27 +11,27 @@
 
 namespace mpiacq {
 
-/// Does tasks one after the other on a second thread, while the caller prepares the next ones. All signals are blocked
-/// in that thread: the host program's signals are not handled there. Where no thread can be started, `add` does the
+/// Runs tasks one after the other on a second thread, while the caller prepares the next ones. All signals are blocked
+/// on that thread, so that it handles none of the host program's signals. If no thread can be started, `add` runs the
 /// task itself. Thread: one caller.
 class ordered_worker {
  public:
-  /// How many buffers a caller needs that fills one and hands it over with each task: when `add` returns, the buffer
-  /// that was handed over this many tasks ago is no longer in use.
+  /// The number of buffers for a caller that fills one per task and passes it along: when `add` returns, the buffer of
+  /// the task that was added this many tasks ago is no longer in use.
   static constexpr std::size_t buffers = 3;
 
-  /// Starts the thread if `wanted`, and if the machine has a processor for it.
+  /// Starts the thread if `wanted`, and if the machine has a second processor for it.
   explicit ordered_worker(bool wanted);
-  /// Drops the tasks that have not begun, and waits for the one that has.
+  /// Drops the tasks that have not begun, and waits for the running one.
   ~ordered_worker();
   ordered_worker(const ordered_worker&) = delete;
   ordered_worker& operator=(const ordered_worker&) = delete;
 
   [[nodiscard]] bool has_thread() const { return thread_.joinable(); }
-  /// Waits until fewer than `buffers - 1` tasks are unfinished, and adds this one. Throws what an earlier task threw;
-  /// the tasks after that one are not done.
+  /// Waits until fewer than `buffers - 1` tasks are unfinished, and adds this one. Throws the exception of an earlier
+  /// task; the tasks after that one do not run.
   void add(std::function<void()> task);
-  /// Waits until all tasks are done. Throws what one of them threw.
+  /// Waits until all tasks are done. Throws the exception of a task.
   void finish();
 
  private:
@@ -41,7 +41,7 @@ class ordered_worker {
   std::mutex lock_;
   std::condition_variable added_;
   std::condition_variable done_;
-  std::deque<std::function<void()>> tasks_;  // the first one is being done
+  std::deque<std::function<void()>> tasks_;  // the first one is running
   std::exception_ptr failure_;
   bool ending_ = false;
   std::thread thread_;

@@ -10,10 +10,10 @@
 namespace mpiacq {
 
 namespace {
-// Strings that were made to collide may stand twice in the pool; they cannot make it slow.
+// Strings with deliberate hash collisions may be stored twice, but they cannot make the pool slow.
 constexpr std::size_t longest_probe = 64;
 constexpr std::size_t recent_slots = 1024;
-// A part's hash table is to stay in the second cache, and the ends of all parts in the first.
+// The hash table of one part should fit into the second-level cache, and the ends of all parts into the first.
 constexpr std::size_t strings_a_part = 2048;
 constexpr std::size_t most_parts = 2048;
 constexpr std::size_t largest_block = std::size_t{4} << 20;
@@ -25,8 +25,8 @@ std::uint64_t load(const char* bytes) {
   return value;
 }
 
-/// The last 1 to 8 bytes of a text as a number, by whole words that may overlap: putting it together byte by byte
-/// stalls.
+/// The last 1 to 8 bytes of a text as a number, read as words that may overlap. Reading byte by byte stalls the
+/// processor.
 std::uint64_t load_tail(std::string_view text, std::size_t left) {
   const char* end = text.data() + text.size();
   if (text.size() >= 8) return load<std::uint64_t>(end - 8);
@@ -35,7 +35,7 @@ std::uint64_t load_tail(std::string_view text, std::size_t left) {
          load<std::uint8_t>(end - 1);
 }
 
-/// Of a hash table for so many strings.
+/// The size of a hash table for this many strings.
 std::size_t slots_for(std::size_t strings) {
   return std::bit_ceil(2 * strings + 1);
 }
@@ -45,7 +45,7 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return a ^ (a >> 32);
 }
 
-/// Two sums side by side: neither waits for the other's multiplication.
+/// Two independent sums, so that their multiplications run in parallel.
 std::uint32_t hash_of(std::string_view text) {
   std::uint64_t even = text.size() * 0x9e3779b97f4a7c15U, odd = 0x2545f4914f6cdd1dU;
   const char* next = text.data();
@@ -86,7 +86,8 @@ string_pool::string_pool(std::size_t identifiers) {
 void string_pool::add(std::uint32_t id, std::string_view text) {
   const std::uint32_t hash = hash_of(text);
   hashed& recent = recent_[hash % recent_slots];
-  if (recent.hash == hash && recent.id != none && text_of(recent.id) == text) {  // a copy for each rank is common
+  // Tables often have one copy for each rank.
+  if (recent.hash == hash && recent.id != none && text_of(recent.id) == text) {
     entries_[id] = {nullptr, 0, recent.id};
     return;
   }
@@ -107,7 +108,7 @@ void string_pool::add(std::uint32_t id, std::string_view text) {
 void string_pool::finish(ordered_worker& helper, column<target_address> spare) {
   recent_ = {};
   parts all = part_by_hash(helper, std::move(spare));
-  // Room for both halves beforehand: nothing may fail here while the other thread is at work on what stands here.
+  // Memory for both halves is allocated first: no allocation may fail here while the other thread uses the pool.
   std::array<std::vector<std::uint32_t>, 2> slots;
   for (auto& room : slots) room.reserve(slots_for(all.largest));
   shared odd;
@@ -133,7 +134,7 @@ string_pool::shared string_pool::share_in_parts(const parts& all, std::size_t fi
   return found;
 }
 
-/// From here on `same_as` is what it is called.
+/// From here on, `same_as` has the meaning of its name, and no hash.
 string_pool::parts string_pool::part_by_hash(ordered_worker& helper, column<target_address> spare) {
   parts all;
   halves places = std::exchange(sizes_of_parts_, {});
@@ -169,7 +170,7 @@ void string_pool::put_half(std::size_t half, std::vector<std::uint32_t>& places,
 /// Equal strings have equal hashes, so they are in one part.
 string_pool::shared string_pool::share_equal(std::span<const hashed> part, std::vector<std::uint32_t>& slots) {
   shared found;
-  slots.assign(slots_for(part.size()), 0);  // a place in the part, and 1; 0 where empty
+  slots.assign(slots_for(part.size()), 0);  // the index in the part + 1; 0 in empty slots
   const std::size_t mask = slots.size() - 1;
   for (std::uint32_t i = 0; i < part.size(); ++i) {
     std::size_t at = part[i].hash & mask;
@@ -190,7 +191,7 @@ string_pool::shared string_pool::share_equal(std::span<const hashed> part, std::
   return found;
 }
 
-/// Much of the blocks is no longer needed: what is goes into others.
+/// Most of the blocks' contents are no longer needed. Moves the rest into new blocks.
 void string_pool::gather() {
   text_blocks fresh;
   fresh.begin_block(kept_bytes_);
@@ -206,7 +207,7 @@ void string_pool::gather() {
 }
 
 std::uint32_t string_pool::kept_as(const column<entry>& entries, std::uint32_t id) {
-  // Two steps: one like a string shortly before it, which was like an earlier one.
+  // Two steps: `id` may equal a recent string, which in turn equals an earlier one.
   const std::uint32_t same = entries[id].same_as;
   return same == none ? none : entries[same].same_as;
 }

@@ -28,7 +28,7 @@ field_fault fault_of(string_outcome what) {
 /// With fewer strings, starting a thread costs more than it saves.
 constexpr std::size_t worth_a_thread = 16384;
 
-/// Strings on their way to the thread that keeps them: those whose texts stand in the pages that were read, and others.
+/// Strings for the thread that stores them: those whose texts are in the read pages, and others.
 class parcel {
  public:
   /// Takes `strings`, and leaves an empty vector.
@@ -59,7 +59,7 @@ class parcel {
   static constexpr std::size_t most_copied = std::size_t{256} << 10;
   std::vector<placed_string> placed_;
   std::vector<visited_string> others_;
-  std::deque<std::string> copied_;  // which leaves texts where they are
+  std::deque<std::string> copied_;  // a deque, so that texts do not move
   std::size_t copied_bytes_ = 0;
 };
 }  // namespace
@@ -71,7 +71,7 @@ result<void> table_strings::read(memory_reader& memory, std::span<const target_a
   const string_limits bounds{std::min<std::size_t>(limits.bytes_each, UINT32_MAX - 1), limits.bytes_in_all};
   std::array<parcel, ordered_worker::buffers> parcels;
   std::unique_ptr<std::byte[]> pages;
-  ordered_worker keeping(addresses.size() >= worth_a_thread);  // uses the parcels and pages, so it ends before them
+  ordered_worker keeping(addresses.size() >= worth_a_thread);  // destroyed before the parcels and pages that it uses
   if (!keeping.has_thread()) {
     const auto keep_it = [this](const visited_string& s) { keep(s); };
     if (auto read = visit_c_strings(memory, addresses, bounds, keep_it); !read) return read;
@@ -93,7 +93,7 @@ result<void> table_strings::read(memory_reader& memory, std::span<const target_a
       if (parcels[filled].is_full()) hand_over();
       parcels[filled].put(s);
     };
-    // Each set of pages is handed over with a parcel of its own, so that it is not filled again too early.
+    // Each set of pages is passed on with its own parcel, so that it is not filled again too early.
     const auto take = [&](std::vector<placed_string>& placed) {
       parcels[filled].put(placed);
       hand_over();

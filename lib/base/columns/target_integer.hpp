@@ -17,8 +17,8 @@ std::uint64_t load_bytes(const std::byte* at, std::index_sequence<I...> /*indexe
 }
 }  // namespace detail
 
-/// An unsigned integer of the target, where its order and size are known beforehand. Compilers make one instruction of
-/// it; the caller has checked that the bytes are there.
+/// An unsigned integer of the target, if its byte order and size are compile-time constants: compilers make one
+/// instruction of it. The caller has checked that the bytes exist.
 template <byte_order Order, std::size_t Size>
 std::uint64_t load_integer(const std::byte* at) {
   return detail::load_bytes<Order>(at, std::make_index_sequence<Size>());

@@ -12,11 +12,11 @@ struct fd_limit {
   std::size_t now = 0;
 };
 
-/// Raises the soft limit to `wanted`, or to the hard limit where that is less. A higher limit stays. Empty where the
-/// limit cannot be read.
+/// Raises the soft limit to `wanted`, or to the hard limit if that is lower. A higher limit stays. Empty if the limit
+/// cannot be read.
 std::optional<fd_limit> raise_fd_limit(std::size_t wanted);
 
-/// Sets the soft limit to `to`, if it is still `from`: a limit that somebody else has set meanwhile stays. Allowed
+/// Sets the soft limit to `to` if it is still `from`: a limit that other code has set meanwhile stays. May be called
 /// between fork and exec.
 void change_fd_limit(std::size_t from, std::size_t to);
 

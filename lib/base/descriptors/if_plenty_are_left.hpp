@@ -9,8 +9,8 @@
 
 namespace mpiacq::base {
 
-/// Closes a descriptor that this program can do without if fewer than 256 numbers are left above it: a program that
-/// looks at thousands of processes must not use up its descriptors for what only saves time.
+/// Closes a descriptor that this program can do without, if fewer than 256 numbers are left above it. A program that
+/// reads thousands of processes must not use up its descriptors only to save time.
 [[nodiscard]] inline unique_fd if_plenty_are_left(unique_fd fd) {
   constexpr rlim_t kept_free = 256;
   rlimit limit{};

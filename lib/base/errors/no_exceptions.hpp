@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// No exception leaves the library: memory that is short becomes an error.
+// No exception leaves the library: an exhausted memory becomes an error.
 #pragma once
 
 #include <cerrno>
@@ -17,8 +17,8 @@ namespace mpiacq {
   return std::move(why).while_doing(doing);
 }
 
-/// Calls `work`, which gives a result, and makes an error of memory that is short. What `work` was changing is then
-/// unknown; its owner can only be destroyed, which lets go of the job.
+/// Calls `work`, which returns a result, and turns std::bad_alloc into an error. The state that `work` was changing is
+/// then undefined. Its owner can only be destroyed, which releases the job.
 template <class Work>
 [[nodiscard]] auto without_exceptions(std::string_view doing, Work work) -> decltype(work()) {
   try {
@@ -28,8 +28,8 @@ template <class Work>
   }
 }
 
-/// The same for work whose answer is no result and has a list of problems: that list says why the rest of it is empty.
-/// `undo` is called before that.
+/// As above, for work that returns a value with a list of problems: the list then says why the rest is empty. `undo` is
+/// called before.
 template <class Work, class Undo>
 [[nodiscard]] auto without_exceptions(std::string_view doing, Work work, Undo undo) -> decltype(work()) {
   try {

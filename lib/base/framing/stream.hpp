@@ -6,11 +6,13 @@
 
 namespace mpiacq::base {
 
-/// Sends all bytes on a stream socket, and waits for room as long as it takes. False: the other side has gone; errno
-/// says why. No SIGPIPE. The only system call is sendto(2), which the sandbox of the queue host permits.
+/// Sends all bytes on a stream socket, and blocks as long as necessary. Returns false if the other side has closed the
+/// connection, with errno set. Raises no SIGPIPE. The only system call is sendto(2), which the sandbox of the queue
+/// host permits.
 [[nodiscard]] bool send_all(int socket, std::span<const std::byte> bytes);
 
-/// Fills `into` from a stream socket. False: the other side has gone before that. The only system call is recvfrom(2).
+/// Fills `into` from a stream socket. Returns false if the other side closes the connection before. The only system
+/// call is recvfrom(2).
 [[nodiscard]] bool receive_all(int socket, std::span<std::byte> into);
 
 }  // namespace mpiacq::base

@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Values as bytes, for two processes of ours on one machine: numbers in the host's order, everything of variable length
-// with its length in front. A structure names its members once, in `wire_members`, and goes both ways by that.
+// Values as bytes, for two processes of this project on one machine. Numbers are in the host's order, and everything of
+// variable length has its length in front. A structure names its members once, in `wire_members`, for both directions.
 //
-// The reader trusts no length: what does not fit into the bytes that are there makes it fail, and it gives no value.
+// The reader trusts no length: if a length exceeds the bytes that are left, the reader fails and returns no value.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class wire_writer {
   }
   void put(target_address address) { put(address.value()); }
   void put(std::chrono::milliseconds time) { put(std::int64_t{time.count()}); }
-  /// Only those that mean something.
+  /// Writes only the registers that have a meaning.
   void put(const thread_registers& registers) {
     put(registers.thread);
     put(registers.pc);
@@ -102,7 +102,7 @@ class wire_writer {
 class wire_reader {
  public:
   explicit wire_reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-  /// Everything that was asked for was there, and nothing is left over.
+  /// Whether all requested values were there and no bytes are left.
   [[nodiscard]] bool complete() const { return fine_ && rest_.empty(); }
 
   template <wire_number T>
@@ -144,7 +144,7 @@ class wire_reader {
     if (registers.count > thread_registers::most) return give_up();
     const auto used = std::as_writable_bytes(std::span{registers.by_dwarf_number}.first(registers.count));
     if (rest_.size() < used.size()) return give_up();
-    std::copy_n(rest_.begin(), used.size(), used.begin());  // may be none at all, of nothing
+    std::copy_n(rest_.begin(), used.size(), used.begin());  // may be empty
     rest_ = rest_.subspan(used.size());
   }
   template <class T>
@@ -193,7 +193,7 @@ class wire_reader {
     fine_ = false;
     rest_ = {};
   }
-  /// A length: each element takes one byte at least, so there cannot be more than there are bytes left.
+  /// A length. Each element takes at least one byte, so a length cannot exceed the bytes that are left.
   std::size_t get_count() {
     std::uint64_t count = 0;
     get(count);
@@ -207,13 +207,14 @@ class wire_reader {
     if (!known) give_up();
   }
 
-  /// Room is made for so many before the first one has been read: one has more bytes here than on the way.
+  /// Memory is reserved for at most this many elements before the first one is read, because an element takes more
+  /// memory than bytes in the message.
   static constexpr std::size_t most_at_once = 4096;
   std::span<const std::byte> rest_;
   bool fine_ = true;
 };
 
-/// The whole of `bytes` as one T; empty where they are not.
+/// Decodes all of `bytes` as one T; empty if they are no T.
 template <class T>
 [[nodiscard]] std::optional<T> decode(std::span<const std::byte> bytes) {
   wire_reader reader(bytes);

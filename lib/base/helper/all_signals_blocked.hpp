@@ -5,8 +5,8 @@
 
 namespace mpiacq::base {
 
-/// Blocks all signals of the calling thread for as long as it lives. A thread that is started meanwhile inherits the
-/// blocked signals and keeps them: the signals of the host program are for the threads of the host program.
+/// Blocks all signals of the calling thread while the object lives. A thread that is started meanwhile inherits the
+/// blocked signals and keeps them: only the host program's own threads handle the host program's signals.
 class all_signals_blocked {
  public:
   all_signals_blocked() {

@@ -18,8 +18,8 @@ std::string folder_of(std::string_view file) {
   return std::string{file.substr(0, file.rfind('/') + 1)};
 }
 
-/// The shared library that this code is in. In a program linked in one piece it is what that was called by, which need
-/// not be a path.
+/// The folder of the shared library with this code. In a statically linked program, the path is the name by which the
+/// program was called, which may not be a path.
 std::string library_folder() {
   Dl_info where{};
   if (::dladdr(reinterpret_cast<const void*>(&program_candidates), &where) == 0) return {};
@@ -45,7 +45,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 std::vector<std::string> program_candidates(std::string_view program, const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::string> all;
-  // Not where the tool has more rights than its user: the user must not choose what runs with them.
+  // Not if the tool has more rights than its user: the user must not choose a program that runs with those rights.
   if (const char* folder = ::secure_getenv("MPIACQ_LIBEXEC")) all.push_back(fmt::format("{}/{}", folder, program));
   if (const std::string folder = library_folder(); !folder.empty()) {
     all.push_back(fmt::format("{}{}/{}", folder, MPIACQ_LIBEXEC_FROM_LIB, program));

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The programs that the library starts for itself: where they are, and how they begin.
+// The programs that the library starts for itself: their paths, and how they are started.
 #pragma once
 
 #include <span>
@@ -14,16 +14,16 @@
 
 namespace mpiacq::base {
 
-/// Where a program of ours is looked for: what the caller named, if anything, and nowhere else; or the folder that the
-/// environment names (MPIACQ_LIBEXEC), then beside the file that this code is in, as `cmake --install` puts it, then
-/// where it was installed first.
+/// The paths at which a program of the library is looked for. If the caller named one: only that one. Otherwise: the
+/// folder in the environment (MPIACQ_LIBEXEC), then the place relative to the file with this code, as `cmake --install`
+/// puts it, then the original place of the installation.
 [[nodiscard]] std::vector<std::string> program_candidates(std::string_view program, const std::string& named);
 
-/// None of them can be started. `what_for`: "the program that traces for this one".
+/// The error if no candidate can be started. `what_for`: for example "the program that traces for this one".
 [[nodiscard]] error not_startable(std::string_view what_for, const std::vector<std::string>& candidates,
                                   int errno_value);
 
-/// What is set up for posix_spawn, and given back after it.
+/// The attributes and file actions for posix_spawn; the destructor frees them.
 class spawn_plan {
  public:
   spawn_plan();
@@ -31,21 +31,22 @@ class spawn_plan {
   spawn_plan(const spawn_plan&) = delete;
   spawn_plan& operator=(const spawn_plan&) = delete;
 
-  /// Every signal blocked from the first instruction on, and every disposition the default: the kernel sends no SIGCHLD
-  /// to who ignores it.
+  /// The program starts with all signals blocked and all dispositions default. The kernel sends no SIGCHLD to a process
+  /// that ignores it.
   void block_signals();
-  /// No signal blocked, every disposition the default.
+  /// The program starts with no signal blocked and all dispositions default.
   void default_signals();
-  /// A process group of its own: the terminal's signals are not for it.
+  /// The program starts in its own process group, so that it gets no signals from the terminal.
   void own_group();
   void open(int descriptor, const char* path, int flags);
-  /// `from` must be above all numbers that it is given: those are overwritten in turn.
+  /// Gives the program a descriptor. `from` must be above all numbers that the program gets, because those are
+  /// overwritten one after the other.
   void give(int descriptor, int from);
-  /// The first of the candidates that is there. 0 or an errno. The arguments begin with the program's name, as `ps`
-  /// will show it. `environment` ends with a null pointer.
+  /// Starts the first candidate that exists. Returns 0 or an errno. The arguments begin with the program's name, as
+  /// `ps` shows it. `environment` ends with a null pointer.
   [[nodiscard]] int run(pid_t& id, const std::vector<std::string>& candidates, std::vector<std::string> arguments,
                         char* const* environment);
-  /// The same of a program that is looked for in PATH, by the first of the arguments.
+  /// As `run`, for a program from PATH whose name is the first argument.
   [[nodiscard]] int run_from_path(pid_t& id, std::vector<std::string> arguments, char* const* environment);
 
  private:

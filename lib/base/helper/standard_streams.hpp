@@ -8,13 +8,13 @@
 
 namespace mpiacq::base {
 
-/// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Every program of ours calls this before anything
-/// else: otherwise the next socket or file of another process gets one of these numbers, and messages are written into
-/// it. Reading gives the end of a file. False where the system refuses.
+/// Opens /dev/null for each of the descriptors 0 to 2 that is closed. Each program of this project calls this first:
+/// otherwise the next socket or file gets one of these numbers, and messages are written into it. Reading from such a
+/// descriptor gives the end of file. Returns false if the system refuses.
 [[nodiscard]] inline bool open_missing_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one, because those before it are open by now.
+    // open returns the lowest free number, and all lower ones are open by now.
     if (::open("/dev/null", O_RDWR) != stream) return false;
   }
   return true;

@@ -16,7 +16,7 @@ tl::unexpected<error> unreadable(target_address where) {
       error{error_code::unreadable_memory, fmt::format("memory at {:#x} cannot be read", where.value())}.at(where));
 }
 
-/// Bytes from `address` to the end of its page.
+/// The number of bytes from `address` to the end of its page.
 std::size_t rest_of_page(target_address address) {
   return read_page_size - static_cast<std::size_t>(address.value() % read_page_size);
 }
@@ -60,7 +60,7 @@ result<std::string> read_c_string(memory_reader& memory, target_address address,
   std::array<std::byte, read_page_size> page{};
   while (text.size() <= max_bytes) {
     const target_address next = address + text.size();
-    // One byte more than the limit, so that a string of exactly max_bytes shows its terminator.
+    // One byte more than the limit, so that the terminator of a string of exactly max_bytes is read.
     const std::size_t wanted = std::min(rest_of_page(next), max_bytes + 1 - text.size());
     memory_range range{next, {page.data(), wanted}};
     if (auto read = memory.read_ranges({&range, 1}); !read) return fail(std::move(read).error());

@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::size_t pages_per_call = page_sets::bytes_of_set / read_page_size;
 
-/// Neighbouring pages that were asked for together. The last of them is the one that could not be read where
-/// `got < wanted`.
+/// Adjacent pages that are requested together. If `got < wanted`, the last one could not be read.
 struct page_run {
   std::uint64_t begin = 0;
   std::size_t wanted = 0;
@@ -25,15 +24,15 @@ struct page_run {
   [[nodiscard]] bool holds(std::uint64_t address) const { return address - begin < wanted; }
 };
 
-/// In which order addresses are gone through: position p of the ascending order is `(p + first) % count` of them as
-/// they stand, or, where `positions` is not empty, what that says.
+/// The order in which addresses are visited. Position p of the ascending order is the address at `(p + first) % count`,
+/// or, if `positions` is not empty, the address at `positions[p]`.
 struct address_order {
   std::size_t first = 0;
   std::vector<std::uint32_t> positions;
 };
 
-/// Two columns of a table, one behind the other, whose strings stand in two places: ascending from some place on, and
-/// then from the beginning.
+/// For two columns of a table, one behind the other, whose strings are in two areas: the index from which the addresses
+/// ascend, before they continue at the beginning. Empty for any other order.
 std::optional<std::size_t> ascending_from(std::span<const target_address> addresses) {
   const auto descent = std::is_sorted_until(addresses.begin(), addresses.end());
   if (descent == addresses.end()) return 0;
@@ -41,13 +40,13 @@ std::optional<std::size_t> ascending_from(std::span<const target_address> addres
   return static_cast<std::size_t>(descent - addresses.begin());
 }
 
-/// Tables are filled in a loop, so that their strings come as a few interleaved ascending sequences (the host names,
-/// the executables). Taking those apart and merging them is linear; what fits into neither is sorted.
+/// A loop fills most tables, so their string addresses are a few interleaved ascending sequences (the host names, the
+/// executables). Splitting and merging two sequences takes linear time; addresses that fit into neither are sorted.
 address_order ascending_order(std::span<const target_address> addresses) {
   if (const auto first = ascending_from(addresses)) return {*first, {}};
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return addresses[a] < addresses[b]; };
   std::vector<std::uint32_t> high, low, rest;
-  high.reserve(addresses.size());  // what is not used costs no memory
+  high.reserve(addresses.size());  // an unused reservation costs no memory
   target_address highest, lower;
   for (std::uint32_t i = 0; i < addresses.size(); ++i) {
     if (addresses[i] >= highest) {
@@ -69,7 +68,7 @@ address_order ascending_order(std::span<const target_address> addresses) {
   return {0, std::move(all)};
 }
 
-/// One walk over the strings in ascending order of address, several hundred pages at a time.
+/// One pass over the strings in ascending order of address, several hundred pages at a time.
 class string_walk {
  public:
   string_walk(memory_reader& memory, std::span<const target_address> addresses, const string_limits& limits,
@@ -90,7 +89,7 @@ class string_walk {
       const std::size_t end = plan(next);
       if (auto read = read_runs(); !read) return read;
       for (std::size_t i = resolve_simple(next, end); i < end; i = resolve_simple(i + 1, end)) resolve(i);
-      // Strings that run into pages on which no other begins: all those pages in one call, and so on.
+      // Strings that continue on pages where no other string begins: one call reads all those pages, and so on.
       while (!unresolved_.empty()) {
         if (auto read = read_missing(); !read) return read;
         std::vector<std::size_t> again;
@@ -126,20 +125,20 @@ class string_walk {
     set_ = sets_.memory.data() + (has_next ? behind : 0);
   }
 
-  /// Collects the distinct pages on which the strings from `first` on begin, and gives the first position that is
-  /// left for the next time.
+  /// Collects the distinct pages on which the strings from `first` on begin. Returns the first position that is left
+  /// for the next plan.
   std::size_t plan(std::size_t first) {
     runs_.clear();
     last_ = nullptr;
     std::size_t pages = 0;
-    std::uint64_t current = page_of(address(first)) + 1;  // no page: the first one differs
+    std::uint64_t current = page_of(address(first)) + 1;  // differs from the first page
     std::size_t i = first;
     for (; i < addresses_.size(); ++i) {
       const std::uint64_t page = page_of(address(i));
       if (page == current) continue;
       if (pages == pages_per_call) break;
       current = page;
-      if (extra_.contains(page)) continue;  // read before, as the continuation of an earlier string
+      if (extra_.contains(page)) continue;  // already read as the continuation of an earlier string
       std::byte* data = set_ + pages++ * read_page_size;
       if (!runs_.empty() && runs_.back().begin + runs_.back().wanted == page) {
         runs_.back().wanted += read_page_size;
@@ -150,7 +149,7 @@ class string_walk {
     return i;
   }
 
-  /// Reads the planned runs. A run with a hole is cut behind it, and what comes after is asked for again.
+  /// Reads the planned runs. A run with an unreadable page is cut there, and the rest is requested again.
   result<void> read_runs() {
     std::size_t first = 0;
     while (first < runs_.size()) {
@@ -197,7 +196,7 @@ class string_walk {
     return {};
   }
 
-  /// A page that was read as a continuation may be the one where the next strings begin.
+  /// A page that was read as a continuation is kept if the next strings may begin on it.
   void forget_below(std::size_t next) {
     if (next == addresses_.size()) return;
     extra_.erase(extra_.begin(), extra_.lower_bound(page_of(address(next))));
@@ -212,11 +211,11 @@ class string_walk {
     return extra == extra_.end() ? nullptr : &extra->second.run;
   }
 
-  /// Strings as nearly all are: each begins behind the one before, and ends in the pages that the one before begins
-  /// on. Gives the first position that is no such string.
+  /// Handles strings in the usual form: each begins behind the one before, and ends on the pages on which the one
+  /// before begins. Returns the first position of another form.
   std::size_t resolve_simple(std::size_t position, std::size_t end) {
     if (last_ == nullptr || exhausted_) return position;
-    // Copies: the compiler sees that nothing below changes them.
+    // These are copies, so that the compiler knows that nothing below changes them.
     const page_run run = *last_;
     const auto* data = reinterpret_cast<const char*>(run.data);
     const std::size_t longest = limits_.bytes_each;
@@ -243,8 +242,8 @@ class string_walk {
   void resolve(std::size_t position) {
     if (exhausted_) return emit(position, string_outcome::beyond_total);
     const std::uint64_t begin = address(position);
-    // Strings may overlap, by design or by malice: what the one before has shown to hold no terminator is not searched
-    // again, so that the work is linear in memory.
+    // Strings may overlap. A part in which the string before had no terminator is not searched again, so that the time
+    // is linear in the amount of memory.
     if (begin >= clear_from_ && begin < clear_to_) {
       if (clear_to_ - begin > limits_.bytes_each) return emit(position, string_outcome::unterminated_at_limit);
       if (at_clear_to_ == edge::end_of_memory) return emit(position, string_outcome::unreadable, {}, clear_to_);
@@ -277,7 +276,7 @@ class string_walk {
     emit(position, string_outcome::unreadable, {}, clear_to_);
   }
 
-  /// The string runs out of the pages that were read together: puts it together from the following ones.
+  /// The string continues beyond the pages that were read together. Assembles it from the following pages.
   void continue_beyond(std::size_t position, const page_run& first, std::string_view beginning) {
     joined_.assign(beginning);
     std::uint64_t next = first.begin + first.wanted;
@@ -308,7 +307,7 @@ class string_walk {
     spent_ += text.size();
     hand_on(index(position), text);
   }
-  /// Texts on the set can wait there. Those of further pages cannot.
+  /// Texts in the set can be collected there. Texts of other pages are passed on at once.
   void hand_on(std::size_t which, std::string_view text) {
     const auto* set = reinterpret_cast<const char*>(set_);
     const bool waits = sets_.take && text.data() >= set && text.data() < set + page_sets::bytes_of_set;
@@ -330,12 +329,12 @@ class string_walk {
   string_limits limits_;
   const std::function<void(const visited_string&)>& visit_;
   const page_sets& sets_;
-  std::byte* set_;                     // the set whose strings are found
-  std::vector<placed_string> placed_;  // found on the set, and not handed over
+  std::byte* set_;                     // the set that is being searched
+  std::vector<placed_string> placed_;  // found in the set and not yet passed on
   address_order order_;
-  std::vector<page_run> runs_;                 // ascending, on the set
+  std::vector<page_run> runs_;                 // ascending; their bytes are in the set
   std::map<std::uint64_t, extra_page> extra_;  // pages on which no string of this plan begins
-  const page_run* last_ = nullptr;             // the one that find() gave last, of runs_
+  const page_run* last_ = nullptr;             // the last result of find() that is in runs_
   std::vector<std::uint64_t> missing_;
   std::vector<std::size_t> unresolved_;
   std::string joined_;
@@ -371,7 +370,7 @@ result<string_batch> read_c_strings(memory_reader& memory, std::span<const targe
   string_batch batch;
   batch.strings.resize(addresses.size());
   string_limits bounded = limits;
-  bounded.bytes_each = std::min<std::size_t>(bounded.bytes_each, UINT32_MAX);  // what batched_string::length holds
+  bounded.bytes_each = std::min<std::size_t>(bounded.bytes_each, UINT32_MAX);  // the largest batched_string::length
   const auto keep = [&](const visited_string& s) {
     batch.strings[s.index] = {batch.bytes.size(), static_cast<std::uint32_t>(s.text.size()), s.what, s.stopped_at};
     batch.bytes.insert(batch.bytes.end(), s.text.begin(), s.text.end());

@@ -26,7 +26,7 @@ struct page_cache::state {
   std::unordered_map<std::uint64_t, page> pages;
   std::deque<std::uint64_t> by_age;  // oldest first
 
-  /// The pages under `range` that are not here, each put in with no bytes yet.
+  /// Lists the pages of `range` that are not cached, and adds each one without bytes.
   void add_missing(const memory_range& range, std::vector<std::uint64_t>& missing) {
     if (range.into.empty()) return;
     const std::uint64_t first = page_of(range.address.value());

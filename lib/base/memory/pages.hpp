@@ -7,7 +7,7 @@
 
 namespace mpiacq {
 
-/// The address that the page of `address` begins at.
+/// The address at which the page of `address` begins.
 [[nodiscard]] constexpr std::uint64_t page_of(std::uint64_t address) {
   return address & ~std::uint64_t{read_page_size - 1};
 }

@@ -29,12 +29,12 @@ bool is_of_a_name(unsigned char c) {
 }  // namespace
 
 bool is_host_name(std::string_view text) {
-  constexpr std::size_t longest = 255;  // of a name in the DNS (RFC 1035, 2.3.4)
+  constexpr std::size_t longest = 255;  // the limit of the DNS (RFC 1035, 2.3.4)
   if (text.empty() || text.size() > longest) return false;
   if (is_plain(static_cast<unsigned char>(text.front())) && std::all_of(text.begin(), text.end(), is_of_a_name)) {
     return true;
   }
-  // An address of IPv6 may end with a zone, which is the name of a network interface.
+  // An IPv6 address may end with a zone, which is the name of a network interface.
   const std::string_view zone = text.substr(std::min(text.find('%'), text.size()));
   return !canonical_address(text).empty() &&
          (zone.empty() || (zone.size() > 1 && std::all_of(zone.begin() + 1, zone.end(), is_of_a_name)));

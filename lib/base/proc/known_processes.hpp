@@ -10,8 +10,8 @@
 
 namespace mpiacq {
 
-/// The facts of processes of this node by their numbers: each process is read once, however often a search meets it.
-/// Threads: one at a time.
+/// The facts of processes of this node, indexed by pid. Each process is read once, even if a search meets it often.
+/// Thread: one at a time.
 class known_processes {
  public:
   /// `proc`: for tests, a folder instead of /proc.

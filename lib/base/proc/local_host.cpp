@@ -54,7 +54,7 @@ local_host::local_host(std::string_view host_name, std::set<std::string> address
 bool local_host::is_called(std::string_view host) const {
   if (host.empty()) return false;
   if (const std::string address = canonical_address(host); !address.empty()) {
-    // All of 127.0.0.0/8 is this host, whichever of it the interface carries.
+    // All of 127.0.0.0/8 is this host, whichever address of it the interface has.
     return addresses_.count(address) != 0 || address == "::1" || address.rfind("127.", 0) == 0;
   }
   constexpr std::string_view localhost = "localhost";

@@ -7,23 +7,23 @@
 
 namespace mpiacq {
 
-/// The names and addresses that this host goes by.
+/// The names and addresses of this host.
 class local_host {
  public:
   /// Asks the system: host name, and the addresses of all interfaces.
   [[nodiscard]] static local_host of_this_system();
-  /// For tests: a host with just these.
+  /// For tests: a host with only these.
   local_host(std::string_view host_name, std::set<std::string> addresses);
 
   /// Whether `host`, as a starter wrote it, is this host: its name with or without a domain, "localhost", or one of its
-  /// addresses in any spelling. Names are not looked up in the DNS: that can hang, and this must not.
+  /// addresses in any spelling. Names are not looked up in the DNS, because a look-up can hang.
   [[nodiscard]] bool is_called(std::string_view host) const;
-  /// The name that the system gave it; "localhost" where it gave none.
+  /// The name from the system; "localhost" if the system has none.
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   std::string name_;
-  std::set<std::string> addresses_;  ///< canonical text of each
+  std::set<std::string> addresses_;  ///< in canonical spelling
 };
 
 }  // namespace mpiacq

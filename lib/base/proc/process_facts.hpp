@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Everything that identifies a process of this node, read once and passed on.
+// All facts that identify a process of this node, read once and passed on.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ std::string rank_names::text(const rank_set& entries) const {
   if (ranks_.empty()) return entries.text();
   std::string text;
   for (const rank_set::range& range : entries.ranges()) {
-    // Entries that follow each other are a range as far as their ranks do in one world.
+    // Consecutive entries are one range as long as their ranks are consecutive in one world.
     for (std::uint32_t first = range.first; first <= range.last;) {
       std::uint32_t last = first;
       while (last < range.last && world(last + 1) == world(first) && rank(last + 1) == rank(last) + 1) ++last;

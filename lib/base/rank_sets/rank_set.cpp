@@ -18,7 +18,7 @@ bool begins_before(const rank_set::range& a, const rank_set::range& b) {
 
 }  // namespace
 
-/// `next` begins no earlier than any that is there.
+/// `next` begins at or behind the beginning of each existing range.
 void rank_set::append(range next) {
   if (!ranges_.empty() && next.first <= std::uint64_t{ranges_.back().last} + 1) {
     ranges_.back().last = std::max(ranges_.back().last, next.last);
@@ -54,7 +54,7 @@ rank_set rank_set::both(const rank_set& others) const {
   auto there = others.ranges_.begin();
   for (const range& here : ranges_) {
     while (there != others.ranges_.end() && there->last < here.first) ++there;
-    // One of theirs may reach into several of ours: the last one looked at stays.
+    // One range of `others` may overlap several of this set, so the last one is visited again.
     for (auto next = there; next != others.ranges_.end() && next->first <= here.last; ++next) {
       common.append({std::max(here.first, next->first), std::min(here.last, next->last)});
       there = next;
@@ -114,7 +114,7 @@ result<rank_set> rank_set::parse(std::string_view text) {
     }
     read.push_back({next->first, next->last});
   }
-  // All at once, since each union is a pass over what is there: texts come from other hosts, too.
+  // All ranges at once: each union is a pass over the whole set, and texts come from other hosts too.
   std::sort(read.begin(), read.end(), begins_before);
   rank_set all;
   for (const range& next : read) all.append(next);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Ranks and ranges of them as people write them: "8", "0-3".
+// Ranks and ranges of ranks as text: "8", "0-3".
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace mpiacq {
 
-/// One less than the type holds: the rank after the last can be named, and the highest number stands for "none".
+/// One less than the largest value of the type: the rank after the last one can be named, and the largest value means
+/// "none".
 inline constexpr std::uint32_t last_rank = UINT32_MAX - 1;
 
 struct rank_range {
@@ -17,11 +18,11 @@ struct rank_range {
   std::uint32_t last = 0;
 };
 
-/// Empty where it is no rank, up to `last_rank`.
+/// The rank, at most `last_rank`; empty if the text is no rank.
 [[nodiscard]] std::optional<std::uint32_t> rank_number(std::string_view text);
-/// A rank or a range; empty where it is neither, or ends before it begins.
+/// A rank or a range; empty if the text is neither, or if the range ends before it begins.
 [[nodiscard]] std::optional<rank_range> range_in(std::string_view text);
-/// What `range_in` reads, behind what is there.
+/// Appends the range in the form that `range_in` reads.
 void append_range(std::string& text, rank_range range);
 
 }  // namespace mpiacq

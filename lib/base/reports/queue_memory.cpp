@@ -5,10 +5,10 @@ namespace mpiacq {
 
 namespace {
 
-/// A vector that grows has room for up to twice as many elements as are in it.
+/// A growing vector has a capacity of up to twice its size.
 constexpr std::uint64_t growth = 2;
 
-/// What a string holds beside itself.
+/// The memory of a string outside of its object.
 std::uint64_t bytes_beside(const std::string& text) {
   static const std::size_t held_inside = std::string().capacity();
   return text.capacity() <= held_inside ? 0 : text.capacity() + 1;
@@ -46,7 +46,7 @@ std::uint64_t bytes_held(const queue_operation& operation) {
 }
 
 std::uint64_t bytes_held(const group_members& members) {
-  // The list's own head, its counts, and its place in a table of lists.
+  // The list's header, its counts, and its entry in a table of lists.
   constexpr std::uint64_t beside = 128;
   return beside + members.numbers().capacity() * sizeof(std::int64_t);
 }

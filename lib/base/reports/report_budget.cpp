@@ -8,7 +8,7 @@ namespace mpiacq {
 
 namespace {
 
-/// No report is shortened to less: a problem and the usual communicators fit.
+/// No report is shortened below this size: a problem and the usual communicators fit into it.
 constexpr std::uint64_t least_level = 4096;
 
 constexpr std::string_view why_shortened =
@@ -23,14 +23,14 @@ void for_each_group(const queue_report& report, Visit visit) {
   }
 }
 
-/// Everything but its groups.
+/// The size without the groups.
 std::uint64_t bytes_without_groups(const queue_report& report) {
   std::uint64_t bytes = bytes_held(report);
   for_each_group(report, [&](const group_members& members) { bytes -= bytes_held(members); });
   return bytes;
 }
 
-/// Takes what fits, in order. After the first thing that does not fit nothing does.
+/// Takes elements in order while they fit. After the first one that does not fit, it takes none.
 class shortener {
  public:
   explicit shortener(std::uint64_t bytes) : left_(bytes) {}
@@ -41,7 +41,7 @@ class shortener {
     if (!full_) left_ -= bytes;
     return !full_;
   }
-  /// False where some did not fit.
+  /// Returns false if some elements did not fit.
   template <class T>
   bool keep_first(std::vector<T>& all) {
     const auto end = std::find_if(all.begin(), all.end(), [this](const T& one) { return !fits(one); });
@@ -53,7 +53,7 @@ class shortener {
   void keep_first(std::vector<queue_communicator>& all) {
     auto one = all.begin();
     for (; one != all.end(); ++one) {
-      // A communicator without its group is better than none.
+      // A communicator without its group is more useful than no communicator.
       if (bytes_held(*one) > left_) {
         one->group.reset();
         one->remote_group.reset();
@@ -110,7 +110,7 @@ void report_budget::share(group_members& members) {
   auto [at, end] = by_contents_.equal_range(hash);
   at = std::find_if(at, end, [&](const auto& one) { return one.second == members; });
   const bool is_new = at == end;
-  // This comes before the copies below. A list that only this communicator holds cannot be passed in again.
+  // Computed before the copies below. A list that only this communicator holds cannot be passed in again.
   const bool may_come_again = is_new || members.is_shared();
   const group_members shared = is_new ? members : at->second;
   if (is_new) {
@@ -121,15 +121,15 @@ void report_budget::share(group_members& members) {
   members = shared;
 }
 
-/// A quarter more than is needed, so that the next reports do not have all others looked at again.
+/// Frees a quarter more than needed, so that the next reports do not require another pass over all reports.
 void report_budget::make_room() {
   const std::uint64_t enough = bytes_ - bytes_ / 4;
   shorten_larger_than(level_);
   while (held_ > enough && level_ > least_level) shorten_larger_than(level_ /= 2);
 }
 
-/// A list that several communicators share counts in equal parts: a rank of a large job has a long group, and is not
-/// large by that.
+/// Each communicator's share of a common list counts: a rank of a large job has a long group, and is not large because
+/// of that.
 void report_budget::shorten_larger_than(std::uint64_t bytes) {
   std::unordered_map<const void*, std::uint64_t> users;
   for (const queue_report* one : reports_) {

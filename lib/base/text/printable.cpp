@@ -20,7 +20,7 @@ struct code_range {
   char32_t last;
 };
 
-/// In order. Zero-width joiners are among them: a name that needs one is still readable without.
+/// In ascending order. Zero-width joiners are among them: a name that needs one can still be read without it.
 constexpr std::array<code_range, 10> unsafe_ranges = {{
     {0x00, 0x1f},
     {0x7f, 0x9f},        // DEL and C1

@@ -8,7 +8,7 @@ namespace mpiacq::base {
 
 namespace {
 
-/// What may follow a first byte (Unicode 15, table 3-7).
+/// The bytes that may follow a first byte (Unicode 15, table 3-7).
 struct sequence {
   unsigned char first;
   unsigned char last;
