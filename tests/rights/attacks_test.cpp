@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A starter of one user lists processes of another, and root's tool looks at its job.
+// A starter of one user lists processes of another user, and root's tool reads its job.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ std::string hostile() {
   return std::to_string(hostile_user);
 }
 
-/// What every report says of a process of root's in that starter's table.
+/// The sentence of every report about a process of root's in that starter's table.
 std::string whose(const victim& process) {
   return "process " + process.number() + " belongs to user 0, not to the starter's user (12345)";
 }
@@ -32,7 +32,7 @@ std::string state_of_entry(const command_outcome& attached, std::size_t entry) {
   return nlohmann::json::parse(attached.out)["processes"][entry]["state"].get<std::string>();
 }
 
-/// The report says whose the process is, and the process was not stopped, read or written.
+/// Checks that the report names the process's user, and that the process was not stopped, read or written.
 void check_left_alone(const command_outcome& run, const victim& process, const std::string& sleeps_before) {
   INFO(run.out << run.err);
   CHECK_FALSE(run.timed_out);
@@ -42,7 +42,7 @@ void check_left_alone(const command_outcome& run, const victim& process, const s
   CHECK(process.sleeps() == sleeps_before);
 }
 
-/// The state of a process that calls this node n17, in the report on a starter that lists it on n17.
+/// The state of a process that gives this node the name n17, in the report about a starter that lists it on n17.
 std::string state_on_n17(const victim& process) {
   running_starter starter({"lists_others", "--hold", "--host", "n17", process.number()});
   starter.ready();
@@ -52,7 +52,7 @@ std::string state_on_n17(const victim& process) {
 }  // namespace
 
 TEST_CASE(
-    "a process of another user that a starter lists is not stopped, read or written, and the report says whose it is") {
+    "a process of another user that a starter lists is not stopped, read or written, and the report names its user") {
   NEEDS_TWO_USERS();
   const victim process;
   const std::string before = process.sleeps();
@@ -75,7 +75,7 @@ TEST_CASE(
   CHECK_FALSE(std::filesystem::exists(mark));
 }
 
-TEST_CASE("a launched starter that becomes another user cannot list the processes of the user who launched it") {
+TEST_CASE("a launched starter that becomes another user cannot list the launching user's processes") {
   NEEDS_TWO_USERS();
   const victim process;
   const std::string before = process.sleeps();
@@ -86,7 +86,7 @@ TEST_CASE("a launched starter that becomes another user cannot list the processe
   check_left_alone(run_tool(all), process, before);
 }
 
-TEST_CASE("the same starter with its own user's process is looked at") {
+TEST_CASE("a process of the starter's own user is read") {
   const victim process;
   running_starter starter({"lists_others", "--hold", process.number()});
   starter.ready();
@@ -95,7 +95,7 @@ TEST_CASE("the same starter with its own user's process is looked at") {
   CHECK(stacks.exit_code == 0);
   CHECK_THAT(stacks.out + stacks.err, !ContainsSubstring("belongs to user"));
   CHECK(run_tool({"attach", std::to_string(starter.pid())}).exit_code == 0);
-  CHECK(process.gate() == 1);  // as MPIR asks of a tool where the starter does not release the ranks itself
+  CHECK(process.gate() == 1);  // MPIR asks this of a tool if the starter does not release the ranks itself
 }
 
 TEST_CASE("a rank's starter is not searched for among the processes of another user") {
@@ -123,7 +123,7 @@ TEST_CASE("a rank's starter is not searched for among the processes of another u
   }
 }
 
-TEST_CASE("what another user's process calls this node is not believed") {
+TEST_CASE("a name for this node from another user's process is not trusted") {
   SECTION("another user's") {
     NEEDS_TWO_USERS();
     CHECK(state_on_n17(victim({"PMI_RANK=0", "SLURMD_NODENAME=n17"}, hostile_user)) == "remote");
@@ -133,7 +133,7 @@ TEST_CASE("what another user's process calls this node is not believed") {
   }
 }
 
-TEST_CASE("200,000 entries with one process's number are looked at as one process") {
+TEST_CASE("200,000 entries with the pid of one process are read as one process") {
   const victim process;
   running_starter starter({"lists_others", "--hold", "--times", "200000", process.number()});
   starter.ready();

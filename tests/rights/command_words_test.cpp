@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Names out of a process table in the command lines of other programs: of --each, ssh and srun.
+// Names from a process table in the command lines of other programs: the commands of --each, ssh and srun.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,7 +16,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// In front of PATH while it lives: commands that say that they were run, and fail.
+/// While the object lives, a folder at the front of PATH has commands that record their runs and fail.
 class failing_commands {
  public:
   failing_commands() : path_(::getenv("PATH")) {
@@ -43,7 +43,7 @@ command_outcome each(const running_starter& starter, const std::string& command)
 
 }  // namespace
 
-TEST_CASE("a host is a name, an address or a number, and nothing else") {
+TEST_CASE("a host is a name, an address or a number") {
   for (const char* host : {"n17", "N17.cluster.example", "node_3", "42", "10.0.0.1", "::1", "fe80::1%eth0",
                            "fe80::1%br-lan", "_gateway", "a-b"}) {
     INFO(host);
@@ -60,7 +60,7 @@ TEST_CASE("a host is a name, an address or a number, and nothing else") {
   }
 }
 
-TEST_CASE("an executable that begins with '-' is no option of a command") {
+TEST_CASE("an executable that begins with '-' does not become an option of a command") {
   const victim process;
   running_starter starter({"lists_others", "--hold", "--exe", "-ex", process.number()});
   starter.ready();
@@ -70,7 +70,7 @@ TEST_CASE("an executable that begins with '-' is no option of a command") {
   CHECK_THAT(run.out, ContainsSubstring("0: ./-ex|end|"));
 }
 
-TEST_CASE("a host that begins with '-' is none, whatever its rank calls its node") {
+TEST_CASE("a host that begins with '-' is no host, even if its rank gives its node that name") {
   const std::string host = GENERATE(values<std::string>({"-oProxyCommand=id", "n17 n18", "n17;id"}));
   const victim process({"PMI_RANK=0", "SLURMD_NODENAME=" + host});
   running_starter starter({"lists_others", "--hold", "--host", host, process.number()});
@@ -85,7 +85,7 @@ TEST_CASE("a host that begins with '-' is none, whatever its rank calls its node
   CHECK(commands.called().empty());
 }
 
-TEST_CASE("root runs ssh to hosts that only another user's table names only where it is asked to") {
+TEST_CASE("root runs ssh to hosts from another user's table only on request") {
   NEEDS_TWO_USERS();
   const victim process;
   const failing_commands commands;
@@ -110,7 +110,7 @@ TEST_CASE("root runs ssh to hosts that only another user's table names only wher
   }
 }
 
-TEST_CASE("only what can be a job's id of Slurm goes into srun's command line") {
+TEST_CASE("only a possible Slurm job id goes into srun's command line") {
   for (const char* id : {"1", "4294967294", "17_3", "17+1"}) CHECK(agents::is_slurm_job_id(id));
   for (const std::string& id :
        {std::string(), std::string("-1"), std::string("1 --uid=0"), std::string("1\n2"), std::string("1,2"),

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A program that forks: the child's copies of what holds processes end, and the parent's go on.
+// A program that forks: the child's copies of objects that hold processes end, and the parent's objects stay usable.
 #include <functional>
 #include <memory>
 
@@ -18,7 +18,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// What a forked child does; it says by its exit status whether it was as it should be.
+/// Runs `what` in a forked child, and returns whether it returned true there.
 bool in_a_child(const std::function<bool()>& what) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);

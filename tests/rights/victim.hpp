@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A process that another user's starter lists as its rank: it has a gate, and waits until it is ended.
+// A process that another user's starter lists as its rank. It has a gate, and waits until it is killed.
 #pragma once
 
 #include <csignal>
@@ -29,7 +29,7 @@ inline constexpr uid_t hostile_user = 12345;
 class victim {
  public:
   explicit victim(std::vector<std::string> environment = {"PMI_RANK=0"}, uid_t user = 0) {
-    // Its user has to come to it.
+    // The other user needs access to the folder.
     ::chmod(folder_.path(".").c_str(), 0777);
     std::ofstream(folder_.path("oracle")).flush();
     ::chmod(folder_.path("oracle").c_str(), 0666);
@@ -61,7 +61,7 @@ class victim {
   [[nodiscard]] std::string number() const { return std::to_string(pid_); }
   /// MPIR_debug_gate as the kernel reads it.
   [[nodiscard]] int gate() const { return int_at(pid_, read_oracle(folder_.path("oracle")).at("rank.0.gate")); }
-  /// How often it has gone to sleep. A process that is stopped, and let go, goes to sleep once more.
+  /// The number of times that the process went to sleep. Stopping and continuing a process adds one.
   [[nodiscard]] std::string sleeps() const {
     REQUIRE(comes_true([this] { return process_state(pid_) == 'S'; }));
     return status_of(pid_, "voluntary_ctxt_switches") + "+" + status_of(pid_, "nonvoluntary_ctxt_switches");

@@ -10,7 +10,7 @@
 
 namespace mpiacq::test {
 
-/// Builds a target's bytes, field after field.
+/// Builds the bytes of a target's structures, field by field.
 class byte_writer {
  public:
   explicit byte_writer(const target_abi& abi) : abi_(abi) {}
@@ -29,7 +29,7 @@ class byte_writer {
     bytes_.push_back(std::byte{0});
     return *this;
   }
-  /// A symbol table's record, whose order of fields depends on the class.
+  /// A record of a symbol table. The order of its fields depends on the ELF class.
   byte_writer& symbol(std::uint64_t name, std::uint64_t value, std::uint64_t size, unsigned info, unsigned section) {
     word(name);
     if (abi_.pointer_size == 4) wide(value).wide(size);

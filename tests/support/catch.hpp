@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Catch2, version 2 or 3, and the one thing that version 2 lacks: a skip that is counted.
+// Catch2, version 2 or 3, and a counted skip, which version 2 lacks.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -15,11 +15,11 @@ inline auto ContainsSubstring(const std::string& text) {
 #include <string>
 
 namespace mpiacq::test {
-/// Notes why a test case does not run here. The program then ends with status 77, which ctest counts as skipped.
+/// Records why a test case does not run here. The program then ends with status 77, which ctest counts as skipped.
 void note_skip(const std::string& reason);
 }  // namespace mpiacq::test
 
-/// Ends the test case here: it cannot run on this machine, for the reason given.
+/// Ends the test case, because it cannot run on this machine for the given reason.
 #define MPIACQ_SKIP(reason)            \
   do {                                 \
     ::mpiacq::test::note_skip(reason); \

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a piece of work costs: memory and bytes read, measured in a process of its own.
+// The cost of a piece of work, memory and bytes read, measured in a separate process.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace mpiacq::test {
 
 struct child_cost {
-  bool ended = false;            ///< by itself, with status 0
-  std::uint64_t peak = 0;        ///< bytes of memory at most (getrusage)
-  std::uint64_t grown = 0;       ///< of these, how many more than at the beginning
-  std::uint64_t bytes_read = 0;  ///< by read calls (/proc/self/io)
-  double seconds = 0;            ///< of processor time
+  bool ended = false;            ///< whether it ended by itself with status 0
+  std::uint64_t peak = 0;        ///< the most memory in bytes (getrusage)
+  std::uint64_t grown = 0;       ///< the part of `peak` that was added after the beginning
+  std::uint64_t bytes_read = 0;  ///< the bytes of read calls (/proc/self/io)
+  double seconds = 0;            ///< processor time
   std::string said;              ///< what the work returned
 };
 
@@ -41,7 +41,7 @@ inline std::uint64_t resident_peak() {
 
 }  // namespace child_cost_parts
 
-/// Runs `work` in a forked process. What it returns, 4 KiB at most, comes back.
+/// Runs `work` in a forked process and returns its cost. Its answer may have at most 4 KiB.
 inline child_cost cost_of(const std::function<std::string()>& work) {
   child_cost cost;
   int ends[2] = {-1, -1};

@@ -13,8 +13,8 @@
 
 namespace mpiacq::test {
 
-/// A core file of a made-up starter of any width and byte order: a program with dynamic symbols, its variables, a table
-/// and its strings, all dumped. What a test wants different, it changes before `core()`.
+/// A core file of a fake starter of any width and byte order: a program with dynamic symbols, its variables, a table
+/// and its strings, all dumped. A test changes members before it calls `core()`.
 class core_job {
  public:
   static constexpr std::uint64_t bias = 0x10000;
@@ -65,7 +65,7 @@ class core_job {
     return abi.pointer_size == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
   }
 
-  /// The headers and the dynamic symbols, as they are in memory.
+  /// The headers and the dynamic symbols, as in memory.
   [[nodiscard]] std::vector<std::byte> program() const {
     const std::uint64_t word = abi.pointer_size;
     struct made_symbol {
@@ -88,7 +88,7 @@ class core_job {
     byte_writer records{abi};
     records.symbol(0, 0, 0, 0, 0);
     const std::size_t hash_word = abi.elf_machine == EM_S390 ? 8 : 4;
-    byte_writer hash{abi};  // one bucket, in which all follow each other
+    byte_writer hash{abi};  // one bucket with a chain of all symbols
     hash.number(1, hash_word).number(symbols.size() + 1, hash_word).number(1, hash_word).number(0, hash_word);
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       const unsigned type = symbols[i].size == 0 ? STT_FUNC : STT_OBJECT;

@@ -13,7 +13,7 @@
 
 namespace mpiacq::test {
 
-/// A file that a process had mapped, as NT_FILE tells it: `page` is the offset in the file, in pages.
+/// A file that the process had mapped, as NT_FILE describes it: `page` is the offset in the file, in pages.
 struct mapped_file {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -21,12 +21,12 @@ struct mapped_file {
   std::string path;
 };
 
-/// Builds core files of any class and byte order, good ones and others.
+/// Builds core files of any class and byte order, valid and invalid ones.
 class core_writer {
  public:
   explicit core_writer(const target_abi& abi) : abi_(abi) {}
 
-  /// Memory of which all is dumped, or only `bytes` of `size`.
+  /// Memory of `size` bytes, of which only `bytes` are dumped; by default all of it.
   core_writer& map(std::uint64_t address, std::vector<std::byte> bytes, std::uint64_t size = 0,
                    unsigned flags = PF_R | PF_W) {
     const std::uint64_t whole = size == 0 ? bytes.size() : size;
@@ -46,7 +46,7 @@ class core_writer {
     return *this;
   }
 
-  /// NT_PRPSINFO; in a 32-bit core with user ids of 16 bits.
+  /// NT_PRPSINFO. In a 32-bit core, user ids have 16 bits.
   core_writer& process(std::int64_t pid, const std::string& name) {
     const bool is_64 = abi_.pointer_size == 8;
     byte_writer n{abi_};
@@ -79,7 +79,7 @@ class core_writer {
     for (const piece& p : pieces_) all.insert(all.end(), p.bytes.begin(), p.bytes.end());
     return all;
   }
-  /// Piece by piece: they may be large.
+  /// Writes piece by piece, because pieces may be large.
   void write_to(const std::string& path) const {
     std::ofstream out{path, std::ios::binary};
     append(out, headers(ET_CORE));
@@ -103,7 +103,7 @@ class core_writer {
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
 
-  /// All in front of the first piece.
+  /// The bytes in front of the first piece.
   [[nodiscard]] std::vector<std::byte> headers(unsigned type) const {
     const bool is_64 = abi_.pointer_size == 8;
     const std::size_t header = is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);

@@ -16,13 +16,13 @@ struct written_section {
   unsigned type = SHT_PROGBITS;
   std::vector<std::byte> contents;
   std::uint64_t flags = 0;
-  std::uint64_t claims = 0;  ///< the size in its header, where that is not the size of its contents
+  std::uint64_t claims = 0;  ///< the size in its header, if it differs from that of its contents
   unsigned link = 0;
   std::uint64_t entry_size = 0;
 };
 
-/// Builds a shared library of any class and byte order out of sections: one PT_LOAD maps the whole file at address 0,
-/// so that a section's address is its place in the file, and PT_DYNAMIC is the section of that name.
+/// Builds a shared library of any class and byte order from sections. One PT_LOAD maps the whole file at address 0, so
+/// that a section's address equals its file offset. PT_DYNAMIC is the section of that name.
 class elf_writer {
  public:
   explicit elf_writer(const target_abi& abi) : abi_(abi), out_(abi) {
@@ -30,7 +30,7 @@ class elf_writer {
     next_ = is_64 ? sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr) : sizeof(Elf32_Ehdr) + 2 * sizeof(Elf32_Phdr);
   }
 
-  /// Where the next section of this size will stand.
+  /// The address of the next section of this size.
   [[nodiscard]] std::uint64_t next_address() const { return next_; }
 
   void add(written_section section) {
@@ -38,7 +38,7 @@ class elf_writer {
     sections_.push_back(std::move(section));
   }
 
-  /// The size that the section of the sections' names claims to have.
+  /// Sets the size in the header of the section with the section names.
   void claim_names(std::uint64_t size) { names_claim_ = size; }
 
   void write_to(const std::string& path) {

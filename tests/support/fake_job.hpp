@@ -16,7 +16,7 @@
 
 namespace mpiacq::test {
 
-/// One MPI2DD_PROCDESC as C code would hold it.
+/// One MPI2DD_PROCDESC with its values as C code holds them.
 struct fake_rank {
   target_address host_name;
   target_address executable_name;
@@ -26,7 +26,7 @@ struct fake_rank {
   std::int32_t rank = 0;
 };
 
-/// MPI2DD_INFO as C code would hold it.
+/// MPI2DD_INFO with its values as C code holds them.
 struct fake_info {
   std::string magic{"MPI2\x7f"};
   std::uint8_t version = 1;
@@ -39,8 +39,8 @@ struct fake_info {
   std::int32_t proctable_size = 0, directory_size = 0, metadirectory_size = 0, meta_pid = 0;
 };
 
-/// A process with an info block that a test fills. Everything stands below 2^32, and in no place whose number could be
-/// a pid, so that all of it suits every ABI.
+/// A process with an info block that a test fills. All addresses are below 2^32, so that they suit every ABI, and none
+/// of them could be a pid.
 class fake_mpi_process {
  public:
   static constexpr target_address info_at{0x20000};
@@ -55,7 +55,7 @@ class fake_mpi_process {
     symbols.define("MPI2DD_breakpoint", target_address{0x12340}, 7, symbol_kind::function);
   }
 
-  /// Puts a string into memory, each one only once.
+  /// Puts a string into memory; equal strings are stored once.
   target_address string(const std::string& text) {
     const auto [known, is_new] = known_strings_.try_emplace(text, strings_at + string_bytes_.size());
     if (is_new) string_bytes_.append(text).push_back('\0');
@@ -105,7 +105,7 @@ class fake_mpi_process {
     info.meta_pid = pid;
   }
 
-  /// Puts the info block and the strings into memory as they are now.
+  /// Puts the info block and the strings into memory in their current state.
   void publish() {
     byte_writer w(abi);
     for (const char c : info.magic) w.byte(static_cast<unsigned char>(c));
@@ -124,14 +124,14 @@ class fake_mpi_process {
   }
 
   [[nodiscard]] target as_target() { return {memory, &memory, abi, symbols}; }
-  /// `MPI2DD_info` as a look-up finds it.
+  /// `MPI2DD_info` as a look-up returns it.
   [[nodiscard]] symbol info_symbol() { return **symbols.find_symbol("MPI2DD_info"); }
 
   target_abi abi;
   fake_memory memory;
   fake_symbols symbols;
   fake_info info;
-  /// Called before each call that reads memory, with how many there were before.
+  /// Called before each call that reads memory, with the number of earlier calls.
   std::function<void(fake_mpi_process&, std::size_t calls)> before_read;
   std::size_t opens = 0;
 
@@ -142,7 +142,7 @@ class fake_mpi_process {
   std::vector<std::byte> spawn_bytes_;
 };
 
-/// Processes on hosts. Whatever was not added is a process that has vanished.
+/// Processes on hosts. Each process that was not added counts as ended.
 class fake_job {
  public:
   fake_mpi_process& add(const std::string& host, std::int32_t pid, const target_abi& abi = lp64_little) {

@@ -12,10 +12,10 @@
 
 namespace mpiacq::test {
 
-/// A target's memory made by a test: mapped pieces, and nothing between them. It counts what is asked of it.
+/// A target's memory that a test defines: mapped pieces, and nothing between them. It counts the requests.
 class fake_memory final : public memory_reader, public memory_writer {
  public:
-  /// Maps `bytes` at `address`. Pieces must not overlap; neighbouring ones read through.
+  /// Maps `bytes` at `address`. Pieces must not overlap; one read can cover adjacent pieces.
   void map(target_address address, std::vector<std::byte> bytes) { pieces_[address.value()] = std::move(bytes); }
   void map(target_address address, std::string_view text) {
     const auto* begin = reinterpret_cast<const std::byte*>(text.data());

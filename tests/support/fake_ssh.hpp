@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Hosts that are names for this machine: what is called ssh here is a script that runs the remote command where it is,
-// so that agents are the real program.
+// Host names for this machine. The `ssh` of these tests is a script that runs the remote command here, so that agents
+// are the real program.
 #pragma once
 
 #include <cstdlib>
@@ -20,8 +20,8 @@
 
 namespace mpiacq::test {
 
-/// In front of PATH while it lives: an `ssh` that knows all hosts but "away"; "silent" says nothing, "killed" ends by a
-/// signal, and those called "late..." wait for `let_late_ones_come`.
+/// While the object lives, a folder at the front of PATH has an `ssh` that knows all hosts except "away". For "silent"
+/// it prints nothing, for "killed" a signal ends it, and for "late..." it waits for `let_late_ones_come`.
 class fake_ssh {
  public:
   fake_ssh() : path_(::getenv("PATH")) {
@@ -44,7 +44,7 @@ exec sh -c "exec $*"
   fake_ssh(const fake_ssh&) = delete;
   fake_ssh& operator=(const fake_ssh&) = delete;
 
-  /// Another command in front of PATH, for a shell that knows this `$folder`. It says in `called` that it was.
+  /// Adds another command to the folder, a script that can use `$folder`. Each run is recorded in `called`.
   void add(const std::string& name, const std::string& script) const {
     std::ofstream(folder_.path(name)) << "#!/bin/sh\nfolder=" << folder_.path(".") << "\necho " << name
                                       << " >> $folder/called\n"
@@ -52,9 +52,9 @@ exec sh -c "exec $*"
     ::chmod(folder_.path(name).c_str(), 0755);
   }
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
-  /// The names of the commands that were run, a line each, in order.
+  /// The names of the commands that were run, one per line, in order.
   [[nodiscard]] std::string called() const { return file_contents(folder_.path("called")); }
-  /// "begin" for each that ssh has begun with, and what else commands wrote there.
+  /// "begin" for each run of ssh, and what other commands wrote there.
   [[nodiscard]] std::string log() const { return file_contents(folder_.path("log")); }
 
   void let_late_ones_come(std::size_t count) const {
@@ -78,7 +78,7 @@ exec sh -c "exec $*"
     how.agents = agents();
     return how;
   }
-  /// Files of secrets that are still there.
+  /// The number of files with secrets that still exist.
   [[nodiscard]] std::size_t secrets() const {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path(".")))

@@ -25,7 +25,7 @@ inline std::string abi_title(const target_abi& abi) {
   return std::string(abi.pointer_size == 8 ? "LP64" : "ILP32") + (abi.order == byte_order::little ? " little" : " big");
 }
 
-/// Symbols and types as a test defines them. It counts what is asked of it.
+/// Symbols and types that a test defines. It counts the requests.
 class fake_symbols final : public symbol_source {
  public:
   void define(const std::string& name, target_address where, std::uint64_t size = 0,
@@ -65,11 +65,11 @@ class fake_symbols final : public symbol_source {
 
   std::shared_ptr<module> home = std::make_shared<module>(module{
       "/usr/lib/libstarter.so", target_address{0x10000}, false, {std::byte{0xab}, std::byte{0xcd}, std::byte{0xef}}});
-  std::optional<structure_layout> layout;     ///< what debug information says; empty: there is none
-  std::optional<structure_layout> structure;  ///< the same of a structure by its tag, whichever is asked for
+  std::optional<structure_layout> layout;     ///< the type from debug information; empty: there is none
+  std::optional<structure_layout> structure;  ///< the type of a structure with any tag
   std::optional<error> layout_error;
   std::optional<error> find_error;
-  std::vector<symbol_scope> scopes;  ///< of each look-up
+  std::vector<symbol_scope> scopes;  ///< the scope of each look-up
   std::string asked_variable;
   std::string asked_near;
 
@@ -77,16 +77,16 @@ class fake_symbols final : public symbol_source {
   std::map<std::string, symbol> defined_;
 };
 
-/// One process descriptor as a fake starter's C code would hold it.
+/// One process descriptor with its values as a fake starter's C code holds them.
 struct fake_entry {
   target_address host_name;
   target_address executable_name;
   std::int64_t pid = 0;
 };
 
-/// A starter that a test fills: memory, ABI, symbols, a table in any layout. Variables stand at 0x20000, strings from
-/// 0x41000000 on (the lower half of an address is then no pid), the table wherever it is put (below 2^32, so that all
-/// of it suits every ABI).
+/// A starter that a test fills: memory, ABI, symbols, and a table in any layout. Variables begin at 0x20000, strings at
+/// 0x41000000 (so that the lower half of an address is no pid), and the table at the address that the test chooses. All
+/// are below 2^32, so that they suit every ABI.
 class fake_starter {
  public:
   static constexpr target_address variables{0x20000};
@@ -115,7 +115,7 @@ class fake_starter {
     variable("MPIR_i_am_starter", 4);
   }
 
-  /// A variable of `size` bytes (its symbol says `symbol_size`, if given), zero.
+  /// Adds a variable of `size` zero bytes. If `symbol_size` is given, its symbol has that size.
   target_address variable(const std::string& name, std::size_t size, std::optional<std::uint64_t> symbol_size = {}) {
     const target_address where = variables + next_variable_;
     next_variable_ += (size + 15) / 16 * 16;
@@ -137,7 +137,7 @@ class fake_starter {
     return decode_signed(bytes, abi.order);
   }
 
-  /// Puts a string into memory, right behind the one before.
+  /// Puts a string into memory, directly behind the one before.
   target_address string(std::string_view text) {
     const target_address where = strings + string_bytes_.size();
     string_bytes_.append(text).push_back('\0');
@@ -148,7 +148,7 @@ class fake_starter {
   void skip(std::size_t bytes) { string_bytes_.append(bytes, '#'); }
   [[nodiscard]] std::size_t string_bytes() const { return string_bytes_.size(); }
 
-  /// Descriptors in this starter's layout. What is no field holds garbage, as after a 4-byte pid in real starters.
+  /// Descriptors in this starter's layout. Padding holds garbage, as behind a 4-byte pid in real starters.
   [[nodiscard]] std::vector<std::byte> encode(const std::vector<fake_entry>& entries) const {
     std::vector<std::byte> bytes(entries.size() * layout.size, std::byte{0xab});
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -171,7 +171,7 @@ class fake_starter {
     if (!string_bytes_.empty() && strings_changed_) memory.map(strings, string_bytes_);
     strings_changed_ = false;
   }
-  /// Maps it and lets the variables say so.
+  /// Maps the table and sets the variables to it.
   void publish(const std::vector<fake_entry>& entries, target_address where = table) {
     put_table(entries, where);
     set("MPIR_proctable", static_cast<std::int64_t>(where.value()));

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A program that is killed right before one of the things that it does to others.
+// Kills a program right before one of its changes to other processes.
 #pragma once
 
 #include <csignal>
@@ -12,25 +12,25 @@
 
 namespace mpiacq::test {
 
-/// Runs in the new process, before the program: killed_at_write() drives what asked for it.
+/// Runs in the new process before the program, so that killed_at_write() of its parent can control it.
 inline void ask_to_be_driven() {
   ::ptrace(PTRACE_TRACEME, 0, 0, 0);
 }
 
-/// System calls by which mpiacq changes another process, or tells its tracing process to.
+/// System calls by which mpiacq changes another process, or asks its tracer server to.
 inline bool is_write_to_others(unsigned long long number) {
   return number == SYS_process_vm_writev || number == SYS_pwrite64 || number == SYS_sendmsg;
 }
 
-/// Lets a program that was made with ask_to_be_driven() run, and kills it on its way into such a call of its first
-/// thread: the first for 0. False: it has ended before, by itself.
+/// Continues a program that was made with ask_to_be_driven(), and kills it when its first thread enters the call of
+/// that kind with index `which` (0: the first). Returns false if the program has ended before.
 inline bool killed_at_write(pid_t program, int which) {
   int status = 0;
   if (::waitpid(program, &status, 0) != program || !WIFSTOPPED(status)) return false;
   ::ptrace(PTRACE_SETOPTIONS, program, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   for (int signal = 0;;) {
     if (::ptrace(PTRACE_SYSCALL, program, 0, signal) != 0) return false;
-    // The end is left to whoever waits for the program.
+    // The caller waits for the program's end.
     siginfo_t news{};
     if (::waitid(P_PID, static_cast<id_t>(program), &news, WEXITED | WSTOPPED | WNOWAIT) != 0) return false;
     if (news.si_code != CLD_TRAPPED) return false;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A fixture that runs, told to us by pipes, and its memory. Nothing here is traced.
+// A running fixture, which tells its state through pipes, and its memory. Nothing here is traced.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace mpiacq::test {
 
-/// A child process with its standard input and output at our end. It is killed and waited for at the end.
+/// A child process whose standard input and output are pipes of the test. The destructor kills it and waits for it.
 class live_process {
  public:
   explicit live_process(std::vector<std::string> arguments) {
@@ -58,7 +58,7 @@ class live_process {
 
   [[nodiscard]] process_id pid() const { return process_id{pid_}; }
 
-  /// The next line that it prints; empty where its output has ended.
+  /// The next line of its output; empty if the output has ended.
   std::optional<std::string> next_line() {
     std::string line;
     for (int c = std::fgetc(output_); c != EOF; c = std::fgetc(output_)) {
@@ -68,7 +68,7 @@ class live_process {
     return std::nullopt;
   }
 
-  /// The lines that it prints up to "ready"; empty where it ended without.
+  /// The lines of its output up to "ready"; empty if the output ends without it.
   std::vector<std::string> lines_until_ready() {
     std::vector<std::string> lines;
     while (auto line = next_line()) {
@@ -82,7 +82,7 @@ class live_process {
     while (::write(input_, &command, 1) < 0 && errno == EINTR) continue;
   }
 
-  /// Ends it by ending its standard input, and waits for that; gives what wait(2) said.
+  /// Closes its standard input, waits for its end, and returns the status of wait(2).
   int end() {
     ::close(std::exchange(input_, -1));
     int status = -1;
@@ -97,7 +97,7 @@ class live_process {
   std::FILE* output_ = nullptr;
 };
 
-/// A live process's memory by process_vm_readv, one call for each range. It counts what is asked of it.
+/// A live process's memory by process_vm_readv, with one call for each range. It counts the requests.
 class live_memory final : public memory_reader {
  public:
   explicit live_memory(process_id pid) : pid_(static_cast<pid_t>(pid.value())) {}
@@ -107,7 +107,8 @@ class live_memory final : public memory_reader {
     for (memory_range& range : ranges) {
       range.got = 0;
       while (range.got < range.into.size()) {
-        // Up to the end of a page at a time: a call stops at the first range that is not readable as a whole.
+        // Each call reads up to the end of a page, because a call stops at the first range that is not readable as a
+        // whole.
         const target_address next = range.address + range.got;
         const std::size_t room = read_page_size - static_cast<std::size_t>(next.value() % read_page_size);
         const std::size_t size = std::min(range.into.size() - range.got, room);

@@ -20,11 +20,11 @@ void note_skip(const std::string& reason) {
 }  // namespace mpiacq::test
 
 int main(int argc, char** argv) {
-  // A test stands elsewhere than an installed program does.
+  // The programs have another place relative to a test than to an installed program.
   ::setenv("MPIACQ_LIBEXEC", MPIACQ_BUILT_LIBEXEC, 0);
   Catch::Session session;
 #if !__has_include(<catch2/catch_all.hpp>)
-  // A name that matches no case must not count as a test that passed; later versions see to that themselves.
+  // A name that matches no case must not count as a test that passed; later versions of Catch2 check that themselves.
   session.configData().warnings =
       static_cast<Catch::WarnAbout::What>(session.configData().warnings | Catch::WarnAbout::NoTests);
 #endif

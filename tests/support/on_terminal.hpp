@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A command as it looks to a person: its input and output are a terminal.
+// A command whose input and output are a terminal, as a user sees it.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace mpiacq::test {
 
-/// All that it writes, when it has ended with 0.
+/// The whole output of a command that ends with 0.
 inline std::string shown_on_terminal(std::vector<std::string> arguments, bool without_colour = false) {
   std::vector<char*> words;
   for (std::string& word : arguments) words.push_back(word.data());
@@ -29,7 +29,7 @@ inline std::string shown_on_terminal(std::vector<std::string> arguments, bool wi
   REQUIRE(child > 0);
   std::string shown;
   char piece[4096];
-  // A terminal whose other side has gone gives an error, not an end.
+  // When the other side of a terminal is closed, a read fails and does not return the end of file.
   for (ssize_t got = 0; (got = ::read(terminal, piece, sizeof piece)) > 0;)
     shown.append(piece, static_cast<std::size_t>(got));
   int status = 0;

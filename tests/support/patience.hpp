@@ -5,11 +5,12 @@
 
 namespace mpiacq::test {
 
-/// How long a test waits for what must come. A test waits as long as this only where something is wrong: a machine with
-/// much other work takes ten times as long for everything as a quiet one.
+/// How long a test waits for an event that must come. The whole time passes only if something is wrong. A machine with
+/// much other work can be ten times slower than an idle one.
 inline constexpr std::chrono::seconds patience{120};
 
-/// The bound for what must come by itself and not because a limit of minutes is over. A quiet machine needs a second.
+/// The limit for an event that must come by itself, and not because a limit of minutes has passed. An idle machine
+/// needs a second.
 inline constexpr std::chrono::seconds soon{60};
 
 }  // namespace mpiacq::test

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What sandboxes forbid.
+// System calls that sandboxes forbid.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace mpiacq::test {
 
-/// For the rest of this process's life, and of what it runs.
+/// Makes the call fail for the rest of this process's life, and in programs that it runs.
 inline void refuse_process_vm_readv(int errno_value) {
   std::array<sock_filter, 4> filter = {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

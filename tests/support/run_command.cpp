@@ -51,7 +51,7 @@ pipe_ends make_pipe() {
   ::_exit(99);
 }
 
-/// Takes what is there; false at the end of the stream.
+/// Reads the available bytes. Returns false at the end of the stream.
 bool drain(int descriptor, std::string& into) {
   std::array<char, 65536> piece{};
   const ssize_t got = ::read(descriptor, piece.data(), piece.size());
@@ -151,7 +151,7 @@ std::map<std::string, std::string> read_oracle(const std::string& path) {
 
 char process_state(long pid) {
   const std::string stat = file_contents("/proc/" + std::to_string(pid) + "/stat");
-  // The name before it may hold anything, so the last parenthesis counts.
+  // The process's name may contain any characters, so the last parenthesis ends it.
   const std::size_t name_end = stat.rfind(") ");
   return name_end == std::string::npos ? ' ' : stat[name_end + 2];
 }

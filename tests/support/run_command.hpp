@@ -13,10 +13,10 @@
 
 namespace mpiacq::test {
 
-/// How a command ended and what it said.
+/// How a command ended, and its output.
 struct command_outcome {
   bool timed_out = false;  ///< it was killed by the test's own deadline
-  int exit_code = -1;      ///< -1 where a signal ended it
+  int exit_code = -1;      ///< -1 if a signal ended it
   int signal = 0;
   std::string out;
   std::string err;
@@ -26,23 +26,24 @@ struct command_options {
   std::map<std::string, std::string> environment;  ///< added to the test's own
   std::string directory;                           ///< empty: the test's own
   std::chrono::seconds limit = patience;
-  bool as_nobody = false;          ///< without root's rights, where the test has them
-  std::function<void()> in_child;  ///< in the new process, last before the program runs
+  bool as_nobody = false;          ///< drops root's rights if the test has them
+  std::function<void()> in_child;  ///< runs in the new process, directly before the program
 };
 
-/// A program that runs, as from a person's shell. Standard input is /dev/null.
+/// A running program, started as from a user's shell. Standard input is /dev/null.
 class running_command {
  public:
   explicit running_command(const std::vector<std::string>& arguments, command_options options = {});
-  /// Kills it where nobody has waited for it.
+  /// Kills the program if nothing has waited for it.
   ~running_command();
   running_command(const running_command&) = delete;
   running_command& operator=(const running_command&) = delete;
 
   [[nodiscard]] pid_t pid() const { return child_; }
-  /// Reads standard error until it contains the text. False if the stream ends, or the limit passes, before.
+  /// Reads standard error until it contains the text. Returns false if the stream ends, or the limit passes, before.
   [[nodiscard]] bool complains(const std::string& text);
-  /// Until it has ended, and its output too. More output than a pipe holds waits for this.
+  /// Waits for the end of the program and of its output. Until then, output beyond the size of a pipe blocks the
+  /// program.
   [[nodiscard]] command_outcome wait();
 
  private:
@@ -57,7 +58,7 @@ class running_command {
 [[nodiscard]] command_outcome run_command(const std::vector<std::string>& arguments,
                                           const command_options& options = {});
 
-/// A folder that goes away with everything in it.
+/// A temporary folder. The destructor removes it with its contents.
 class scratch_folder {
  public:
   scratch_folder();
@@ -70,17 +71,18 @@ class scratch_folder {
   std::string folder_;
 };
 
-/// All of a file's bytes; empty where there is none.
+/// All bytes of a file; empty if there is no such file.
 [[nodiscard]] std::string file_contents(const std::string& path);
 
-/// A fixture's oracle: what it wrote down, "key value" a line. A later line takes the place of an earlier one.
+/// A fixture's oracle: the file with one "key value" per line that the fixture wrote. For equal keys the last line
+/// counts.
 [[nodiscard]] std::map<std::string, std::string> read_oracle(const std::string& path);
 
-/// The state letter that /proc gives a process ('R', 'S', 'T', 't', 'Z' ...); ' ' where there is none.
+/// The state letter in /proc of a process ('R', 'S', 'T', 't', 'Z' ...); ' ' if there is no such process.
 [[nodiscard]] char process_state(long pid);
 
-/// Waits until the condition holds; false where it does not in time (patience.hpp). For what another process does
-/// without telling anybody: where there is a pipe or a status to wait for, that is better.
+/// Waits until the condition holds. Returns false if it does not in time (patience.hpp). It is for changes in another
+/// process that give no notice; a pipe or a status to wait for is better.
 [[nodiscard]] bool comes_true(const std::function<bool()>& condition);
 
 }  // namespace mpiacq::test

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A fixture starter that runs already, without any tool, and what the kernel shows of it.
+// A fixture starter that already runs without a tool, and its state as the kernel shows it.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,8 @@
 
 namespace mpiacq::test {
 
-/// What stands in a process at an address that it has told, read by the kernel; -1 where it has gone.
+/// The int at an address of a process that the process itself stated, read through the kernel; -1 if the process has
+/// ended.
 inline int int_at(pid_t process, const std::string& address) {
   int value = -1;
   iovec here{&value, sizeof value};
@@ -22,7 +23,7 @@ inline int int_at(pid_t process, const std::string& address) {
   return ::process_vm_readv(process, &here, 1, &there, 1, 0) == sizeof value ? value : -1;
 }
 
-/// Runs MPIACQ_STARTERS/NAME with an oracle of its own. Its standard input and output are ours.
+/// Runs MPIACQ_STARTERS/NAME with its own oracle. Its standard input and output are pipes of the test.
 class running_starter {
  public:
   explicit running_starter(std::vector<std::string> words) : process_(started(std::move(words))) {
@@ -30,7 +31,7 @@ class running_starter {
     ::unsetenv("TMPDIR");
   }
   ~running_starter() {
-    // Who was left stopped sees neither the end of the starter nor that of a pipe.
+    // A process that was left stopped would notice neither the end of the starter nor that of a pipe.
     for (const auto& [key, value] : oracle()) {
       if (is_rank_pid(key)) ::kill(std::atoi(value.c_str()), SIGKILL);
     }
@@ -38,13 +39,13 @@ class running_starter {
   running_starter(const running_starter&) = delete;
   running_starter& operator=(const running_starter&) = delete;
 
-  /// Until it has come to where it waits for us.
+  /// Waits until the starter waits for the test.
   running_starter& ready() {
     (void)process_.lines_until_ready();
     return *this;
   }
   void go_on() const { process_.tell('x'); }
-  /// Its own end, as wait(2) gives it: its standard input ends first.
+  /// Closes its standard input, and returns its own wait status.
   int end() { return process_.end(); }
   [[nodiscard]] pid_t pid() const { return static_cast<pid_t>(process_.pid().value()); }
   [[nodiscard]] process_id id() const { return process_.pid(); }
@@ -54,7 +55,7 @@ class running_starter {
     const auto found = all.find(key);
     return found == all.end() ? "(nothing)" : found->second;
   }
-  /// In the order of their numbers.
+  /// The pids of the ranks, in the order of the ranks.
   [[nodiscard]] std::vector<pid_t> ranks() const {
     const auto all = oracle();
     std::vector<pid_t> pids;
@@ -63,7 +64,7 @@ class running_starter {
     }
     return pids;
   }
-  /// The value of one of its int variables.
+  /// The value of one of the starter's int variables.
   [[nodiscard]] int value_of(const std::string& symbol) const { return int_at(pid(), said("symbol." + symbol)); }
   [[nodiscard]] const scratch_folder& folder() const { return folder_; }
 
@@ -71,7 +72,7 @@ class running_starter {
   static bool is_rank_pid(const std::string& key) {
     return key.starts_with("rank.") && key.size() > 9 && key.substr(key.size() - 4) == ".pid";
   }
-  /// The first word is the fixture's name; a wrapper's command is a fixture too.
+  /// The first word is the name of the fixture; a wrapper's command begins with a fixture too.
   [[nodiscard]] std::vector<std::string> started(std::vector<std::string> words) const {
     ::setenv("MPIACQ_ORACLE", folder_.path("oracle").c_str(), 1);
     ::setenv("TMPDIR", folder_.path("").c_str(), 1);
@@ -82,7 +83,7 @@ class running_starter {
   live_process process_;
 };
 
-/// One line of /proc/TASK/status, without its name and blanks.
+/// The value of one line of /proc/TASK/status, without blanks.
 inline std::string status_of(pid_t task, const std::string& name) {
   const std::string text = "\n" + file_contents("/proc/" + std::to_string(task) + "/status");
   const std::size_t at = text.find("\n" + name + ":");
@@ -101,7 +102,7 @@ inline std::vector<pid_t> threads_of(pid_t process) {
   return all;
 }
 
-/// No thread of it is traced or stopped.
+/// Whether no thread of the process is traced or stopped.
 inline bool runs_freely(pid_t process) {
   const auto all = threads_of(process);
   return !all.empty() && std::all_of(all.begin(), all.end(), [](pid_t task) {
@@ -110,7 +111,7 @@ inline bool runs_freely(pid_t process) {
   });
 }
 
-/// Every thread is stopped as by SIGSTOP, and traced by nobody.
+/// Whether every thread is stopped as by SIGSTOP, and has no tracer.
 inline bool is_left_stopped(pid_t process) {
   const auto all = threads_of(process);
   return !all.empty() && std::all_of(all.begin(), all.end(), [](pid_t task) {
@@ -118,7 +119,8 @@ inline bool is_left_stopped(pid_t process) {
   });
 }
 
-/// What stands in each of its mappings, by the line of /proc/PID/maps. Not [vvar] and [vdso], which the kernel changes.
+/// The contents of each mapping, indexed by its line of /proc/PID/maps. Without [vvar] and [vdso], which the kernel
+/// changes.
 inline std::map<std::string, std::string> memory_of(pid_t process) {
   std::map<std::string, std::string> all;
   std::istringstream maps(file_contents("/proc/" + std::to_string(process) + "/maps"));

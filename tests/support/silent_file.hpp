@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A file whose beginning can be read and whose rest never answers: a file system of the test's own (FUSE).
+// A file whose beginning can be read and whose rest never answers, in a file system of the test (FUSE).
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@
 
 namespace mpiacq::test {
 
-/// The file exists while this object lives. No folder shows it: its file system is mounted nowhere. A process that
-/// waits for the file gets an error when this object goes.
+/// The file exists while this object lives. It is in no folder, because its file system is mounted nowhere. When the
+/// object is destroyed, a process that waits for the file gets an error.
 class silent_file {
  public:
   /// What the file system's server does with a request to read beyond the beginning.
@@ -52,7 +52,7 @@ class silent_file {
       }
       file_ = ::openat(mounted, "silent", O_RDWR | O_CLOEXEC);
       if (file_ < 0) note("the file cannot be opened");
-      // The kernel asks at the first close of a descriptor whether the server wants to hear of it, and never again.
+      // At the first close of a descriptor, the kernel asks whether the server wants to handle closes, and never again.
       ::close(::dup(file_));
       ::close(mounted);
     }
@@ -65,10 +65,10 @@ class silent_file {
   silent_file(const silent_file&) = delete;
   silent_file& operator=(const silent_file&) = delete;
 
-  /// Why there is no such file; empty where there is one.
+  /// Why there is no such file; empty if there is one.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] int descriptor() const { return file_; }
-  /// Whether programs that are started from now on get the descriptor.
+  /// Sets whether programs that are started from now on inherit the descriptor.
   void inherit(bool wanted) const { REQUIRE(::fcntl(file_, F_SETFD, wanted ? 0 : FD_CLOEXEC) == 0); }
   void behave(server how) const {
     if (how != server::takes_nothing) return;
@@ -76,7 +76,7 @@ class silent_file {
     siginfo_t stopped{};
     REQUIRE(::waitid(P_PID, static_cast<id_t>(server_), &stopped, WSTOPPED | WNOWAIT) == 0);
   }
-  /// Ends the server: all that waits for the file gets an error.
+  /// Ends the server. All processes that wait for the file get an error.
   void end() {
     if (server_ <= 0) return;
     ::kill(server_, SIGKILL);
@@ -119,7 +119,7 @@ class silent_file {
     (void)!::writev(device, parts.data(), parts.size());
   }
 
-  /// include/uapi/linux/fuse.h has the protocol.
+  /// The protocol is in include/uapi/linux/fuse.h.
   [[noreturn]] static void serve(int device, std::uint64_t answered, std::uint64_t size) {
     constexpr std::uint32_t most_written = 4096;
     constexpr std::uint64_t for_an_hour = 3600;
@@ -132,7 +132,7 @@ class silent_file {
         fuse_init_out begin{};
         begin.major = FUSE_KERNEL_VERSION;
         begin.minor = FUSE_KERNEL_MINOR_VERSION;
-        begin.max_readahead = 0;  // the kernel asks for no page that nobody has touched
+        begin.max_readahead = 0;  // the kernel requests no page before a program reads it
         begin.max_write = most_written;
         answer(device, asked.unique, 0, &begin, sizeof begin);
       } else if (asked.opcode == FUSE_LOOKUP) {

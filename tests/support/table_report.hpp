@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The command's own report of a process table, for tests and benchmarks that are compiled with the command's sources.
+// The command's own report of a process table, for tests and benchmarks that contain the command's sources.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace mpiacq::test {
 
-/// Writes the report of a table whose ranks are all on other nodes. Gives 0, or the errno of a write that failed.
+/// Writes the report of a table whose ranks are all on other nodes. Returns 0, or the errno of a failed write.
 [[nodiscard]] inline int write_table_report(const process_table& table, bool json, int descriptor) {
   const std::vector<rank_state> states(table.size(), rank_state::remote);
   const entry_locality locality;

@@ -8,14 +8,15 @@
 
 namespace mpiacq::test {
 
-/// A core file of a running process, which goes on, by gdb's gcore; empty where there is no gcore, or it cannot.
+/// Makes a core file of a running process with gdb's gcore; the process continues. Empty if there is no gcore, or if it
+/// fails.
 [[nodiscard]] std::optional<std::string> core_by_gcore(process_id pid, const std::string& folder);
 
-/// Why the kernel would not write a core file into the working folder of a process that dies; empty where it would.
+/// Why the kernel would write no core file into the working folder of a dying process; empty if it would.
 [[nodiscard]] std::string why_no_kernel_core();
-/// Lets a process dump its core without a limit.
+/// Removes the limit of the size of a process's core file.
 void allow_core(process_id pid);
-/// The core file that has appeared in a folder; empty where none has.
+/// The core file in a folder; empty if there is none.
 [[nodiscard]] std::optional<std::string> core_in(const std::string& folder);
 
 }  // namespace mpiacq::test

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Unwind tables made by hand, good ones and others: one module whose tables begin at `tables_at` and whose code is at
+// Handmade unwind tables, valid and invalid: one module whose tables begin at `tables_at` and whose code begins at
 // `code_at`.
 #pragma once
 
@@ -22,10 +22,10 @@ class unwind_writer {
   static constexpr std::uint64_t module_end = 0x30000;
   using program = std::vector<std::uint8_t>;
 
-  /// What a compiler's CIE says on x86-64: the CFA is rsp + 8, the return address below it.
+  /// The rules of a compiler's CIE on x86-64: the CFA is rsp + 8, with the return address below it.
   static program usual_start() { return {0x0c, 7, 8, 0x90, 1}; }
 
-  /// The CIE of the functions that follow.
+  /// Adds the CIE of the functions that follow.
   unwind_writer& cie(const program& start = usual_start(), std::string_view augmentation = "zR") {
     cie_ = records_.size();
     program body{0, 0, 0, 0, 1};
@@ -36,7 +36,7 @@ class unwind_writer {
     return *this;
   }
 
-  /// `size` bytes of code, `offset` behind `code_at`.
+  /// Adds a function of `size` bytes, `offset` bytes behind `code_at`.
   unwind_writer& function(std::uint32_t offset, std::uint32_t size, const program& rules) {
     functions_.push_back({offset, records_.size()});
     const std::size_t at = records_.size();
@@ -48,7 +48,7 @@ class unwind_writer {
     return *this;
   }
 
-  /// Any bytes in the place of a record, or behind the last one.
+  /// Adds any bytes in place of a record, or behind the last one.
   unwind_writer& raw(const program& bytes) {
     records_.insert(records_.end(), bytes.begin(), bytes.end());
     return *this;
@@ -61,7 +61,7 @@ class unwind_writer {
 
   enum class header : std::uint8_t { with_table, without_table, none };
 
-  /// The segment with the tables, and what a process would say of the module.
+  /// The segment with the tables, and the module as a process would describe it.
   [[nodiscard]] std::pair<std::vector<std::byte>, unwind_module> finish(header kind = header::with_table) const {
     program all;
     const auto word = [&all](std::uint64_t value) {

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which addresses of other processes a command writes to, in order, as the kernel tells it (seccomp_unotify(2)).
+// Records the addresses of other processes to which a command writes, in order (seccomp_unotify(2)).
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace mpiacq::test {
 
 class write_watch {
  public:
-  /// For `command_options::in_child`: from here on every pwrite64 waits until `follow` has seen it.
+  /// For `command_options::in_child`: from here on, each pwrite64 waits until the watch has recorded it.
   static void begin() {
     std::array<sock_filter, 4> filter = {{
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -39,7 +39,7 @@ class write_watch {
     if (listener < 0 || ::dup2(listener, listener_number) < 0) ::_exit(98);
   }
 
-  /// Takes the command's listener over, and looks on from a thread of its own.
+  /// Takes over the command's listener, and records on its own thread.
   explicit write_watch(pid_t command) {
     const auto process = static_cast<int>(::syscall(SYS_pidfd_open, command, 0));
     is_there_ = comes_true([&] {
@@ -58,7 +58,7 @@ class write_watch {
   write_watch& operator=(const write_watch&) = delete;
 
   [[nodiscard]] bool is_there() const { return is_there_; }
-  /// The offsets that were written to: addresses, for /proc/PID/mem.
+  /// The written offsets in /proc/PID/mem, which are addresses.
   [[nodiscard]] std::vector<std::uint64_t> addresses() {
     const std::scoped_lock lock(mutex_);
     return addresses_;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What agents hold whose ranks have hostile queue libraries.
+// The memory of agents whose ranks have hostile queue libraries.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -10,18 +10,19 @@
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("agents whose ranks report without end stay bounded, and the front end hears which ranks those are") {
+TEST_CASE(
+    "the memory of agents whose ranks report without end is limited, and the front end's report names these ranks") {
   const fake_ssh ssh;
   std::vector<std::string> hosts(13, "n1");
   hosts.back() = "n2";
   const fake_host_job job(hosts, "endless_groups");
   const auto ranks = reach(job, ssh.options());
   rank_queue_options how;
-  how.host.trust_library = true;                        // fixtures lie below /tmp
+  how.host.trust_library = true;                        // fixtures may be below /tmp
   how.host.limits.call_time = std::chrono::minutes(1);  // the library's loops are long on a busy machine
   how.host.limits.process_time = std::chrono::minutes(3);
   const group_queues queues = ranks->queues(how);
-  // 12 reports with 16 MB of groups each would be 192 MB, and as much again while they become a message.
+  // 12 reports with 16 MB of groups each would need 192 MB, and as much again while they become a message.
   const std::string peak = status_of(ssh.agent_of("n1"), "VmHWM");
   CAPTURE(peak);
   CHECK(std::stoul(peak) < 300'000);

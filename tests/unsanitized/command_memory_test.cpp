@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Memory that is short, and what a report of many processes costs the command.
+// The command with too little memory, and the cost of a report of many processes.
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ TEST_CASE("memory that is too short is an error, and the job goes on") {
 
 namespace {
 
-/// The most memory that the command, or one of the processes that it waited for, had resident, in bytes.
+/// The largest resident memory of the command, or of a process that it waited for, in bytes.
 long peak_of(std::vector<std::string> words, int expected_status) {
   words.insert(words.begin(), MPIACQ_COMMAND);
   std::vector<char*> argv;
@@ -51,7 +51,7 @@ long peak_of(std::vector<std::string> words, int expected_status) {
   return used.ru_maxrss * 1024;
 }
 
-/// What one `mpiacq attach` had resident, and what the starter allocated for its table, in bytes.
+/// The resident memory of one `mpiacq attach`, and the starter's memory for its table, in bytes.
 struct attach_memory {
   long peak = 0;
   long table = 0;
@@ -80,13 +80,13 @@ TEST_CASE("a report of many processes costs little memory beside their table") {
   const std::vector<std::string> options = form.empty() ? std::vector<std::string>{} : std::vector<std::string>{form};
   const auto few = memory_of_attach({"big_table", strings, "--hold", "--ranks", "1"}, options);
   const auto many = memory_of_attach({"big_table", strings, "--hold", "--ranks", "300000"}, options);
-  // Three buffers for the table (1.5 MB) and three for pages with strings (3 MB), and the rest of a block of text (4 MB
-  // at most).
+  // Three buffers for the table (1.5 MB), three for pages with strings (3 MB), and the rest of a block of text (at most
+  // 4 MB).
   constexpr long constant = 8L << 20;
   CHECK(many.peak - few.peak < many.table + many.table / 2 + constant);
 }
 
-TEST_CASE("queues: ranks whose queue libraries report without end cost the command a bounded memory") {
+TEST_CASE("queues: the command's memory is limited even if queue libraries report without end") {
   constexpr int ranks = 12;
   const queue_job job(ranks, {"library:" + queue_library("endless_groups"), "in:MPI_Recv"});
   const scratch_folder folder;
