@@ -83,14 +83,14 @@ TEST_CASE("a library or folder that other users can write is not trusted, and th
   const private_folder folder;
   if (folder.path.empty()) MPIACQ_SKIP("no folder here that only its owner can write, up to the root");
   CHECK_THAT(refusal(folder.library("world.so", 0777)),
-             ContainsSubstring("world.so can be written by everybody (mode 777)"));
+             ContainsSubstring("world.so can be written by all users (mode 777)"));
   CHECK_THAT(refusal(folder.library("group.so", 0775)), ContainsSubstring("group.so can be written by group"));
   const std::string open_folder = folder.path + "/open";
   fs::create_directory(open_folder);
   const std::string inside = folder.library("open/lib.so");
   CHECK(refusal(inside) == "trusted");
   ::chmod(open_folder.c_str(), 01777);
-  CHECK_THAT(refusal(inside), ContainsSubstring(open_folder + " can be written by everybody (mode 1777)"));
+  CHECK_THAT(refusal(inside), ContainsSubstring(open_folder + " can be written by all users (mode 1777)"));
   // A link in a trusted folder that leads there.
   fs::create_symlink(inside, folder.path + "/good.so");
   CHECK_THAT(refusal(folder.path + "/good.so"), ContainsSubstring(open_folder + " can be written"));

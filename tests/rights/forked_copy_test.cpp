@@ -37,7 +37,7 @@ bool is_held(pid_t process) {
 
 }  // namespace
 
-TEST_CASE("a forked child's copy of a job ends, and the job goes on") {
+TEST_CASE("a forked child's copy of a job ends, and the job continues") {
   running_starter starter({"checked", "--hold", "--exit", "3", "--rank", "checked_rank_debugged"});
   starter.ready();
   auto subject = job::attach(starter.id()).value();
@@ -89,7 +89,7 @@ TEST_CASE("a forked child's copies of ranks and of a tracer end, and the ranks s
   CHECK(control->detach(process_id{process.pid()}));
 }
 
-TEST_CASE("a forked child's copy of a job's ranks ends, and their agents' own process goes on") {
+TEST_CASE("a forked child's copy of a job's ranks ends, and their agents' own process continues") {
   const victim process;
   running_starter starter({"lists_others", "--hold", process.number()});
   starter.ready();
@@ -105,7 +105,7 @@ TEST_CASE("a forked child's copy of a job's ranks ends, and their agents' own pr
   CHECK(ranks->release()[0]);
 }
 
-TEST_CASE("a forked child's copy of a conformance run ends, and the run goes on") {
+TEST_CASE("a forked child's copy of a conformance run ends, and the run continues") {
   running_starter starter({"checked", "--hold", "--exit", "3"});
   starter.ready();
   auto run = check::run::attach(starter.id(), {}).value();

@@ -15,7 +15,7 @@
 
 using namespace mpiacq::test;
 
-TEST_CASE("memory that is too short is an error, and the job goes on") {
+TEST_CASE("too little memory is an error, and the job continues") {
   running_starter starter({"big_table", "own", "--hold", "--ranks", "1000000"});
   starter.ready();
   command_options how;

@@ -22,7 +22,7 @@ namespace mpiacq {
 /// One piece of the target's memory that a reader reads.
 struct memory_range {
   target_address address;     ///< the first address
-  std::span<std::byte> into;  ///< the caller's memory that gets the bytes; its size is the number of bytes wanted
+  std::span<std::byte> into;  ///< the caller's memory that gets the bytes; its size is the number of requested bytes
   std::size_t got = 0;        ///< set by the reader: the number of bytes read from the beginning
 };
 

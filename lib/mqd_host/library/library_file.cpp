@@ -39,7 +39,7 @@ std::optional<std::string> others_hand(const struct stat& what, std::uint32_t us
   if (what.st_uid != 0 && what.st_uid != user) return fmt::format("belongs to user {}", what.st_uid);
   if (S_ISLNK(what.st_mode)) return std::nullopt;  // a link's mode has no meaning
   if ((what.st_mode & S_IWOTH) != 0)
-    return fmt::format("can be written by everybody (mode {:o})", what.st_mode & 07777U);
+    return fmt::format("can be written by all users (mode {:o})", what.st_mode & 07777U);
   if ((what.st_mode & S_IWGRP) != 0) {
     return fmt::format("can be written by group {} (mode {:o})", what.st_gid, what.st_mode & 07777U);
   }
