@@ -163,7 +163,7 @@ TEST_CASE("queues: a library that other users can write needs --trust-library, a
   std::filesystem::permissions(copy, std::filesystem::perms::all);
   const auto refused = run_command({MPIACQ_COMMAND, "queues", "--library", copy, "--json", std::to_string(job.pid())});
   CHECK(refused.exit_code == 1);
-  CHECK_THAT(refused.out, ContainsSubstring("written by everybody"));
+  CHECK_THAT(refused.out, ContainsSubstring("written by all users"));
   const json seen = queues_of(job, {"--library", copy});
   CHECK(seen.at("library").at("path") == copy);
   CHECK(seen.at("library").at("chosen") == true);

@@ -125,7 +125,7 @@ TEST_CASE("missing types are compiled on request from the headers of the rank's 
     CHECK(size_of(**source, "ompi_request_t") == 20);
     types->make_missing(rank.symbols());
     REQUIRE(types->notes().size() == 1);
-    CHECK(says(types->notes(), "made now"));
+    CHECK(says(types->notes(), "were compiled"));
     const auto again = types_with(mpi);
     again->make_missing(rank.symbols());
     CHECK(again->notes().empty());

@@ -76,11 +76,11 @@ TEST_CASE("openmpi: the first command on a machine makes the types and names the
   const new_user user;
   const auto first = user.queues(job);
   INFO(first.err << first.out);
-  CHECK_THAT(first.out, ContainsSubstring("made now"));
+  CHECK_THAT(first.out, ContainsSubstring("were compiled"));
   CHECK(user.types_in_cache() == 1);
   const json seen = user.until_deadlock(job);
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
-  CHECK_FALSE(notes_say(seen, "made now"));
+  CHECK_FALSE(notes_say(seen, "were compiled"));
   const auto text = user.queues(job);
   CHECK(text.exit_code == 0);
   CHECK_THAT(text.out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0"));
