@@ -37,10 +37,10 @@ std::vector<error> other_users_ranks(const process_table& table, const entry_loc
   std::vector<error> all;
   for (auto& [users, found] : by_users) {
     const bool is_one = found.entries.count() == 1;
-    all.push_back(error{found.why.code, fmt::format("rank{} {}: {}{}; {} left alone", is_one ? "" : "s",
-                                                    table.names().text(found.entries), found.why.message,
-                                                    is_one ? "" : ", and neither do the others' processes",
-                                                    is_one ? "it is" : "they are")});
+    all.emplace_back(found.why.code,
+                     fmt::format("rank{} {}: {}{}; {} left alone", is_one ? "" : "s", table.names().text(found.entries),
+                                 found.why.message, is_one ? "" : ", and neither do the others' processes",
+                                 is_one ? "it is" : "they are"));
   }
   return all;
 }

@@ -37,8 +37,8 @@ class tracer_grip final : public rank_stopper {
   std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override {
     return control_->detach_all(ranks, how);
   }
-  std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
-                                                               which_threads which) const override {
+  [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
+                                                                             which_threads which) const override {
     return control_->registers(ranks, which);
   }
   void keep_held() override { (void)control_->keep_held(); }

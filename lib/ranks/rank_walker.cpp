@@ -43,7 +43,7 @@ bool rank_walker::is_as_learnt() {
   if (now.stack_and_code != seen_.stack_and_code) return false;
   const auto code = read_code_ranges(pid_);
   if (!code || *code != code_) return false;
-  seen_ = std::move(now);
+  seen_ = now;
   look_again_ = clock::now() + modules_are_trusted;
   return true;
 }

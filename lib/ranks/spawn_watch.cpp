@@ -132,7 +132,7 @@ std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ran
     const auto said =
         std::find_if(seen.ranks.begin(), seen.ranks.end(), [&](const auto& one) { return one.rank == rank.rank; });
     if (said == seen.ranks.end() || !said->report || said->report->spawn_breakpoint.empty()) continue;
-    followed one{std::move(rank), said->report->spawn_breakpoint, {}};
+    followed one{rank, said->report->spawn_breakpoint, {}};
     for (const new_process& process : said->report->new_processes) one.told.push_back(process.pid);
     wanted.push_back(std::move(one));
   }

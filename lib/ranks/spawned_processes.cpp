@@ -43,9 +43,8 @@ bool has_gone(const rank_report& rank) {
 
 }  // namespace
 
-spawned_processes::spawned_processes(const process_table& table, const rank_selection& ranks,
-                                     node_ranks_options options)
-    : ranks_(ranks),
+spawned_processes::spawned_processes(const process_table& table, rank_selection ranks, node_ranks_options options)
+    : ranks_(std::move(ranks)),
       options_(std::move(options)),
       user_(table.user()),
       first_identity_(static_cast<std::uint32_t>(table.size())),

@@ -23,7 +23,7 @@ namespace mpiacq {
 class spawned_processes {
  public:
   /// Of a job with this table. Processes whose identities `ranks` does not select are left alone.
-  spawned_processes(const process_table& table, const rank_selection& ranks, node_ranks_options options);
+  spawned_processes(const process_table& table, rank_selection ranks, node_ranks_options options);
 
   /// Stops those that are known already, so that one look sees them together with the ranks.
   void hold();

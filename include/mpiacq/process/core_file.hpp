@@ -37,7 +37,7 @@ class core_file final : public memory_reader {
  public:
   /// Opens a core file. Errors: not_found, permission, bad_format (with what the file is instead, or which part of a
   /// core it lacks), limit.
-  [[nodiscard]] static result<std::unique_ptr<core_file>> open(std::string path, core_file_options options = {});
+  [[nodiscard]] static result<std::unique_ptr<core_file>> open(const std::string& path, core_file_options options = {});
   ~core_file() override;
 
   /// The path of the core file.

@@ -87,7 +87,8 @@ class file_symbols final : public symbol_source {
  public:
   /// Opens a program's file. Errors: not_found, permission, bad_format. The sentence says what the file is instead: a
   /// directory, an empty file, a script and its interpreter, a truncated file, no ELF file, no executable or library.
-  [[nodiscard]] static result<std::unique_ptr<file_symbols>> open(std::string path, debug_file_search search = {});
+  [[nodiscard]] static result<std::unique_ptr<file_symbols>> open(const std::string& path,
+                                                                  debug_file_search search = {});
   ~file_symbols() override;
 
   /// The ABI of the program.

@@ -175,7 +175,7 @@ class tracer {
   /// Starts a tracer server. Create it early: what is launched has the limits, priority, processor affinity and
   /// namespaces that this process has now. Errors: not_found (the program of the tracer server; the message says where
   /// it was looked for), system.
-  [[nodiscard]] static result<std::unique_ptr<tracer>> create(tracer_options options = {});
+  [[nodiscard]] static result<std::unique_ptr<tracer>> create(const tracer_options& options = {});
   /// Detaches from all processes and leaves them running. It does not wait for launched processes to end.
   ~tracer();
   tracer(const tracer&) = delete;

@@ -55,7 +55,7 @@ class queue_host {
   /// Checks the file of the library (`queue_library_trust`). `read` loads the library. Errors: not_found, permission
   /// (other users may write the file or a folder above it; the message says which and who), bad_format (another machine
   /// or width).
-  [[nodiscard]] static result<std::unique_ptr<queue_host>> create(std::string library_path,
+  [[nodiscard]] static result<std::unique_ptr<queue_host>> create(const std::string& library_path,
                                                                   const queue_host_options& options = {});
   ~queue_host();
   queue_host(const queue_host&) = delete;

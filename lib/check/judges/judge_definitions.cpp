@@ -98,7 +98,7 @@ finding not_stripped(const observations& o) {
 finding tools_variables_volatile(const observations& o) {
   std::vector<std::string> plain;
   std::vector<std::string> good;
-  const auto look = [&](const std::optional<seen_symbol>& s, std::string where) {
+  const auto look = [&](const std::optional<seen_symbol>& s, const std::string& where) {
     if (!s || !s->type) return;
     (s->type->is_volatile ? good : plain).push_back(s->name + where);
   };

@@ -64,7 +64,7 @@ std::vector<result<void>> job_rank_stopper::stop_traced(std::span<const attach_t
       continue;
     }
     const bool is_gone = process == nullptr || process->ended;
-    outcomes.push_back(
+    outcomes.emplace_back(
         fail(is_gone ? error_code::process_gone : error_code::timed_out,
              fmt::format("process {}: {}", pid.value(), is_gone ? "it has ended" : "not all of its threads stop")));
   }

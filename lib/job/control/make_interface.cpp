@@ -14,12 +14,12 @@ class either_interface final : public process_interface {
  public:
   explicit either_interface(interface_request request) : request_(std::move(request)) { begin(); }
 
-  interface_kind kind() const override { return current().kind(); }
-  bool is_there() const override { return current().is_there(); }
-  std::optional<target_address> breakpoint() const override { return current().breakpoint(); }
-  const mpir::job_facts& facts() const override { return current().facts(); }
-  const mpir::symbol_set* symbols() const override { return current().symbols(); }
-  std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
+  [[nodiscard]] interface_kind kind() const override { return current().kind(); }
+  [[nodiscard]] bool is_there() const override { return current().is_there(); }
+  [[nodiscard]] std::optional<target_address> breakpoint() const override { return current().breakpoint(); }
+  [[nodiscard]] const mpir::job_facts& facts() const override { return current().facts(); }
+  [[nodiscard]] const mpir::symbol_set* symbols() const override { return current().symbols(); }
+  [[nodiscard]] std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
     return current().missing_symbols(searched);
   }
 

@@ -25,12 +25,14 @@ class mpi2dd_interface final : public process_interface {
         reports_no_daemons_(daemons && !daemons->only_if_possible),
         acquisition_(gates_are_ours(options)) {}
 
-  interface_kind kind() const override { return interface_kind::mpi2dd; }
-  bool is_there() const override { return acquisition_.breakpoint().has_value() && acquisition_.info().has_value(); }
-  std::optional<target_address> breakpoint() const override { return acquisition_.breakpoint(); }
-  const mpir::job_facts& facts() const override { return facts_; }
-  const mpir::symbol_set* symbols() const override { return nullptr; }
-  std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
+  [[nodiscard]] interface_kind kind() const override { return interface_kind::mpi2dd; }
+  [[nodiscard]] bool is_there() const override {
+    return acquisition_.breakpoint().has_value() && acquisition_.info().has_value();
+  }
+  [[nodiscard]] std::optional<target_address> breakpoint() const override { return acquisition_.breakpoint(); }
+  [[nodiscard]] const mpir::job_facts& facts() const override { return facts_; }
+  [[nodiscard]] const mpir::symbol_set* symbols() const override { return nullptr; }
+  [[nodiscard]] std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
     if (acquisition_.breakpoint()) return std::nullopt;
     return missing_mpi2dd_sentence(searched.modules(), searched.executable_is_stripped());
   }

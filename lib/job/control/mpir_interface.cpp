@@ -12,12 +12,14 @@ class mpir_interface final : public process_interface {
  public:
   explicit mpir_interface(mpir::acquisition_options options) : acquisition_(std::move(options)) {}
 
-  interface_kind kind() const override { return interface_kind::mpir; }
-  bool is_there() const override { return acquisition_.symbols() != nullptr && acquisition_.symbols()->complete(); }
-  std::optional<target_address> breakpoint() const override { return acquisition_.breakpoint(); }
-  const mpir::job_facts& facts() const override { return acquisition_.facts(); }
-  const mpir::symbol_set* symbols() const override { return acquisition_.symbols(); }
-  std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
+  [[nodiscard]] interface_kind kind() const override { return interface_kind::mpir; }
+  [[nodiscard]] bool is_there() const override {
+    return acquisition_.symbols() != nullptr && acquisition_.symbols()->complete();
+  }
+  [[nodiscard]] std::optional<target_address> breakpoint() const override { return acquisition_.breakpoint(); }
+  [[nodiscard]] const mpir::job_facts& facts() const override { return acquisition_.facts(); }
+  [[nodiscard]] const mpir::symbol_set* symbols() const override { return acquisition_.symbols(); }
+  [[nodiscard]] std::optional<std::string> missing_symbols(const process_symbols& searched) const override {
     if (acquisition_.symbols() == nullptr) return std::nullopt;
     return missing_symbols_sentence(*acquisition_.symbols(), searched.modules(), searched.executable_is_stripped());
   }

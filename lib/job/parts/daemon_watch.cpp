@@ -14,8 +14,10 @@ constexpr std::chrono::milliseconds look_interval{20};
 
 class proc_children final : public child_source {
  public:
-  std::vector<process_id> children_of(process_id parent) const override { return mpiacq::children_of(parent); }
-  std::uint64_t faults_of_ended_children(process_id parent) const override {
+  [[nodiscard]] std::vector<process_id> children_of(process_id parent) const override {
+    return mpiacq::children_of(parent);
+  }
+  [[nodiscard]] std::uint64_t faults_of_ended_children(process_id parent) const override {
     return mpiacq::faults_of_ended_children(parent);
   }
 };

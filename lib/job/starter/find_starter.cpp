@@ -50,7 +50,7 @@ result<sight> look_at(const process_facts& process, const debug_file_search& sea
   seen.target = TRY(running_target::open(process.pid(), search, process.user()));
   // Without a writer the acquisition asks for nothing: it reports what is there.
   mpir::acquisition eye;
-  (void)TRY(eye.at_attach(seen.target->remembered()));
+  TRY(eye.at_attach(seen.target->remembered()));
   seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
   if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
   if (!seen.has_interface && eye.symbols() != nullptr) {

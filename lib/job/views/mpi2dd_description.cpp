@@ -41,7 +41,7 @@ result<job_description> describe_mpi2dd_job(found_starter starter, const find_op
   for (;;) {
     TRY(still_the_starter(starter));
     tracked_graph job(starter.pid, options.limits, options.debug_files, options.read_elsewhere);
-    (void)TRY(job.walk_from(starter.pid));
+    TRY(job.walk_from(starter.pid));
     const bool complete = is_complete(job, starter.pid);
     const bool past_patience = clock::now() >= until.by;
     // A job that grows at every look is never held still: what was there at the last one stands.

@@ -118,7 +118,7 @@ class layout_check {
     return visit_c_strings(memory_, addresses, limits, [&](const visited_string& s) { *looks[s.index] = look_at(s); });
   }
 
-  result<void> decide() const {
+  [[nodiscard]] result<void> decide() const {
     const sample* speaker = nullptr;
     std::size_t against = 0, fitting = 0;
     for (const sample& s : samples_) {

@@ -17,7 +17,8 @@ struct queue_host::state {
 queue_host::queue_host(std::unique_ptr<state> s) : state_(std::move(s)) {}
 queue_host::~queue_host() = default;
 
-result<std::unique_ptr<queue_host>> queue_host::create(std::string library_path, const queue_host_options& options) {
+result<std::unique_ptr<queue_host>> queue_host::create(const std::string& library_path,
+                                                       const queue_host_options& options) {
   auto made = std::make_unique<state>();
   if (options.isolation == queue_isolation::in_process) {
     auto here = mqd_host::in_process_host::create(library_path, options);

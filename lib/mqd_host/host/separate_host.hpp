@@ -22,8 +22,8 @@ class separate_host {
   [[nodiscard]] result<queue_report> read(const queue_subject& subject);
 
  private:
-  separate_host(library_file library, const queue_host_options& options, std::optional<helper_user> user)
-      : library_(std::move(library)), options_(options), user_(user) {}
+  separate_host(library_file library, queue_host_options options, std::optional<helper_user> user)
+      : library_(std::move(library)), options_(std::move(options)), user_(user) {}
 
   library_file library_;
   queue_host_options options_;

@@ -217,7 +217,7 @@ namespace mpiacq {
 
 result<void> queue_library_trust(const std::string& path, std::uint32_t user) {
   mqd_host::way_to_file way(path, user);
-  (void)TRY(way.go());
+  TRY(way.go());
   if (!way.complaint().empty()) return fail(mqd_host::not_trusted(path, way.complaint()));
   return {};
 }

@@ -47,7 +47,7 @@ void tracer::release_everything() noexcept {
   end_all_commands();
 }
 
-result<std::unique_ptr<tracer>> tracer::create(tracer_options options) {
+result<std::unique_ptr<tracer>> tracer::create(const tracer_options& options) {
   auto process = TRY(tracer_client::start(options));
   return std::unique_ptr<tracer>(new tracer(std::make_unique<state>(state{std::move(process)})));
 }

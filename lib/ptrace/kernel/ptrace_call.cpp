@@ -109,7 +109,8 @@ result<std::size_t> ptrace_calls::get_registers(pid_t thread, unsigned long set,
 }
 
 result<void> ptrace_calls::set_registers(pid_t thread, unsigned long set, std::span<const std::byte> from) const {
-  iovec piece{const_cast<std::byte*>(from.data()), from.size()};
+  // The kernel only reads these bytes.
+  iovec piece{const_cast<std::byte*>(from.data()), from.size()};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   return call("write the registers of", PTRACE_SETREGSET, thread, set, as_word(&piece));
 }
 

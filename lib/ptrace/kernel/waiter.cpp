@@ -22,7 +22,7 @@ result<waiter> waiter::create() {
 
 void waiter::drain() {
   // One SIGCHLD stands for any number of changes, so its own information is of no use.
-  std::array<signalfd_siginfo, 4> told;
+  std::array<signalfd_siginfo, 4> told{};
   while (::read(signals_.get(), told.data(), sizeof told) > 0) {
   }
 }

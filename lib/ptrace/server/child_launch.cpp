@@ -24,7 +24,9 @@ constexpr int status_not_found = 127;
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> all;
   all.reserve(strings.size() + 1);
-  for (const std::string& s : strings) all.push_back(const_cast<char*>(s.c_str()));
+  // execve changes none of them.
+  for (const std::string& s : strings)
+    all.push_back(const_cast<char*>(s.c_str()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   all.push_back(nullptr);
   return all;
 }

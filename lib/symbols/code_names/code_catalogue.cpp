@@ -24,7 +24,7 @@ constexpr std::size_t max_kept = std::size_t{1} << 20;
 struct hash_of_place {
   std::size_t operator()(const std::shared_ptr<const code_place>& p) const noexcept {
     const std::hash<std::string> text;
-    return text(p->function) * 31 + text(p->file) * 17 + text(p->module_path) + p->line * 7 +
+    return text(p->function) * 31 + text(p->file) * 17 + text(p->module_path) + std::size_t{p->line} * 7 +
            static_cast<std::size_t>(p->offset.value());
   }
 };

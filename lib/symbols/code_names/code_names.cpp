@@ -55,8 +55,11 @@ const function_symbols& code_names::symbols(const debug_file_search& search, std
   const auto read = [&](image* file, std::uint32_t type) {
     if (file == nullptr) return false;
     auto table = function_symbols::read(*file, type);
-    if (!table) problems.push_back(std::move(table).error().on(path_));
-    if (!table || table->empty()) return false;
+    if (!table) {
+      problems.push_back(std::move(table).error().on(path_));
+      return false;
+    }
+    if (table->empty()) return false;
     symbols_ = std::move(*table);
     return true;
   };
@@ -71,8 +74,11 @@ const function_symbols& code_names::symbols(const debug_file_search& search, std
 /// What is packed in a stripped file has what its dynamic symbols lack.
 void code_names::add_packed_symbols(std::vector<error>& problems) {
   auto packed = debug_info::open_mini_debug_info(*file_);
-  if (!packed) problems.push_back(std::move(packed).error().on(path_));
-  if (!packed || !*packed) return;
+  if (!packed) {
+    problems.push_back(std::move(packed).error().on(path_));
+    return;
+  }
+  if (!*packed) return;
   auto table = function_symbols::read(**packed, SHT_SYMTAB);
   if (table) {
     symbols_->add(std::move(*table));
@@ -96,7 +102,7 @@ std::vector<code_place> code_names::describe(std::uint64_t address, const debug_
     if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
     if (!found && !dwarf_failed_) {
       dwarf_failed_ = true;
-      problems.push_back(std::move(found).error().on(path_));
+      problems.push_back(error(found.error()).on(path_));
     }
     if (found && *found) {
       for (debug_info::source_place& p : (*found)->places) {

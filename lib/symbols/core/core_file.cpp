@@ -58,7 +58,7 @@ result<elf::image> open_core(const std::string& path) {
 core_file::core_file(std::unique_ptr<state> s) : state_(std::move(s)) {}
 core_file::~core_file() = default;
 
-result<std::unique_ptr<core_file>> core_file::open(std::string path, core_file_options options) {
+result<std::unique_ptr<core_file>> core_file::open(const std::string& path, core_file_options options) {
   auto core = TRY(open_core(path));
   auto notes = elf::read_core_notes(core);
   if (!notes) return fail(std::move(notes).error());

@@ -55,7 +55,7 @@ class note_reader {
   }
 
  private:
-  const input_file& file() const { return core_.file(); }
+  [[nodiscard]] const input_file& file() const { return core_.file(); }
 
   void note(error_code code, const std::string& what) {
     notes_.problems.push_back(error{code, fmt::format("the core file {} {}", file().name(), what)}.on(file().name()));

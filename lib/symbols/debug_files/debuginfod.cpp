@@ -55,7 +55,7 @@ class download {
     return !why_.empty();
   }
 
-  static inline thread_local download* current_ = nullptr;
+  static inline thread_local download* current_ = nullptr;  // NOLINT(readability-identifier-naming): private
   download* before_;
   long bytes_ = bound_in("DEBUGINFOD_MAXSIZE", most_bytes);
   std::chrono::steady_clock::time_point until_ =

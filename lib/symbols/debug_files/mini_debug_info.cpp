@@ -81,7 +81,7 @@ result<void> unpack(const elf::input_file& of, std::span<const std::byte> packed
   xz_decoder decoder;
   if (!decoder.ready()) return unusable(of, error_code::system, "there is no memory to unpack it");
   decoder.give(packed);
-  std::array<std::byte, 65536> room;
+  std::array<std::byte, 65536> room{};
   std::uint64_t total = 0;
   for (;;) {
     std::size_t size = 0;

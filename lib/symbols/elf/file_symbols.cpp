@@ -31,7 +31,7 @@ struct file_symbols::state {
 file_symbols::file_symbols(std::unique_ptr<state> s) : state_(std::move(s)) {}
 file_symbols::~file_symbols() = default;
 
-result<std::unique_ptr<file_symbols>> file_symbols::open(std::string path, debug_file_search search) {
+result<std::unique_ptr<file_symbols>> file_symbols::open(const std::string& path, debug_file_search search) {
   auto program = elf::load_file(path);
   if (!program) return fail(std::move(program).error());
   auto s = std::make_unique<state>();
