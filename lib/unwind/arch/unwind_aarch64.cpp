@@ -34,8 +34,8 @@ bool is_jump_stub(std::span<const std::byte> code) {
          (instruction(code, first + 1) & 0xffc003ff) == 0xf9400211;
 }
 
-/// The return address is in the link register, and the stack is as it was. Where the link register is lost, nothing
-/// leads further.
+/// The return address is in the link register, and the stack is unchanged. If the link register is lost, the caller
+/// cannot be found.
 result<bool> undo_call(thread_registers& registers, memory_reader&) {
   if (registers.by_dwarf_number[link_register] == registers.pc.value()) return false;
   registers.pc = target_address{registers.by_dwarf_number[link_register]};
@@ -48,7 +48,7 @@ constexpr architecture aarch64 = {
     .pc_number = pc,
     .sp_number = sp,
     .word_size = 8,
-    .has_plain_rows = false,  // a return address may be signed; libunwind knows what it is without that
+    .has_plain_rows = false,  // a return address may be signed; libunwind detects that by itself
     .has_libunwind = true,
     .registers_of = registers_of,
     .is_signal_return = is_signal_return,

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What differs between processors. Each kind of code is one constant in a file of its own; CMake selects the files.
+// The differences between processors. Each kind of code is one constant in a file of its own; CMake selects the files.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,26 @@
 
 namespace mpiacq::unwinding {
 
-/// One kind of code, and how a walk treats it. Register numbers are DWARF's numbers for this kind of code.
+/// One kind of code, with the properties that a walk needs. Register numbers are DWARF's numbers for this kind of code.
 struct architecture {
   std::size_t register_count;  ///< the walk follows the registers from 0 to this number, exclusive
   std::size_t pc_number;
   std::size_t sp_number;
   std::size_t word_size;  ///< bytes of an address and of a general register
-  /// A caller's registers are what the rules of the tables say and nothing else, so that our own evaluator can follow
-  /// plain rules without libunwind.
+  /// The rules of the tables alone define a caller's registers, so our own evaluator can follow plain rules without
+  /// libunwind.
   bool has_plain_rows;
-  /// The libunwind of this machine walks this code. Where it does not, our own evaluator follows every rule.
+  /// The libunwind of this machine walks this code. If it does not, our own evaluator follows every rule.
   bool has_libunwind;
 
-  /// The registers that a walk begins with, from those of a stopped thread as the kernel gives them.
+  /// The first registers of a walk, from the registers of a stopped thread as the kernel provides them.
   thread_registers (*registers_of)(const thread_registers& thread);
   /// The code begins with the system call that ends a signal handler, and libunwind knows the frame behind it.
   bool (*is_signal_return)(std::span<const std::byte> code);
-  /// The code begins with a jump through a pointer, as a stub to a library's function does.
+  /// The code begins with a jump through a pointer, as a stub of the procedure linkage table does.
   bool (*is_jump_stub)(std::span<const std::byte> code);
-  /// A thread that has been called and has done nothing since: makes its registers those of its caller. False: its
-  /// stack cannot be read. An error is the reader's.
+  /// For a thread that has executed a call and nothing since: replaces its registers by those of its caller. False: the
+  /// stack cannot be read. Errors: those of the reader.
   result<bool> (*undo_call)(thread_registers& registers, memory_reader& memory);
 
   /// The bits of an address. Addresses and registers are counted modulo this mask plus one.
@@ -41,12 +41,12 @@ struct architecture {
 
 namespace arch {
 
-/// The code of the machine that this library was built for.
+/// The kind of code of the machine that this library was built for.
 [[nodiscard]] const architecture& native();
-/// The code of a process with this ABI. Null: its stacks are not walked on this machine.
+/// The kind of code of a process with this ABI. Null: its stacks are not walked on this machine.
 [[nodiscard]] const architecture* of(const target_abi& abi);
 
-/// How much code `is_signal_return` and `is_jump_stub` want to see.
+/// The number of bytes that `is_signal_return` and `is_jump_stub` need.
 inline constexpr std::size_t code_size = 16;
 
 }  // namespace arch

@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t esp = 4;
 constexpr std::size_t eip = 8;
 
-/// The kernel gives a tracer of 64 bits the registers of such a thread as those of x86-64, which DWARF numbers in
-/// another order.
+/// The kernel gives a 64-bit tracer the registers of such a thread in the x86-64 form. DWARF numbers them in another
+/// order.
 thread_registers registers_of(const thread_registers& thread) {
   constexpr std::size_t rax = 0, rdx = 1, rcx = 2, rbx = 3, rsi = 4, rdi = 5, rbp = 6, rsp = 7, rip = 16;
   constexpr std::array<std::size_t, eip + 1> number_on_x86_64 = {rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, rip};
@@ -25,7 +25,7 @@ thread_registers registers_of(const thread_registers& thread) {
   return own;
 }
 
-/// The kernel's own page has the code that a handler returns to, with tables; no other code does it.
+/// A signal handler returns to code in the vDSO, which has tables. No other code makes this system call.
 bool is_signal_return(std::span<const std::byte>) {
   return false;
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the code of 64 and of 32 bits has in common on x86.
+// The common parts of 64-bit and 32-bit x86 code.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ template <std::size_t size>
                                            [](std::uint8_t a, std::byte b) { return std::byte{a} == b; });
 }
 
-/// The call has pushed its return address: takes it from the stack again.
+/// The call has pushed its return address: pops it.
 [[nodiscard]] result<bool> pop_return_address(const architecture& machine, thread_registers& registers,
                                               memory_reader& memory);
 

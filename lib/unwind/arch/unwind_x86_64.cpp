@@ -23,7 +23,7 @@ bool is_signal_return(std::span<const std::byte> code) {
 bool is_jump_stub(std::span<const std::byte> code) {
   constexpr std::array<std::uint8_t, 4> endbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
   if (begins_with(code, endbr64)) code = code.subspan(endbr64.size());
-  // jmp *offset(%rip), also with the prefix that lets it go where bounds are kept
+  // jmp *offset(%rip), also with the bnd prefix
   return begins_with(code, std::array<std::uint8_t, 2>{0xff, 0x25}) ||
          begins_with(code, std::array<std::uint8_t, 3>{0xf2, 0xff, 0x25});
 }

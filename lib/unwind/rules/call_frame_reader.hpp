@@ -10,8 +10,8 @@
 
 namespace mpiacq::unwinding {
 
-/// Reads DWARF's numbers one after the other. A read past the end gives 0 and is remembered: whoever reads asks once,
-/// at the end, whether all of it was there. Little-endian, as every machine that is unwound here.
+/// Reads DWARF's numbers one after the other. A read past the end gives 0 and is recorded, so that a caller checks for
+/// it once, at the end. Little-endian, like every supported machine.
 class record_reader {
  public:
   explicit record_reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -31,8 +31,8 @@ class record_reader {
     const auto shift = static_cast<unsigned>(64 - 8 * size);
     return static_cast<std::int64_t>(fixed(size) << shift) >> shift;
   }
-  /// LEB128 in at most the ten bytes that 64 bits take. What is longer is not there: readers do not agree on it, and
-  /// libunwind is to read nothing else than what we have checked.
+  /// LEB128 in at most the ten bytes that 64 bits need. A longer number is an error: readers interpret it differently,
+  /// and libunwind must read exactly what was checked.
   std::uint64_t uleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -63,7 +63,7 @@ class record_reader {
     return {reinterpret_cast<const char*>(bytes_.data()) + begin, position_ - begin - 1};
   }
   void skip(std::uint64_t size) { (void)take(size); }
-  /// The next `size` bytes; none where there are not so many.
+  /// The next `size` bytes; empty if fewer are left.
   std::span<const std::byte> take(std::uint64_t size) {
     if (!has(size)) return {};
     position_ += static_cast<std::size_t>(size);

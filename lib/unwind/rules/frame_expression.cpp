@@ -52,7 +52,7 @@ class expression_machine {
     }
   }
 
-  /// The operations that move what is on the stack.
+  /// The operations that reorder the stack.
   void rearrange(std::uint8_t code) {
     const std::uint64_t first = code == op_pick ? reader_.byte() : pop();
     if (code == op_pick) return push(peek(static_cast<std::size_t>(first)));
@@ -61,7 +61,7 @@ class expression_machine {
     const std::uint64_t second = pop();
     if (code == op_over) return push(second), push(first), push(second);
     if (code == op_swap) return push(first), push(second);
-    const std::uint64_t third = pop();  // op_rot: the first goes below the two others
+    const std::uint64_t third = pop();  // op_rot: the first value goes below the two others
     push(first), push(third), push(second);
   }
 
@@ -162,7 +162,7 @@ class expression_machine {
     good_ = false;
     return 0;
   }
-  /// The number with the sign that it has in the machine's width.
+  /// The number, sign-extended from the machine's width.
   [[nodiscard]] std::int64_t signed_of(std::uint64_t value) const {
     return machine_.word_size == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
   }

@@ -10,10 +10,10 @@ namespace mpiacq::unwinding {
 
 namespace {
 
-/// libunwind allocates a set of rules for each that is remembered.
+/// libunwind allocates a set of rules for each DW_CFA_remember_state.
 constexpr std::size_t most_remembered = 64;
 
-/// Skips one operation. False: it is unknown, or not let through.
+/// Skips one operation. False: the operation is unknown or not permitted.
 bool take_operation(record_reader& reader, std::size_t word_size) {
   const std::uint8_t code = reader.byte();
   if (code == op_addr) return reader.skip(word_size), true;
@@ -75,7 +75,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
         if (remembered_ == 0) return false;
         --remembered_;
         break;
-      // One number. A signed one is as many bytes as an unsigned one.
+      // One number. A signed number has as many bytes as an unsigned one.
       case cfa_restore_extended:
       case cfa_undefined:
       case cfa_same_value:
@@ -87,7 +87,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
         break;
       case cfa_register:
         (void)reader.uleb();
-        // It takes this one for an index, too.
+        // libunwind uses this operand as an index, too.
         if (reader.uleb() >= machine_.register_count) return false;
         break;
       case cfa_offset_extended:
@@ -107,7 +107,7 @@ bool program_check::accepts(std::span<const std::byte> program) {
         if (!take_expression(reader, machine_.word_size)) return false;
         break;
       default:
-        // Also DW_CFA_val_offset: libunwind does not know it, and would go on in its operands.
+        // Also DW_CFA_val_offset: libunwind does not know it, and would run its operands as instructions.
         return false;
     }
   }

@@ -9,19 +9,19 @@
 
 namespace mpiacq::unwinding {
 
-/// Checks the programs of a CIE and of one of its FDEs before libunwind or our own evaluator runs them. libunwind takes
-/// a program as it is: it divides the smallest number by -1, follows jumps in an expression without a bound, and uses
+/// Checks the programs of a CIE and of one of its FDEs before libunwind or our own evaluator runs them. libunwind does
+/// not check a program: it divides the smallest number by -1, follows jumps in an expression without a bound, and uses
 /// the number of a register as an index.
 class program_check {
  public:
-  /// `pointers`: the encoding that DW_CFA_set_loc uses.
+  /// `pointers`: the encoding of the operand of DW_CFA_set_loc.
   program_check(const architecture& machine, std::uint8_t pointers) : machine_(machine), pointers_(pointers) {}
 
-  /// True where every instruction is known, stands in the program as a whole, and contains nothing but what compilers
-  /// make: no jumps and no divisions in expressions, and no row of rules that does not say what a frame's address is.
+  /// True if every instruction is known, is complete, and contains only what compilers write: no jumps or divisions in
+  /// expressions, and a rule for the CFA in every row.
   [[nodiscard]] bool accepts(std::span<const std::byte> program);
-  /// What was accepted until now says what a frame's address is. The C library's way back from a signal handler says it
-  /// in the FDE only.
+  /// Whether the instructions so far define the CFA. For the C library's return from a signal handler, only the FDE
+  /// defines it.
   [[nodiscard]] bool defines_cfa() const { return defines_cfa_; }
 
  private:

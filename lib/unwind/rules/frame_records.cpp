@@ -29,19 +29,19 @@ std::uint64_t read_pointer_bits(record_reader& reader, const common_information&
   return (encoding & is_signed) != 0 ? static_cast<std::uint64_t>(reader.signed_fixed(size)) : reader.fixed(size);
 }
 
-/// Where the first byte behind the length is.
+/// The position of the first byte behind the length.
 std::uint64_t body(const raw_record& record) {
   return record.position + length_size;
 }
 
-/// One letter of the augmentation string, whose data is next. False: it is not understood.
+/// Decodes one letter of the augmentation string, whose data is next. False: the letter is unknown.
 bool take_augmentation(char letter, record_reader& reader, common_information& common) {
   switch (letter) {
     case 'R':
       common.pointers = reader.byte();
       return true;
     case 'P': {
-      // The personality routine is of no use here. It may have to be skipped.
+      // The personality routine is not used here. Its pointer must be skipped.
       const pointer_encoding encoding = reader.byte();
       if (encoding == omitted) return true;
       const std::size_t size = encoded_size(encoding, common.machine->word_size);
@@ -66,7 +66,7 @@ bool take_augmentation(char letter, record_reader& reader, common_information& c
 
 std::size_t encoded_size(pointer_encoding encoding, std::size_t word_size) {
   switch (encoding & format_mask & ~is_signed) {
-    case 0x00:  // an address of the machine
+    case 0x00:  // a native address
       return word_size;
     case 0x04:
       return 8;
@@ -127,7 +127,7 @@ std::optional<common_information> decode_common(const architecture& machine, con
     for (const char letter : augmentation.substr(1)) {
       if (!take_augmentation(letter, data, common)) return std::nullopt;
     }
-    // libunwind goes on behind the data that it knows, not behind the size.
+    // libunwind continues behind the data that it knows, not behind the stated size.
     if (!data.good() || !data.at_end()) return std::nullopt;
     reader.skip(size);
   } else if (!augmentation.empty()) {
@@ -147,7 +147,7 @@ std::optional<frame_record> decode_range(const raw_record& record, const common_
   std::uint64_t begin = read_pointer_bits(reader, common);
   if ((common.pointers & base_mask) == from_its_place) begin += here.value();
   begin &= common.machine->mask();
-  // The size is written as the address is, but counts from nothing.
+  // The size has the format of the address, but is not relative.
   const std::uint64_t size = read_pointer_bits(reader, common) & common.machine->mask();
   const auto end = target_address{begin}.checked_add(size);
   if (!reader.good() || !end || size == 0) return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<frame_record> decode_range(const raw_record& record, const common_
 
 namespace {
 
-/// What an FDE's program consists of; empty where the record does not hold together.
+/// The parts of an FDE's program; empty if the record is inconsistent.
 std::optional<std::span<const std::byte>> own_program(const raw_record& record, const common_information& common) {
   record_reader reader{record.bytes};
   reader.skip(pointer_to_cie_size + 2 * encoded_size(common.pointers, common.machine->word_size));

@@ -10,24 +10,24 @@
 #include "arch/unwind_arch.hpp"
 #include "tables/table_bytes.hpp"
 
-/// The records of `.eh_frame` (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4), checked before anybody uses
-/// them. Positions are counted from the beginning of the segment that they are in.
+/// The records of `.eh_frame` (Linux Standard Base, "Exception Frames"; DWARF 5, 6.4), checked before use. Positions
+/// are relative to the beginning of their segment.
 namespace mpiacq::unwinding {
 
-/// Larger than any that a compiler makes for a function.
+/// Larger than any record that a compiler makes for a function.
 inline constexpr std::size_t largest_record = 65536;
 
-/// How a pointer is written (DW_EH_PE_*): a format in the lower half, what it counts from in the upper.
+/// The encoding of a pointer (DW_EH_PE_*): the lower half is the format, the upper half the base.
 using pointer_encoding = std::uint8_t;
-/// Whether it is one of a fixed size that counts from 0 or from its own place: what functions' addresses are written
-/// in.
+/// Whether the encoding has a fixed size and is absolute or relative to its own position. Addresses of functions have
+/// such encodings.
 [[nodiscard]] bool is_plain(pointer_encoding encoding);
-/// Whether it counts from its own place, so that it says the same wherever its module is loaded.
+/// Whether the pointer is relative to its own position, so that its bytes do not depend on the load address.
 [[nodiscard]] bool moves_along(pointer_encoding encoding);
-/// Bytes of such a pointer, where an address has `word_size` bytes. 0: its size is not fixed.
+/// Bytes of such a pointer if an address has `word_size` bytes. 0: its size is not fixed.
 [[nodiscard]] std::size_t encoded_size(pointer_encoding encoding, std::size_t word_size);
 
-/// What one record covers and says.
+/// The code that one record covers, and its properties.
 struct frame_record {
   std::uint64_t position = 0;  ///< of the FDE
   target_address begin;        ///< of the code that it covers
@@ -35,21 +35,21 @@ struct frame_record {
   bool signal_frame = false;   ///< the code that a signal handler returns to ('S')
 };
 
-/// A CIE or an FDE as it stands: which of them it is, and its bytes behind its length.
+/// A CIE or an FDE before decoding: its kind, and its bytes behind its length.
 struct raw_record {
   std::uint64_t position = 0;
-  std::uint64_t next = 0;              ///< where the one behind it begins
+  std::uint64_t next = 0;              ///< the position of the next record
   std::vector<std::byte> bytes;        ///< from the CIE pointer on
-  std::optional<std::uint64_t> cie{};  ///< of an FDE: where its CIE begins
+  std::optional<std::uint64_t> cie{};  ///< of an FDE: the position of its CIE
 };
 
-/// The record that begins at `position`. Empty: the end mark, or bytes that are no record, or one in the 64-bit format
-/// of DWARF, which nobody makes for tables that are loaded.
+/// The record that begins at `position`. Empty: the end mark, bytes that are no record, or a record in the 64-bit
+/// format of DWARF, which no compiler writes into loaded tables.
 [[nodiscard]] std::optional<raw_record> record_at(table_bytes& tables, table_source& source, std::uint64_t position);
 
-/// What a CIE says of its FDEs.
+/// The contents of a CIE that apply to its FDEs.
 struct common_information {
-  const architecture* machine = nullptr;  ///< whose code the records describe; never null
+  const architecture* machine = nullptr;  ///< the kind of code that the records describe; never null
   std::uint64_t code_alignment = 0;
   std::int64_t data_alignment = 0;
   std::uint8_t return_address = 0;  ///< the number of its register
@@ -59,14 +59,14 @@ struct common_information {
   std::span<const std::byte> program;  ///< into the record
 };
 
-/// Empty: no CIE, or one with something in it that is not understood.
+/// Empty: the record is no CIE, or has an unknown part.
 [[nodiscard]] std::optional<common_information> decode_common(const architecture& machine, const raw_record& record);
 
-/// The code that an FDE covers, without its program. Empty: it cannot be told.
+/// The code that an FDE covers, without its program. Empty: the addresses cannot be decoded.
 [[nodiscard]] std::optional<frame_record> decode_range(const raw_record& record, const common_information& common,
                                                        const table_source& source);
 
-/// An FDE and its CIE with all that they lead to checked: their bounds, and both their programs.
+/// An FDE and its CIE. Their bounds and both their programs have been checked.
 struct checked_frame {
   frame_record covers;
   raw_record fde;
@@ -74,7 +74,7 @@ struct checked_frame {
   common_information common;           ///< refers to `cie`
   std::span<const std::byte> program;  ///< refers to `fde`
 };
-/// Those of the FDE that begins at `position`.
+/// The records of the FDE that begins at `position`.
 [[nodiscard]] std::optional<checked_frame> checked_frame_at(const architecture& machine, table_bytes& tables,
                                                             table_source& source, std::uint64_t position);
 

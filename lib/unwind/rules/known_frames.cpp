@@ -7,7 +7,7 @@ namespace mpiacq::unwinding {
 
 namespace {
 
-constexpr std::size_t first_size = 256;  // a power of two, as all
+constexpr std::size_t first_size = 256;  // every size is a power of two
 
 std::size_t hash_of(std::uint64_t code) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
@@ -21,7 +21,7 @@ known_frames::known_frames() {
   published_.store(tables_.back().get(), std::memory_order_release);
 }
 
-/// Where `code` is, or would be put.
+/// The slot of `code`, or the free slot for it.
 std::size_t known_frames::place_of(const slots& in, std::uint64_t code) {
   std::size_t at = hash_of(code) & (in.size() - 1);
   for (;; at = (at + 1) & (in.size() - 1)) {

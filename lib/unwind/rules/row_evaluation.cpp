@@ -17,7 +17,7 @@ class row_program {
  public:
   row_program(const common_information& common, std::uint64_t wanted) : common_(common), wanted_(wanted) {}
 
-  /// The rules that every function begins with.
+  /// The initial rules of every function.
   bool run_common() { return run(common_.program, false); }
   bool run_own(std::span<const std::byte> program) {
     initial_ = now_;
@@ -32,14 +32,14 @@ class row_program {
  private:
   bool run(std::span<const std::byte> program, bool own) {
     record_reader reader{program};
-    // A row holds up to where the next one begins.
+    // A row is valid up to the beginning of the next row.
     while (!reader.at_end() && code_ <= wanted_) {
       if (!take(reader, own)) return false;
     }
     return reader.good();
   }
 
-  /// One instruction. False: it is unknown, or not for us.
+  /// Runs one instruction. False: the instruction is unknown or not supported.
   bool take(record_reader& reader, bool own) {
     const std::uint8_t code = reader.byte();
     const std::uint8_t operand = code & cfa_operand;
@@ -100,7 +100,7 @@ class row_program {
       default:
         return false;
     }
-    // Half a rule on top of one that has no halves.
+    // An instruction that sets only the register or only the offset needs a CFA that has both.
     if (!is_whole && now_.cfa.how != kind::in_register) return false;
     if (number >= machine_.register_count) return false;
     now_.cfa = {kind::in_register, static_cast<std::uint8_t>(number), offset, {}};
@@ -136,7 +136,7 @@ class row_program {
 
   static std::span<const std::byte> take_block(record_reader& reader) { return reader.take(reader.uleb()); }
 
-  /// Rules of registers that the walk does not follow (x87, SSE) change nothing that it needs.
+  /// Rules of registers that the walk does not follow (x87, SSE) do not affect the walk.
   bool put(std::uint64_t number, const register_rule& how) {
     if (number < machine_.register_count) {
       now_.registers[static_cast<std::size_t>(number)] = how;
@@ -166,10 +166,11 @@ class row_program {
   const common_information& common_;
   const architecture& machine_ = *common_.machine;
   std::uint64_t wanted_;
-  std::uint64_t code_ = 0;  ///< where the row in work begins
+  std::uint64_t code_ = 0;  ///< where the current row begins
   frame_row initial_{};
   frame_row now_{};
-  bool leaves_out_registers_ = false;  ///< also where the rule is gone again: libunwind refuses such a program
+  /// stays set after the rule is removed, because libunwind refuses such a program
+  bool leaves_out_registers_ = false;
   std::vector<frame_row> remembered_;  ///< bounded by program_check
 };
 
@@ -179,7 +180,7 @@ std::optional<std::int32_t> small(std::uint64_t offset) {
   return static_cast<std::int32_t>(value);
 }
 
-/// The row as a frame_rule, if it is one.
+/// The row as a frame_rule; empty if it has other rules.
 std::optional<frame_rule> as_rule(const frame_row& from, const architecture& machine) {
   const auto offset = small(from.cfa.offset);
   if (from.cfa.how != kind::in_register || !offset || from.cfa.number == machine.pc_number) return std::nullopt;

@@ -14,10 +14,10 @@ namespace {
 // `.eh_frame_hdr` (Linux Standard Base, "DWARF Exception Header Encoding") as linkers write it.
 constexpr std::uint64_t header_fixed_size = 4;
 constexpr pointer_encoding count_as_written = 0x03;  // DW_EH_PE_udata4
-constexpr pointer_encoding table_as_written = 0x3b;  // DW_EH_PE_datarel | DW_EH_PE_sdata4: from the header's beginning
-constexpr std::uint64_t entry_size = 8;              // the function, its record
+constexpr pointer_encoding table_as_written = 0x3b;  // DW_EH_PE_datarel | DW_EH_PE_sdata4: relative to the header
+constexpr std::uint64_t entry_size = 8;              // one address of a function, one of its record
 
-/// More functions than the largest programs have; a bound on what false records may cost.
+/// More functions than the largest programs have; the limit bounds the cost of false records.
 constexpr std::size_t most_scanned = std::size_t{1} << 22;
 
 std::uint64_t size_of_tables(const unwind_module& m) {
@@ -61,7 +61,7 @@ std::optional<module_table::index> module_table::read_header(table_source& sourc
     const std::uint64_t room = (header_size_ - std::min<std::uint64_t>(reader.position(), header_size_)) / entry_size;
     if (reader.good() && entries > 0) return index{first, std::min(entries, room)};
   }
-  // A header without a table leads to the records: to a place counted from its own, or to an address.
+  // A header without a table points to the records, relative to itself or by an address.
   const std::uint64_t position = (records & 0x70) != 0 ? here + value : value - source.begin.value();
   return scan(source, position, bytes_.size());
 }
@@ -89,7 +89,7 @@ module_table::index module_table::scan(table_source& source, std::uint64_t posit
   return found;
 }
 
-/// Read by the first who asks. Where it cannot be read from this process, another one may try.
+/// The first caller reads the header. If the process of this caller cannot provide it, a later caller tries again.
 const module_table::index* module_table::known_index(table_source& source) {
   if (const index* known = published_.load(std::memory_order_acquire)) return known;
   const std::lock_guard lock{indexing_};
@@ -102,7 +102,7 @@ const module_table::index* module_table::known_index(table_source& source) {
   return index_.get();
 }
 
-/// The last entry that does not begin behind `pc`; its record's position.
+/// The position of the record of the last entry that does not begin behind `pc`.
 std::optional<std::uint64_t> module_table::search_table(table_source& source, const index& in, target_address pc) {
   const target_address base = source.begin + header_;
   const auto wanted = static_cast<std::int64_t>(pc - base);

@@ -15,31 +15,31 @@
 
 namespace mpiacq::unwinding {
 
-/// The unwind tables of one module, whichever processes have it loaded. Thread: any, also several at a time.
+/// The unwind tables of one module, shared by all processes that have it loaded. Thread: any, several at a time.
 class module_table {
  public:
-  /// `facts`: of the first process that asks; of its addresses only the differences are kept.
+  /// `facts`: the module in the first process. Only differences between its addresses are kept.
   module_table(const architecture& machine, const unwind_module& facts);
 
-  /// What is said of the code at `pc`. Null: no record covers it, or not one that can be used. `room` is where it is
-  /// put that cannot be kept; otherwise it stays.
+  /// The entry of the tables for the code at `pc`. Null: no usable record covers it. `room` holds an entry that cannot
+  /// be kept; any other entry stays valid.
   [[nodiscard]] const known_frame* find(table_source& source, target_address pc, known_frame& room);
-  /// A row with the record that it refers to.
+  /// A row, with the record that it refers to.
   struct whole_row {
     checked_frame frame;
     frame_row row;
   };
-  /// All rules for the code at `pc`, of which `found` was said. Empty: the record cannot be followed.
+  /// All rules for the code at `pc`, whose entry is `found`. Empty: the record cannot be followed.
   [[nodiscard]] std::optional<whole_row> row_at(table_source& source, const known_frame& found, target_address pc);
   [[nodiscard]] table_bytes& bytes() { return bytes_; }
 
  private:
-  /// Where the records are: in a sorted table behind the header, or in `scanned`.
+  /// Where the records are found: in a sorted table behind the header, or in `scanned`.
   struct index {
     std::uint64_t table = 0;  ///< position of the sorted table's first entry
     std::uint64_t count = 0;  ///< of its entries
     struct entry {
-      std::uint64_t code = 0;      ///< the address that the record covers first, less the segment's
+      std::uint64_t code = 0;      ///< the first address that the record covers, minus the beginning of the segment
       std::uint64_t position = 0;  ///< of the record
     };
     std::vector<entry> scanned{};
@@ -56,7 +56,7 @@ class module_table {
   known_frames known_;
   std::uint64_t header_ = 0;  ///< position of `.eh_frame_hdr`
   std::uint64_t header_size_ = 0;
-  std::uint64_t records_ = 0;  ///< of `.eh_frame`, where there is no header
+  std::uint64_t records_ = 0;  ///< position of `.eh_frame` if there is no header
   std::uint64_t records_size_ = 0;
   std::mutex indexing_;
   std::unique_ptr<const index> index_;

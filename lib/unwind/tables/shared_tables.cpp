@@ -10,9 +10,9 @@ namespace unwinding {
 
 std::shared_ptr<module_table> shared_tables::of(const architecture& machine, const unwind_module& m) {
   if (m.identity.empty()) return std::make_shared<module_table>(machine, m);
-  // The key has the positions and the kind of code, so that two modules with one false identity do not share a table,
-  // and neither is read past its end. A table that is not there has no position: its address would depend on where the
-  // module was loaded.
+  // The key contains the positions and the kind of code, so that two modules with one false identity do not share a
+  // table, and neither table is read past its end. A missing table has no position, because its address would depend on
+  // the load address of the module.
   const auto position = [&](target_address table) {
     return table.is_null() ? std::string("none") : std::to_string(table - m.tables_begin);
   };

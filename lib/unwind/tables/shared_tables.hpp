@@ -15,7 +15,7 @@ namespace unwinding {
 
 class shared_tables {
  public:
-  /// The tables of a module: one object for all that are the same.
+  /// The tables of a module: one object for all equal modules.
   [[nodiscard]] std::shared_ptr<module_table> of(const architecture& machine, const unwind_module& m);
 
  private:

@@ -19,7 +19,7 @@ const std::byte* table_bytes::piece(table_source& source, std::size_t index) {
   return known != nullptr ? known : read_piece(source, index);
 }
 
-/// Only a piece that came whole is kept for others: what one process cannot give, another may.
+/// Only a complete piece is kept for other processes: a piece that one process cannot read may be readable in another.
 const std::byte* table_bytes::read_piece(table_source& source, std::size_t index) {
   const std::lock_guard lock{reading_};
   if (const std::byte* known = pieces_[index].load(std::memory_order_relaxed)) return known;

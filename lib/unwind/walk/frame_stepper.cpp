@@ -5,7 +5,7 @@
 
 #include "arch/unwind_arch.hpp"
 
-// In the library, but in none of its headers. perf uses it in the same way.
+// The library exports this function and declares it in none of its headers. perf declares it in the same way.
 extern "C" int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t*, unw_proc_info_t*, int,
                                                   void*);
 
@@ -13,11 +13,10 @@ namespace mpiacq::unwinding {
 
 namespace {
 
-/// A search table of one entry, which is all that libunwind gets to see: where it believes that to be, no process has
-/// memory.
+/// libunwind gets a search table of one entry. It lies at an address where no process has memory.
 constexpr unw_word_t only_entry = 0xfffffffffffff000;
 
-/// More words than any record and its expressions have; a record that takes more than this is no compiler's.
+/// The limit on the words that one step reads. No compiler makes a record whose evaluation takes more.
 constexpr std::size_t most_words_a_step = 200000;
 
 }  // namespace
@@ -29,8 +28,8 @@ struct frame_stepper::state {
   thread_registers initial{};
   std::optional<record_address> record{};
   std::uint64_t entry = 0;      ///< the word at `only_entry`
-  bool reading_record = false;  ///< what is read now is read of the tables, and the personality routine
-  std::size_t words = 0;        ///< in this step
+  bool reading_record = false;  ///< the current reads are reads of the tables, including the personality routine
+  std::size_t words = 0;        ///< read in this step
   bool unreadable = false;
   target_address unreadable_at{};
 
@@ -42,11 +41,11 @@ struct frame_stepper::state {
   [[nodiscard]] unw_word_t get(std::size_t number) const;
 };
 
-/// `pc` is in the record: that has been made sure of.
+/// The record must cover `pc`.
 int frame_stepper::state::find_record(unw_addr_space_t as, unw_word_t pc, unw_proc_info_t* into, int with_program) {
   if (!record) return -UNW_ENOINFO;
-  // The entry: two signed halves, the code's and the record's distance from the segment base, for which the code
-  // serves.
+  // The entry has two signed halves: the distances of the code and of the record from the segment base. The address of
+  // the code serves as the segment base.
   const auto distance = static_cast<std::int64_t>(record->record - record->code_begin);
   if (distance != static_cast<std::int32_t>(distance)) return -UNW_EINVAL;
   entry = static_cast<std::uint64_t>(static_cast<std::uint32_t>(distance)) << 32;
@@ -61,7 +60,7 @@ int frame_stepper::state::find_record(unw_addr_space_t as, unw_word_t pc, unw_pr
   reading_record = true;
   const int answer = UNW_OBJ(dwarf_search_unwind_table)(as, pc, &table, into, with_program, this);
   reading_record = false;
-  // "No information" would have libunwind guess along the frame pointers.
+  // If the answer were "no information", libunwind would guess along the frame pointers.
   return answer == -UNW_ENOINFO ? -UNW_EINVAL : answer;
 }
 
@@ -76,7 +75,7 @@ int frame_stepper::state::read_word(unw_word_t address, unw_word_t* into) {
     return 0;
   }
   if (reading_record) {
-    // The pointer to the personality routine leads elsewhere. Nobody asks for that routine.
+    // The pointer to the personality routine leads out of the tables. Unwinding does not need that routine.
     *into = 0;
     return 0;
   }
@@ -94,7 +93,7 @@ unw_accessors_t frame_stepper::state::accessors() {
   a.find_proc_info = [](unw_addr_space_t as, unw_word_t pc, unw_proc_info_t* into, int with_program, void* argument) {
     return of(argument).find_record(as, pc, into, with_program);
   };
-  // libunwind frees what its own search has made itself.
+  // libunwind frees only the results of its own search.
   a.put_unwind_info = [](unw_addr_space_t, unw_proc_info_t*, void*) {};
   a.get_dyn_info_list_addr = [](unw_addr_space_t, unw_word_t*, void*) { return -UNW_ENOINFO; };
   a.access_mem = [](unw_addr_space_t, unw_word_t address, unw_word_t* word, int write, void* argument) {
@@ -112,7 +111,7 @@ unw_accessors_t frame_stepper::state::accessors() {
   return a;
 }
 
-/// libunwind does not change a cursor that it is asked about.
+/// libunwind does not change a cursor when it reads a register.
 unw_word_t frame_stepper::state::get(std::size_t number) const {
   unw_word_t value = 0;
   unw_get_reg(const_cast<unw_cursor_t*>(&cursor), static_cast<unw_regnum_t>(number), &value);
@@ -150,7 +149,7 @@ step_result frame_stepper::step(const std::optional<record_address>& record) {
   s.unreadable = false;
   const int answer = unw_step(&s.cursor);
   if (answer > 0) return step_result::stepped;
-  // What it could not read may come out as a plain end.
+  // libunwind may report the end of the stack when a read has failed.
   if (s.unreadable) return step_result::unreadable;
   return answer == 0 ? step_result::outermost : step_result::refused;
 }

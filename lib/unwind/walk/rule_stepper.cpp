@@ -48,7 +48,7 @@ step_result rule_stepper::step(const frame_row& row) {
   could_not_read_ = false;
   const auto cfa = cfa_of(row.cfa);
   if (!cfa) return failure();
-  // All rules of a row speak of the registers of the frame that is left.
+  // All rules of a row refer to the registers of the callee frame.
   register_places caller = places_;
   for (std::size_t i = 0; i < machine_.register_count; ++i) {
     if (!follow(row.registers[i], i, *cfa, caller)) return failure();
@@ -101,7 +101,7 @@ bool rule_stepper::follow(const register_rule& rule, std::size_t number, std::ui
   return true;
 }
 
-/// To the caller, whose registers are known by now.
+/// Steps to the caller, whose registers are known.
 step_result rule_stepper::finish(std::uint64_t sp, bool outermost) {
   const target_address below = sp_;
   sp_ = target_address{sp & machine_.mask()};
@@ -112,7 +112,7 @@ step_result rule_stepper::finish(std::uint64_t sp, bool outermost) {
   const std::uint64_t where = places_.where[machine_.pc_number];
   const auto caller = places_.is_saved(machine_.pc_number) ? read(where) : where;
   if (!caller) return failure();
-  // The walk would go on for ever.
+  // A caller with the same pc and CFA would make the walk endless.
   if (*caller == instruction_.value() && sp_ == below) return step_result::refused;
   pc_ = instruction_ = target_address{*caller};
   return step_result::stepped;

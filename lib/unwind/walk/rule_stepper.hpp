@@ -13,29 +13,29 @@
 
 namespace mpiacq::unwinding {
 
-/// Goes from one frame to its caller by rules that are known, as libunwind would. A register that was saved is read
-/// when something needs it, and not before.
+/// Goes from one frame to its caller by known rules, with the results of libunwind. A saved register is read only when
+/// a rule needs its value.
 class rule_stepper final : private expression_view {
  public:
-  /// `view` must outlive this. Its words have the width of `machine`.
+  /// `view` must outlive this object. Its words have the width of `machine`.
   rule_stepper(const architecture& machine, stepper_view& view) : machine_(machine), view_(view) {}
 
-  /// `by_call`: its pc was left by a call.
+  /// `by_call`: the pc of the frame is a return address.
   void begin(const thread_registers& registers, bool by_call);
-  /// By plain rules.
+  /// Steps by plain rules.
   [[nodiscard]] step_result step(const frame_rule& rule);
-  /// By rules of every kind; also out of a frame that a signal has pushed.
+  /// Steps by rules of every kind; also out of a frame that a signal has pushed.
   [[nodiscard]] step_result step(const frame_row& row);
 
   [[nodiscard]] target_address pc() const { return pc_; }
   [[nodiscard]] target_address sp() const { return sp_; }
-  /// Where memory could not be read, after `unreadable`.
+  /// The address of the memory that could not be read, after `unreadable`.
   [[nodiscard]] target_address unreadable_at() const { return unreadable_at_; }
-  /// All registers of this frame; one that was saved where nothing can be read is 0.
+  /// All registers of this frame; a register that was saved in unreadable memory is 0.
   [[nodiscard]] thread_registers registers();
 
  private:
-  /// What each register holds, or, for those whose bit is in `saved`, where that is in memory.
+  /// The value of each register or, if its bit in `saved` is set, the address of its value in memory.
   struct register_places {
     std::array<std::uint64_t, thread_registers::most> where{};
     std::uint64_t saved = 0;
@@ -64,7 +64,7 @@ class rule_stepper final : private expression_view {
   std::uint8_t count_ = 0;
   register_places places_;
   target_address pc_;
-  target_address instruction_;  ///< what libunwind takes for the pc: where the walk began, the call itself
+  target_address instruction_;  ///< the pc as libunwind counts it: the first pc of the walk, or the call itself
   target_address sp_;
   bool could_not_read_ = false;  ///< in this step
   target_address unreadable_at_;

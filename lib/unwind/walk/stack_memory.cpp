@@ -17,7 +17,7 @@ void stack_memory::begin(target_address address, std::span<const std::byte> top)
   ended_ = top.empty();
 }
 
-/// Takes the next piece in the place of this one, with the last word of it, which may be asked for in halves.
+/// Replaces this piece by the next one. The last word of this piece is kept, because a read may straddle both.
 bool stack_memory::read_on() {
   const std::size_t kept = std::min(piece_.size(), word_size_);
   const auto next = at_.checked_add(piece_.size() - kept);

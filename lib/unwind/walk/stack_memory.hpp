@@ -11,26 +11,26 @@
 
 namespace mpiacq::unwinding {
 
-/// What a walk reads of a process: words of a stack, from its top down to its roots, and now and then one from
-/// elsewhere. The stack is read in large pieces, each where the one before it ended.
+/// Reads the memory that a walk needs: the words of a stack from its top to its outermost frame, and some words
+/// elsewhere. The stack is read in large consecutive pieces.
 class stack_memory {
  public:
   static constexpr std::size_t first_piece = 16384;
   static constexpr std::size_t next_piece = 65536;
 
-  /// `word_size`: bytes of a word, 4 or 8. `behind` must outlive this.
+  /// `word_size`: bytes of a word, 4 or 8. `behind` must outlive this object.
   stack_memory(memory_reader& behind, std::size_t word_size) : behind_(behind), word_size_(word_size), pages_(behind) {}
 
-  /// Nothing of what was read before counts any more.
+  /// Drops everything that was read before.
   void forget();
-  /// Begins with a stack of which `top` has been read, from `address` on. `top` must stay until the next call.
+  /// Begins with a stack whose `top` has been read, from `address` on. `top` must stay valid until the next call.
   void begin(target_address address, std::span<const std::byte> top);
 
-  /// Empty where it cannot be read.
+  /// One word; empty if it cannot be read.
   [[nodiscard]] std::optional<std::uint64_t> word(target_address address);
-  /// For everything that is no stack.
+  /// Reads memory outside of the stack.
   [[nodiscard]] memory_reader& pages() { return pages_; }
-  /// What a read failed with that concerns the whole target. No word is given after that.
+  /// The error of a read that concerns the whole target. After such an error every word is empty.
   [[nodiscard]] std::optional<error>& failure() { return failure_; }
 
  private:
@@ -39,10 +39,10 @@ class stack_memory {
   memory_reader& behind_;
   std::size_t word_size_;
   page_cache pages_;
-  target_address at_;  ///< where `piece_` begins
+  target_address at_;  ///< the address of the first byte of `piece_`
   std::span<const std::byte> piece_;
-  bool ended_ = false;          ///< there is nothing behind `piece_`
-  std::vector<std::byte> own_;  ///< what `piece_` refers to behind the top
+  bool ended_ = false;          ///< no more memory follows `piece_`
+  std::vector<std::byte> own_;  ///< owns the bytes of `piece_` beyond the top
   std::optional<error> failure_;
 };
 

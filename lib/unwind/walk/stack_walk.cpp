@@ -41,11 +41,11 @@ std::optional<error> process_view::failure() {
 
 namespace {
 
-/// Interrupted code may be on any stack, so that nothing but their number bounds frames that signals have pushed.
+/// Interrupted code may be on any stack, so only a limit on their number bounds the frames that signals have pushed.
 constexpr std::size_t most_signal_frames = 1000;
 
-/// Steps by what is known of each place alone. A walk that comes to one where that is not enough gives up, unless
-/// there is no libunwind for this code: then all rules of the place are followed.
+/// Steps by the plain rules of each place. The walk gives up at a place without plain rules, unless libunwind does not
+/// support this code: then all rules of the place are followed.
 class by_rules {
  public:
   explicit by_rules(process_view& process) : process_(process), stepper_(process.rules()) {}
@@ -66,7 +66,7 @@ class by_rules {
   rule_stepper& stepper_;
 };
 
-/// Steps by libunwind, which can do all that can be done.
+/// Steps by libunwind, which follows every kind of rule.
 class by_libunwind {
  public:
   explicit by_libunwind(process_view& process) : stepper_(process.stepper()) {}
@@ -100,7 +100,7 @@ class stack_walk {
     if (!stepper_.begin(thread, false)) end(stack_end::no_unwind_info, "the registers are not all known");
   }
 
-  /// Empty: it takes another stepper.
+  /// Empty: this stack needs another stepper.
   std::optional<raw_stack> walk() {
     const std::size_t most = std::max<std::size_t>(options_.max_frames, 1);
     while (!ended_) {
@@ -129,12 +129,12 @@ class stack_walk {
     step(place, instruction, place.frame->covers.signal_frame);
   }
 
-  /// What can be told without tables.
+  /// The results that need no tables.
   void leave_unknown_code(const process_code::place& place) {
     const bool in_module = place.home != nullptr;
     const auto code = process_.code_at(pc_);
     if (machine_.is_signal_return(code)) return step(place, pc_, true);
-    // An address that something returns to is never one of these.
+    // A return address never points to such code.
     if (!by_call_ && (code.empty() || machine_.is_jump_stub(code))) return undo_call();
     end(stack_end::no_unwind_info,
         in_module ? fmt::format("no unwind information for {:#x} in {}", pc_.value(), place.home->facts.path)
@@ -169,8 +169,8 @@ class stack_walk {
     step_result how = *stepped;
     const target_address pc = stepper_.now().pc();
     const target_address sp = stepper_.now().sp();
-    // A return address of 0 is how some beginnings of threads say that there is no caller. What a signal interrupted
-    // may have been a call to 0.
+    // Some thread start functions have a return address of 0, which marks the end of the stack. Code that a signal
+    // interrupted may really have called address 0.
     if (how == step_result::stepped && !signal_frame && pc.is_null()) how = step_result::outermost;
     if (how == step_result::outermost && signal_frame && pc.is_null() && !sp.is_null()) how = step_result::stepped;
     switch (how) {
@@ -214,7 +214,7 @@ class stack_walk {
   bool by_call_ = false;
   bool ended_ = false;
   bool gave_up_ = false;
-  std::vector<std::pair<target_address, target_address>> interrupted_;  ///< what signals interrupted
+  std::vector<std::pair<target_address, target_address>> interrupted_;  ///< the code that signals interrupted
 };
 
 }  // namespace
@@ -226,7 +226,7 @@ result<raw_stack> walk_stack(process_view& process, const thread_registers& stop
   auto stack = stack_walk<by_rules>{process, thread, options}.walk();
   if (!stack) {
     TRY(process.prepare());
-    // From the beginning, so that libunwind sees all that it would have seen.
+    // The walk starts again from the first frame, so that libunwind has the state of every frame.
     process.memory().begin(thread.sp, top);
     stack = stack_walk<by_libunwind>{process, thread, options}.walk();
   }

@@ -11,7 +11,7 @@
 
 namespace mpiacq::unwinding {
 
-/// One process as its walks see it, and as libunwind does.
+/// The view of one process that its walks and libunwind share.
 class process_view final : public stepper_view {
  public:
   process_view(const architecture& machine, shared_tables& tables, std::vector<unwind_module> modules,
@@ -21,23 +21,23 @@ class process_view final : public stepper_view {
         memory_(memory, machine.word_size),
         rules_(machine, *this) {}
 
-  /// Gets libunwind ready, which nearly no walk needs; what it works in is large. Errors: system (no memory).
+  /// Prepares libunwind, which few walks need; its working memory is large. Errors: system (no memory).
   [[nodiscard]] result<void> prepare();
 
   [[nodiscard]] const architecture& machine() const { return machine_; }
-  /// After `prepare`.
+  /// Call `prepare` first.
   [[nodiscard]] frame_stepper& stepper() { return *stepper_; }
   [[nodiscard]] rule_stepper& rules() { return rules_; }
   [[nodiscard]] stack_memory& memory() { return memory_; }
-  /// The code at `pc`; its tables are those that `table_word` gives from then on.
+  /// The code at `pc`. Afterwards `table_word` reads the tables of this code.
   [[nodiscard]] process_code::place enter(target_address pc);
-  /// All rules for the code at `pc`, whose place has a frame.
+  /// All rules for the code at `pc`, which must have a frame.
   [[nodiscard]] std::optional<module_table::whole_row> row_at(const process_code::place& place, target_address pc) {
     return code_.row_at(place, pc);
   }
-  /// Code where no tables say what it is; empty where nothing can be read.
+  /// The bytes of code that no table describes; empty if they cannot be read.
   [[nodiscard]] std::vector<std::byte> code_at(target_address pc);
-  /// What has gone wrong for the whole target, once.
+  /// The error that concerns the whole target; returned once.
   [[nodiscard]] std::optional<error> failure();
 
   [[nodiscard]] std::optional<std::uint64_t> word(target_address address) override { return memory_.word(address); }
@@ -52,7 +52,7 @@ class process_view final : public stepper_view {
   process_code::loaded_module* current_ = nullptr;
 };
 
-/// Walks one stack of which `top` has been read. Errors: those that concern the whole target.
+/// Walks one stack whose `top` has been read. Errors: only errors that concern the whole target.
 [[nodiscard]] result<raw_stack> walk_stack(process_view& process, const thread_registers& thread,
                                            std::span<const std::byte> top, const walk_options& options);
 

@@ -14,7 +14,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Stacks whose tops are read with one call.
+/// The number of stacks whose tops are read with one call.
 constexpr std::size_t stacks_at_once = 256;
 
 }  // namespace
@@ -37,7 +37,8 @@ unwinder::~unwinder() = default;
 
 result<std::unique_ptr<unwinder>> unwinder::create(const target_abi& abi, std::shared_ptr<unwind_tables> tables,
                                                    std::vector<unwind_module> modules, memory_reader& memory) {
-  if (tables == nullptr) return fail(error_code::invalid_argument, "an unwinder needs a place for its tables");
+  if (tables == nullptr)
+    return fail(error_code::invalid_argument, "an unwinder cannot be created without unwind tables");
   const unwinding::architecture* machine = unwinding::arch::of(abi);
   if (machine == nullptr) {
     return fail(
