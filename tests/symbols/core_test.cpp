@@ -220,7 +220,7 @@ TEST_CASE("the program's file can be named where it is gone, and another is not 
   {
     opened seen{d.core, {fixture("non_pie"), ""}};
     CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
-    CHECK_THAT(texts(seen.symbols->problems()), ContainsSubstring("is not the one that is loaded"));
+    CHECK_THAT(texts(seen.symbols->problems()), ContainsSubstring("is not the loaded one"));
   }
   opened seen{d.core, {fixture("pie"), ""}};
   check_symbols(*seen.symbols, d.told.symbols);
@@ -238,7 +238,7 @@ TEST_CASE("a program without a build id is known again by its headers") {
   CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
   opened wrong{d.core, {fixture("pie"), ""}};
   CHECK_FALSE(wrong.symbols->find_symbol("MPIR_proctable").value().has_value());
-  CHECK_THAT(texts(wrong.symbols->problems()), ContainsSubstring("is not the one that is loaded (no build id)"));
+  CHECK_THAT(texts(wrong.symbols->problems()), ContainsSubstring("is not the loaded one (no build id)"));
 }
 
 TEST_CASE("a core that is cut short says so and gives what is left") {

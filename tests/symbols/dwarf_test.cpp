@@ -174,7 +174,7 @@ TEST_CASE("a variable that points to no structure is refused") {
   SECTION("not at all") {
     auto w = unit();
     w.label("table").add(entry::typedef_name).text("t").refer("int");
-    check_refused(w, "no pointer");
+    check_refused(w, "neither a pointer nor an array");
   }
 }
 

@@ -245,7 +245,7 @@ TEST_CASE("units that share a long table of abbreviations cost little") {
         .byte(0);
   }
   write_dwarf(folder.path("shared"), info.take(), table.take());
-  CHECK_THAT(cheap(folder.path("shared")), ContainsSubstring("would cost too much to read"));
+  CHECK_THAT(cheap(folder.path("shared")), ContainsSubstring("costs too much to read"));
 }
 
 TEST_CASE("a line table with millions of rows costs little") {
@@ -302,7 +302,7 @@ TEST_CASE("a packed symbol table that unpacks to more than it may costs little")
   file.add({".text", SHT_PROGBITS, std::vector<std::byte>(64)});
   file.add({".gnu_debugdata", SHT_PROGBITS, bytes_of(file_contents(folder.path("packed")))});
   file.write_to(folder.path("bomb"));
-  CHECK_THAT(cheap(folder.path("bomb")), ContainsSubstring("unpacked it has more than"));
+  CHECK_THAT(cheap(folder.path("bomb")), ContainsSubstring("it unpacks to more than"));
 }
 
 TEST_CASE("a build id as long as a book is none") {

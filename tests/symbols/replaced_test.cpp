@@ -96,7 +96,7 @@ TEST_CASE("a library that was replaced by a newer version is read as it was, and
                                       [](const error& e) { return e.code == error_code::bad_format; });
     REQUIRE(problem != symbols->problems().end());
     CHECK(problem->path == library);
-    CHECK_THAT(problem->message, ContainsSubstring(library + " was replaced since it was started"));
+    CHECK_THAT(problem->message, ContainsSubstring(library + " was replaced since it was loaded"));
     if (has_id) {
       CHECK_THAT(problem->message, ContainsSubstring(id_by_readelf(older)));
       CHECK_THAT(problem->message, ContainsSubstring(id_by_readelf(newer)));
@@ -159,7 +159,7 @@ TEST_CASE("a program that was replaced is read as it was, and that it was replac
   REQUIRE(layout.has_value());
   check_layout(*layout, told.layout);
   REQUIRE((*symbols)->problems().size() == 1);
-  CHECK_THAT((*symbols)->problems()[0].message, ContainsSubstring(program + " was replaced since it was started"));
+  CHECK_THAT((*symbols)->problems()[0].message, ContainsSubstring(program + " was replaced after its start"));
 }
 
 TEST_CASE("a program whose name merely ends as a deleted one's would has not been replaced") {

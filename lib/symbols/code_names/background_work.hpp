@@ -9,8 +9,9 @@
 
 namespace mpiacq {
 
-/// Work done one after the other on a thread of its own, which begins with the first. Every signal is blocked there:
-/// those of the host program are the host's. The end waits for what is being done, and drops what is not begun.
+/// Runs work items one after the other on a thread of its own, which starts with the first item. Every signal is
+/// blocked in that thread, because signals belong to the host program. The destructor waits for the current item and
+/// drops the others.
 class background_work {
  public:
   background_work() = default;
@@ -18,7 +19,7 @@ class background_work {
   background_work(const background_work&) = delete;
   background_work& operator=(const background_work&) = delete;
 
-  /// Where no thread can be had, the work is dropped. Thread: any.
+  /// Adds an item. It is dropped if no thread can be created. Thread: any.
   void add(std::function<void()> work);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 using elf::code_names;
 
-/// Answers and places that are kept beyond what anybody holds.
+/// The limit on answers and places that are kept while no caller holds them.
 constexpr std::size_t max_kept = std::size_t{1} << 20;
 
 struct hash_of_place {
@@ -34,9 +34,9 @@ struct equal_places {
   }
 };
 
-/// A question about a module that is known.
+/// A query about a known module.
 struct located {
-  std::size_t index = 0;  ///< among all questions
+  std::size_t index = 0;  ///< among all queries
   std::uint64_t address = 0;
   bool is_return_address = false;
 };
@@ -47,7 +47,8 @@ struct code_catalogue::state {
   explicit state(debug_file_search s) : search(std::move(s)) {}
 
   debug_file_search search;
-  std::shared_ptr<const void> token = std::make_shared<int>();  ///< by which a map knows whose its files are
+  /// the token by which a map identifies the owner of its files
+  std::shared_ptr<const void> token = std::make_shared<int>();
 
   std::mutex files_lock;
   std::unordered_map<elf::file_identity, std::shared_ptr<code_names>, elf::hash_of_identity> by_identity;
@@ -58,13 +59,13 @@ struct code_catalogue::state {
 
   mutable std::mutex problems_lock;
   std::vector<error> problems;
-  std::set<std::string> told;
+  std::set<std::string> reported;
 
   std::atomic<std::size_t> opened = 0;
   std::atomic<std::size_t> questions = 0;
   std::atomic<std::size_t> looked_up = 0;
 
-  background_work work;  ///< last: its thread uses all of the above
+  background_work work;  ///< the last member, because its thread uses all others
 
   void note(std::vector<error> found);
   [[nodiscard]] std::shared_ptr<const code_place> shared(code_place place);
@@ -80,7 +81,7 @@ struct code_catalogue::state {
 void code_catalogue::state::note(std::vector<error> found) {
   const std::scoped_lock guard{problems_lock};
   for (error& e : found) {
-    if (told.insert(e.message).second) problems.push_back(std::move(e));
+    if (reported.insert(e.message).second) problems.push_back(std::move(e));
   }
 }
 
@@ -98,7 +99,7 @@ std::shared_ptr<const code_places> code_catalogue::state::unnamed(std::string mo
   return std::make_shared<const code_places>(code_places{shared(std::move(place))});
 }
 
-/// Opens the file that is mapped unless it is known already, under this or another name.
+/// Opens the mapped file, unless it is known already, under this or another name.
 std::shared_ptr<code_names> code_catalogue::state::open(const code_map_state& map, std::size_t number,
                                                         std::vector<error>& found_wrong) {
   const elf::mapped_file& file = map.mappings.files[number];
@@ -154,7 +155,7 @@ std::shared_ptr<code_names> code_catalogue::state::names_of(code_map_state& map,
   return known.names;
 }
 
-/// Answers what is asked about one module.
+/// Answers the queries about one module.
 void code_catalogue::state::answer(code_names& names, std::span<const located> about,
                                    std::span<std::shared_ptr<const code_places>> answers) {
   std::vector<error> found_wrong;
@@ -207,7 +208,7 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
   return answers;
 }
 
-/// A reader of memory is made for one thread at a time: what would take it is left to who asks.
+/// A memory reader is for one thread at a time, so lookups that need memory are left to the caller.
 void code_catalogue::state::expect(const query& q) {
   code_map_state& map = *q.map->state_;
   const target_address asked{q.pc.value() - (q.is_return_address && !q.pc.is_null() ? 1 : 0)};
@@ -243,7 +244,7 @@ void code_catalogue::expect(std::span<const query> queries) {
     if (q.map != nullptr) copies.push_back({*q.map, q.pc, q.is_return_address});
   }
   state_->work.add([s = state_.get(), copies = std::move(copies)] {
-    // One by one, so that a question about one module does not wait until all have been read.
+    // One by one, so that a query about one module does not wait for the reads of all.
     for (const expected& e : copies) s->expect({&e.map, e.pc, e.is_return_address});
   });
 }

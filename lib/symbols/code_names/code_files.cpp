@@ -32,7 +32,7 @@ const code_mapping& mapping_of(const code_map_state& map, std::size_t file) {
   return *std::find_if(code.begin(), code.end(), [&](const code_mapping& m) { return m.file == file; });
 }
 
-/// The module's first page in the process's memory; empty where it is not mapped or cannot be read.
+/// The module's first page in the process's memory; empty if it is not mapped or cannot be read.
 std::vector<std::byte> first_page(const code_map_state& map, std::size_t file) {
   std::vector<std::byte> page;
   const std::uint64_t begin = map.mappings.first_pages[file];
@@ -47,14 +47,15 @@ std::vector<std::byte> first_page(const code_map_state& map, std::size_t file) {
 error not_the_one(const mapped_file& file, process_id pid) {
   return error{
       error_code::bad_format,
-      fmt::format("{} was replaced or deleted since process {} mapped it: what stands under the name now is not "
-                  "used, and its code has no names",
-                  file.path, pid.value())}
+      fmt::format(
+          "{} was replaced or deleted since process {} mapped it: the file of that name is another one and is not "
+          "used, and its code has no names",
+          file.path, pid.value())}
       .on(file.path);
 }
 
-/// The file under the module's name as the process sees it, if memory shows that it is the one: some file systems
-/// (overlayfs, btrfs) tell another device or inode here than in maps.
+/// The file under the module's name as the process has it, if its headers are equal to those in memory: on some file
+/// systems (overlayfs, btrfs), stat and maps show different devices or inodes.
 std::optional<found_file> by_headers(const code_map_state& map, std::size_t number, std::vector<error>& problems) {
   const mapped_file& file = map.mappings.files[number];
   auto named = input_file::open_below(proc_path(map, "root"), file.path, file.path);
@@ -83,10 +84,10 @@ std::optional<found_file> by_headers(const code_map_state& map, std::size_t numb
 std::optional<found_file> find_without_memory(const code_map_state& map, std::size_t number) {
   const mapped_file& file = map.mappings.files[number];
   const code_mapping& mapping = mapping_of(map, number);
-  // The kernel's link takes root's rights, and cannot be wrong.
+  // The kernel's link needs root's rights, and always leads to the mapped file.
   const std::string link = proc_path(map, fmt::format("map_files/{:x}-{:x}", mapping.begin, mapping.end));
   if (const auto seen = look_at(link)) return found_file{link, nullptr, *seen};
-  // The program's own link leads to its file also when that has no name any more.
+  // The program's own link leads to its file even if the name has been removed.
   for (const std::string& path : {proc_path(map, "exe"), proc_path(map, "root") + file.path}) {
     const auto seen = look_at(path);
     if (seen && seen->inode == file.inode && seen->device == file.device) return found_file{path, nullptr, *seen};
@@ -113,7 +114,7 @@ std::shared_ptr<image> copy_of_vdso(const code_map_state& map, std::size_t numbe
   if (descriptor < 0 || ::write(descriptor, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
     const int why = errno;
     if (descriptor >= 0) ::close(descriptor);
-    problems.push_back(error{error_code::system, "making room for a copy of the vdso"}.with_errno(why).on(name));
+    problems.push_back(error{error_code::system, "allocating a copy of the vDSO"}.with_errno(why).on(name));
     return nullptr;
   }
   auto file = input_file::adopt(descriptor, name);

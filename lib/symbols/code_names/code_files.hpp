@@ -12,7 +12,7 @@
 
 namespace mpiacq::elf {
 
-/// What tells one file on this host from every other, and from what it was before somebody wrote into it.
+/// Identifies one version of one file on this host: it changes when a program writes to the file.
 struct file_identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -27,26 +27,26 @@ struct hash_of_identity {
   }
 };
 
-/// The very file that a process maps, found but not open yet.
+/// The file that a process maps, found but not yet open.
 struct found_file {
-  std::string place;  ///< opening this opens it; empty: it is open already
+  std::string place;  ///< the path that opens the file; empty: it is open already
   std::shared_ptr<image> opened;
-  file_identity identity;  ///< of the vdso, which is no file: nothing
+  file_identity identity;  ///< empty for the vDSO, which is no file
 };
 
-/// Finds file number `file` of a map: by the kernel's link to the mapping, else by a name that leads to the inode that
-/// is mapped, else by one that leads to a file with the headers that are in memory; only for this memory is read. Empty
-/// where it cannot be had: deleted, replaced, forbidden; why goes to `problems`.
+/// Finds file number `file` of a map: by the kernel's link to the mapping, else by a name that leads to the mapped
+/// inode, else by a name that leads to a file with the headers that are in memory; only the last way reads memory.
+/// Empty if the file is not available (deleted, replaced, forbidden); the reason goes to `problems`.
 [[nodiscard]] std::optional<found_file> find_mapped_file(const code_map_state& map, std::size_t file,
                                                          std::vector<error>& problems);
-/// The same without memory.
+/// The same, without reading memory.
 [[nodiscard]] std::optional<found_file> find_without_memory(const code_map_state& map, std::size_t file);
 
-/// The vdso as an ELF file in memory of our own: it is a whole one, with its section headers.
+/// The vDSO as an ELF file in this process's memory: it is complete, with its section headers.
 [[nodiscard]] std::shared_ptr<image> copy_of_vdso(const code_map_state& map, std::size_t file,
                                                   std::vector<error>& problems);
 
-/// The folders below which a process sees its files, if they are not ours: see debug_file_wanted.
+/// The folders below which a process has its files, if they differ from ours: see debug_file_wanted.
 [[nodiscard]] std::vector<std::string> roots_of_process(process_id pid);
 
 }  // namespace mpiacq::elf

@@ -14,7 +14,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Takes fields off the front of a line.
+/// Removes fields from the beginning of a line.
 class line_reader {
  public:
   explicit line_reader(std::string_view line) : rest_(line) {}
@@ -42,7 +42,7 @@ class line_reader {
   std::string_view rest_;
 };
 
-/// The one character that the kernel writes otherwise.
+/// Decodes the newline, the only character that the kernel escapes.
 std::string with_line_ends(std::string_view path) {
   std::string plain{path};
   for (std::size_t at = 0; (at = plain.find("\\012", at)) != std::string::npos; ++at) plain.replace(at, 4, "\n");
@@ -89,7 +89,7 @@ std::optional<maps_line> decode_line(std::string_view text) {
 
 elf::code_mappings elf::decode_mappings(std::string_view text) {
   code_mappings found;
-  std::optional<maps_line> first;  // of the file whose mappings are being read: they follow each other
+  std::optional<maps_line> first;  // of the current file: the mappings of a file are consecutive
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const auto line = decode_line(text.substr(0, end));
@@ -105,7 +105,7 @@ elf::code_mappings elf::decode_mappings(std::string_view text) {
       const auto same = [&](const mapped_file& f) {
         return f.device == line->device && f.inode == line->inode && (f.inode != 0 || f.path == line->path);
       };
-      // The mappings of one file are neighbours; only dlmopen maps it again elsewhere.
+      // The mappings of one file are neighbours, except for a second load by dlmopen.
       if (found.files.empty() || !same(found.files.back())) {
         found.files.push_back(file_of(line->path, line->device, line->inode));
         const bool known = first && first->device == line->device && first->inode == line->inode;

@@ -12,10 +12,10 @@
 
 namespace mpiacq::elf {
 
-/// A file of which a process executes some bytes; also "[vdso]", which is none.
+/// A file with code that a process executes; also "[vdso]", which is no file.
 struct mapped_file {
-  std::string path;         ///< as the kernel has it, without its mark for deleted files
-  bool is_deleted = false;  ///< it has that mark
+  std::string path;         ///< as the kernel has it, without " (deleted)"
+  bool is_deleted = false;  ///< the kernel's name ends in " (deleted)"
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
 };
@@ -32,10 +32,10 @@ struct code_mapping {
 struct code_mappings {
   std::vector<code_mapping> code;  ///< by address
   std::vector<mapped_file> files;
-  std::vector<std::uint64_t> first_pages;  ///< of each file: where its first bytes are mapped; 0 where they are not
+  std::vector<std::uint64_t> first_pages;  ///< for each file, the address of its first bytes; 0 if they are not mapped
 };
 
-/// What of the text of /proc/PID/maps is about code. Lines that are no such lines are left out.
+/// The executable mappings in the text of /proc/PID/maps. Malformed lines are left out.
 [[nodiscard]] code_mappings decode_mappings(std::string_view text);
 
 class code_names;
@@ -49,13 +49,13 @@ struct code_map_state {
   memory_reader* memory = nullptr;
   elf::code_mappings mappings;
 
-  /// What one catalogue has made of a file: a null pointer where it cannot be used.
+  /// The state of a file in one catalogue: a null pointer if the file cannot be used.
   struct resolved {
     bool tried = false;
     std::shared_ptr<elf::code_names> names;
   };
-  std::mutex lock;                    ///< of what follows
-  std::shared_ptr<const void> asker;  ///< the catalogue whose `files` these are
+  std::mutex lock;                    ///< protects the following members
+  std::shared_ptr<const void> asker;  ///< identifies the catalogue that owns `files`
   std::vector<resolved> files;
 
   [[nodiscard]] const elf::code_mapping* find(target_address address) const;

@@ -18,7 +18,7 @@ code_names::code_names(std::shared_ptr<image> file, std::string path, std::vecto
   for (const segment& s : file_->segments()) {
     if (s.type == PT_LOAD) code_.push_back(s);
   }
-  // A page at the edge of two segments is mapped for both; it is code by the one that may be executed.
+  // A page at the border of two segments is mapped for both; the executable segment decides.
   std::stable_partition(code_.begin(), code_.end(), [](const segment& s) { return (s.flags & PF_X) != 0; });
 }
 
@@ -71,7 +71,7 @@ const function_symbols& code_names::symbols(const debug_file_search& search, std
   return *symbols_;
 }
 
-/// What is packed in a stripped file has what its dynamic symbols lack.
+/// The packed table of a stripped file has symbols that its dynamic symbols lack.
 void code_names::add_packed_symbols(std::vector<error>& problems) {
   auto packed = debug_info::open_mini_debug_info(*file_);
   if (!packed) {

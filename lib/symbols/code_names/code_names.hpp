@@ -16,26 +16,24 @@
 
 namespace mpiacq::elf {
 
-/// The names of one file's code, by its DWARF and its symbol tables; each is opened by the first question that needs
-/// it.
+/// The names of one file's code, by its DWARF and its symbol tables; the first query that needs one of them opens it.
 ///
-/// Thread: `lock` is held around everything but what is constant; libdw is not made for several threads.
+/// Thread: `lock` is held around everything that is not constant, because libdw is not thread-safe.
 class code_names {
  public:
-  /// `path` is the module's, as a person knows it; `roots` as debug_file_wanted has them.
+  /// `path` is the module's path as a person knows it; `roots` as in debug_file_wanted.
   code_names(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The link-time address of what stands at an offset of the file and is mapped as code; empty where no segment has
-  /// it.
+  /// The link-time address of a byte of the file that is mapped as code; empty if no segment contains it.
   [[nodiscard]] std::optional<std::uint64_t> link_address(std::uint64_t file_offset) const;
 
-  /// The functions at a link-time address, innermost first, at least one; where nothing has its name, the last one's is
-  /// empty. What is wrong goes to `problems`.
+  /// The functions at a link-time address, innermost first, at least one. If no source names the last function, its
+  /// name is empty. Faults of the file go to `problems`.
   [[nodiscard]] std::vector<code_place> describe(std::uint64_t address, const debug_file_search& search,
                                                  std::vector<error>& problems);
 
-  /// An instruction and how it is asked about.
+  /// An instruction, and whether its address is a return address.
   struct question {
     std::uint64_t address = 0;
     bool is_return_address = false;
@@ -72,7 +70,7 @@ class code_names {
   module_symbols files_;  ///< finds and opens the debug files
   std::vector<std::string> roots_;
   bool dwarf_tried_ = false;
-  bool dwarf_failed_ = false;  ///< that an entry is broken is told once
+  bool dwarf_failed_ = false;  ///< the fault of an entry is reported once
   std::unique_ptr<dwarf> dwarf_;
   std::optional<function_symbols> symbols_;
 };

@@ -18,12 +18,12 @@ namespace mpiacq {
 namespace {
 
 constexpr std::string_view vdso = "[vdso]";
-/// Addresses from here on are the kernel's.
+/// The lowest address of the kernel.
 constexpr std::uint64_t end_of_programs = std::uint64_t{1} << 63;
-/// More than a process may have (vm.max_map_count is 65,530 as a rule).
+/// More than a process may have (vm.max_map_count is 65,530 by default).
 constexpr std::size_t most_ranges = std::size_t{1} << 21;
 
-/// `struct procmap_query` of <linux/fs.h>, which Debian 12's headers do not have yet.
+/// `struct procmap_query` of <linux/fs.h>, which the headers of Debian 12 lack.
 struct procmap_query {
   std::uint64_t size = sizeof(procmap_query);
   std::uint64_t query_flags = 0;
@@ -46,7 +46,7 @@ constexpr unsigned long query_request = _IOWR('f', 17, procmap_query);
 constexpr std::uint64_t only_executable = 0x04;
 constexpr std::uint64_t this_one_or_next = 0x10;
 
-/// Whether the mapping that `of` describes is the vdso: what has no file may have a name.
+/// Whether the mapping that `of` describes is the vDSO: a mapping without a file may have a name.
 bool is_vdso(int maps, const procmap_query& of) {
   std::array<char, 64> name{};
   procmap_query query;
@@ -84,7 +84,7 @@ std::optional<std::vector<code_range>> elf::query_code_ranges(int maps) {
     query.query_addr = query.vma_end;
     if (::ioctl(maps, query_request, &query) != 0) {
       if (errno == EINTR) continue;
-      // A process that has ended has no mapping left, and reading the text says why.
+      // A process that has ended has no mappings; the read of the text reports the reason.
       if (errno == ENOENT && !ranges.empty()) return ranges;
       return std::nullopt;
     }

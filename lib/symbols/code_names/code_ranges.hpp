@@ -10,9 +10,10 @@
 
 namespace mpiacq::elf {
 
-/// Those in the text of /proc/PID/maps.
+/// The executable mappings in the text of /proc/PID/maps.
 [[nodiscard]] std::vector<code_range> code_ranges_in(const code_mappings& mappings);
-/// By PROCMAP_QUERY, of an open /proc/PID/maps. Empty: the kernel does not know it, or refuses.
+/// The executable mappings by PROCMAP_QUERY on an open /proc/PID/maps. Empty: the kernel lacks this call, or refuses
+/// it.
 [[nodiscard]] std::optional<std::vector<code_range>> query_code_ranges(int maps);
 
 }  // namespace mpiacq::elf

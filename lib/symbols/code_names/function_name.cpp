@@ -19,7 +19,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Marks that stand at the end, some with a number.
+/// Suffixes of names, some with a number.
 bool take_mark(std::string_view& name) {
   static constexpr std::array<std::string_view, 8> marks = {".cold", ".part",     ".constprop", ".isra",
                                                             ".llvm", ".lto_priv", ".clone",     ".localalias"};
@@ -37,9 +37,9 @@ bool take_mark(std::string_view& name) {
   return false;
 }
 
-/// A mangled name refers to its earlier parts (S_, S4_, T_), which may hold such references themselves: a thousand
-/// letters can unfold to more than any memory holds, and the C++ library's demangler has no bound. This bounds the
-/// logarithm of how often a part can come up.
+/// A mangled name refers to its earlier parts (S_, S4_, T_), which may contain such references themselves: a thousand
+/// letters can expand beyond all memory, and the C++ library's demangler has no limit. This is a bound on the logarithm
+/// of the number of times that a part can occur.
 bool may_unfold_without_measure(std::string_view mangled) {
   constexpr unsigned most = 24;
   std::map<std::string_view, unsigned> references;

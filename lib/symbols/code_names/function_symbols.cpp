@@ -13,11 +13,11 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// More than the largest programs have: their symbols take some tens of megabytes, and their names a hundred.
+/// The limits exceed the largest programs, whose symbols have some tens of megabytes, and whose names have a hundred.
 constexpr std::uint64_t max_table_bytes = std::uint64_t{48} << 20;
 constexpr std::uint64_t max_name_bytes = std::uint64_t{128} << 20;
 
-/// Where no name ends for so long there is none: a table could send us through the same bytes for each of its records.
+/// The limit on the length of a name. Without it, each record of a table could cost a read of the same bytes.
 constexpr std::size_t longest_name = 65536;
 
 bool names_code(const symbol_record& record) {
@@ -26,14 +26,14 @@ bool names_code(const symbol_record& record) {
          record.section != SHN_ABS && record.section != SHN_COMMON && record.name != 0;
 }
 
-/// A weak name is as good as a global one: the C library's `write` is weak, its `__write` is not.
+/// A weak name is as good as a global one: the C library's `write` is weak, and its `__write` is global.
 std::uint16_t rank_of(const symbol_record& record, std::string_view name) {
   const bool is_local = ELF64_ST_BIND(record.info) == STB_LOCAL;
   const bool has_type = ELF64_ST_TYPE(record.info) != STT_NOTYPE;
   const std::size_t underscores = std::min(std::min(name.find_first_not_of('_'), name.size()), std::size_t{7});
-  // A mangled name begins with an underscore that is no sign of a private function.
+  // The underscore in front of a mangled name does not mark a private function.
   const std::size_t counted = name.starts_with("_Z") ? 0 : underscores;
-  // `MPI_Recv`, not `PMPI_Recv`.
+  // The catalogue prefers `MPI_Recv` to `PMPI_Recv`.
   const std::size_t length = std::min(name.size(), std::size_t{255});
   return static_cast<std::uint16_t>(
       ((is_local ? 32U : 0U) + (has_type ? 0U : 16U) + (record.size == 0 ? 8U : 0U) + counted) << 8 | length);
@@ -74,7 +74,7 @@ result<function_symbols> function_symbols::read(image& file, std::uint32_t type)
   for (std::size_t at = 0; at + record_size <= records.size(); at += record_size) {
     read.take(decode_symbol(std::span{records}.subspan(at, record_size), file.abi()));
   }
-  std::vector<std::byte>{}.swap(records);  // to sort takes memory, too
+  std::vector<std::byte>{}.swap(records);  // frees the records, because the sort needs memory, too
   read.functions_.shrink_to_fit();
   read.sort();
   return read;
@@ -124,8 +124,8 @@ std::string_view function_symbols::name_of(const function& f) const {
                         : std::string_view{begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
 }
 
-/// The best of the functions that begin where number `last` does and hold the address; `last` becomes the number of the
-/// first of them.
+/// The best of the functions that contain the address and begin at the same address as number `last`; `last` becomes
+/// the number of the first of them.
 const function_symbols::function* function_symbols::best_at(std::size_t& last, std::uint64_t address) const {
   const function* best = nullptr;
   const std::uint64_t begin = functions_[last].begin;
@@ -140,14 +140,14 @@ std::optional<std::string_view> function_symbols::find(std::uint64_t address) co
                                       [](std::uint64_t a, const function& f) { return a < f.begin; });
   if (after == functions_.begin()) return std::nullopt;
   const auto nearest = static_cast<std::size_t>(after - functions_.begin()) - 1;
-  // Most often it is the nearest; a long function can have other symbols in it.
+  // In most cases it is the nearest function; a long function can contain other symbols.
   constexpr std::size_t furthest_back = 4096;
   const std::size_t stop = nearest > furthest_back ? nearest - furthest_back : 0;
   for (std::size_t i = nearest; i >= stop && address < furthest_ends_[i]; --i) {
     if (const function* best = best_at(i, address)) return name_of(*best);
     if (i == 0) break;
   }
-  // One without a size reaches to the next symbol or the end of its section.
+  // A function without a size extends to the next symbol or to the end of its section.
   const std::uint64_t begin = functions_[nearest].begin;
   const function* unsized = nullptr;
   for (std::size_t i = nearest + 1; i-- > 0 && functions_[i].begin == begin;) {

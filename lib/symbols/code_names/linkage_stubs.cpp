@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Stubs of the procedure linkage table have no symbols; what they jump to is said by a relocation.
+// Stubs of the procedure linkage table have no symbols; a relocation names the target of their jump.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,10 +13,10 @@ namespace mpiacq::elf {
 namespace {
 
 constexpr std::uint64_t stub_size = 16;
-/// Of all sections of a file together: a million relocations.
+/// The limit on the relocations in all sections of a file together.
 constexpr std::uint64_t max_relocation_bytes = std::uint64_t{32} << 20;
 
-/// The section of stubs that holds the address: .plt, .plt.sec, .plt.got.
+/// The section of stubs that contains the address: .plt, .plt.sec, .plt.got.
 std::optional<section> stubs_around(image& file, std::uint64_t address) {
   const auto all = file.sections();
   if (!all) return std::nullopt;
@@ -28,8 +28,8 @@ std::optional<section> stubs_around(image& file, std::uint64_t address) {
   return std::nullopt;
 }
 
-/// The slot that a stub's `jmp *displacement(%rip)` reads; the jump stands in its first bytes, after an endbr64 and a
-/// bnd prefix where there are such.
+/// The slot that a stub's `jmp *displacement(%rip)` reads; the jump is in its first bytes, after an optional endbr64
+/// and an optional bnd prefix.
 std::optional<std::uint64_t> slot_of(std::span<const std::byte> stub, std::uint64_t begin) {
   constexpr std::size_t jump_size = 6;
   for (std::size_t at = 0; at + jump_size <= stub.size() && at <= 5; ++at) {
@@ -40,7 +40,7 @@ std::optional<std::uint64_t> slot_of(std::span<const std::byte> stub, std::uint6
   return std::nullopt;
 }
 
-/// The name of the symbol that the relocations of one section put at `slot`.
+/// The name of the symbol that the relocations of one section write to `slot`.
 std::optional<std::string> symbol_at_slot(image& file, const section& relocations, std::uint64_t slot,
                                           std::uint64_t& left) {
   constexpr std::size_t record = sizeof(Elf64_Rela);
@@ -81,7 +81,7 @@ std::optional<std::string> function_of_stub(image& file, std::uint64_t address) 
   if (file.abi().elf_machine != EM_X86_64 || file.abi().pointer_size != 8) return std::nullopt;
   const auto stubs = stubs_around(file, address);
   if (!stubs) return std::nullopt;
-  // Stubs of .plt.got take 8 bytes where no branch needs a landing mark.
+  // Stubs of .plt.got have 8 bytes if branch targets need no endbr64.
   const std::uint64_t size = stubs->entry_size == 8 ? 8 : stub_size;
   const std::uint64_t begin = (address - stubs->address) / size * size;
   const std::uint64_t there = std::min(size, stubs->size - begin);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t max_path = 4096;
 
-/// How crash handlers pack cores, by the first bytes.
+/// The formats in which crash handlers pack cores, by the first bytes.
 struct packing {
   std::string_view magic;
   std::string_view name;
@@ -45,10 +45,10 @@ result<elf::image> open_core(const std::string& path) {
   auto opened = elf::image::open(std::move(file));
   if (!opened) return opened;
   if (opened->header().type != ET_CORE) {
-    return refused(path, "is not a core file but a program or library: 'inspect' looks at those");
+    return refused(path, "is not a core file but a program or library: use 'inspect' for those");
   }
   if (opened->find_segment(PT_NOTE) == nullptr || opened->find_segment(PT_LOAD) == nullptr) {
-    return refused(path, "is a core file without notes or without memory: nothing can be learnt from it");
+    return refused(path, "is a core file without notes or without memory: it describes no process");
   }
   return opened;
 }

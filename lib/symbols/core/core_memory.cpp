@@ -14,11 +14,12 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// Whether the program could have written into what it mapped at this offset of a file: its copy may differ then.
+/// Whether the program could have written to its mapping at this offset of a file. Its memory may differ from the file
+/// then.
 bool belongs_to_writable_segment(const image& file, std::uint64_t offset) {
   return std::any_of(file.segments().begin(), file.segments().end(), [&](const segment& s) {
     if (s.type != PT_LOAD || (s.flags & PF_W) == 0) return false;
-    // The dynamic linker maps a segment from the page on which it begins.
+    // The dynamic linker maps a segment from the page that contains its beginning.
     const std::uint64_t alignment = std::clamp<std::uint64_t>(s.alignment, 1, 1U << 20);
     const std::uint64_t begin = s.offset - s.offset % alignment;
     return offset >= begin && offset - begin < s.file_size + (s.offset - begin);
@@ -36,7 +37,7 @@ core_memory::core_memory(const image& core, const core_notes& notes, const core_
     pieces_.push_back({s.address, std::min(s.file_size, size), size, s.offset, (s.flags & PF_W) != 0});
   }
   std::stable_sort(pieces_.begin(), pieces_.end(), [](const piece& a, const piece& b) { return a.begin < b.begin; });
-  // Where two overlap, which no writer of cores does, the first one counts.
+  // If two pieces overlap, which no writer of cores does, the first one is used.
   const auto overlaps = [end = std::uint64_t{0}](const piece& p) mutable {
     if (p.begin < end) return true;
     end = p.begin + p.size;
@@ -87,7 +88,7 @@ result<void> core_memory::read_ranges(std::span<memory_range> ranges) {
   return {};
 }
 
-/// As much as one piece, or one mapping, gives.
+/// Reads at most to the end of one piece or one mapping.
 result<std::size_t> core_memory::read_once(std::uint64_t address, std::span<std::byte> into) {
   const piece* p = piece_at(address);
   if (p != nullptr && address - p->begin < p->dumped) {
@@ -97,7 +98,7 @@ result<std::size_t> core_memory::read_once(std::uint64_t address, std::span<std:
     return core_.file().read_some(p->offset + within, into.first(size));
   }
   if (p != nullptr && p->is_writable) return std::size_t{0};
-  // Up to where this piece ends or the next one begins: what is dumped there counts.
+  // Up to the end of this piece or the beginning of the next one: dumped memory has precedence.
   const auto next = std::upper_bound(pieces_.begin(), pieces_.end(), address,
                                      [](std::uint64_t a, const piece& q) { return a < q.begin; });
   std::uint64_t room = next == pieces_.end() ? UINT64_MAX : next->begin - address;
@@ -115,7 +116,7 @@ result<std::size_t> core_memory::read_mapped(std::uint64_t address, std::span<st
   const std::uint64_t room = mapping->end.value() - address;
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), room));
   auto count = file->file().read_some(mapping->offset + within, into.first(size));
-  return count ? *count : 0;  // not the core's own fault: the page is not there
+  return count ? *count : 0;  // not a fault of the core: the page is missing
 }
 
 void core_memory::set_program(std::shared_ptr<image> file, target_address bias) {
@@ -139,7 +140,7 @@ result<std::size_t> core_memory::read_program(std::uint64_t address, std::span<s
 image* core_memory::file_of(const core_mapping& mapping) {
   const auto known = files_.find(mapping.loading);
   if (known != files_.end()) return known->second.get();
-  // Known as unusable while it is looked at, should its own headers be asked for.
+  // The file is marked as unusable during the check, because the check may read its headers from the core.
   files_[mapping.loading] = nullptr;
   return (files_[mapping.loading] = open_file_of(mapping)).get();
 }
@@ -147,19 +148,21 @@ image* core_memory::file_of(const core_mapping& mapping) {
 std::shared_ptr<image> core_memory::open_file_of(const core_mapping& mapping) {
   const std::string& path = notes_.paths[mapping.path];
   const auto refuse = [&](std::string why) {
-    problems_.push_back(error{error_code::bad_format,
-                              fmt::format("what the core file lacks of {} is not read from a file: {}", path, why)}
-                            .on(path));
+    problems_.push_back(
+        error{error_code::bad_format,
+              fmt::format("the parts of {} that the core file lacks are not read from a file: {}", path, why)}
+            .on(path));
     return nullptr;
   };
   const auto first = std::find_if(notes_.mappings.begin(), notes_.mappings.end(),
                                   [&](const core_mapping& m) { return m.loading == mapping.loading; });
-  if (first->offset != 0) return refuse("the core does not have its beginning, to know the file by");
+  if (first->offset != 0) return refuse("the core lacks its first bytes, which identify the file");
   std::array<std::byte, read_page_size> page{};
   memory_range range{first->begin, page};
   if (!read_ranges({&range, 1})) return nullptr;
   const auto headers = headers_in(std::span{page}.first(range.got), core_.abi());
-  if (!headers.header) return refuse("its first page is not in the core, or is no ELF header, to know the file by");
+  if (!headers.header)
+    return refuse("the core lacks its first page, which identifies the file, or the page has no ELF header");
 
   std::string why = fmt::format("it is not found; {}", remedies::name_core_files);
   for (const file_place& place : places_.places_of(path)) {

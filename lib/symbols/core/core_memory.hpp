@@ -12,22 +12,22 @@
 
 namespace mpiacq::elf {
 
-/// A core's memory: what was dumped, and what was not as far as the files that were mapped still have it.
+/// A core's memory: the dumped pieces, and other pieces if the mapped files still have them.
 class core_memory final : public memory_reader {
  public:
-  /// All of these must outlive this.
+  /// All of these must outlive this object.
   core_memory(const image& core, const core_notes& notes, const core_places& places, std::vector<error>& problems);
 
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
 
-  /// The program's file, for a core that does not list what was mapped.
+  /// The program's file, for a core without a list of mapped files.
   void set_program(std::shared_ptr<image> file, target_address bias);
 
  private:
   /// A PT_LOAD of the core.
   struct piece {
     std::uint64_t begin = 0;
-    std::uint64_t dumped = 0;  ///< so many bytes are in the core; those behind them are not
+    std::uint64_t dumped = 0;  ///< the number of bytes in the core; the bytes behind them are not dumped
     std::uint64_t size = 0;
     std::uint64_t offset = 0;  ///< in the core
     bool is_writable = false;
@@ -48,7 +48,8 @@ class core_memory final : public memory_reader {
   std::vector<piece> pieces_;  ///< by address; they do not overlap
   std::shared_ptr<image> program_;
   std::uint64_t program_bias_ = 0;
-  std::unordered_map<std::uint32_t, std::shared_ptr<image>> files_;  ///< by loading; null: not the right one
+  /// by `core_mapping::loading`; null: the wrong file
+  std::unordered_map<std::uint32_t, std::shared_ptr<image>> files_;
 };
 
 }  // namespace mpiacq::elf

@@ -15,17 +15,17 @@ namespace mpiacq::elf {
 
 namespace {
 
-constexpr std::size_t max_notes = 1U << 20;         // some ten a thread
-constexpr std::uint64_t max_mappings = 1U << 20;    // the kernel allows 65,530 unless told otherwise
-constexpr std::uint64_t max_file_note = 64U << 20;  // the kernel writes 4 MiB unless told otherwise
-constexpr std::uint64_t max_auxiliary = 4096;       // as much as a live process's is read
+constexpr std::size_t max_notes = 1U << 20;         // some ten notes for each thread
+constexpr std::uint64_t max_mappings = 1U << 20;    // the kernel's default limit is 65,530
+constexpr std::uint64_t max_file_note = 64U << 20;  // the kernel's default limit is 4 MiB
+constexpr std::uint64_t max_auxiliary = 4096;       // the same limit as for a live process
 constexpr std::size_t note_header = 12;
 
 constexpr std::uint64_t padded(std::uint64_t size) {
   return (size + 3) & ~std::uint64_t{3};
 }
 
-/// struct elf_prpsinfo, whose size tells how wide its longs and its user ids are.
+/// struct elf_prpsinfo: its size determines the sizes of its longs and its user ids.
 struct process_information {
   std::uint64_t size;
   std::size_t pid;
@@ -33,8 +33,8 @@ struct process_information {
 };
 constexpr std::array<process_information, 3> process_informations = {{
     {136, 24, 40},  // 64 bits
-    {124, 12, 28},  // 32 bits with user ids of 16 (x86, Arm)
-    {128, 16, 32},  // 32 bits with user ids of 32 (PowerPC, MIPS)
+    {124, 12, 28},  // 32 bits with 16-bit user ids (x86, Arm)
+    {128, 16, 32},  // 32 bits with 32-bit user ids (PowerPC, MIPS)
 }};
 constexpr std::size_t short_name_size = 16;
 
@@ -63,10 +63,10 @@ class note_reader {
 
   result<void> walk(std::uint64_t at, std::uint64_t size) {
     const std::uint64_t end = at > file().size() ? at : at + std::min(size, file().size() - at);
-    if (end - at < size) note(error_code::bad_format, "ends within its notes: some of what it should say is missing");
+    if (end - at < size) note(error_code::bad_format, "ends within its notes: the rest of them is missing");
     while (end - at >= note_header) {
       if (++seen_ > max_notes) {
-        note(error_code::limit, fmt::format("has more than {} notes; the rest is not looked at", max_notes));
+        note(error_code::limit, fmt::format("has more than {} notes; the others are ignored", max_notes));
         return {};
       }
       std::array<std::byte, note_header + 4> head{};
@@ -93,7 +93,7 @@ class note_reader {
       case NT_AUXV:
         return take_part(at, size, max_auxiliary, &note_reader::take_auxiliary);
       case NT_FILE:
-        // The kernel writes one list. More of them could lead to the same bytes again and again.
+        // The kernel writes one list. Several lists could refer to the same bytes and multiply the cost.
         if (std::exchange(files_taken_, true)) return {};
         if (size > max_file_note) {
           note(error_code::limit, fmt::format("has a list of mapped files of {} bytes, which is not read", size));
@@ -105,7 +105,7 @@ class note_reader {
     }
   }
 
-  /// Hands over the first bytes of a note, and its true size.
+  /// Returns the first bytes of a note, and its true size.
   result<void> take_part(std::uint64_t at, std::uint64_t size, std::uint64_t most,
                          void (note_reader::*taker)(std::span<const std::byte>, std::uint64_t)) {
     auto bytes = TRY(file().read(at, std::min(size, most)));
@@ -152,7 +152,7 @@ class note_reader {
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto* text = reinterpret_cast<const char*>(names.data());
       const std::size_t length = ::strnlen(text, names.size());
-      if (length == names.size()) return;  // cut off
+      if (length == names.size()) return;  // truncated
       add({target_address{number(2 + 3 * i)}, target_address{number(3 + 3 * i)}, 0, 0, 0}, number(4 + 3 * i), page,
           {text, length});
       names = names.subspan(length + 1);

@@ -16,16 +16,16 @@ namespace mpiacq::elf {
 struct core_mapping {
   target_address begin;
   target_address end;         ///< the first address behind it
-  std::uint64_t offset = 0;   ///< in the file, of `begin`
-  std::uint32_t path = 0;     ///< its number in `core_notes::paths`
-  std::uint32_t loading = 0;  ///< mappings with the same number came from one loading of one file
+  std::uint64_t offset = 0;   ///< the offset of `begin` in the file
+  std::uint32_t path = 0;     ///< index into `core_notes::paths`
+  std::uint32_t loading = 0;  ///< mappings with equal numbers belong to one load of one file
 };
 
-/// What a core file says beside memory.
+/// The contents of a core's notes.
 struct core_notes {
   std::optional<process_id> process;  ///< NT_PRPSINFO
   std::optional<process_id> thread;   ///< the first NT_PRSTATUS
-  int signal = 0;                     ///< there
+  int signal = 0;                     ///< of the first NT_PRSTATUS
   std::string short_name;             ///< NT_PRPSINFO
   std::optional<auxiliary_vector> auxiliary;
   std::vector<core_mapping> mappings;  ///< by address; they do not overlap
@@ -33,8 +33,8 @@ struct core_notes {
   std::vector<error> problems;
 };
 
-/// Walks through the notes and keeps what is wanted, whatever else there is (registers of any number of threads). What
-/// is cut off or contradicts itself is a problem in the answer. Errors: system.
+/// Reads all notes and keeps the wanted ones, among others such as the registers of any number of threads. Truncated or
+/// inconsistent notes are problems in the answer. Errors: system.
 [[nodiscard]] result<core_notes> read_core_notes(const image& core);
 
 /// The mapping that holds an address, or null.

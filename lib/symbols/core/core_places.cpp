@@ -29,7 +29,7 @@ std::vector<file_place> core_places::places_of(const std::string& path) const {
 std::vector<file_place> core_places::library_places(const std::string& name) const {
   std::vector<file_place> places;
   if (name.empty()) return places;
-  // The kernel's mark on a name that is gone; the file may have come back, or be in the other folder.
+  // The kernel's mark of a removed name. The file may have returned, or be in the other folder.
   constexpr std::string_view mark = " (deleted)";
   std::vector<std::string> names = {name};
   if (name.ends_with(mark)) names.push_back(name.substr(0, name.size() - mark.size()));
@@ -42,14 +42,14 @@ std::vector<file_place> core_places::library_places(const std::string& name) con
       add(last_part(n));
     }
   }
-  // A relative name counted from the process's working folder, which no core tells.
+  // A relative name is relative to the process's working folder, which no core contains.
   for (const std::string& n : names) {
     if (n.starts_with('/')) places.push_back({{}, n, n});
   }
   return places;
 }
 
-/// The dynamic linker's name and the kernel's differ where there are links on the way.
+/// The dynamic linker's name and the kernel's name differ if the path contains links.
 std::optional<file_place> core_places::mapped_at(target_address address, const std::string& name) const {
   const std::string mapped = name_at(address);
   if (mapped.empty() || mapped == name) return std::nullopt;

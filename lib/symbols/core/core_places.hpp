@@ -7,10 +7,11 @@
 
 namespace mpiacq::elf {
 
-/// Where the files may be that a core's process had mapped. None of these places is sure to hold the right file.
+/// The possible places of the files that a core's process had mapped. A file at any of these places may be the wrong
+/// one.
 class core_places final : public target_files {
  public:
-  /// Both must outlive this. `executable` is the program's path as the core has it.
+  /// Both must outlive this object. `executable` is the program's path in the core.
   core_places(const core_notes& notes, const core_file_options& options) : notes_(notes), options_(options) {}
   void set_executable(std::string path) { executable_ = std::move(path); }
 
@@ -20,7 +21,7 @@ class core_places final : public target_files {
   [[nodiscard]] std::string name_at(target_address address) const override;
   [[nodiscard]] std::vector<std::string> roots() const override;
 
-  /// Those of a mapped file, which may be the program's.
+  /// The places of a mapped file, which may be the program's.
   [[nodiscard]] std::vector<file_place> places_of(const std::string& path) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace mpiacq {
 
-/// The parts of an open core, in the order in which they lean on each other.
+/// The parts of an open core, each after the parts that it uses.
 struct core_file::state {
   core_file_options options;
   elf::image core;

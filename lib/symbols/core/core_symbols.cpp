@@ -21,8 +21,8 @@ tl::unexpected<error> no_program(const std::string& core, const std::string& why
           .on(core));
 }
 
-/// The headers at the beginning of the program, by where the kernel told it that its program headers are: right behind
-/// the ELF header, in every file that a linker makes.
+/// The headers at the beginning of the program, found from the address of its program headers in the auxiliary vector:
+/// in every file of a linker they are right behind the ELF header.
 elf::loaded_headers headers_of_program(memory_reader& memory, const target_abi& abi, const elf::auxiliary_vector& aux) {
   const std::uint64_t size = abi.pointer_size == 8 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
   if (aux.program_headers.value() < size) return {};
@@ -33,7 +33,7 @@ elf::loaded_headers headers_of_program(memory_reader& memory, const target_abi& 
   return headers.header && headers.header->segments_offset == size ? headers : elf::loaded_headers{};
 }
 
-/// Where its file's addresses are in memory; empty where nothing tells.
+/// The load bias of the file; empty if it cannot be determined.
 std::optional<target_address> load_bias(std::span<const elf::segment> segments, const elf::auxiliary_vector& aux,
                                         const std::optional<elf::file_header>& header) {
   const auto headers =
@@ -43,8 +43,7 @@ std::optional<target_address> load_bias(std::span<const elf::segment> segments, 
   return std::nullopt;
 }
 
-/// The program's file where the core itself has none of its headers: one that fits the auxiliary vector in everything
-/// that this says.
+/// The program's file, if the core lacks its headers: a file that agrees with the auxiliary vector in every entry.
 std::shared_ptr<elf::image> fitting_file(const elf::core_places& places, const target_abi& abi,
                                          const elf::auxiliary_vector& aux) {
   for (const elf::file_place& place : places.program_places()) {
@@ -86,7 +85,7 @@ result<std::unique_ptr<core_symbols>> core_symbols::open(core_file& core, debug_
   const auto bias = load_bias(*segments, aux, file ? file->header() : headers.header);
   if (!bias) {
     return no_program(core.path(),
-                      fmt::format("its headers at {:#x} were not dumped, and its file {} is not there or "
+                      fmt::format("its headers at {:#x} were not dumped, and its file {} is missing or "
                                   "does not fit; {}",
                                   aux.program_headers.value(), core.executable(), remedies::name_core_files));
   }

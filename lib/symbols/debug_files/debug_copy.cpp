@@ -16,17 +16,18 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// What DWARF is read from here. Locations, macros, frames and indices are left where they are.
+/// The sections that the readers of DWARF need. Locations, macros, frames and indices are not copied.
 constexpr std::array<std::string_view, 12> wanted_sections = {"info",        "types",  "abbrev",   "addr",
                                                               "aranges",     "line",   "line_str", "str",
                                                               "str_offsets", "ranges", "rnglists", "sup"};
 
-/// What is not compressed is mapped if it is larger: most of the allowance is for what libdw makes of it.
+/// Larger uncompressed sections are mapped: most of the allowance is for libdw's own memory.
 constexpr std::uint64_t most_copied = std::uint64_t{128} << 20;
-/// Debug information shrinks to a third or a tenth; zeros shrink to a thousandth.
+/// Compression reduces debug information to a third or a tenth, and zeros to a thousandth.
 constexpr std::uint64_t best_compression = 64;
 constexpr std::uint64_t always_allowed = std::uint64_t{1} << 20;
-/// libdw keeps each entry of .debug_aranges three times. Without a large one, units say themselves where their code is.
+/// libdw keeps each entry of .debug_aranges three times. A large section is left out; then the units' own ranges are
+/// used.
 constexpr std::uint64_t aranges_growth = 10;
 constexpr std::uint64_t largest_aranges = std::uint64_t{8} << 20;
 
@@ -51,7 +52,7 @@ bool is_wanted(const elf::image& file, const elf::section& s, std::string_view n
   return std::find(wanted_sections.begin(), wanted_sections.end(), name) != wanted_sections.end();
 }
 
-/// How many bytes a section claims to inflate to; 0 where it is not compressed.
+/// The number of bytes that a section claims to inflate to; 0 if it is not compressed.
 std::uint64_t inflated_size(const elf::memory_elf::part& p, std::span<const std::byte> bytes, const target_abi& abi) {
   constexpr std::string_view old_magic = "ZLIB";
   if ((p.header.flags & SHF_COMPRESSED) != 0) {
@@ -84,10 +85,10 @@ result<void> check_claims(const elf::image& file, elf::memory_elf& copy, dwarf_a
   return {};
 }
 
-/// The sections of the copy: those of an object file keep their numbers, which relocations refer to.
+/// The sections of the copy. In an object file they keep their numbers, because relocations refer to these.
 struct plan {
   std::vector<elf::memory_elf::part> parts;
-  std::vector<elf::section> sources;  ///< where each part comes from
+  std::vector<elf::section> sources;  ///< the source of each part
   std::uint64_t total = 0;
   bool has_compressed = false;
 };

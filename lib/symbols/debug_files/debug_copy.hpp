@@ -10,15 +10,15 @@
 
 namespace mpiacq::debug_info {
 
-/// A copy in memory of those sections of a file that DWARF is read from, for libdw. libdw inflates all compressed
-/// sections as soon as it opens a file, into as much memory as they claim to need: those claims are checked here, in
-/// the copy, and taken from the allowance together with the copy itself.
+/// A copy in memory of those sections of a file that the readers of DWARF need, for libdw. libdw inflates all
+/// compressed sections when it opens a file, into as much memory as they claim to need. The copy checks these claims,
+/// and takes them and its own size from the allowance.
 ///
-/// Empty where the sections are too large to be copied and none is compressed: such a file can be mapped instead.
+/// Empty if the sections are too large to be copied and none is compressed: such a file can be mapped instead.
 /// Errors: limit (claims beyond the allowance, or beyond what compression achieves; a sparse file), bad_format, system.
 [[nodiscard]] result<std::optional<elf::memory_elf>> copy_debug_sections(elf::image& file, dwarf_allowance& allowance);
 
-/// The contents of one section, inflated where it is compressed, with the same checks. The bytes are taken from the
+/// The contents of one section, inflated if it is compressed, with the same checks. The bytes are taken from the
 /// allowance. Errors: as above.
 [[nodiscard]] result<std::vector<std::byte>> read_debug_section(elf::image& file, const elf::section& s,
                                                                 dwarf_allowance& allowance);

@@ -25,7 +25,7 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr auto crc_table = make_crc_table();
 
-/// Where the file with this build id stands below a debug folder.
+/// The path of the file with this build id below a debug folder.
 std::string build_id_name(const std::vector<std::byte>& id) {
   module named;
   named.build_id = id;
@@ -33,16 +33,16 @@ std::string build_id_name(const std::vector<std::byte>& id) {
   return ".build-id/" + digits.substr(0, 2) + "/" + digits.substr(2) + ".debug";
 }
 
-/// Where a file with the wanted build id may stand.
+/// The possible places of a file with the wanted build id.
 std::vector<std::string> places_of_build_id(const debug_file_wanted& wanted, const debug_file_search& search) {
   std::vector<std::string> places;
-  // Two digits name the folder, so an id of one byte names no file.
+  // Two digits name the folder, so an id of one byte has no path.
   if (wanted.build_id.size() < 2) return places;
   for (const std::string& folder : search.folders) places.push_back(folder + "/" + build_id_name(wanted.build_id));
   return places;
 }
 
-/// The folders that are a root of the file system to the target or to us.
+/// The roots of the file systems of the target and of this process.
 std::vector<std::string> roots_of(const debug_file_wanted& wanted) {
   std::vector<std::string> roots = {""};
   roots.insert(roots.end(), wanted.roots.begin(), wanted.roots.end());
@@ -58,8 +58,8 @@ std::vector<std::string> places_of_link(const debug_file_wanted& wanted, const d
   return places;
 }
 
-/// The file at `place` below `root` if it is one and belongs to the module. `crc_left`: how many bytes may be read to
-/// compute a CRC; null where only a build id counts.
+/// The file at `place` below `root`, if it exists and belongs to the module. `crc_left`: the bytes that may still be
+/// read to compute CRCs; null if only the build id decides.
 std::optional<elf::image> open_if_it_fits(const std::string& root, const std::string& place,
                                           const debug_file_wanted& wanted, std::uint64_t* crc_left,
                                           std::vector<error>& problems) {
@@ -85,7 +85,7 @@ std::optional<elf::image> open_if_it_fits(const std::string& root, const std::st
     }
     if (*crc == wanted.link->crc) return std::move(*opened);
   }
-  // A link may name the module itself or a program of the same name: what does not fit is not ours.
+  // A link may name the module itself or a program of the same name: a file that does not match is skipped.
   if (path != wanted.module_path) {
     problems.push_back(
         error{error_code::bad_format,
@@ -129,7 +129,7 @@ result<std::uint32_t> crc_of_file(const elf::input_file& file, std::uint64_t& le
 std::optional<elf::image> find_debug_file(const debug_file_wanted& wanted, const debug_file_search& search,
                                           std::vector<error>& problems) {
   const auto roots = roots_of(wanted);
-  std::vector<error> why;  // of interest only where nothing fits
+  std::vector<error> why;  // used only if no file matches
   std::uint64_t crc_left = most_crc_bytes;
   for (const std::string& root : roots) {
     for (const std::string& place : places_of_build_id(wanted, search)) {
@@ -164,7 +164,8 @@ std::optional<supplement> supplement_of(elf::image& file) {
   const auto section = file.find_section(".debug_sup");
   if (!section || !*section || (*section)->size > max_bytes) return std::nullopt;
   const auto contents = file.contents(**section);
-  // A version of two bytes, a flag, a name with its terminator, the size of the checksum (LEB128), the checksum.
+  // The section has a version of two bytes, a flag, a name with its terminator, the size of the checksum (LEB128), and
+  // the checksum.
   if (!contents || contents->size() < 3) return std::nullopt;
   auto rest = std::span{*contents}.subspan(3);
   const auto end = std::find(rest.begin(), rest.end(), std::byte{0});
@@ -175,7 +176,7 @@ std::optional<supplement> supplement_of(elf::image& file) {
   rest = rest.subspan(found.name.size() + 1);
   if (rest.empty()) return found;
   const auto size = std::to_integer<std::size_t>(rest[0]);
-  if (size >= 0x80 || size > rest.size() - 1) return std::nullopt;  // no checksum is as long
+  if (size >= 0x80 || size > rest.size() - 1) return std::nullopt;  // no checksum is so long
   found.checksum.assign(rest.begin() + 1, rest.begin() + 1 + static_cast<std::ptrdiff_t>(size));
   return found;
 }

@@ -15,19 +15,19 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// What one download may cost where the user sets no bounds of the client's own. The largest debug files of
-/// distributions have some 2 GB; servers are foreign, and a file that never ends would fill the user's cache.
+/// The limits of one download, if the user sets none of the client's own. The largest debug files of distributions have
+/// some 2 GB. Servers are untrusted, and an endless file would fill the user's cache.
 constexpr long most_bytes = 4L << 30;
 constexpr long most_seconds = 300;
 
-/// A bound that the user sets, as the client of elfutils reads it.
+/// A limit that the user sets, parsed as elfutils' client does.
 long bound_in(const char* variable, long otherwise) {
   const char* text = std::getenv(variable);
   const long value = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
   return value > 0 ? value : otherwise;
 }
 
-/// One download on this thread. The client asks again and again whether it is to go on.
+/// One download on this thread. The client calls it repeatedly and stops the download on request.
 class download {
  public:
   download() : before_(current_) { current_ = this; }
@@ -35,19 +35,20 @@ class download {
   download(const download&) = delete;
   download& operator=(const download&) = delete;
 
-  /// The client's debuginfod_progressfn_t: `done` of `all` bytes, or 0 where they are not known. Not 0: end it.
+  /// The client's debuginfod_progressfn_t: `done` of `all` bytes, or 0 if unknown. A result other than 0 stops the
+  /// download.
   static int ask(void* client, long done, long all) {
     static_cast<void>(client);
     return current_ != nullptr && current_->is_too_much(done, all) ? 1 : 0;
   }
-  /// Why it was ended; empty where it was not.
+  /// Why the download was stopped; empty if it was not.
   [[nodiscard]] std::string_view why_ended() const { return why_; }
   [[nodiscard]] bool took_too_long() const { return why_ == too_long; }
 
  private:
-  static constexpr std::string_view too_large = "the file is larger than DEBUGINFOD_MAXSIZE says, or 4 GiB without it";
+  static constexpr std::string_view too_large = "the file is larger than DEBUGINFOD_MAXSIZE (4 GiB if it is not set)";
   static constexpr std::string_view too_long =
-      "the download takes longer than DEBUGINFOD_MAXTIME says, or 300 s without it";
+      "the download takes longer than DEBUGINFOD_MAXTIME (300 s if it is not set)";
 
   bool is_too_much(long done, long all) {
     if (done > bytes_ || all > bytes_) why_ = too_large;
@@ -63,8 +64,8 @@ class download {
   std::string_view why_;
 };
 
-/// The client library, as libdw itself would load it: only once somebody asks, so that nobody needs to have it. Its
-/// functions are called by name because libdw's way to it keeps why a server has failed to itself.
+/// The client library, loaded on first use, as libdw does, so it is an optional package. Its functions are called
+/// directly because libdw's interface hides the reason for a server's failure.
 struct client_library {
   void* (*begin)() = nullptr;
   int (*find_debuginfo)(void* client, const unsigned char* build_id, int size, char** path) = nullptr;
@@ -74,7 +75,7 @@ struct client_library {
   static const client_library& loaded() {
     static const client_library library = [] {
       client_library found;
-      // It stays loaded: it has started libcurl, which cannot be ended while others use it.
+      // The library stays loaded: it has initialised libcurl, which cannot be finalised while other code uses it.
       void* handle = ::dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
       if (handle == nullptr) return found;
       found.begin = reinterpret_cast<void* (*)()>(::dlsym(handle, "debuginfod_begin"));
@@ -93,16 +94,17 @@ struct client_library {
 };
 
 error refused(const char* servers, const std::string& id, const download& one) {
-  return {one.took_too_long() ? error_code::timed_out : error_code::limit,
-          fmt::format("the download of the debug file with build id {} from the debuginfod servers ({}) was ended: {}",
-                      id, servers, one.why_ended())};
+  return {
+      one.took_too_long() ? error_code::timed_out : error_code::limit,
+      fmt::format("the download of the debug file with build id {} from the debuginfod servers ({}) was stopped: {}",
+                  id, servers, one.why_ended())};
 }
 
 error failed(const char* servers, const std::string& id, int why) {
   error e = error{why == ETIME ? error_code::timed_out : error_code::system,
                   fmt::format("asking the debuginfod servers ({}) for the debug file with build id {}", servers, id)}
                 .with_errno(why);
-  e.message += "; DEBUGINFOD_URLS names the servers, DEBUGINFOD_TIMEOUT how long one may stay silent";
+  e.message += "; DEBUGINFOD_URLS names the servers, DEBUGINFOD_TIMEOUT how long a server may be silent";
   return e;
 }
 
@@ -131,16 +133,17 @@ result<std::optional<elf::image>> ask_debuginfod(const std::vector<std::byte>& b
   if (descriptor == -ENOENT) return std::nullopt;
   if (descriptor < 0) return fail(failed(servers, id, -descriptor));
 
-  auto file = elf::input_file::adopt(descriptor, path ? path.get() : "the file that debuginfod gave");
+  auto file = elf::input_file::adopt(descriptor, path ? path.get() : "the file from debuginfod");
   if (!file) return fail(std::move(file).error());
   auto opened = elf::image::open(std::move(*file));
-  if (!opened) return fail(std::move(opened).error().while_doing("looking at what a debuginfod server gave"));
+  if (!opened) return fail(std::move(opened).error().while_doing("opening the file from a debuginfod server"));
   if (opened->build_id() != build_id) {
-    return fail(error{error_code::bad_format,
-                      fmt::format("a debuginfod server ({}) gave a file for build id {} that is another's: it is not "
-                                  "used",
-                                  servers, id)}
-                    .on(opened->file().name()));
+    return fail(
+        error{error_code::bad_format,
+              fmt::format("a debuginfod server ({}) sent a file with another build id for build id {}: it is not "
+                          "used",
+                          servers, id)}
+            .on(opened->file().name()));
   }
   return std::move(*opened);
 }

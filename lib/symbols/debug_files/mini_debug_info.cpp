@@ -17,7 +17,7 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// What liblzma may take: `xz -9` asks for 65 MiB.
+/// The memory limit for liblzma: `xz -9` needs 65 MiB.
 constexpr std::uint64_t most_decoder_memory = std::uint64_t{96} << 20;
 
 tl::unexpected<error> unusable(const elf::input_file& of, error_code code, std::string_view why) {
@@ -38,7 +38,7 @@ class xz_decoder {
     stream_.next_in = reinterpret_cast<const std::uint8_t*>(packed.data());
     stream_.avail_in = packed.size();
   }
-  /// Unpacks the next bytes into `room`; `size` becomes how many they are.
+  /// Unpacks the next bytes into `room`, and sets `size` to their number.
   lzma_ret unpack(std::span<std::byte> room, std::size_t& size) {
     stream_.next_out = reinterpret_cast<std::uint8_t*>(room.data());
     stream_.avail_out = room.size();
@@ -52,7 +52,7 @@ class xz_decoder {
   bool ready_;
 };
 
-/// A descriptor that is closed unless it is given away.
+/// Closes a descriptor, unless its ownership is passed on.
 class memory_file {
  public:
   memory_file() : descriptor_(::memfd_create("gnu_debugdata", MFD_CLOEXEC)) {}
@@ -88,7 +88,7 @@ result<void> unpack(const elf::input_file& of, std::span<const std::byte> packed
     const lzma_ret answer = decoder.unpack(room, size);
     total += size;
     if (total > most_unpacked) {
-      return unusable(of, error_code::limit, fmt::format("unpacked it has more than {} bytes", most_unpacked));
+      return unusable(of, error_code::limit, fmt::format("it unpacks to more than {} bytes", most_unpacked));
     }
     if (!into.write(std::span{room}.first(size))) {
       return unusable(of, error_code::system, "there is no memory for it");
@@ -96,9 +96,9 @@ result<void> unpack(const elf::input_file& of, std::span<const std::byte> packed
     if (answer == LZMA_STREAM_END) return {};
     if (answer == LZMA_MEMLIMIT_ERROR) {
       return unusable(of, error_code::limit,
-                      fmt::format("to unpack it takes more than {} bytes of memory", most_decoder_memory));
+                      fmt::format("unpacking it needs more than {} bytes of memory", most_decoder_memory));
     }
-    if (answer != LZMA_OK) return unusable(of, error_code::bad_format, "it is no whole file of xz");
+    if (answer != LZMA_OK) return unusable(of, error_code::bad_format, "it is not a complete xz file");
   }
 }
 
@@ -115,7 +115,7 @@ result<std::shared_ptr<elf::image>> open_mini_debug_info(elf::image& file) {
   TRY(unpack(file.file(), packed, unpacked));
   auto bytes = TRY(elf::input_file::adopt(unpacked.give_away(), file.file().name() + " (.gnu_debugdata)"));
   auto opened = TRY(elf::image::open(std::move(bytes)));
-  if (opened.abi() != file.abi()) return unusable(file.file(), error_code::bad_format, "it is another machine's");
+  if (opened.abi() != file.abi()) return unusable(file.file(), error_code::bad_format, "it is for another machine");
   return std::make_shared<elf::image>(std::move(opened));
 }
 

@@ -37,8 +37,8 @@ bool dwarf_allowance::step(std::uint64_t steps) {
 }
 
 tl::unexpected<error> too_expensive(const std::string& file, const std::string& what) {
-  return fail(error{error_code::limit, fmt::format("the debug information of {} would cost too much to read: {}; the "
-                                                   "rest of it is not used",
+  return fail(error{error_code::limit, fmt::format("the debug information of {} costs too much to read: {}; the "
+                                                   "rest is not used",
                                                    file, what)}
                   .on(file));
 }

@@ -13,9 +13,9 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// As deep as code is nested in entries: namespaces, classes, functions, blocks, inlined calls.
+/// The largest depth of entries with code: namespaces, classes, functions, blocks, inlined calls.
 constexpr std::size_t deepest = 512;
-/// Calls `visit` with the ranges of an entry's code until it gives true. Entries can share long lists, and a file can
+/// Calls `visit` with the ranges of an entry's code until it returns true. Entries can share long lists, and a file can
 /// have many of both. Errors: limit.
 result<void> visit_ranges(const dwarf_data& data, const Dwarf_Die& entry,
                           const std::function<bool(std::uint64_t begin, std::uint64_t end)>& visit) {
@@ -34,7 +34,7 @@ bool is_scope(int tag) {
   return tag == DW_TAG_namespace || tag == DW_TAG_module;
 }
 
-/// Methods of a class that stands in no function have their code elsewhere.
+/// The code of methods is elsewhere, unless their class is in a function.
 bool is_class(int tag) {
   return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
@@ -50,10 +50,10 @@ bool has_code(const Dwarf_Die& entry) {
          dwarf_hasattr(&at, DW_AT_entry_pc) != 0;
 }
 
-/// Where a walk goes on after an entry.
+/// Where a walk continues after an entry.
 enum class step : std::uint8_t { into, over, stop };
 
-/// Goes through the entries below one, in the order in which they are written, without recursion.
+/// Visits the entries below one entry in the order of the file, without recursion.
 class entry_walk {
  public:
   explicit entry_walk(const dwarf_data& data) : data_(data) {}
@@ -90,7 +90,7 @@ class entry_walk {
   const dwarf_data& data_;
 };
 
-/// Where a function is entered: compilers write the range first in which that is.
+/// The entry address of a function: compilers write the range with the entry first.
 std::optional<std::uint64_t> beginning_of(const dwarf_data& data, const Dwarf_Die& function) {
   std::optional<std::uint64_t> first;
   const auto visited = visit_ranges(data, function, [&](std::uint64_t begin, std::uint64_t) {
@@ -105,7 +105,7 @@ void sort_by_address(std::vector<function_range>& ranges) {
             [](const function_range& a, const function_range& b) { return a.begin < b.begin; });
 }
 
-/// The smallest range around an address: of functions that were left out of the program ranges from 0 on stay behind.
+/// The smallest range around an address. A function that the linker has removed keeps a range that begins at 0.
 const function_range* around(const std::vector<function_range>& ranges, std::uint64_t address) {
   constexpr std::ptrdiff_t furthest_back = 4096;
   const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
@@ -121,7 +121,7 @@ const function_range* around(const std::vector<function_range>& ranges, std::uin
 
 }  // namespace
 
-/// Whether an entry's code holds an address; false for an entry without code, and where too much has been looked at.
+/// Whether an entry's code contains an address; false for an entry without code, and if the allowance is used up.
 bool code_reader::holds(const Dwarf_Die& entry, std::uint64_t address) {
   if (!has_code(entry)) return false;
   bool found = false;
@@ -130,7 +130,7 @@ bool code_reader::holds(const Dwarf_Die& entry, std::uint64_t address) {
   return visited && found;
 }
 
-/// By the units' own ranges: not every compiler writes .debug_aranges.
+/// Uses the units' own ranges, because not every compiler writes .debug_aranges.
 result<void> code_reader::read_unit_ranges() {
   if (unit_ranges_read_) return {};
   unit_ranges_read_ = true;
@@ -164,7 +164,7 @@ result<std::optional<Dwarf_Die>> code_reader::unit_of(std::uint64_t address) {
       return unit;
     }
   }
-  // What could be read before an error is of use; the error itself is told once.
+  // The entries before an error are used; the error itself is reported once.
   auto read = read_unit_ranges();
   auto after = std::upper_bound(unit_ranges_.begin(), unit_ranges_.end(), address,
                                 [](std::uint64_t a, const unit_range& r) { return a < r.begin; });
@@ -209,7 +209,7 @@ result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::
   result<void> walked;
   if (is_new) walked = read(known.top, false);
   if (auto function = find(known.top)) return function;
-  // Methods of classes within a function have code of their own, which is written where they are declared.
+  // Methods of a class within a function have code of their own, described at their declaration.
   if (walked && !known.nested_read) {
     known.nested_read = true;
     walked = read(known.nested, true);
@@ -219,7 +219,7 @@ result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::
   return std::nullopt;
 }
 
-/// The function and the inlined calls in it that hold the address, outermost first.
+/// The function and its inlined calls that contain the address, outermost first.
 result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, std::uint64_t address) {
   std::vector<Dwarf_Die> chain = {function};
   Dwarf_Die parent = function;
@@ -228,7 +228,7 @@ result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, 
     entry_walk walk{data_};
     auto walked = walk.below(parent, [&](Dwarf_Die& entry) -> result<step> {
       const int tag = dwarf_tag(&entry);
-      // A block without addresses is where its parent is.
+      // A block without addresses has the code of its parent.
       if (is_block(tag)) return !has_code(entry) || holds(entry, address) ? step::into : step::over;
       if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) || !holds(entry, address)) return step::over;
       inner = entry;
@@ -236,7 +236,7 @@ result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, 
     });
     if (!walked) return fail(std::move(walked).error());
     if (!inner) return chain;
-    // A function within another is no part of a call of that.
+    // A nested function is not a part of an inlined call.
     if (dwarf_tag(&*inner) == DW_TAG_subprogram) chain.clear();
     chain.push_back(*inner);
     parent = *inner;
@@ -255,14 +255,14 @@ result<std::optional<code_description>> code_reader::look_up(std::uint64_t addre
   if (!unit) return std::nullopt;
   code_description found;
   source_place here;
-  // Without its lines a function still has a name, and lines without a function are something.
+  // A function without lines is a useful answer, and so are lines without a function.
   auto line = line_at(data_, *unit, address);
   if (line) {
     here = std::move(*line);
   } else if (line.error().code == error_code::limit) {
     data_.note_problem(std::move(line).error());
   }
-  // Of a split unit the skeleton has the lines, and the other part the functions.
+  // For a split unit, the skeleton has the lines, and the other part has the functions.
   const dwarf_data* part = data_.split_part(*unit);
   code_reader& reader = part == nullptr ? *this : reader_of(*part);
   Dwarf_Die whole = data_.whole_unit(*unit);

@@ -12,42 +12,43 @@
 
 namespace mpiacq::debug_info {
 
-/// One function at an address, as DWARF tells it.
+/// One function at an address, by DWARF.
 struct source_place {
-  std::string function;  ///< empty where DWARF has none
+  std::string function;  ///< empty if DWARF has no name
   std::string file;
   std::uint32_t line = 0;
 };
 
-/// What DWARF knows of one address.
+/// The information of DWARF about one address.
 struct code_description {
-  std::vector<source_place> places;  ///< innermost first; only the last is a function of its own
-  /// Where the last place's function begins, if its name is not all that C++ would call it: the compiler gave it no
-  /// linkage name, but the symbol table may have one.
+  std::vector<source_place> places;  ///< innermost first; only the last is not inlined
+  /// The address of the last place's function, if DWARF has no linkage name for a C++ function; the symbol table may
+  /// have one.
   std::optional<std::uint64_t> symbol_wanted;
 };
 
-/// A function of a unit, and some of its code.
+/// A function of a unit, and one range of its code.
 struct function_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   Dwarf_Off entry = 0;
 };
 
-/// Asks the DWARF of one file about addresses. Of a unit that holds one, a first question reads the ranges of its
-/// functions and its line table; other units are not read. Thread: one at a time.
+/// Looks addresses up in the DWARF of one file. The first query in a unit reads the ranges of its functions and its
+/// line table; other units are not read. Thread: one at a time.
 class code_reader {
  public:
-  /// `data` must outlive this.
+  /// `data` must outlive this object.
   explicit code_reader(const dwarf_data& data) : data_(data) {}
 
-  /// Empty where no unit knows the link-time address. Errors: bad_format, limit.
+  /// Empty if no unit contains the link-time address. Errors: bad_format, limit.
   [[nodiscard]] result<std::optional<code_description>> look_up(std::uint64_t address);
 
  private:
   struct unit_functions {
-    std::vector<function_range> top;     ///< outside of other functions, by address
-    std::vector<function_range> nested;  ///< within others; filled only when an address is in none of `top`
+    std::vector<function_range> top;  ///< outside of other functions, by address
+    /// within other functions; filled in when no range of `top` contains an address
+    std::vector<function_range> nested;
     bool nested_read = false;
   };
   struct unit_range {
@@ -72,17 +73,17 @@ class code_reader {
   std::unordered_map<Dwarf_Off, unit_functions> functions_;
 };
 
-/// What a function is called. `is_whole` says whether that is all there is to its name.
+/// The name of a function. `is_whole`: the name is complete.
 struct function_name {
   std::string text;
   bool is_whole = true;
 };
 [[nodiscard]] function_name name_of_function(const dwarf_data& data, const Dwarf_Die& function);
 
-/// The source line of an instruction by the line table of its unit: its file and line, `function` stays empty.
-/// Errors: bad_format, limit.
+/// The source line of an instruction by the line table of its unit: its file and line; `function` stays empty. Errors:
+/// bad_format, limit.
 [[nodiscard]] result<source_place> line_at(const dwarf_data& data, Dwarf_Die& unit, std::uint64_t address);
-/// Where a function was inlined, by its entry's DW_AT_call_file and DW_AT_call_line. Errors: as above.
+/// The place of an inlined call, by its entry's DW_AT_call_file and DW_AT_call_line. Errors: bad_format, limit.
 [[nodiscard]] result<source_place> call_of(const dwarf_data& data, Dwarf_Die& unit, Dwarf_Die& inlined);
 
 }  // namespace mpiacq::debug_info

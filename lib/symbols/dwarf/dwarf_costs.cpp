@@ -11,11 +11,11 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-// What libdw 0.188 takes, in bytes, with what malloc adds.
+// The memory that libdw 0.188 uses, in bytes, including the overhead of malloc.
 constexpr std::uint64_t cost_of_unit = 1200;
 constexpr std::uint64_t cost_of_abbreviation = 64;
 constexpr std::uint64_t cost_of_row = 72;
-constexpr std::uint64_t cost_of_reading_row = 150;  // while the table is read
+constexpr std::uint64_t cost_of_reading_row = 150;  // during the reading of the table
 constexpr std::uint64_t cost_of_header_byte = 16;   // names of folders and files
 
 constexpr std::size_t common_attributes = 16;  // an abbreviation rarely has more
@@ -29,7 +29,7 @@ bool dwarf_costs::take_units() {
 bool dwarf_costs::take_units_in(std::span<const std::byte> units, bool of_types) {
   while (!units.empty()) {
     const auto unit = decode_unit_header(units, of_.order, of_types);
-    if (!unit) return true;  // libdw comes no further either
+    if (!unit) return true;  // libdw stops here, too
     if (!allowance_->take(cost_of_unit)) return false;
     if (unit->type == DW_UT_skeleton) has_split_units_ = true;
     const auto bytes = units.first(static_cast<std::size_t>(unit->size));
@@ -39,7 +39,7 @@ bool dwarf_costs::take_units_in(std::span<const std::byte> units, bool of_types)
   return true;
 }
 
-/// libdw reads a table of abbreviations as far as the entry needs it.
+/// libdw reads a table of abbreviations up to the one that an entry needs.
 bool dwarf_costs::take_first_entry(std::uint64_t table, std::span<const std::byte> entry) {
   byte_cursor at{entry, of_.order};
   const std::uint64_t code = at.uleb();
@@ -99,7 +99,7 @@ line_table_size size_of_line_table(std::span<const std::byte> table, byte_order 
   const auto length = at.length();
   at = byte_cursor{at.take(length.length), order};
   const std::uint64_t version = at.number(2);
-  if (version >= 5) at.take(2);  // how wide addresses and segment selectors are
+  if (version >= 5) at.take(2);  // the sizes of addresses and segment selectors
   line_table_size size;
   size.header = at.number(length.offset_size);
   byte_cursor header{at.take(size.header), order};

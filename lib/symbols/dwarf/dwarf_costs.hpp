@@ -14,12 +14,12 @@
 
 namespace mpiacq::debug_info {
 
-/// Counts what libdw will keep of one file before it does, and takes it from the allowance: for each unit, for the
-/// abbreviations of each unit that is looked into, for each row of a line table. False everywhere: the allowance does
-/// not suffice.
+/// Counts the memory that libdw will use for one file, before libdw allocates it, and takes it from the allowance: for
+/// each unit, for the abbreviations of each unit that is read, for each row of a line table. Each function returns
+/// false if the allowance is too small.
 class dwarf_costs {
  public:
-  /// The sections as libdw has them, inflated; they must outlive this.
+  /// The sections as libdw has them, inflated; they must outlive this object.
   struct sections {
     std::span<const std::byte> units;
     std::span<const std::byte> type_units;
@@ -32,13 +32,13 @@ class dwarf_costs {
   dwarf_costs(const sections& of, std::shared_ptr<dwarf_allowance> allowance)
       : of_(of), allowance_(std::move(allowance)) {}
 
-  /// All units, as far as their first entries: what it costs to go through them.
+  /// All units up to their first entries: the cost of a loop over all units.
   [[nodiscard]] bool take_units();
-  /// Whether a unit was met that has a part in another file (`take_units` has been called).
+  /// Whether a unit has a part in another file. Call `take_units` first.
   [[nodiscard]] bool has_split_units() const { return has_split_units_; }
-  /// The abbreviations of a unit, once.
+  /// The abbreviations of a unit, counted once.
   [[nodiscard]] bool take_unit(Dwarf_CU* unit);
-  /// The line table at an offset of .debug_line, once.
+  /// The line table at an offset of .debug_line, counted once.
   [[nodiscard]] bool take_lines(std::uint64_t offset);
 
  private:
@@ -49,12 +49,12 @@ class dwarf_costs {
   sections of_;
   std::shared_ptr<dwarf_allowance> allowance_;
   bool has_split_units_ = false;
-  std::unordered_map<const Dwarf_CU*, bool> units_;               ///< whether they could be taken
+  std::unordered_map<const Dwarf_CU*, bool> units_;               ///< whether the allowance was sufficient
   std::unordered_map<std::uint64_t, std::uint64_t> table_sizes_;  ///< in abbreviations, by offset
-  std::unordered_map<std::uint64_t, bool> lines_;                 ///< whether they could be taken, by offset
+  std::unordered_map<std::uint64_t, bool> lines_;                 ///< whether the allowance was sufficient, by offset
 };
 
-/// How many rows a line table has at most, and how many bytes its header has.
+/// The largest possible number of rows of a line table, and the size of its header in bytes.
 struct line_table_size {
   std::uint64_t rows = 0;
   std::uint64_t header = 0;

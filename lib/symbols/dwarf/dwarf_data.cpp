@@ -20,24 +20,24 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// Longer than the names of any compiler. A table could otherwise send us through the same bytes for each entry.
+/// Longer than the names of any compiler. Without the limit, each entry of a table could cost a read of the same bytes.
 constexpr std::size_t longest_string = 65536;
 
 result<bool> has_debug_information(elf::image& file) {
   for (const char* name : {".debug_info", ".zdebug_info"}) {
     auto section = TRY(file.find_section(name));
-    // In a stripped file whose debug information was split off the section can be left without contents.
+    // A stripped file whose debug information was split off can have the section without contents.
     if (section && section->type != SHT_NOBITS && section->size != 0) return true;
   }
   return false;
 }
 
-/// Keeps the first definition; until there is one, the first declaration.
+/// Keeps the first definition; before it, the first declaration.
 class best_match {
  public:
   best_match(const dwarf_data& data, std::string_view name) : data_(data), name_(name) {}
 
-  /// Looks through a unit's top level; true once a definition is there.
+  /// Searches a unit's top level; true if a definition was found.
   result<bool> look_in(Dwarf_Die& unit) {
     Dwarf_Die whole = data_.whole_unit(unit);
     auto looked = visit_children(data_, whole, [&](Dwarf_Die& child) -> result<bool> {
@@ -83,7 +83,7 @@ result<void> dwarf_data::open_handles(elf::image& file) {
     copy_ = std::make_unique<elf::memory_elf>(std::move(*copied));
     elf_.reset(elf_memory(reinterpret_cast<char*>(copy_->bytes().data()), copy_->bytes().size()));
   } else {
-    // A file of so many bytes is mapped. Nobody can make one for nothing: none of it is a hole.
+    // A file of this size is mapped. Its creator has paid for the bytes on the disk, because no part is a hole.
     elf_.reset(elf_begin(file.file().descriptor(), ELF_C_READ_MMAP, nullptr));
   }
   if (!elf_) {
@@ -108,7 +108,7 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
   const char* name = nullptr;
   const void* id = nullptr;
   const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(get(), &name, &id);
-  if (id_size < 0) return broken("reading the name of the file that it shares with others (.gnu_debugaltlink)");
+  if (id_size < 0) return broken("reading the name of the shared debug file (.gnu_debugaltlink)");
   debug_file_wanted wanted{*file_name_, {}, {}, {roots.begin(), roots.end()}};
   std::optional<elf::image> found;
   std::string needed;
@@ -128,22 +128,23 @@ result<void> dwarf_data::open_shared_file(elf::image& file, const debug_file_sea
     found = find_supplementary_file(wanted, *named);
   }
   if (!found) {
-    return fail(error{error_code::not_found,
-                      fmt::format("the debug information of {} needs the file {}, which is not there or is another's",
-                                  *file_name_, needed)}
-                    .on(needed));
+    return fail(
+        error{error_code::not_found,
+              fmt::format(
+                  "the debug information of {} needs the file {}, which is missing or has another build id or checksum",
+                  *file_name_, needed)}
+            .on(needed));
   }
   shared_image_ = std::make_unique<elf::image>(std::move(*found));
   shared_.reset(new dwarf_data{allowance_});
   if (auto opened = shared_->open_handles(*shared_image_); !opened) return opened;
   dwarf_setalt(get(), shared_->get());
-  dwarf_setalt(shared_->get(), shared_->get());  // it shares with no other file, and none is to be looked for
+  dwarf_setalt(shared_->get(), shared_->get());  // it shares with no further file, and libdw must not search for one
   strings_.insert(strings_.end(), shared_->strings_.begin(), shared_->strings_.end());
   return {};
 }
 
-/// libdw measures strings without looking for the end of their section, so that section must end in the end of a
-/// string.
+/// libdw measures strings without a check of the section's end, so each section must end with the end of a string.
 result<void> dwarf_data::check_strings_end() const {
   std::size_t names = 0;
   if (elf_getshdrstrndx(elf_.get(), &names) != 0) return {};
@@ -164,7 +165,7 @@ result<void> dwarf_data::check_strings_end() const {
   return {};
 }
 
-/// libdw holds the sections by libelf's own data, decompressed where they were compressed: the same that we get here.
+/// libdw uses libelf's data of a section, decompressed if it was compressed. This is the same data.
 void dwarf_data::note_sections() {
   std::size_t names = 0;
   dwarf_costs::sections counted;
@@ -248,7 +249,7 @@ result<void> dwarf_data::open_split_part(const skeleton_unit& skeleton, const dw
   abi_ = home.abi_;
   order_ = abi_.order;
   if (found.file->order() != order_) {
-    return fail(error{error_code::bad_format, fmt::format("{} is another machine's", split_name_)}.on(split_name_));
+    return fail(error{error_code::bad_format, fmt::format("{} is for another machine", split_name_)}.on(split_name_));
   }
   const skeleton_parts rest{skeleton.low_pc, from(home.addresses_, skeleton.address_base),
                             from(home.ranges_, skeleton.range_base)};
@@ -285,7 +286,7 @@ std::optional<Dwarf_Die> dwarf_data::follow(Dwarf_Attribute& reference) const {
     if (dwarf_formref_die(&reference, &target) == nullptr || !take_unit_of(target)) return std::nullopt;
     return target;
   }
-  // libdw 0.188 looks for these in the file itself.
+  // libdw 0.188 searches the file itself for these attributes.
   const auto* value = reinterpret_cast<const char*>(reference.valp);
   const std::size_t size = reference.form == DW_FORM_ref_sup4 ? 4 : 8;
   const bool is_inside = std::any_of(strings_.begin(), strings_.end(), [&](const extent section) {
@@ -357,14 +358,14 @@ result<void> dwarf_data::visit_units(const std::function<result<bool>(Dwarf_Die&
 
 result<bool> next_sibling(const dwarf_data& data, Dwarf_Die& entry) {
   const Dwarf_Off before = dwarf_dieoffset(&entry);
-  // Where an entry does not say where its sibling is, libdw goes through all that are below it.
+  // If an entry has no DW_AT_sibling, libdw goes through all entries below it.
   const bool goes_through = dwarf_haschildren(&entry) > 0 && dwarf_hasattr(&entry, DW_AT_sibling) == 0;
   Dwarf_Die next;
   const int more = dwarf_siblingof(&entry, &next);
   if (more < 0 || (more == 0 && dwarf_dieoffset(&next) <= before)) {
     return data.broken("going through an entry's siblings");
   }
-  constexpr std::uint64_t usual_entry = 4;  // bytes, a small one's
+  constexpr std::uint64_t usual_entry = 4;  // bytes, of a small entry
   const std::uint64_t passed = goes_through && more == 0 ? (dwarf_dieoffset(&next) - before) / usual_entry : 0;
   TRY(data.take_steps(1 + passed));
   if (more == 0) entry = next;
@@ -390,7 +391,7 @@ result<std::optional<Dwarf_Die>> find_variable(const dwarf_data& data, std::stri
                                                std::optional<std::uint64_t> near) {
   best_match best{data, name};
   if (near) {
-    // The units' own address ranges, because not every compiler writes .debug_aranges.
+    // Uses the units' own address ranges, because not every compiler writes .debug_aranges.
     auto looked = data.visit_units([&](Dwarf_Die& unit) -> result<bool> {
       return dwarf_haspc(&unit, *near) == 1 ? best.look_in(unit) : result<bool>{false};
     });

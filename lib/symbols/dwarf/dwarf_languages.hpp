@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The languages of DW_AT_language, as far as names are spelt differently in them.
+// The languages of DW_AT_language whose names have a different spelling.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace mpiacq::debug_info {
 
-// Of DWARF 6, as compilers write them into DWARF 5 too.
+// Languages of DWARF 6, which compilers also write into DWARF 5.
 inline constexpr int language_cpp_17 = 0x2b;
 inline constexpr int language_cpp_20 = 0x2c;
 inline constexpr int language_fortran_18 = 0x2d;
@@ -26,7 +26,7 @@ inline constexpr int language_fortran_18 = 0x2d;
   return std::find(all.begin(), all.end(), language) != all.end();
 }
 
-/// -1, where a unit names none, counts as C: so do assemblers' units.
+/// -1, no language, counts as C: assemblers write such units.
 [[nodiscard]] inline bool is_c(int language) {
   return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11 ||
          language == DW_LANG_Mips_Assembler || language == -1;

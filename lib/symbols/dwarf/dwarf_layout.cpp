@@ -12,12 +12,12 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// A reader for one question: what is declared only is searched through all units.
+/// A reader for one query: a type that is only declared is searched for in all units.
 structure_reader reader_of(const dwarf_data& data) {
   return {data, [&data](int tag, std::string_view name) { return find_type_definition(data, tag, name); }};
 }
 
-/// The structure that a variable, a pointer or an array, leads to.
+/// The structure that a variable, a pointer or an array, points to or consists of.
 result<std::optional<structure_layout>> layout_behind(const dwarf_data& data, Dwarf_Die& variable,
                                                       const std::string& variable_name) {
   auto reader = reader_of(data);
@@ -29,16 +29,17 @@ result<std::optional<structure_layout>> layout_behind(const dwarf_data& data, Dw
                     .on(data.file_name()));
   };
   if (!outer) return no_structure("declared without a type");
-  if (outer->tag != DW_TAG_pointer_type && outer->tag != DW_TAG_array_type) return no_structure("no pointer");
+  if (outer->tag != DW_TAG_pointer_type && outer->tag != DW_TAG_array_type)
+    return no_structure("neither a pointer nor an array");
   auto inner = TRY(reader.type_of(outer->entry));
   if (!inner) return no_structure("a pointer to void");
   if (!is_structure(inner->tag)) return no_structure("a pointer to something else");
   auto complete = TRY(reader.completed(*inner));
-  if (!complete) return std::nullopt;  // declared only: this file does not know the structure
+  if (!complete) return std::nullopt;  // declared only: this file does not define the structure
   return TRY(reader.layout_of(std::move(*complete)));
 }
 
-/// Nothing is found: because a part of the debug information is missing, if there is such a part.
+/// The answer if nothing is found: an error if a part of the debug information is missing, else empty.
 result<std::optional<structure_layout>> nothing_in(const dwarf_data& data) {
   if (auto missing = data.take_problem()) return fail(std::move(*missing));
   return std::nullopt;

@@ -11,7 +11,7 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// Whether libdw may be let at the unit's line program: it measures the name of the unit's folder wherever that ends.
+/// Whether libdw can safely read the unit's line program: libdw measures the name of the unit's folder without a bound.
 result<void> check_table(const dwarf_data& data, Dwarf_Die& unit) {
   Dwarf_Attribute attribute;
   if (dwarf_attr(&unit, DW_AT_comp_dir, &attribute) != nullptr &&
@@ -35,7 +35,7 @@ std::uint32_t line_number(std::uint64_t number) {
   return number > INT32_MAX ? 0 : static_cast<std::uint32_t>(number);
 }
 
-/// An attribute of the entry itself: where it was inlined is no property of what was inlined.
+/// An attribute of the entry itself, not of its abstract origin: it belongs to the inlined call.
 std::optional<std::uint64_t> number(Dwarf_Die& entry, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What DWARF calls a function, in the words of its language.
+// The names of functions by DWARF, in the spelling of their language.
 #include <algorithm>
 
 #include <dwarf.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int deepest_scope = 64;
 
-/// The language of the unit that an entry stands in; -1 where that says none.
+/// The language of an entry's unit; -1 if the unit has none.
 int language_of(const Dwarf_Die& entry) {
   Dwarf_Die at = entry;
   Dwarf_Die unit;
@@ -22,7 +22,7 @@ int language_of(const Dwarf_Die& entry) {
   return dwarf_srclang(&unit);
 }
 
-/// The entry that a function is declared by: its own, or the one that it is an instance or the definition of.
+/// The declaration of a function: the entry itself, its abstract origin or its specification.
 Dwarf_Die declaration_of(const dwarf_data& data, const Dwarf_Die& function) {
   constexpr int longest_chain = 16;
   Dwarf_Die at = function;
@@ -39,7 +39,7 @@ Dwarf_Die declaration_of(const dwarf_data& data, const Dwarf_Die& function) {
   return at;
 }
 
-/// The child of `parent` that is or holds the entry at an offset: entries are written in order, parents first.
+/// The child of `parent` that is or contains the entry at an offset: entries are in order, parents first.
 bool step_towards(Dwarf_Die& parent, Dwarf_Off target, Dwarf_Die& into) {
   Dwarf_Die child;
   if (dwarf_child(&parent, &child) != 0) return false;
@@ -54,7 +54,7 @@ bool step_towards(Dwarf_Die& parent, Dwarf_Off target, Dwarf_Die& into) {
   return found;
 }
 
-/// The names of the namespaces, classes, modules and functions that an entry stands in, each followed by "::".
+/// The names of the namespaces, classes, modules and functions around an entry, each followed by "::".
 std::string scopes_around(const dwarf_data& data, const Dwarf_Die& entry) {
   std::string scopes;
   Dwarf_Die at = entry;

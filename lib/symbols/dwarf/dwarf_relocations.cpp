@@ -41,7 +41,7 @@ std::optional<std::size_t> width_of(unsigned machine, std::uint64_t type) {
 struct relocation {
   std::uint64_t offset = 0;
   std::uint64_t info = 0;
-  std::optional<std::int64_t> addend;  ///< empty: it stands where the value goes
+  std::optional<std::int64_t> addend;  ///< empty: the addend is in the place that the relocation writes
 };
 
 std::optional<relocation> read(Elf_Data* table, std::uint32_t type, int index) {
@@ -77,7 +77,7 @@ class object_relocations {
   }
 
  private:
-  /// The bytes of a section that debug information is in, as libdw will read them; empty for others.
+  /// The bytes of a section of debug information, as libdw will read them; empty for other sections.
   [[nodiscard]] std::span<std::byte> contents_of_debug(Elf_Scn* section) const {
     GElf_Shdr header;
     if (section == nullptr || gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) return {};

@@ -7,11 +7,10 @@
 
 namespace mpiacq::debug_info {
 
-/// Puts the relocations of an object file's debug sections into effect, in libelf's copy of them: before a linker has
-/// been there, one section's references to another are zeros, and names all alike. libdw alone does not do this, and
-/// libdwfl, which does, maps the file. `elf` is opened with ELF_C_READ, and libdw has not seen it yet; its sections
-/// stay decompressed. What makes no sense (of another kind, past the section's end) is left as it was: whoever reads
-/// the sections takes them for hostile anyway.
+/// Applies the relocations of an object file's debug sections to libelf's copy of the sections. Before the link,
+/// references from one section to another are zeros. libdw alone does not apply them, and libdwfl, which does, maps the
+/// file. `elf` is opened with ELF_C_READ, before libdw uses it; its sections stay decompressed. Invalid relocations (of
+/// another kind, past the section's end) are skipped: readers of the sections treat them as hostile anyway.
 void relocate_debug_sections(Elf* elf, byte_order order);
 
 }  // namespace mpiacq::debug_info

@@ -10,8 +10,8 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-constexpr int max_nesting = 16;            // anonymous structures in structures
-constexpr std::size_t max_members = 4096;  // flattened ones too, and those that are left out
+constexpr int max_nesting = 16;            // anonymous structures within structures
+constexpr std::size_t max_members = 4096;  // including flattened members, and those that are left out
 
 bool only_renames(int tag) {
   switch (tag) {
@@ -47,8 +47,8 @@ std::optional<std::uint64_t> structure_reader::size_of(const Dwarf_Die& type) co
   return dwarf_tag(&copy) == DW_TAG_array_type ? size_of_array(copy) : std::nullopt;
 }
 
-/// libdw gives no array's size where the unit has no language, as the units that dwz makes. Indices begin with 0 there,
-/// unless it says otherwise: it is C's that are asked for.
+/// libdw returns no size of an array in a unit without a language, such as a unit of dwz. Indices begin with 0 there
+/// unless the entry says otherwise: callers ask for C's arrays.
 std::optional<std::uint64_t> structure_reader::size_of_array(Dwarf_Die& array) const {
   auto element = type_of(array);
   if (!element || !*element || (*element)->tag == DW_TAG_array_type) return std::nullopt;
@@ -147,8 +147,8 @@ result<void> structure_reader::add_members(Dwarf_Die& structure, std::uint64_t b
 }
 
 result<void> structure_reader::add_member(Dwarf_Die& entry, std::uint64_t base, int depth, structure_layout& layout) {
-  // A bit field has no address of its own, and a static member none in the structure. A virtual base is where each
-  // object says that it is.
+  // A bit field has no address, and a static member has no offset in the structure. The offset of a virtual base
+  // differs between objects.
   for (const unsigned without_place : {DW_AT_bit_size, DW_AT_external, DW_AT_virtuality}) {
     if (dwarf_hasattr(&entry, without_place) != 0) return {};
   }

@@ -12,8 +12,8 @@
 
 namespace mpiacq::debug_info {
 
-/// A type without its typedefs and qualifiers. `name` is the last typedef's, which is all that names an anonymous
-/// structure.
+/// A type without its typedefs and qualifiers. `name` is the name of the last typedef, which is the only name of an
+/// anonymous structure.
 struct bare_type {
   Dwarf_Die entry{};
   int tag = 0;
@@ -21,27 +21,28 @@ struct bare_type {
 };
 
 [[nodiscard]] bool is_structure(int tag);
-/// A declaration says of the type what its own file knows, which may be less than the definition's.
+/// A declaration describes the type by the contents of its own file, which may have less than the file of the
+/// definition.
 [[nodiscard]] bool is_declaration(Dwarf_Die& entry);
 
-/// Reads layouts out of one file's DWARF, which must outlive it.
+/// Reads layouts from one file's DWARF, which must outlive this object.
 class structure_reader {
  public:
-  /// Finds the definition of a type that is only declared where it is used, by its tag and name.
+  /// Finds the definition of a type that is only declared, by its tag and name.
   using finder = std::function<result<std::optional<Dwarf_Die>>(int tag, std::string_view name)>;
 
   structure_reader(const dwarf_data& data, finder find) : data_(data), find_(std::move(find)) {}
 
-  /// The entry's DW_AT_type; empty where it has none (void).
+  /// The entry's DW_AT_type; empty if it has none (void).
   [[nodiscard]] result<std::optional<bare_type>> type_of(const Dwarf_Die& entry) const;
-  /// A type itself, past typedefs and qualifiers.
+  /// The type itself, past typedefs and qualifiers.
   [[nodiscard]] result<std::optional<bare_type>> bared(const Dwarf_Die& type) const;
-  /// The definition of a structure that may only be declared where it is used, or stand in a type unit; empty where
-  /// this file has none.
+  /// The definition of a structure that may be only declared, or be in a type unit; empty if this file has no
+  /// definition.
   [[nodiscard]] result<std::optional<bare_type>> completed(bare_type type) const;
-  /// The size of a type in bytes, past typedefs and qualifiers; empty where it has none.
+  /// The size of a type in bytes, past typedefs and qualifiers; empty if it has none.
   [[nodiscard]] std::optional<std::uint64_t> size_of(const Dwarf_Die& type) const;
-  /// The layout of a complete structure. `source` and the paths are the caller's to fill in.
+  /// The layout of a complete structure. The caller fills in `source` and the paths.
   [[nodiscard]] result<structure_layout> layout_of(bare_type type);
 
  private:

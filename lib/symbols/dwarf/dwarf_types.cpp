@@ -16,9 +16,9 @@ namespace mpiacq::debug_info {
 namespace {
 
 constexpr int deepest_type_scope = 16;
-constexpr std::size_t longest_name = 4096;  // with its scopes; nobody asks for one that is longer
+constexpr std::size_t longest_name = 4096;  // with its scopes; the limit on names in queries
 
-/// "struct x" asks for a tag.
+/// "struct x" is a query for a tag.
 struct asked_name {
   std::string_view name;
   std::optional<int> tag;
@@ -37,12 +37,12 @@ asked_name parse(std::string_view name) {
   return {name, std::nullopt};
 }
 
-/// For who asks, struct and class are one.
+/// For queries, struct and class are equal.
 int asked_kind(int tag) {
   return tag == DW_TAG_class_type ? DW_TAG_structure_type : tag;
 }
 
-/// A name without its scopes, as it stands in an entry.
+/// A name without its scopes, as an entry has it.
 std::string_view last_part(std::string_view name) {
   const std::size_t colons = name.rfind("::");
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
@@ -85,7 +85,7 @@ result<std::optional<structure_layout>> type_index::find(std::string_view name, 
   return small == asked.name ? std::move(found) : find_exactly(small, asked.tag);
 }
 
-/// A typedef goes first, as in C; one that leads to nothing that is defined leaves the word to a tag.
+/// A typedef has precedence, as in C; a typedef of an undefined type gives way to a tag.
 result<std::optional<structure_layout>> type_index::find_exactly(std::string_view name, std::optional<int> wanted_tag) {
   constexpr std::array order = {DW_TAG_typedef, DW_TAG_base_type, DW_TAG_structure_type, DW_TAG_union_type,
                                 DW_TAG_enumeration_type};
@@ -95,7 +95,7 @@ result<std::optional<structure_layout>> type_index::find_exactly(std::string_vie
       if (wanted_tag && tag != *wanted_tag) continue;
       const kept_entry* type = known(name, tag);
       if (type == nullptr) continue;
-      // A copy: the search for what it leads to may add to the table.
+      // A copy, because the search for the target of a typedef may add to the table.
       auto layout = describe(kept_entry{*type});
       if (!layout || *layout) return layout;
     }
@@ -138,7 +138,7 @@ const type_index::kept_entry* type_index::known(std::string_view name, int tag) 
   return nullptr;
 }
 
-/// False where there is none any more.
+/// False if there are no more units.
 result<bool> type_index::take_next_unit() {
   if (complete_) return false;
   Dwarf_Die top;
@@ -171,8 +171,8 @@ result<void> type_index::take_children(Dwarf_Die& parent, naming how, const std:
   });
 }
 
-/// Keeps a type; goes into what can hold more of them: namespaces, modules, a program, and, in C++, classes. In C all
-/// types of a file stand at its top.
+/// Adds a type, and the types within it: in namespaces, modules, a program, and, in C++, classes. In C, all types of a
+/// file are at its top level.
 result<void> type_index::take(Dwarf_Die& entry, naming how, const std::string& scope, int depth) {
   const int tag = dwarf_tag(&entry);
   const bool is_scope = tag == DW_TAG_namespace || tag == DW_TAG_module;

@@ -14,17 +14,17 @@
 
 namespace mpiacq::debug_info {
 
-/// The types of one file by name. Units are gone through in their order and only as far as questions lead; what is met
-/// on the way is kept: of each name the first definition of each kind.
+/// The types of one file by name. Units are read in their order, and only until the queried type is found. Of each
+/// name, the first definition of each kind is kept.
 class type_index {
  public:
-  /// `data` must outlive this.
+  /// `data` must outlive this object.
   explicit type_index(const dwarf_data& data);
   type_index(const type_index&) = delete;
   type_index& operator=(const type_index&) = delete;
 
-  /// As `type_source::type_named`; `source` and the paths are the caller's to fill in. Errors: bad_format; what was
-  /// seen before the place that is broken can still be asked for.
+  /// As `type_source::type_named`; the caller fills in `source` and the paths. Errors: bad_format; types before the
+  /// broken place are still found.
   [[nodiscard]] result<std::optional<structure_layout>> find(std::string_view name, source_language language);
 
  private:
@@ -48,10 +48,10 @@ class type_index {
 
   const dwarf_data& data_;
   structure_reader reader_;
-  const dwarf_data* file_;    ///< whose units come next: `data_`, then what it shares
-  Dwarf_CU* unit_ = nullptr;  ///< the last one taken
-  bool complete_ = false;     ///< there are no more
-  entries entries_;           ///< names stand in the sections, or in `made_names_`
+  const dwarf_data* file_;    ///< the file of the next units: `data_`, then the file that it shares
+  Dwarf_CU* unit_ = nullptr;  ///< the last unit that was read
+  bool complete_ = false;     ///< there are no more units
+  entries entries_;           ///< names are in the sections, or in `made_names_`
   std::deque<std::string> made_names_;
 };
 

@@ -43,7 +43,7 @@ bool next_abbreviation(byte_cursor& table, abbreviation& read) {
     if (!table.good()) return false;
     if (a.form == DW_FORM_implicit_const) {
       const auto before = table.rest();
-      static_cast<void>(table.uleb());  // a signed one is as long
+      static_cast<void>(table.uleb());  // a signed number has the same length
       a.implicit = before.first(before.size() - table.rest().size());
     }
     if (a.name == 0 && a.form == 0) return true;

@@ -33,7 +33,7 @@ type_kind variable_kind(int tag) {
   }
 }
 
-/// A base type that holds no whole number.
+/// A base type that is not an integer.
 bool is_no_integer(Dwarf_Die& entry) {
   Dwarf_Attribute attribute;
   Dwarf_Word encoding = 0;
@@ -42,11 +42,11 @@ bool is_no_integer(Dwarf_Die& entry) {
          (encoding == DW_ATE_float || encoding == DW_ATE_complex_float || encoding == DW_ATE_decimal_float);
 }
 
-/// What an entry's DW_AT_type leads to, past typedefs and qualifiers.
+/// The type of an entry (DW_AT_type), past typedefs and qualifiers.
 struct described {
   Dwarf_Die entry{};
   type_kind kind = type_kind::other;
-  std::string name;  ///< the first on the way
+  std::string name;  ///< the first name on the way
   std::uint64_t size = 0;
   bool is_volatile = false;
 };
@@ -110,7 +110,7 @@ result<std::optional<variable_type>> read_type(elf::image& file, const symbol& v
   type.inner_kind = inner->kind;
   type.inner_name = std::move(inner->name);
   type.inner_size = inner->size;
-  // An array's volatile stands with its elements.
+  // The elements of an array carry its volatile qualifier.
   if (type.kind == type_kind::array) type.is_volatile = type.is_volatile || inner->is_volatile;
   return type;
 }

@@ -10,8 +10,8 @@
 
 namespace mpiacq::debug_info {
 
-/// The type of `variable` by the DWARF in this one file. Empty where the file has none, or none for this variable.
-/// `source` and the path are the caller's to fill in. Errors as `read_layout`.
+/// The type of `variable` by the DWARF in this one file. Empty if the file has no DWARF, or no entry for this variable.
+/// The caller fills in `source` and the path. Errors as `read_layout`.
 [[nodiscard]] result<std::optional<variable_type>> read_type(elf::image& file, const symbol& variable,
                                                              const symbol* near, const debug_file_search& search,
                                                              std::span<const std::string> roots);

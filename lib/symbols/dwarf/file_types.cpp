@@ -33,7 +33,7 @@ void file_types::open(bool ask_server, const debug_file_search& search, std::vec
     tried_server_ = true;
     image* served = files_.served_debug_file(search, problems);
     dwarf_ = dwarf_in(served, layout_source::debuginfod, search, problems);
-    if (dwarf_) answers_.clear();  // all of them say that nothing was known
+    if (dwarf_) answers_.clear();  // all of them are empty
   }
 }
 
@@ -59,7 +59,7 @@ std::optional<structure_layout> file_types::find(std::string_view name, source_l
     (*found)->module_path = path_;
     if (dwarf_->source != layout_source::dwarf) (*found)->debug_file = dwarf_->file_name;
   }
-  // Names come from a library that nobody vouches for: it cannot make this grow without end.
+  // An untrusted library chooses the names, so the number of answers is limited.
   constexpr std::size_t max_answers = 65536;
   if (answers_.size() >= max_answers) answers_.clear();
   return answers_[key] = std::move(*found);

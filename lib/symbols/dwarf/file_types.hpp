@@ -14,18 +14,18 @@
 
 namespace mpiacq::elf {
 
-/// The types of one file, by its DWARF or that of its debug file; both are opened by the first question.
+/// The types of one file, by its DWARF or that of its debug file; the first query opens both.
 ///
-/// Thread: `lock` is held around everything; libdw is not made for several threads.
+/// Thread: `lock` is held around everything, because libdw is not thread-safe.
 class file_types {
  public:
-  /// `path` is the module's, as a person knows it; `roots` as debug_file_wanted has them.
+  /// `path` is the module's path as a person knows it; `roots` as in debug_file_wanted.
   file_types(std::shared_ptr<image> file, std::string path, std::vector<std::string> roots);
 
-  /// As `type_source::type_named`. `ask_server`: whether debuginfod may be asked. What is wrong goes to `problems`.
+  /// As `type_source::type_named`. `ask_server`: whether debuginfod may be asked. Faults of the files go to `problems`.
   [[nodiscard]] std::optional<structure_layout> find(std::string_view name, source_language language, bool ask_server,
                                                      const debug_file_search& search, std::vector<error>& problems);
-  /// Whether there is debug information, of its own or in a debug file on this machine.
+  /// Whether there is debug information in the file or in a debug file on this machine.
   [[nodiscard]] bool has_types(const debug_file_search& search, std::vector<error>& problems);
 
   std::mutex lock;

@@ -22,7 +22,7 @@ std::optional<elf::file_identity> identity_of(const elf::image& file) {
 void type_catalogue_state::note(std::vector<error> found) {
   const std::scoped_lock guard{problems_lock};
   for (error& e : found) {
-    if (told.insert(e.message).second) problems.push_back(std::move(e));
+    if (reported.insert(e.message).second) problems.push_back(std::move(e));
   }
 }
 
@@ -41,7 +41,7 @@ std::shared_ptr<elf::file_types> type_catalogue_state::of(elf::module_symbols& m
                                                 std::vector<std::string>(m.roots().begin(), m.roots().end()));
       const bool has_types = types->has_types(search, found_wrong);
       if (has_types) ++files_read;
-      // A file without types need not stay open, unless a server may have them.
+      // A file without types is closed, unless a server may have its debug file.
       if (!has_types && !search.debuginfod) types.reset();
       by_identity[*identity] = types;
       if (id.empty()) id = file->build_id();
@@ -75,7 +75,7 @@ std::optional<structure_layout> process_types::state::ask(elf::module_symbols& m
   const auto [place, is_new] = known.try_emplace(m.facts());
   if (is_new) {
     place->second = catalogue.of(m);
-    m.close_files();  // the catalogue keeps what it needs, once for all processes
+    m.close_files();  // the catalogue keeps the types once, for all processes
   }
   elf::file_types* types = place->second.get();
   if (types == nullptr) return std::nullopt;
@@ -123,7 +123,9 @@ result<std::unique_ptr<type_file>> type_file::open(const std::string& path, debu
                                                std::vector<std::string>{});
   if (!s->types->has_types(s->search, s->problems)) {
     if (!s->problems.empty()) return fail(std::move(s->problems.front()));
-    return fail(error{error_code::bad_format, path + " has no debug information, and so no types"}.on(path));
+    return fail(
+        error{error_code::bad_format, path + " has no types, because it has no debug information (compile it with -g)"}
+            .on(path));
   }
   return std::unique_ptr<type_file>(new type_file(std::move(s)));
 }

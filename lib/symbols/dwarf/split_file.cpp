@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, split_sections> section_names = {
     ".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo"};
 
-/// The numbers of the sections in an index (DWARF 5, 7.3.5.3; GNU's index has the same for all but the last). Strings
-/// belong to all units.
+/// The numbers of the sections in an index (DWARF 5, 7.3.5.3; GNU's index has the same numbers except for the last
+/// one). All units share the strings.
 constexpr std::array<std::uint64_t, split_sections> index_columns = {1, 3, 0, 6, 8};
 constexpr std::uint64_t largest_index = std::uint64_t{16} << 20;
 
@@ -99,11 +99,13 @@ result<std::vector<std::byte>> split_file::part(split_section which, extent of) 
   if (!allowance_->take(of.size)) return too_expensive(name(), "its units are too large");
   const bool is_compressed = (section->flags & SHF_COMPRESSED) != 0;
   if (!is_compressed && !read_[number_of(which)]) {
-    if (of.offset > section->size || of.size > section->size - of.offset) return broken("a unit has no such part");
+    if (of.offset > section->size || of.size > section->size - of.offset)
+      return broken("a unit's part is outside of its section");
     return file_.file().read(section->offset + of.offset, of.size);
   }
   const auto bytes = TRY(whole(which));
-  if (of.offset > bytes.size() || of.size > bytes.size() - of.offset) return broken("a unit has no such part");
+  if (of.offset > bytes.size() || of.size > bytes.size() - of.offset)
+    return broken("a unit's part is outside of its section");
   const auto found = bytes.subspan(static_cast<std::size_t>(of.offset), static_cast<std::size_t>(of.size));
   return std::vector<std::byte>{found.begin(), found.end()};
 }
@@ -111,14 +113,14 @@ result<std::vector<std::byte>> split_file::part(split_section which, extent of) 
 /// DWARF 5, 7.3.5.3: a hash table of units' numbers, then a table of offsets, then one of sizes.
 result<std::optional<split_file::extents>> split_file::find_in_index(std::uint64_t id) {
   byte_cursor header{*index_, order()};
-  // Four bytes in GNU's version 2; in version 5 two, and two of padding.
+  // GNU's version 2 has four bytes here; version 5 has two, and two bytes of padding.
   const auto version = decode_unsigned(std::span{*index_}.first(std::min<std::size_t>(index_->size(), 2)), order());
   header.take(4);
   const std::uint64_t columns = header.number(4);
   const std::uint64_t units = header.number(4);
   const std::uint64_t slots = header.number(4);
   if (!header.good() || columns == 0 || columns > 64 || units > largest_index || slots > largest_index) {
-    return broken("its index makes no sense");
+    return broken("its index has an unknown version or invalid counts");
   }
   byte_cursor numbers{header.take(slots * 8), order()};
   byte_cursor rows{header.take(slots * 4), order()};
@@ -148,7 +150,7 @@ result<std::optional<split_file::extents>> split_file::find_in_index(std::uint64
   return std::nullopt;
 }
 
-/// Without an index all units share the sections.
+/// Without an index, all units share the sections.
 result<std::optional<split_file::extents>> split_file::find_in_units(std::uint64_t id) {
   const auto units = TRY(whole(split_section::info));
   const auto tables = TRY(whole(split_section::abbreviations));
@@ -193,10 +195,10 @@ result<std::optional<split_unit>> split_file::find(std::uint64_t id) {
   const auto header = decode_unit_header(unit.info, order(), false);
   if (!header) return broken("a unit has no header");
   unit.header = *header;
-  // In a package the table is the unit's own.
+  // In a package, each unit has its own table.
   unit.info.resize(static_cast<std::size_t>(header->size));
   if (number_of_split_unit(*header, unit.info, unit.abbreviations, order()) != id) {
-    return broken("its index leads to another unit");
+    return broken("its index points to another unit");
   }
   return unit;
 }

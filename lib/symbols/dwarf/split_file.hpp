@@ -11,26 +11,26 @@
 #include "dwarf/dwarf_units.hpp"
 #include "elf/elf_image.hpp"
 
-/// Split DWARF (DWARF 5, 7.3.2; before that, GNU's DebugFission): the compiler leaves most of a unit's debug
-/// information in a file of its own (.dwo), and a skeleton of the unit in the program. A package (.dwp) holds the units
-/// of many such files, with an index.
+/// Split DWARF (DWARF 5, 7.3.2; before that, GNU's DebugFission): the compiler writes most of a unit's debug
+/// information into a file of its own (.dwo), and a skeleton of the unit into the program. A package (.dwp) contains
+/// the units of many such files, with an index.
 namespace mpiacq::debug_info {
 
 /// The sections of a split unit.
 enum class split_section : unsigned char { info, abbreviations, strings, string_offsets, ranges };
 inline constexpr std::size_t split_sections = 5;
 
-/// What a split file has of one unit; all of it copies.
+/// Copies of a split file's contents for one unit.
 struct split_unit {
   unit_header header;
   std::vector<std::byte> info;  ///< from its header on
   std::vector<std::byte> abbreviations;
   std::vector<std::byte> string_offsets;
   std::vector<std::byte> ranges;       ///< .debug_rnglists.dwo
-  std::span<const std::byte> strings;  ///< of the file, which must outlive this
+  std::span<const std::byte> strings;  ///< of the file, which must outlive this object
 };
 
-/// A .dwo or .dwp file, open. What is read of it is taken from the allowance.
+/// An open .dwo or .dwp file. Reads are counted in the allowance.
 class split_file {
  public:
   /// Errors: bad_format (it has no split units), limit, system.
@@ -40,12 +40,12 @@ class split_file {
   [[nodiscard]] const std::string& name() const { return file_.file().name(); }
   [[nodiscard]] byte_order order() const { return file_.abi().order; }
 
-  /// The unit with this number (DW_AT_dwo_id, or in the header); empty where the file does not have it. Errors:
-  /// bad_format, limit, system.
+  /// The unit with this id (DW_AT_dwo_id, or in the header); empty if the file lacks it. Errors: bad_format, limit,
+  /// system.
   [[nodiscard]] result<std::optional<split_unit>> find(std::uint64_t id);
 
  private:
-  /// Where a unit's part of a section is.
+  /// The position of a unit's part of a section.
   struct extent {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
@@ -68,14 +68,14 @@ class split_file {
   std::optional<std::vector<std::byte>> index_;
 };
 
-/// The number of a unit: in its header since DWARF 5, before that an attribute of its first entry. Empty where it has
-/// none. `unit` begins with the header, `table` with the unit's abbreviations.
+/// The id of a unit: since DWARF 5 in its header, before that an attribute of its first entry. Empty if it has none.
+/// `unit` begins with the header, `table` with the unit's abbreviations.
 [[nodiscard]] std::optional<std::uint64_t> number_of_split_unit(const unit_header& header,
                                                                 std::span<const std::byte> unit,
                                                                 std::span<const std::byte> table, byte_order order);
 
-/// Where the value of an attribute stands in a unit's first entry, from the unit's beginning; empty where the entry has
-/// none of that name and form.
+/// The offset of an attribute's value in a unit's first entry, from the unit's beginning; empty if the entry has no
+/// attribute of that name and form.
 [[nodiscard]] std::optional<std::size_t> place_in_first_entry(const unit_header& header,
                                                               std::span<const std::byte> unit,
                                                               std::span<const std::byte> table, byte_order order,

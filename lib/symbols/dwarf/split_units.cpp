@@ -28,7 +28,7 @@ std::optional<skeleton_unit> skeleton_in(const dwarf_data& data, Dwarf_Die& unit
   if (found.file.empty() || unit.cu == nullptr) return std::nullopt;
   found.folder = data.string_of(unit, DW_AT_comp_dir);
   if (is_newer) {
-    // Without a place for the other part libdw does not look for it.
+    // libdw does not look for the other part if the skeleton has no name for it.
     if (dwarf_cu_info(unit.cu, nullptr, nullptr, nullptr, nullptr, &found.id, nullptr, nullptr) != 0) {
       return std::nullopt;
     }
@@ -61,7 +61,7 @@ result<std::shared_ptr<split_file>> split_unit_files::open_at(const std::string&
   return nullptr;
 }
 
-/// Null where there is none; why one cannot be used is told once.
+/// The package of the module; null if there is none. The reason why a package is not used is reported once.
 result<std::shared_ptr<split_file>> split_unit_files::package() {
   if (package_tried_) return package_;
   package_tried_ = true;

@@ -16,27 +16,28 @@ namespace mpiacq::debug_info {
 
 class dwarf_data;
 
-/// A unit of which the program has only the skeleton.
+/// A unit whose program has only the skeleton.
 struct skeleton_unit {
   std::string file;      ///< DW_AT_dwo_name
   std::string folder;    ///< DW_AT_comp_dir; may be empty
-  std::uint64_t id = 0;  ///< the same in both files
+  std::uint64_t id = 0;  ///< equal in both files
   std::uint64_t address_base = 0;
   std::uint64_t range_base = 0;  ///< before DWARF 5
   std::uint64_t low_pc = 0;
 };
 
-/// What a unit's first entry says of its other part; empty where the unit is whole.
+/// The reference to the other part in a unit's first entry; empty if the unit is complete.
 [[nodiscard]] std::optional<skeleton_unit> skeleton_in(const dwarf_data& data, Dwarf_Die& unit);
 
-/// Finds the files that split units are in: the package next to the module (its name with ".dwp"), else the file that
-/// the skeleton names, in its folder or the module's. As the target sees them first, then as this process does.
+/// Finds the files of split units: the package next to the module (its name with ".dwp"), else the file that the
+/// skeleton names, in the skeleton's folder or the module's. Each path is tried first in the target's file system, then
+/// in ours.
 class split_unit_files {
  public:
   split_unit_files(std::string module_path, std::vector<std::string> roots, std::shared_ptr<dwarf_allowance> allowance)
       : module_path_(std::move(module_path)), roots_(std::move(roots)), allowance_(std::move(allowance)) {}
 
-  /// The unit, and the file that it stands in, which keeps its strings. Errors: not_found, bad_format, limit, system.
+  /// The unit, and its file, which owns its strings. Errors: not_found, bad_format, limit, system.
   struct found_unit {
     std::shared_ptr<split_file> file;
     split_unit unit;

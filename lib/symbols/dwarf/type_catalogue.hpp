@@ -27,10 +27,10 @@ struct type_catalogue_state {
 
   mutable std::mutex problems_lock;
   std::vector<error> problems;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   std::atomic<std::size_t> files_read = 0;
 
-  /// The types of a module's file; null where it has none that can be opened.
+  /// The types of a module's file; null if the module has no file that can be opened.
   [[nodiscard]] std::shared_ptr<elf::file_types> of(elf::module_symbols& m);
   void note(std::vector<error> found);
 };
@@ -38,7 +38,7 @@ struct type_catalogue_state {
 struct process_types::state {
   using module_list = std::function<std::span<const std::unique_ptr<elf::module_symbols>>()>;
 
-  module_list modules;  ///< as they are when a question comes: libraries are loaded meanwhile
+  module_list modules;  ///< the current modules at each query, because libraries are loaded meanwhile
   type_catalogue_state& catalogue;
   const module* first = nullptr;
   std::unordered_map<std::shared_ptr<const module>, std::shared_ptr<elf::file_types>> known;

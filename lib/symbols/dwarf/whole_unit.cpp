@@ -13,7 +13,7 @@ namespace mpiacq::debug_info {
 
 namespace {
 
-/// Takes up four bytes behind an address of four: nobody asks for it.
+/// Replaces the four bytes behind a four-byte address; no reader uses them.
 constexpr std::uint64_t filler_attribute = 0x3ffe;
 constexpr std::size_t id_size = 8;
 constexpr std::size_t longest_copied_string = 65536;
@@ -41,10 +41,10 @@ class unit_joiner {
   std::vector<std::byte> strings = {std::byte{0}};
   std::vector<std::byte> string_offsets;
 
-  /// False: the unit is not made as compilers make them.
+  /// False: no compiler makes such a unit.
   bool join() { return (unit_.header.version >= 5 ? join_newer() : join_older()) && copy_abbreviations(); }
 
-  /// Copies the strings that the unit's table of offsets names. False: the allowance does not suffice.
+  /// Copies the strings that the unit's table of offsets refers to. False: the allowance is too small.
   bool copy_strings(dwarf_allowance& allowance) {
     byte_cursor table{unit_.string_offsets, order_};
     std::size_t width = unit_.header.offset_size;
@@ -66,7 +66,7 @@ class unit_joiner {
   }
 
  private:
-  /// DWARF 5: a compile unit's header has no number.
+  /// In DWARF 5, the header of a compile unit has no unit id.
   bool join_newer() {
     const std::size_t plain_header = unit_.header.header_size - id_size;
     byte_cursor entry{std::span{unit_.info}.subspan(unit_.header.header_size), order_};
@@ -82,7 +82,7 @@ class unit_joiner {
     return true;
   }
 
-  /// Before: the number is an attribute.
+  /// Before DWARF 5, the unit id is an attribute.
   bool join_older() {
     const auto at =
         place_in_first_entry(unit_.header, unit_.info, unit_.abbreviations, order_, DW_AT_GNU_dwo_id, DW_FORM_data8);
@@ -95,7 +95,7 @@ class unit_joiner {
     return true;
   }
 
-  /// The unit's abbreviations begin its section now.
+  /// The unit's abbreviations are now at the beginning of their section.
   void forget_table(std::size_t at) {
     encode_integer(0, order_, std::span{info}.subspan(at, unit_.header.offset_size));
   }
@@ -141,7 +141,7 @@ class unit_joiner {
     put_uleb(abbreviations, form);
   }
 
-  /// Where the copy of a string begins; the empty one where there is none.
+  /// The offset of the copied string; of the empty string if there is none.
   std::uint64_t copy_string(std::uint64_t offset) {
     if (offset >= unit_.strings.size()) return 0;
     const auto rest = unit_.strings.subspan(static_cast<std::size_t>(offset));
@@ -169,7 +169,7 @@ result<elf::memory_elf> make_whole_unit(const split_unit& unit, const skeleton_p
   const bool is_known = unit.header.address_size == abi.pointer_size && unit.header.header_size >= id_size;
   if (!is_known || !joined.join()) {
     return fail(
-        error{error_code::bad_format, fmt::format("a unit of the split debug information in {} is none", name)}.on(
+        error{error_code::bad_format, fmt::format("the split debug information in {} has a malformed unit", name)}.on(
             name));
   }
   const std::uint64_t copied = 2 * (unit.info.size() + unit.abbreviations.size()) + skeleton.addresses.size() +

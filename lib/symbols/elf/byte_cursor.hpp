@@ -10,7 +10,7 @@
 
 namespace mpiacq::debug_info {
 
-/// Reads DWARF's numbers one after the other out of bytes. Past the end it gives 0, and is no longer good.
+/// Reads DWARF's numbers one after the other. Past the end it returns 0, and `good` becomes false.
 class byte_cursor {
  public:
   byte_cursor(std::span<const std::byte> bytes, byte_order order) : rest_(bytes), order_(order) {}
@@ -35,7 +35,7 @@ class byte_cursor {
     }
   }
 
-  /// A length, and how wide the offsets are that come after it: 4 bytes, or 8 behind an escape (DWARF 5, 7.4).
+  /// A length, and the size of the offsets after it: 4 bytes, or 8 behind an escape (DWARF 5, 7.4).
   struct unit_length {
     std::uint64_t length = 0;
     std::size_t offset_size = 4;
@@ -47,7 +47,7 @@ class byte_cursor {
     return {number(8), 8};
   }
 
-  /// The next bytes; fewer, and no longer good, where there are not as many.
+  /// The next bytes; if fewer are left, returns them, and `good` becomes false.
   std::span<const std::byte> take(std::uint64_t size) {
     if (size > rest_.size()) {
       good_ = false;

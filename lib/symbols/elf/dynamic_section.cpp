@@ -14,12 +14,12 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// Dynamic sections have some thirty entries, and one more for each library that is needed.
+/// Dynamic sections have some thirty entries, and one more for each needed library.
 constexpr std::size_t max_entries = 16384;
 constexpr std::size_t max_string = 4096;
 
-/// Of the two addresses that a link-time or a relocated value can mean, the one that lies nearer to the dynamic section
-/// itself: a module is small beside the distance between its link-time and its run-time addresses.
+/// A value can be a link-time or a relocated address. The address nearer to the dynamic section is the right one,
+/// because a module is small compared to the distance between its link-time and run-time addresses.
 target_address settle(std::uint64_t value, target_address bias, target_address section) {
   const target_address as_is{value};
   const target_address moved = bias + value;
@@ -104,8 +104,8 @@ result<dynamic_section> read_dynamic_section(memory_reader& memory, const target
     }
     if (range.got < piece.size()) {
       return fail(error{error_code::unreadable_memory,
-                        fmt::format("the dynamic section at {:#x} runs into memory that cannot be read at {:#x}",
-                                    address.value(), (next + range.got).value())}
+                        fmt::format("the dynamic section at {:#x} reaches {:#x}, which cannot be read", address.value(),
+                                    (next + range.got).value())}
                       .at(next + range.got));
     }
     seen += whole;

@@ -10,9 +10,9 @@
 
 namespace mpiacq::elf {
 
-/// A loaded module's dynamic section, live in a process or as its file has it. Every address here is one to read at:
-/// whether the dynamic linker relocated it (glibc does, musl does not, nobody does for the vDSO and for a
-/// file) has been decided.
+/// The dynamic section of a module, in a live process or in its file. Every address in it is ready to be read: the
+/// reader has decided whether the dynamic linker relocated it (glibc relocates it; musl does not; it is never relocated
+/// in the vDSO and in a file).
 struct dynamic_section {
   std::optional<target_address> gnu_hash;
   std::optional<target_address> hash;
@@ -20,7 +20,7 @@ struct dynamic_section {
   std::optional<target_address> strings;
   std::uint64_t strings_size = 0;
   std::uint64_t symbol_size = 0;  ///< DT_SYMENT
-  /// DT_DEBUG: where the dynamic linker's r_debug is. Never relocated; null until the dynamic linker has run.
+  /// DT_DEBUG: the address of the dynamic linker's r_debug. Never relocated; null until the dynamic linker has run.
   std::optional<target_address> debug;
 
   // Offsets into the strings.
@@ -35,11 +35,11 @@ struct dynamic_section {
 [[nodiscard]] result<dynamic_section> read_dynamic_section(memory_reader& memory, const target_abi& abi,
                                                            target_address bias, target_address address);
 
-/// A string of the section's string table; error bad_format where it is not within the table.
+/// A string of the section's string table. Error: bad_format (it is outside of the table).
 [[nodiscard]] result<std::string> read_dynamic_string(memory_reader& memory, const dynamic_section& of,
                                                       std::uint64_t offset);
 
-/// Whether this error says that nothing more can be read of the whole target, and not only that one module is odd.
+/// Whether this error means that nothing more of the target can be read. Any other error concerns one module.
 [[nodiscard]] bool concerns_whole_target(const error& e);
 
 }  // namespace mpiacq::elf

@@ -14,7 +14,7 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// Chains are a few symbols long. Beyond this a table is broken, or made to keep us busy.
+/// Chains have a few symbols. A longer chain is broken or hostile.
 constexpr std::size_t max_chain_steps = 4096;
 constexpr std::size_t links_per_read = 32;
 constexpr std::size_t gnu_link_size = 4;
@@ -23,7 +23,7 @@ tl::unexpected<error> malformed(std::string sentence) {
   return fail(error_code::bad_format, std::move(sentence));
 }
 
-/// Many small pieces of target memory in one call. All of them must be readable.
+/// Reads many small pieces of target memory in one call. All pieces must be readable.
 class piece_batch {
  public:
   void add(target_address address, std::size_t size) {
@@ -101,8 +101,8 @@ std::optional<definition> definition_in(const symbol_record& record) {
 struct dynamic_symbols::lookup {
   std::string_view name;
   std::uint32_t hash = 0;
-  std::uint64_t link = 0;  ///< the symbol index that its chain has come to; 0 ends a chain
-  bool at_end = false;     ///< GNU: the chain's last link has been seen
+  std::uint64_t link = 0;  ///< the current symbol index of the chain; 0 ends a chain
+  bool at_end = false;     ///< GNU: the last link of the chain has been read
   std::optional<definition> found{};
 };
 
@@ -153,7 +153,7 @@ result<void> dynamic_symbols::read_gnu_header(memory_reader& memory) {
 }
 
 result<void> dynamic_symbols::read_system_v_header(memory_reader& memory) {
-  // Words of 32 bits by the document; 64-bit Alpha and s390 use words of 64.
+  // By the specification the words have 32 bits; 64-bit Alpha and s390 use 64.
   const bool wide = abi_.pointer_size == 8 && (abi_.elf_machine == EM_S390 || abi_.elf_machine == EM_ALPHA);
   hash_word_ = wide ? 8 : 4;
   std::array<std::byte, 16> space{};
@@ -199,7 +199,7 @@ result<void> dynamic_symbols::find_by_gnu_hash(memory_reader& memory, std::vecto
   return walk_chains(memory, active);
 }
 
-/// Leaves those names that the Bloom filter does not exclude.
+/// Keeps only the names that the Bloom filter does not exclude.
 result<void> dynamic_symbols::keep_possible(memory_reader& memory, std::vector<lookup*>& active) const {
   const unsigned bits = abi_.pointer_size * 8U;
   piece_batch words;
@@ -225,7 +225,7 @@ result<void> dynamic_symbols::read_first_links(memory_reader& memory, std::vecto
   return {};
 }
 
-/// GNU: a chain is a run of hash values, one for each symbol of a bucket, the last one marked in its lowest bit.
+/// GNU: a chain is a run of hash values, one for each symbol of a bucket; the lowest bit marks the last one.
 result<void> dynamic_symbols::walk_chains(memory_reader& memory, std::vector<lookup*>& active) const {
   for (std::size_t steps = 0; !active.empty(); steps += links_per_read) {
     if (steps >= max_chain_steps) return malformed("its .gnu.hash has a chain without an end");
@@ -252,7 +252,7 @@ result<void> dynamic_symbols::walk_chains(memory_reader& memory, std::vector<loo
         if (auto compared = compare(memory, candidate); !compared) return compared;
         l.link = first + j + 1;
       }
-      // A chain near the end of a mapping may be shorter than what was asked for; only its own links must be there.
+      // A chain near the end of a mapping may be shorter than the read; only its own links must be readable.
       if (!l.at_end && !l.found && there < links_per_read) {
         const target_address where = ranges[i].address + ranges[i].got;
         return fail(error{error_code::unreadable_memory,
@@ -265,7 +265,7 @@ result<void> dynamic_symbols::walk_chains(memory_reader& memory, std::vector<loo
   return {};
 }
 
-/// System V: a bucket names a symbol, and each symbol's chain word the next one with the same hash, up to 0.
+/// System V: a bucket names a symbol; the chain word of each symbol names the next symbol with the same hash, up to 0.
 result<void> dynamic_symbols::find_by_system_v_hash(memory_reader& memory, std::vector<lookup>& lookups) const {
   std::vector<lookup*> active;
   for (lookup& l : lookups) active.push_back(&l);
@@ -290,7 +290,7 @@ result<void> dynamic_symbols::find_by_system_v_hash(memory_reader& memory, std::
   }
 }
 
-/// Looks at the symbol that each candidate's `link` names, and sets `found` where it defines the name.
+/// Reads the symbol that each candidate's `link` names, and sets `found` if it defines the name.
 result<void> dynamic_symbols::compare(memory_reader& memory, std::span<lookup*> candidates) const {
   piece_batch records;
   for (const lookup* l : candidates) records.add(symbol_address(l->link), symbol_record_size(abi_));
@@ -309,7 +309,7 @@ result<void> dynamic_symbols::compare(memory_reader& memory, std::span<lookup*> 
       return malformed(fmt::format("its symbol {} has its name at {:#x} of a table of {:#x} bytes", candidates[i]->link,
                                    record.name, strings_size_));
     }
-    if (size > strings_size_ - record.name) continue;  // a shorter name, the last of the table
+    if (size > strings_size_ - record.name) continue;  // the last name of the table is shorter
     const auto defined = definition_in(record);
     if (!defined) continue;
     comparisons.push_back({candidates[i], *defined});

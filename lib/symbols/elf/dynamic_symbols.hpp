@@ -14,7 +14,7 @@
 
 namespace mpiacq::elf {
 
-/// A symbol that a table of one module defines.
+/// A symbol that a module defines.
 struct definition {
   std::uint64_t value = 0;
   std::uint64_t size = 0;
@@ -23,21 +23,21 @@ struct definition {
   bool local = false;
 };
 
-/// The definition in a symbol table's record; empty where the record defines nothing that has an address (undefined,
+/// The definition in a symbol table's record; empty if the record defines nothing with an address (undefined,
 /// thread-local, a section or a file name).
 [[nodiscard]] std::optional<definition> definition_in(const symbol_record& record);
 
-/// A module's dynamic symbols, looked up by `.gnu.hash` or `.hash` in its loaded image: a few bytes are read for each
-/// name, and for a module that has none of them only one word each (the hash table's Bloom filter). All names of
-/// a call go through each stage together, so that the number of reads does not grow with them.
+/// A module's dynamic symbols, looked up by `.gnu.hash` or `.hash` in its loaded image. A look-up reads a few bytes for
+/// each name, and one word for a name that the module lacks (the hash table's Bloom filter). All names of a call pass
+/// each stage together, so the number of reads does not grow with their number.
 class dynamic_symbols {
  public:
-  /// Gives a table in which nothing is ever found where the section has no symbols or no hash table.
-  /// Errors: bad_format, unreadable_memory, and those of the reader.
+  /// Reads the table's header. The table is empty if the section has no symbols or no hash table. Errors: bad_format,
+  /// unreadable_memory, and those of the reader.
   [[nodiscard]] static result<dynamic_symbols> read(memory_reader& memory, const target_abi& abi,
                                                     const dynamic_section& section);
 
-  /// In the order of `names`. Errors as `read`.
+  /// The definitions in the order of `names`. Errors as `read`.
   [[nodiscard]] result<std::vector<std::optional<definition>>> find(memory_reader& memory,
                                                                     std::span<const std::string_view> names) const;
 

@@ -17,11 +17,11 @@ namespace {
 /// No file that a linker wrote has tables anywhere near as large.
 constexpr std::uint64_t max_sections = 1U << 17;
 constexpr std::uint64_t max_section_names = 16U << 20;
-constexpr std::size_t max_section_name = 256;  // of those that are looked for
+constexpr std::size_t max_section_name = 256;  // of the sections that are searched for
 constexpr std::uint64_t max_segments = 4096;
-constexpr std::uint64_t max_segments_of_core = 1U << 20;  // one for each mapping of the process
+constexpr std::uint64_t max_segments_of_core = 1U << 20;  // one segment for each mapping of the process
 constexpr std::size_t max_segment_record = 256;
-constexpr std::uint64_t max_note_bytes = 1U << 20;  // of one file, all its notes that a build id may be in
+constexpr std::uint64_t max_note_bytes = 1U << 20;  // of one file, for all notes that may contain a build id
 constexpr std::uint64_t max_build_id = 64;          // linkers write 8, 16 or 20 bytes
 constexpr std::size_t max_link_bytes = 4096;
 
@@ -29,7 +29,7 @@ tl::unexpected<error> malformed(const input_file& file, const std::string& sente
   return fail(error{error_code::bad_format, fmt::format("{} {}", file.name(), sentence)}.on(file.name()));
 }
 
-/// Why a file that does not begin as ELF cannot be used, as the rest of a sentence.
+/// Why a file without an ELF header cannot be used, as the rest of a sentence.
 std::string what_it_is_instead(std::span<const std::byte> head) {
   if (head.empty()) return "is empty";
   const std::string_view text{reinterpret_cast<const char*>(head.data()), head.size()};
@@ -37,7 +37,7 @@ std::string what_it_is_instead(std::span<const std::byte> head) {
     std::string_view line =
         text.substr(2, text.find('\n') == std::string_view::npos ? text.size() : text.find('\n') - 2);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    return fmt::format("is a script for {}, not a program that a debugger can look into", line);
+    return fmt::format("is a script for {}, not a program: name the program itself", line);
   }
   if (has_magic(head)) {
     return head.size() < largest_header_size ? "is truncated: it ends within its ELF header"
@@ -110,9 +110,11 @@ result<void> image::read_segments() {
     return malformed(file_, fmt::format("has program headers of {} bytes", header_.segment_size));
   }
   std::uint64_t count = header_.segment_count;
-  if (count == PN_XNUM) {  // the true number did not fit, and stands in the first section header
+  if (count == PN_XNUM) {  // the true number did not fit, and is in the first section header
     auto table = TRY(sections());
-    if (table.empty()) return malformed(file_, "has too many program headers and no section that says how many");
+    if (table.empty())
+      return malformed(file_,
+                       "has too many program headers for its ELF header and no section header with their number");
     count = table.front().info;
   }
   const std::uint64_t most = header_.type == ET_CORE ? max_segments_of_core : max_segments;
@@ -143,7 +145,7 @@ result<void> image::read_sections() {
   }
   std::uint64_t count = header_.section_count;
   std::uint64_t names = header_.section_names;
-  if (count == 0 || names == SHN_XINDEX) {  // what did not fit stands in the first section header
+  if (count == 0 || names == SHN_XINDEX) {  // the true numbers did not fit, and are in the first section header
     auto first = TRY(file_.read(header_.sections_offset, record));
     const section zero = decode_section(first, abi());
     if (count == 0) count = zero.size;
@@ -207,7 +209,7 @@ std::vector<std::byte> image::build_id() {
     if (s.type != PT_NOTE) continue;
     if (auto id = search(s.offset, s.file_size); !id.empty()) return id;
   }
-  // In a separate debug file the segments' contents are gone and only the note section is left.
+  // A separate debug file has no contents of segments, only the note section.
   const auto all = sections();
   if (!all) return {};
   for (const section& s : *all) {

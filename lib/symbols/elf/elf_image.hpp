@@ -15,16 +15,16 @@
 
 namespace mpiacq::elf {
 
-/// What `.gnu_debuglink` says: the debug file's name, and the CRC-32 of its contents.
+/// The contents of `.gnu_debuglink`: the debug file's name, and the CRC-32 of its contents.
 struct debug_link {
   std::string name;
   std::uint32_t crc = 0;
 };
 
-/// An ELF file: header and segments are read when it is opened, sections only when asked for.
+/// An ELF file. Header and segments are read when it is opened, sections when they are first needed.
 class image {
  public:
-  /// Errors: bad_format, with a sentence that says what the file is instead.
+  /// Errors: bad_format; the sentence says what the file is instead.
   [[nodiscard]] static result<image> open(input_file file);
 
   [[nodiscard]] const input_file& file() const { return file_; }
@@ -36,14 +36,14 @@ class image {
 
   /// Errors: bad_format (a section table outside the file).
   [[nodiscard]] result<std::span<const section>> sections();
-  /// Empty where there is none of that name or type.
+  /// Empty if there is no section of that name or type.
   [[nodiscard]] result<std::optional<section>> find_section(std::string_view name);
   [[nodiscard]] result<std::optional<section>> find_section(std::uint32_t type);
-  /// Empty where it has no name, or one that does not end.
+  /// The name of a section; empty if it has none, or if the name has no end.
   [[nodiscard]] std::string_view name_of(const section& s) const;
   [[nodiscard]] result<std::vector<std::byte>> contents(const section& of) const;
 
-  /// Both empty where there is none, or where it cannot be read.
+  /// Both are empty if the file has none, or if it cannot be read.
   [[nodiscard]] std::vector<std::byte> build_id();
   [[nodiscard]] std::optional<debug_link> separate_debug_file();
 
@@ -64,7 +64,7 @@ class image {
 [[nodiscard]] std::vector<segment> decode_segments(std::span<const std::byte> table, std::size_t stride,
                                                    const target_abi& abi);
 
-/// The GNU build id in a series of notes; empty where there is none.
+/// The GNU build id in a series of notes; empty if there is none.
 [[nodiscard]] std::vector<std::byte> build_id_in_notes(std::span<const std::byte> notes, const target_abi& abi);
 
 }  // namespace mpiacq::elf

@@ -10,7 +10,7 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// Takes one field after the other out of a record. Past the end it gives 0.
+/// Reads one field of a record after the other. Past the end it returns 0.
 class field_reader {
  public:
   field_reader(std::span<const std::byte> bytes, const target_abi& abi) : bytes_(bytes), abi_(abi) {}
@@ -100,7 +100,7 @@ segment decode_segment(std::span<const std::byte> bytes, const target_abi& abi) 
   field_reader fields{bytes, abi};
   segment s;
   s.type = fields.word();
-  if (is_64(abi)) s.flags = fields.word();  // it stands here in one class, further down in the other
+  if (is_64(abi)) s.flags = fields.word();  // the two classes have this field at different places
   s.offset = fields.wide();
   s.address = fields.wide();
   fields.wide();  // p_paddr

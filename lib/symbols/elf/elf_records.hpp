@@ -66,7 +66,7 @@ struct dynamic_entry {
 /// The largest header of the two classes: what to read before the class is known.
 inline constexpr std::size_t largest_header_size = 64;
 
-/// The header, from at least its own size of bytes; empty where the bytes are no ELF header or too few for one.
+/// The header, from at least its own size of bytes; empty if the bytes are no ELF header or too few.
 [[nodiscard]] std::optional<file_header> decode_header(std::span<const std::byte> bytes);
 [[nodiscard]] bool has_magic(std::span<const std::byte> bytes);
 
@@ -76,11 +76,11 @@ inline constexpr std::size_t largest_header_size = 64;
 [[nodiscard]] std::size_t symbol_record_size(const target_abi& abi);
 [[nodiscard]] std::size_t dynamic_entry_size(const target_abi& abi);
 
-// Each decodes one record from its first bytes; the caller has made sure that there are enough of them.
+// Each function decodes one record from its first bytes; the caller must provide enough bytes.
 [[nodiscard]] segment decode_segment(std::span<const std::byte> bytes, const target_abi& abi);
 [[nodiscard]] section decode_section(std::span<const std::byte> bytes, const target_abi& abi);
 [[nodiscard]] symbol_record decode_symbol(std::span<const std::byte> bytes, const target_abi& abi);
-/// The name of the symbol alone, for who looks at all symbols of a table: the field stands first in both classes.
+/// Only the name of a symbol, for a search over all symbols of a table: it is the first field in both classes.
 [[nodiscard]] inline std::uint32_t symbol_name_offset(std::span<const std::byte> bytes, const target_abi& abi) {
   std::array<std::uint32_t, 4> b{};
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::to_integer<std::uint32_t>(bytes[i]);

@@ -14,11 +14,11 @@ namespace mpiacq::elf {
 
 namespace {
 
-// Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
+// The piece is large enough that the cost of a call does not matter, and small enough for the processor's cache.
 constexpr std::size_t piece_size = std::size_t{192} << 10;
-// Of a symbol table, or of its names: ten million symbols, which take less than a second.
+// For a symbol table, or for its names: ten million symbols, which take less than a second.
 constexpr std::uint64_t largest_table = std::uint64_t{256} << 20;
-// A name stands in a string table once, or a few times where longer names end in it.
+// A name is in a string table once, or a few times if longer names end in it.
 constexpr std::size_t most_spellings = 65536;
 
 result<void> check_size(const image& file, const section& table) {
@@ -56,7 +56,7 @@ result<std::vector<spelling>> find_spellings(const image& file, const section& s
   return search.take();
 }
 
-/// Offers every symbol of the table to those names that are spelt where its name is.
+/// Compares every symbol of the table with the names at its offset.
 class table_pass {
  public:
   table_pass(const std::vector<spelling>& spellings, const target_abi& abi,
@@ -77,7 +77,7 @@ class table_pass {
   void offer(const symbol_record& record) {
     auto candidate = std::lower_bound(spellings_.begin(), spellings_.end(), record.name,
                                       [](const spelling& s, std::uint64_t offset) { return s.offset < offset; });
-    // The same offset can spell a name that was asked for twice.
+    // Two equal names have the same offsets.
     for (; candidate != spellings_.end() && candidate->offset == record.name; ++candidate) {
       const auto defined = definition_in(record);
       auto& kept = found_[candidate->name];
@@ -108,7 +108,7 @@ result<std::vector<std::optional<definition>>> find_in_symbol_table(image& file,
   }
   TRY(check_size(file, *table));
   const auto spellings = TRY(find_spellings(file, sections[table->link], names));
-  if (spellings.empty()) return found;  // the table itself need not be read
+  if (spellings.empty()) return found;  // no name occurs, so the table need not be read
 
   table_pass pass{spellings, file.abi(), found};
   const std::uint64_t whole = table->size / record_size * record_size;

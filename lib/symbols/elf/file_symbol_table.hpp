@@ -11,8 +11,8 @@
 
 namespace mpiacq::elf {
 
-/// The definitions of `names` in a file's `.symtab`, local symbols included, global ones preferred; all empty where it
-/// has none. One pass over the table for all names. Errors: bad_format, system.
+/// The definitions of `names` in a file's `.symtab`, including local symbols; global symbols are preferred. All are
+/// empty if the file has no `.symtab`. One pass over the table finds all names. Errors: bad_format, system.
 [[nodiscard]] result<std::vector<std::optional<definition>>> find_in_symbol_table(
     image& file, std::span<const std::string_view> names);
 

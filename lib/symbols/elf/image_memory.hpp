@@ -9,15 +9,15 @@
 
 namespace mpiacq::elf {
 
-/// What a program or library would find in its memory when it is loaded at its link-time addresses: its PT_LOAD
-/// segments out of the file, and zeros after a segment's file part. Nothing is relocated.
+/// The memory of a program or library at its link-time addresses: its PT_LOAD segments from the file, and zeros behind
+/// the file part of a segment. Nothing is relocated.
 class image_memory final : public memory_reader {
  public:
   explicit image_memory(std::shared_ptr<image> of);
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
 
  private:
-  /// As much as one segment gives; 0 where none holds the address.
+  /// Reads at most to the end of one segment; 0 if no segment contains the address.
   [[nodiscard]] result<std::size_t> read_from_segment(target_address address, std::span<std::byte> into) const;
 
   std::shared_ptr<image> of_;

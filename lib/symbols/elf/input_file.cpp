@@ -47,13 +47,13 @@ tl::unexpected<error> cannot_open(const std::string& name, int why) {
   return fail(error{code_of(why), fmt::format("{} cannot be opened", name)}.with_errno(why).on(name));
 }
 
-/// Linkers align what they write to pages of at most 64 KiB, and file systems make holes of zeros of that order.
+/// Linkers align their output to pages of at most 64 KiB, and file systems make holes of zeros of similar sizes.
 constexpr std::uint64_t largest_hole = std::uint64_t{1} << 20;
 constexpr int most_holes = 4096;
 
 }  // namespace
 
-/// A descriptor with O_PATH: it stands for a file without having opened it.
+/// A descriptor with O_PATH: it refers to a file that has not been opened.
 struct input_file::place {
   explicit place(int opened) : descriptor(opened) {}
   ~place() {
@@ -75,7 +75,7 @@ result<input_file> input_file::open_below(const std::string& root, const std::st
   const std::string plain = root + (root.empty() || path.starts_with('/') ? "" : "/") + path;
   if (root.empty()) return open(path, std::move(name));
   if (name.empty()) name = plain;
-  // An absolute link in a container leads to our own files if it is followed from here.
+  // In a container, an absolute link must be resolved against the container's root, not ours.
   const place folder{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   if (folder.descriptor < 0) return open(plain, std::move(name));
   open_how how{};
@@ -88,13 +88,13 @@ result<input_file> input_file::open_below(const std::string& root, const std::st
   return cannot_open(name, why);
 }
 
-/// Opens the very file that an O_PATH descriptor stands for, once it is known to be a regular one. What its name leads
-/// to by then does not matter.
+/// Opens the file that an O_PATH descriptor refers to, after the check that it is a regular file. Later changes of its
+/// name have no effect.
 result<input_file> input_file::open_place(const place& found, std::string name) {
   struct stat status {};
   if (::fstat(found.descriptor, &status) != 0) return cannot_open(name, errno);
   if (!S_ISREG(status.st_mode)) return not_regular(status.st_mode, name);
-  // O_NONBLOCK: a file with a lease does not make us wait for the process that holds the lease.
+  // O_NONBLOCK: a file with a lease does not block this process until its holder releases the lease.
   const int descriptor =
       ::open(fmt::format("/proc/self/fd/{}", found.descriptor).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return cannot_open(name, errno);
@@ -161,7 +161,7 @@ result<void> input_file::check_is_stored(std::uint64_t offset, std::uint64_t siz
   for (int holes = 0; at < end; ++holes) {
     const off_t hole = ::lseek(descriptor_, static_cast<off_t>(at), SEEK_HOLE);
     if (hole < 0 || static_cast<std::uint64_t>(hole) >= end) return {};
-    const off_t data = ::lseek(descriptor_, hole, SEEK_DATA);  // fails where nothing but the hole follows
+    const off_t data = ::lseek(descriptor_, hole, SEEK_DATA);  // fails if nothing follows the hole
     const std::uint64_t next = data < 0 ? end : std::min(end, static_cast<std::uint64_t>(data));
     if (next - static_cast<std::uint64_t>(hole) > largest_hole || holes == most_holes) {
       return fail(

@@ -12,23 +12,23 @@
 
 namespace mpiacq::elf {
 
-/// A regular file, open for reading. It is read with pread and never mapped: a file that another process truncates
-/// meanwhile then gives an error, and no SIGBUS in the program that uses this library.
+/// A regular file, open for reading. It is read with pread and never mapped: if another process truncates the file
+/// meanwhile, the result is an error, and not a SIGBUS in the host program.
 ///
-/// Files belong to the processes that are looked at, so nothing in them is trusted. A sparse file can claim any size at
-/// no cost, so a range with a large hole is not read.
+/// The file belongs to the target process, so its contents are untrusted. A sparse file can claim any size at no cost,
+/// so a range with a large hole is not read.
 class input_file {
  public:
-  /// Opens only regular files: a pipe, a device, or a file that another process puts in the file's place meanwhile, is
-  /// never opened, because to open it can block, or act on it. `name` stands in errors instead of `path` where the path
-  /// means little to a person (/proc/123/exe). Errors: not_found, permission, bad_format (a directory, a device, a
-  /// pipe), system.
+  /// Opens only regular files. A pipe or a device, also one that another process puts in the file's place meanwhile, is
+  /// never opened, because opening it can block or have an effect. `name` replaces `path` in errors if the path is
+  /// unclear to a person (/proc/123/exe). Errors: not_found, permission, bad_format (a directory, a device, a pipe),
+  /// system.
   [[nodiscard]] static result<input_file> open(const std::string& path, std::string name = {});
-  /// The file that a process with the root folder `root` sees at `path`: links on the way lead to where they lead
-  /// there. An empty root is our own. Errors as `open`.
+  /// Opens the file that a process with the root folder `root` has at `path`; links are resolved below that root. An
+  /// empty root is our own. Errors as `open`.
   [[nodiscard]] static result<input_file> open_below(const std::string& root, const std::string& path,
                                                      std::string name = {});
-  /// Takes an open descriptor over.
+  /// Takes ownership of an open descriptor.
   [[nodiscard]] static result<input_file> adopt(int descriptor, std::string name);
 
   ~input_file();
@@ -40,16 +40,16 @@ class input_file {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Reads from `offset` until `into` is full or the file ends; gives the number of bytes.
+  /// Reads from `offset` until `into` is full or the file ends; returns the number of bytes.
   [[nodiscard]] result<std::size_t> read_some(std::uint64_t offset, std::span<std::byte> into) const;
-  /// All of `into`. Errors: bad_format (the file ends before), system.
+  /// Reads all of `into`. Errors: bad_format (the file ends before), system.
   [[nodiscard]] result<void> read_whole(std::uint64_t offset, std::span<std::byte> into) const;
-  /// Exactly `size` bytes. Errors: bad_format (the file ends before), limit (more than `largest_read`, or mostly a
-  /// hole).
+  /// Reads exactly `size` bytes. Errors: bad_format (the file ends before), limit (more than `largest_read`, or mostly
+  /// a hole).
   [[nodiscard]] result<std::vector<std::byte>> read(std::uint64_t offset, std::uint64_t size) const;
-  /// Whether a range stands on the disk: no hole in it is larger than what linkers and file systems leave. To be asked
-  /// before a large range is read piece by piece, or mapped. Where the file system cannot tell, the answer is yes.
-  /// Errors: limit (a large hole), bad_format (the file ends before).
+  /// Checks that a range has no hole larger than linkers and file systems leave. Call it before a large range is mapped
+  /// or read in pieces. Succeeds if the file system does not report holes. Errors: limit (a large hole), bad_format
+  /// (the file ends before).
   [[nodiscard]] result<void> check_is_stored(std::uint64_t offset, std::uint64_t size) const;
 
   static constexpr std::uint64_t largest_read = std::uint64_t{128} << 20;

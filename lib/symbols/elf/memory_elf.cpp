@@ -9,7 +9,7 @@ namespace mpiacq::elf {
 
 namespace {
 
-/// Libelf uses records in place where they are aligned.
+/// libelf uses records in place if they are aligned.
 constexpr std::uint64_t alignment = 16;
 
 constexpr std::uint64_t aligned(std::uint64_t at) {
@@ -57,7 +57,7 @@ memory_elf::memory_elf(const target_abi& abi, std::uint16_t type, std::vector<pa
     at = aligned(at + p.header.size);
   }
   size_ = static_cast<std::size_t>(at + parts_.size() * section_record_size(abi_));
-  // What is between the sections stays unwritten: a large section that is never filled costs no memory.
+  // The space between the sections is never written: a large section that is not filled costs no memory.
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_);
   write_file_header(type, at);
   write_section_headers(at, name_offsets);
@@ -81,7 +81,7 @@ void memory_elf::write_file_header(std::uint16_t type, std::uint64_t table) {
   field_writer fields{header.subspan(EI_NIDENT), abi_};
   fields.half(type).half(abi_.elf_machine).word(EV_CURRENT).wide(0).wide(0).wide(table).word(0);
   fields.half(header_size).half(0).half(0).half(section_record_size(abi_));
-  // Numbers that do not fit stand in the first section header.
+  // Numbers that do not fit into the ELF header are in the first section header.
   const bool fits = parts_.size() < SHN_LORESERVE;
   fields.half(fits ? parts_.size() : 0).half(fits ? parts_.size() - 1 : SHN_XINDEX);
 }

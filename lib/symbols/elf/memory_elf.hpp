@@ -12,8 +12,8 @@
 
 namespace mpiacq::elf {
 
-/// An ELF file in memory that is made of sections, for libelf to read. Nothing can change it or cut it short
-/// afterwards, as a file on the disk can be changed by the process that it belongs to.
+/// An ELF file in memory that is made of sections, for libelf to read. The process that owns the file on the disk
+/// cannot change or truncate this copy.
 class memory_elf {
  public:
   struct part {
@@ -22,13 +22,13 @@ class memory_elf {
   };
 
   /// Lays the file out and writes its headers. Section numbers begin with 0, so the first part must be the empty one
-  /// (SHT_NULL). `type` is the ELF type. The names get a section of their own behind the last part.
+  /// (SHT_NULL). `type` is the ELF type. The names are in a section of their own behind the last part.
   memory_elf(const target_abi& abi, std::uint16_t type, std::vector<part> parts);
 
-  /// Where a section's contents go; the caller fills them in.
+  /// The space for a section's contents; the caller fills it in.
   [[nodiscard]] std::span<std::byte> contents(std::size_t number);
   [[nodiscard]] const std::vector<part>& parts() const { return parts_; }
-  /// The whole file. It stays where it is when this is moved.
+  /// The whole file. Its address does not change when this object is moved.
   [[nodiscard]] std::span<std::byte> bytes() { return {bytes_.get(), size_}; }
 
  private:

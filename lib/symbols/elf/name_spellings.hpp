@@ -10,7 +10,7 @@
 
 namespace mpiacq::elf {
 
-/// Tells at once of most numbers that they are not among a few. It never denies one that is.
+/// A filter that excludes most numbers outside of a small set. It never excludes a member.
 class number_filter {
  public:
   void add(std::uint32_t number) { bits_.set(place_of(number)); }
@@ -22,28 +22,27 @@ class number_filter {
   std::bitset<std::size_t{1} << bits> bits_;
 };
 
-/// Where a wanted name stands in a string table, of its beginning. Linkers let names share their tails, so that one
-/// name can stand at several places.
+/// Where a wanted name begins in a string table. Linkers merge common tails of names, so one name can be at several
+/// offsets.
 struct spelling {
   std::uint64_t offset = 0;
   std::size_t name = 0;  ///< its index
 };
 
-/// Looks for all of some names in one pass over a string table that comes in pieces: string tables are long (a large
-/// program's has tens of megabytes), wanted names few. Of each string the last four bytes are looked at, and mostly no
-/// more.
+/// Finds several names in one pass over a string table that comes in pieces: string tables are long (tens of megabytes
+/// in a large program), and the wanted names are few. For most strings, only the last four bytes are read.
 class spelling_search {
  public:
-  /// `names` must outlive this. Empty ones are nowhere.
+  /// `names` must outlive this object. Empty names are never found.
   explicit spelling_search(std::span<const std::string_view> names);
 
-  /// How many bytes before a piece have to come with it, where the table has so many: a name may begin in them.
+  /// How many bytes before a piece must come with it, if the table has so many: a name may begin there.
   [[nodiscard]] std::size_t overlap() const { return longest_; }
-  /// A piece of the table at `offset`, of which the first `seen` bytes have come before.
+  /// Searches a piece of the table at `offset`. The previous piece has contained its first `seen` bytes.
   void look(std::uint64_t offset, std::span<const std::byte> piece, std::size_t seen);
-  /// How many were found so far.
+  /// The number of places found so far.
   [[nodiscard]] std::size_t count() const { return found_.size(); }
-  /// What was found, in order of offsets.
+  /// The places found, in the order of offsets.
   [[nodiscard]] std::vector<spelling> take();
 
  private:
@@ -52,7 +51,7 @@ class spelling_search {
 
   std::span<const std::string_view> names_;
   std::size_t longest_ = 0;
-  bool has_short_ = false;  ///< a name of fewer bytes than a tail
+  bool has_short_ = false;  ///< a name is shorter than a tail
   number_filter tails_;
   std::vector<spelling> found_;
 };

@@ -14,7 +14,7 @@ namespace mpiacq::elf {
 namespace {
 
 tl::unexpected<error> cannot_read(process_id pid, int why) {
-  // ESRCH comes from a process that has ended between open and read.
+  // ESRCH means that the process has ended between open and read.
   const bool gone = why == ENOENT || why == ESRCH;
   const bool refused = why == EACCES || why == EPERM;
   const auto code = gone ? error_code::process_gone : refused ? error_code::permission : error_code::system;
@@ -78,7 +78,7 @@ result<auxiliary_vector> read_auxiliary_vector(process_id pid, const target_abi&
   const int why = errno;
   ::close(descriptor);
   if (count < 0) return cannot_read(pid, why);
-  if (got == 0) return cannot_read(pid, ESRCH);  // a zombie has none
+  if (got == 0) return cannot_read(pid, ESRCH);  // a zombie has no auxiliary vector
   return decode_auxiliary_vector(std::span{bytes}.first(got), abi);
 }
 

@@ -19,8 +19,8 @@ constexpr std::size_t entry_size = 24;
 constexpr std::uint64_t max_file = 16U << 20;
 constexpr std::size_t max_path = 4096;
 
-/// The file is this machine's own: ldconfig writes it in the machine's byte order, and the flag that says
-/// which one (since glibc 2.33) is 2 for little endian.
+/// The file belongs to this machine: ldconfig writes it in the machine's byte order. The flag that states the byte
+/// order (since glibc 2.33) is 2 for little endian.
 std::uint64_t number(std::span<const std::byte> bytes, std::size_t offset) {
   constexpr auto order = std::endian::native == std::endian::big ? byte_order::big : byte_order::little;
   return decode_unsigned(bytes.subspan(offset, 4), order);
@@ -41,7 +41,7 @@ ld_so_cache::ld_so_cache(std::span<const std::byte> bytes) {
   const std::string_view all{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   const std::size_t begin = all.find(new_magic);
   if (begin == std::string_view::npos) return;
-  bytes = bytes.subspan(begin);  // string offsets count from here
+  bytes = bytes.subspan(begin);  // string offsets are relative to this position
   if (bytes.size() < header_size) return;
   const std::uint64_t count = number(bytes, new_magic.size());
   if (count > (bytes.size() - header_size) / entry_size) return;

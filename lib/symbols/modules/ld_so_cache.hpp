@@ -10,17 +10,17 @@
 
 namespace mpiacq::elf {
 
-/// Library names and the files that ldconfig found for them, of all architectures.
+/// The library names in the cache of ldconfig, with their files, for all architectures.
 class ld_so_cache {
  public:
   ld_so_cache() = default;
-  /// The format "glibc-ld.so.cache1.1", alone or behind the older one. Anything else gives an empty cache, and an entry
-  /// that points outside of the bytes is left out.
+  /// Parses the format "glibc-ld.so.cache1.1", alone or behind the older one. Any other format gives an empty cache. An
+  /// entry that points outside of the bytes is left out.
   explicit ld_so_cache(std::span<const std::byte> bytes);
-  /// Reads the file; an empty cache where it cannot be.
+  /// Reads the file; the cache is empty if the file cannot be read.
   [[nodiscard]] static ld_so_cache read(const std::string& path = "/etc/ld.so.cache");
 
-  /// In the cache's order, which is the dynamic linker's preference.
+  /// The files of a library in the order of the cache, which is the dynamic linker's preference.
   [[nodiscard]] std::span<const std::string> find(std::string_view library) const;
 
  private:

@@ -23,7 +23,7 @@ struct machine_folder {
   std::uint8_t pointer_size;
   const char* name;
 };
-/// Debian's and Ubuntu's folders below /lib and /usr/lib.
+/// The folders of Debian and Ubuntu below /lib and /usr/lib.
 constexpr std::array<machine_folder, 9> multiarch_folders = {{{EM_X86_64, 8, "x86_64-linux-gnu"},
                                                               {EM_X86_64, 4, "x86_64-linux-gnux32"},
                                                               {EM_386, 4, "i386-linux-gnu"},
@@ -50,8 +50,8 @@ std::string folder_of(const std::string& path) {
   return ignored ? "." : real.parent_path().string();
 }
 
-/// The folders of a DT_RPATH or DT_RUNPATH string with $ORIGIN put in. Those with another token are left out: what
-/// $LIB and $PLATFORM stand for is known to the dynamic linker alone.
+/// The folders of a DT_RPATH or DT_RUNPATH string, with $ORIGIN replaced. Folders with $LIB or $PLATFORM are left out,
+/// because only the dynamic linker knows the values.
 std::vector<std::string> run_path(const loaded_file& of, const std::optional<std::uint64_t>& offset) {
   if (!offset) return {};
   const auto list = read_dynamic_string(*of.memory, of.dynamic, *offset);
@@ -82,7 +82,7 @@ std::vector<std::string> folders_of_machine(const loaded_file& program) {
   return folders;
 }
 
-/// Refuses ELF files that no process can be made of, and files that end before their segments do.
+/// Refuses ELF files that cannot become a process, and files that end before their segments end.
 result<void> check_program(const image& file) {
   const std::string& name = file.file().name();
   const auto refuse = [&](const std::string& why) -> result<void> {
@@ -99,7 +99,8 @@ result<void> check_program(const image& file) {
     default:
       return refuse(fmt::format("is an ELF file of the unknown type {}", file.header().type));
   }
-  if (file.find_segment(PT_LOAD) == nullptr) return refuse("has nothing to load: no program or library is like that");
+  if (file.find_segment(PT_LOAD) == nullptr)
+    return refuse("has no segment to load (PT_LOAD), so it is no program or library");
   for (const segment& s : file.segments()) {
     if (s.type != PT_LOAD || s.file_size == 0) continue;
     const std::uint64_t size = file.file().size();
@@ -133,28 +134,28 @@ library_search::library_search(const loaded_file& program, ld_so_cache cache)
   if (const char* list = std::getenv("LD_LIBRARY_PATH")) environment_folders_ = split(list, ":;");
 }
 
-std::vector<std::string> library_search::candidates(const std::string& library, const loaded_file& for_whom) const {
+std::vector<std::string> library_search::candidates(const std::string& library, const loaded_file& dependent) const {
   if (library.find('/') != std::string::npos) return {library};
   std::vector<std::string> paths;
   const auto in_folders = [&](const std::vector<std::string>& folders) {
     for (const std::string& folder : folders) paths.push_back(folder + "/" + library);
   };
-  if (!for_whom.dynamic.runpath) {  // a DT_RUNPATH switches every DT_RPATH off
-    in_folders(run_path(for_whom, for_whom.dynamic.rpath));
+  if (!dependent.dynamic.runpath) {  // DT_RUNPATH disables every DT_RPATH
+    in_folders(run_path(dependent, dependent.dynamic.rpath));
     if (!program_.dynamic.runpath) in_folders(run_path(program_, program_.dynamic.rpath));
   }
   in_folders(environment_folders_);
-  in_folders(run_path(for_whom, for_whom.dynamic.runpath));
+  in_folders(run_path(dependent, dependent.dynamic.runpath));
   const auto cached = cache_.find(library);
   paths.insert(paths.end(), cached.begin(), cached.end());
   in_folders(default_folders_);
   return paths;
 }
 
-std::optional<loaded_file> library_search::find(const std::string& library, const loaded_file& for_whom) {
-  for (const std::string& path : candidates(library, for_whom)) {
+std::optional<loaded_file> library_search::find(const std::string& library, const loaded_file& dependent) {
+  for (const std::string& path : candidates(library, dependent)) {
     auto loaded = load_file(path);
-    // Another class or machine is passed over, as the dynamic linker does.
+    // A file of another class or machine is skipped, as by the dynamic linker.
     if (loaded && loaded->file->abi() == program_.file->abi() && loaded->file->header().type == ET_DYN) {
       return std::move(*loaded);
     }
@@ -165,32 +166,32 @@ std::optional<loaded_file> library_search::find(const std::string& library, cons
 std::vector<loaded_file> library_search::all_libraries(std::vector<error>& problems) {
   std::vector<loaded_file> libraries;
   std::unordered_set<std::string> asked_for;
-  // The list grows while it is gone through: first the program's libraries, then each one's own.
+  // The list grows during the loop: the program's libraries come first, then the libraries of each of them.
   for (std::size_t i = 0; i <= libraries.size(); ++i) {
-    const loaded_file for_whom = i == 0 ? program_ : libraries[i - 1];
-    for (const std::uint64_t offset : for_whom.dynamic.needed) {
-      auto name = read_dynamic_string(*for_whom.memory, for_whom.dynamic, offset);
+    const loaded_file dependent = i == 0 ? program_ : libraries[i - 1];
+    for (const std::uint64_t offset : dependent.dynamic.needed) {
+      auto name = read_dynamic_string(*dependent.memory, dependent.dynamic, offset);
       if (!name) {
         problems.push_back(std::move(name)
                                .error()
-                               .while_doing("reading which libraries " + for_whom.path + " needs")
-                               .on(for_whom.path));
+                               .while_doing("reading which libraries " + dependent.path + " needs")
+                               .on(dependent.path));
         continue;
       }
       if (!asked_for.insert(*name).second) continue;
       if (libraries.size() == max_libraries) {
         problems.push_back(error{
             error_code::limit,
-            fmt::format("{} needs more than {} libraries; the rest is not looked at", program_.path, max_libraries)});
+            fmt::format("{} needs more than {} libraries; the others are ignored", program_.path, max_libraries)});
         return libraries;
       }
-      auto found = find(*name, for_whom);
+      auto found = find(*name, dependent);
       if (found) {
         libraries.push_back(std::move(*found));
       } else {
-        problems.push_back(
-            error{error_code::not_found, fmt::format("the library {} that {} needs is not found", *name, for_whom.path)}
-                .on(*name));
+        problems.push_back(error{error_code::not_found,
+                                 fmt::format("the library {}, which {} needs, is not found", *name, dependent.path)}
+                               .on(*name));
       }
     }
   }

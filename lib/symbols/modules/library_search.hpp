@@ -13,7 +13,7 @@
 
 namespace mpiacq::elf {
 
-/// A file as the dynamic linker would load it, at its link-time addresses.
+/// A file that the dynamic linker would load, at its link-time addresses.
 struct loaded_file {
   std::string path;
   std::shared_ptr<image> file;
@@ -22,22 +22,22 @@ struct loaded_file {
   dynamic_section dynamic;  ///< empty in a static program
 };
 
-/// Opens a file and reads its dynamic section. Errors: those of opening, and bad_format.
+/// Opens a file and reads its dynamic section. Errors: those of `input_file::open`, and bad_format.
 [[nodiscard]] result<loaded_file> load_file(const std::string& path);
 
-/// Finds what a program would load, without running anything: ld.so(8)'s order of search.
+/// Finds the libraries that a program would load, without running it, in the search order of ld.so(8).
 class library_search {
  public:
-  /// `program` must outlive this.
+  /// `program` must outlive this object.
   library_search(const loaded_file& program, ld_so_cache cache);
 
-  /// The libraries of the program and theirs, breadth first, each once: the order in which the dynamic linker binds
-  /// symbols. What is not found goes to `problems`.
+  /// The libraries of the program and their libraries, breadth first, each once: the order in which the dynamic linker
+  /// binds symbols. Missing libraries go to `problems`.
   [[nodiscard]] std::vector<loaded_file> all_libraries(std::vector<error>& problems);
 
  private:
-  [[nodiscard]] std::optional<loaded_file> find(const std::string& library, const loaded_file& for_whom);
-  [[nodiscard]] std::vector<std::string> candidates(const std::string& library, const loaded_file& for_whom) const;
+  [[nodiscard]] std::optional<loaded_file> find(const std::string& library, const loaded_file& dependent);
+  [[nodiscard]] std::vector<std::string> candidates(const std::string& library, const loaded_file& dependent) const;
 
   const loaded_file& program_;
   ld_so_cache cache_;

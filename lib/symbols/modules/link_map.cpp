@@ -18,11 +18,11 @@ constexpr std::size_t max_name = 4096;  // PATH_MAX
 constexpr std::size_t first_piece_of_name = 128;
 
 /// struct r_debug { int r_version; link_map *r_map; ElfW(Addr) r_brk; enum r_state; ElfW(Addr) r_ldbase; }: an int
-/// takes a whole word before a pointer.
+/// before a pointer occupies a whole word.
 constexpr std::size_t words_of_r_debug = 4;
 constexpr std::size_t words_of_link_map = 4;  // l_addr, l_name, l_ld, l_next
 
-/// Fills in the names: one call for all of them, and one more for each that is long or stands at the end of a page.
+/// Fills in the names: one call for all of them, and one more for each name that is long or crosses a page.
 result<void> read_names(memory_reader& memory, const std::vector<target_address>& addresses, link_map& list) {
   std::vector<std::byte> bytes(addresses.size() * first_piece_of_name);
   std::vector<memory_range> ranges;
@@ -48,7 +48,7 @@ result<void> read_names(memory_reader& memory, const std::vector<target_address>
       list.entries[i].name = std::move(*whole);
     } else {
       list.problems.push_back(std::move(whole).error().while_doing(
-          fmt::format("reading the name of the module that is loaded at {:#x}", list.entries[i].bias.value())));
+          fmt::format("reading the name of the module at {:#x}", list.entries[i].bias.value())));
     }
   }
   return {};
@@ -86,16 +86,16 @@ result<link_map> read_link_map(memory_reader& memory, const target_abi& abi, con
     if (!seen.insert(next).second) {
       list.problems.push_back(
           error{error_code::bad_format,
-                fmt::format("the dynamic linker's list of modules comes back to {:#x} after {} modules", next.value(),
-                            names.size())}
+                fmt::format("the dynamic linker's list of modules has a cycle: it returns to {:#x} after {} modules",
+                            next.value(), names.size())}
               .at(next));
       break;
     }
     if (names.size() == max_modules) {
-      list.problems.push_back(error{
-          error_code::limit,
-          fmt::format("the dynamic linker's list has more than {} modules; the rest is not looked at", max_modules)}
-                                  .at(next));
+      list.problems.push_back(
+          error{error_code::limit,
+                fmt::format("the dynamic linker's list has more than {} modules; the others are ignored", max_modules)}
+              .at(next));
       break;
     }
     memory_range range{next, node};

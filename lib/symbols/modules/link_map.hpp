@@ -21,10 +21,10 @@ struct link_map_entry {
 struct link_map {
   std::vector<link_map_entry> entries;
   std::optional<target_address> breakpoint;  ///< r_brk
-  std::vector<error> problems;               ///< the list goes on as far as it could be followed
+  std::vector<error> problems;               ///< entries before a fault are kept
 };
 
-/// Where the list's head is, and whether it can be followed at this moment.
+/// Where the head of the list is, and whether the list is consistent.
 struct link_map_head {
   target_address first;
   std::optional<target_address> breakpoint;
@@ -35,8 +35,8 @@ struct link_map_head {
 [[nodiscard]] result<link_map_head> read_link_map_head(memory_reader& memory, const target_abi& abi,
                                                        target_address r_debug);
 
-/// Follows the list. A list that cannot be followed to its end, comes back to itself or has no end is a problem in the
-/// answer. Errors: only those of the reader.
+/// Follows the list. A list that has unreadable entries, a cycle or no end is a problem in the answer. Errors: only
+/// those of the reader.
 [[nodiscard]] result<link_map> read_link_map(memory_reader& memory, const target_abi& abi, const link_map_head& head);
 
 }  // namespace mpiacq::elf

@@ -21,12 +21,12 @@ namespace {
 
 using trusted_clock = std::chrono::steady_clock;
 
-/// An inode's number may go to another file after that.
+/// After this time, another file may have the same inode number.
 constexpr std::chrono::seconds facts_are_trusted{1};
-/// Beyond that, nothing more is kept: a job has some hundred modules.
+/// The largest number of ranges that are kept: a job has some hundred modules.
 constexpr std::size_t most_known = std::size_t{1} << 16;
 
-/// Bytes of a file that are mapped as code. The vdso has no file; there is one for each width of pointers.
+/// A range of a file that is mapped as code. The vDSO has no file; there is one vDSO for each pointer size.
 struct mapped_bytes {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -41,13 +41,13 @@ mapped_bytes bytes_of(const code_range& range, const target_abi& abi) {
   return {range.device, range.inode, range.offset, range.end - range.begin, pointer_size_of_vdso};
 }
 
-/// What a process has shown of some bytes of a file that it maps at `begin`.
+/// The facts that a process has shown of a range of a file that it maps at `begin`.
 struct known_bytes {
   target_address begin;
   target_abi abi;
   std::optional<unwind_module> module{};  ///< empty: the file is no module
   elf::mapped_file file;
-  std::uint64_t first_page = 0;  ///< where the process maps the file's first bytes; 0 where it does not
+  std::uint64_t first_page = 0;  ///< where the process maps the file's first bytes; 0 if it does not
   trusted_clock::time_point shown;
 };
 
@@ -68,7 +68,7 @@ struct module_catalogue::state {
   void keep(const loaded_code& code, const elf::code_mappings& mappings);
 };
 
-/// All that a process with these ranges has loaded. Empty: something of it is not known.
+/// All modules of a process with these ranges. Empty: a range is unknown.
 std::optional<std::pair<unwind_map, elf::code_mappings>> module_catalogue::state::from_known(
     std::span<const code_range> ranges) const {
   const auto now = trusted_clock::now();
@@ -77,7 +77,7 @@ std::optional<std::pair<unwind_map, elf::code_mappings>> module_catalogue::state
   const known_bytes* first = nullptr;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].is_vdso) continue;
-    // Code without a file may stand in the place of a module's.
+    // Code without a file may have replaced a part of a module.
     if (ranges[i].inode == 0) return std::nullopt;
     all[i] = find(bytes_of(ranges[i], {}), now);
     if (all[i] == nullptr) return std::nullopt;

@@ -31,7 +31,7 @@ bool take_hex(std::string_view& text, std::uint64_t& value, char until) {
 std::optional<mapping> parse(std::string_view line) {
   mapping m;
   if (!take_hex(line, m.begin, '-') || !take_hex(line, m.end, ' ') || line.size() < 5) return std::nullopt;
-  m.readable = line[0] == 'r' && line[3] == 'p';  // no module is mapped to be shared
+  m.readable = line[0] == 'r' && line[3] == 'p';  // no module is mapped shared
   m.executable = line[2] == 'x';
   line.remove_prefix(5);
   if (!take_hex(line, m.offset, ' ')) return std::nullopt;
@@ -57,7 +57,7 @@ std::string_view without_mark(std::string_view path) {
 std::vector<loaded_object> loaded_objects_in(std::string_view maps) {
   constexpr std::string_view vdso = "[vdso]";
   std::vector<loaded_object> found;
-  mapping first;  // the last one that was mapped from its file's beginning
+  mapping first;  // the last mapping of the beginning of a file
   bool is_wanted = false;
   while (!maps.empty()) {
     const std::size_t length = std::min(maps.find('\n'), maps.size());
@@ -70,7 +70,7 @@ std::vector<loaded_object> loaded_objects_in(std::string_view maps) {
       continue;
     }
     if (m->has_file && m->offset == 0 && m->readable) {
-      // A writable copy of the first page is no second object.
+      // A writable copy of the first page is not a second object.
       if (!is_wanted || m->file != first.file) {
         first = *m;
         is_wanted = true;
@@ -78,7 +78,7 @@ std::vector<loaded_object> loaded_objects_in(std::string_view maps) {
     } else if (m->has_file && m->file != first.file) {
       is_wanted = false;
     }
-    // Code may have been moved into memory without a file, for the sake of larger pages.
+    // Some programs move their code into anonymous memory, to get larger pages.
     if (!is_wanted || !m->executable || (!m->has_file && !m->path.empty())) continue;
     found.push_back({target_address{first.begin}, target_address{first.end}, std::string(without_mark(first.path)),
                      std::string(first.file)});

@@ -10,15 +10,15 @@
 
 namespace mpiacq::elf {
 
-/// A file that is mapped from its beginning, with code among what follows it: an ELF object that was loaded.
+/// A file that is mapped from its beginning and has executable mappings: a loaded ELF object.
 struct loaded_object {
-  target_address begin;  ///< of the mapping of the file's beginning
-  target_address end;    ///< of that one mapping
+  target_address begin;  ///< of the mapping of the file's first bytes
+  target_address end;    ///< of that mapping alone
   std::string path;      ///< without " (deleted)"
-  std::string file;      ///< device and inode: what file it is, whatever its name
+  std::string file;      ///< device and inode, which identify the file whatever its name
 };
 
-/// Those in the text of /proc/PID/maps, by address; the vdso is one. Lines that cannot be read are left out.
+/// The loaded objects in the text of /proc/PID/maps, by address, including the vDSO. Malformed lines are left out.
 [[nodiscard]] std::vector<loaded_object> loaded_objects_in(std::string_view maps);
 
 }  // namespace mpiacq::elf

@@ -16,14 +16,14 @@ symbol as_symbol(std::string_view name, const module_symbols& home, const defini
   return {std::string{name}, home.facts(), module_offset{d.value}, d.absolute, d.size, d.kind};
 }
 
-/// One search for several names: what has been found so far, and what is still asked for.
+/// One search for several names: the symbols found so far, and the names that remain.
 class search_state {
  public:
   explicit search_state(std::span<const std::string_view> names) : names_(names), found(names.size()) {
     local_.resize(names.size());
   }
 
-  /// The names that no module has given yet; answers of one table go back through `take`.
+  /// The names that no module has defined yet. `take` gets the answers of one table in this order.
   [[nodiscard]] std::vector<std::string_view> missing() {
     asked_.clear();
     std::vector<std::string_view> names;
@@ -43,7 +43,7 @@ class search_state {
     }
   }
 
-  /// A local symbol counts where no module has a global one of that name.
+  /// A local symbol is used if no module has a global symbol of that name.
   void settle_for_local_ones() {
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!found[i]) found[i] = std::move(local_[i]);
@@ -63,7 +63,7 @@ class search_state {
   std::vector<std::optional<symbol>> found;
 };
 
-/// A question to one file's DWARF about a variable.
+/// A query to one file's DWARF about a variable.
 template <class Answer>
 using dwarf_question = result<std::optional<Answer>> (*)(image& file, const symbol& variable, const symbol* near,
                                                          const debug_file_search& search,
@@ -74,7 +74,7 @@ void name_module(structure_layout& layout, const module& home) {
 }
 void name_module(variable_type&, const module&) {}
 
-/// The answer out of one file's DWARF, marked with where it comes from.
+/// The answer from one file's DWARF, marked with its source.
 template <class Answer>
 result<std::optional<Answer>> ask_file(dwarf_question<Answer> question, image* file, const module_symbols& home,
                                        const symbol& variable, const symbol* near, const debug_file_search& search,
@@ -88,7 +88,7 @@ result<std::optional<Answer>> ask_file(dwarf_question<Answer> question, image* f
   return answer;
 }
 
-/// The answer by what there is of one module: its own file, its debug file, a server's.
+/// The answer from one module: from its own file, else its debug file, else a server's debug file.
 template <class Answer>
 result<std::optional<Answer>> ask_module(dwarf_question<Answer> question, module_symbols& m, const symbol& variable,
                                          const symbol* near, const debug_file_search& search,
@@ -113,15 +113,15 @@ result<std::optional<Answer>> ask_modules(dwarf_question<Answer> question,
                                           std::vector<error>& problems) {
   const auto source_of = [&](const std::shared_ptr<const module>& home) {
     const auto found = std::find_if(modules.begin(), modules.end(), [&](const auto& m) { return m->facts() == home; });
-    return found == modules.end() ? nullptr : found->get();  // null: it has been unloaded since
+    return found == modules.end() ? nullptr : found->get();  // null: the module has been unloaded since
   };
   module_symbols* home = source_of(variable.home);
   module_symbols* neighbour = near == nullptr ? nullptr : source_of(near->home);
   if (home == nullptr) return std::nullopt;
   auto answer = ask_module(question, *home, variable, home == neighbour ? near : nullptr, search, problems);
   if (!answer || *answer || neighbour == nullptr || neighbour == home) return answer;
-  // A program that uses its library's variable holds a copy of it (a copy relocation). The source that declares
-  // the type is then the library's, where the function is.
+  // A program that uses a variable of a library has a copy of it (a copy relocation). Then the source that declares the
+  // type belongs to the library, which also has the function.
   return ask_module(question, *neighbour, variable, near, search, problems);
 }
 
@@ -144,7 +144,7 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
   }
   if (scope.loaded_only) return std::move(state.found);
   const auto leave = [&](module_symbols& m) {
-    // Whether there is a table is asked now: for the next look-up the file need not be opened again.
+    // Whether the file has a table is determined now, so that the next look-up need not open the file again.
     static_cast<void>(m.has_symbol_table(problems));
     if (then == after_look_up::close_files) m.close_files();
   };
@@ -160,13 +160,13 @@ result<std::vector<std::optional<symbol>>> find_in_modules(std::span<const std::
     if (!in_scope(*m)) continue;
     const auto missing = state.missing();
     if (missing.empty()) break;
-    // A debug file's table has nothing that an unstripped file lacks.
+    // The table of a debug file has no more symbols than an unstripped file.
     if (!m->has_symbol_table(problems)) state.take(*m, m->find_in_debug_file(missing, search, problems));
     leave(*m);
   }
   state.settle_for_local_ones();
-  // A server is asked for one file only, and only where there is nothing at all to go by: most names are optional, and
-  // a download for each that a program does not have would hold up every launch.
+  // A server is asked for one file only, and only if no name has been found: most names are optional, and a download
+  // for each missing name would delay every launch.
   if (state.nothing_found() && scope.only_in == nullptr && !modules.empty()) {
     const auto missing = state.missing();
     state.take(*modules.front(), modules.front()->find_in_served_file(missing, search, problems));

@@ -85,8 +85,8 @@ std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, 
   }
   if (verdict == sameness::unknown) {
     unchecked_ = error{error_code::unreadable_memory,
-                       fmt::format("{} is taken for the file that was loaded: memory does not have its first page, "
-                                   "which would tell",
+                       fmt::format("{} is used without a check that it is the loaded file: its first page, which would "
+                                   "show that, is not in memory",
                                    place.name)}
                      .on(parts_.facts->path);
   }
@@ -95,7 +95,7 @@ std::shared_ptr<image> module_symbols::open_right_file(const file_place& place, 
 
 error module_symbols::replaced(const file_place& place, image& found) const {
   return error{error_code::bad_format,
-               fmt::format("{} was replaced since it was started: the file there ({}) is not the one that is loaded "
+               fmt::format("{} was replaced since it was loaded: the file there ({}) is not the loaded one "
                            "({}), and is not used",
                            place.name, shown_id(found.build_id()), shown_id(parts_.facts->build_id))}
       .on(parts_.facts->path);
@@ -112,14 +112,14 @@ image* module_symbols::file(std::vector<error>& problems) {
       break;
     }
     if (!parts_.opened && parts_.last_place) {
-      // Its own failures add nothing to why the named file is not the right one.
+      // The failures of this place do not explain why the named file is not the right one.
       std::vector<error> unneeded;
       if (const auto place = parts_.last_place()) parts_.opened = open_right_file(*place, unneeded);
-      // That the name is gone does not matter then; that it leads elsewhere may mislead a person.
+      // A missing name does not matter then; a name that leads to another file may mislead a person.
       if (parts_.opened) std::erase_if(why, [](const error& e) { return e.code != error_code::bad_format; });
     }
-    // Of a file that is opened again the same would be told again.
-    if (std::exchange(file_told_, true)) return parts_.opened.get();
+    // A file that is opened again has the same problems again.
+    if (std::exchange(file_reported_, true)) return parts_.opened.get();
     problems.insert(problems.end(), why.begin(), why.end());
     if (unchecked_) problems.push_back(*unchecked_);
   }
@@ -161,7 +161,7 @@ image* module_symbols::served_debug_file(const debug_file_search& search, std::v
 void module_symbols::close_files() {
   const bool can_be_opened_again = !parts_.places.empty() || parts_.last_place;
   if (!can_be_opened_again) return;
-  // That there is none stays known.
+  // The absence of a debug file is remembered.
   if (parts_.opened) file_tried_ = false;
   parts_.opened.reset();
   if (debug_file_) debug_file_tried_ = false;

@@ -19,25 +19,25 @@
 
 namespace mpiacq::elf {
 
-/// One module and everything it can be asked: its loaded tables through `memory`, its file, its debug file. Each is
-/// opened when it is first needed, and what has been looked for once is not looked for again.
+/// One module with all its sources: its loaded tables in `memory`, its file, its debug file. Each is opened when it is
+/// first needed. Each search is made once.
 class module_symbols {
  public:
   struct parts {
     std::shared_ptr<const module> facts;
     target_abi abi;
-    memory_reader* memory = nullptr;        ///< where it is loaded; outlives this
+    memory_reader* memory = nullptr;        ///< the memory where it is loaded; outlives this object
     std::optional<target_address> dynamic;  ///< its dynamic section there
-    /// What memory says of its file; empty where that is open from the beginning.
+    /// The headers of its file in memory; empty if the file is open from the beginning.
     loaded_headers headers{};
-    /// Where its file may be: the first that is the one which is mapped. Empty: it has no file (the vDSO).
+    /// The possible places of its file; the first place with the mapped file is used. Empty: it has no file (the vDSO).
     std::vector<file_place> places{};
-    /// One more place, asked for only when none of `places` has the right file.
+    /// One more place, which is tried if none of `places` has the right file.
     std::function<std::optional<file_place>()> last_place{};
     std::vector<std::string> roots;   ///< see debug_file_wanted
-    std::shared_ptr<image> opened{};  ///< its file, where that is open already
+    std::shared_ptr<image> opened{};  ///< its file, if it is open already
   };
-  /// Of a file that is mapped nowhere: what the search for its debug files asks. No memory is read for it.
+  /// The parts of a file that no process maps, for the search for its debug files. No memory is read.
   [[nodiscard]] static parts parts_of_file(std::shared_ptr<image> file, const std::string& path,
                                            std::vector<std::string> roots);
   explicit module_symbols(parts p) : parts_(std::move(p)) {}
@@ -48,15 +48,15 @@ class module_symbols {
 
   using definitions = std::vector<std::optional<definition>>;
 
-  /// By the loaded hash tables. What is wrong with them goes to `problems`, once. Errors: only those that concern the
-  /// whole target.
+  /// Looks names up in the loaded hash tables. Faults of the tables go to `problems`, once. Errors: only errors that
+  /// concern the whole target.
   [[nodiscard]] result<definitions> find_loaded(std::span<const std::string_view> names, std::vector<error>& problems);
-  /// In the `.symtab` of its own file.
+  /// Looks names up in the `.symtab` of its own file.
   [[nodiscard]] definitions find_in_file(std::span<const std::string_view> names, std::vector<error>& problems);
-  /// In the `.symtab` of its debug file.
+  /// Looks names up in the `.symtab` of its debug file.
   [[nodiscard]] definitions find_in_debug_file(std::span<const std::string_view> names, const debug_file_search& search,
                                                std::vector<error>& problems);
-  /// In the `.symtab` of the debug file that a server gives.
+  /// Looks names up in the `.symtab` of the debug file from a debuginfod server.
   [[nodiscard]] definitions find_in_served_file(std::span<const std::string_view> names,
                                                 const debug_file_search& search, std::vector<error>& problems);
   /// Whether neither its own file nor a debug file on this machine has a `.symtab`.
@@ -66,16 +66,16 @@ class module_symbols {
 
   /// Its own file, or null.
   [[nodiscard]] image* file(std::vector<error>& problems);
-  /// The same, to be kept.
+  /// Its own file, shared with the caller.
   [[nodiscard]] std::shared_ptr<image> shared_file(std::vector<error>& problems) {
     static_cast<void>(file(problems));
     return parts_.opened;
   }
-  /// Closes the files that can be opened again. What was found in them is still known.
+  /// Closes the files that can be opened again. The results of earlier searches are kept.
   void close_files();
   /// Its separate debug file on this machine, or null.
   [[nodiscard]] image* debug_file(const debug_file_search& search, std::vector<error>& problems);
-  /// The debug file that a server gave, or null.
+  /// The debug file from a debuginfod server, or null.
   [[nodiscard]] image* served_debug_file(const debug_file_search& search, std::vector<error>& problems);
 
  private:
@@ -91,7 +91,7 @@ class module_symbols {
   bool loaded_read_ = false;
   std::optional<dynamic_symbols> loaded_;
   bool file_tried_ = false;
-  bool file_told_ = false;  ///< what was wrong with it stands among the problems
+  bool file_reported_ = false;  ///< the faults of its file are among the problems
   std::optional<bool> has_symbol_table_;
   std::optional<error> unchecked_;
   bool debug_file_tried_ = false;
@@ -103,7 +103,7 @@ class module_symbols {
   remembered in_served_;
 };
 
-/// Whether a look-up leaves the files open that it has opened, for the next one.
+/// Whether a look-up leaves the files that it has opened open for the next look-up.
 enum class after_look_up : unsigned char { keep_files, close_files };
 
 /// `symbol_source::look_up` over modules in the dynamic linker's order.

@@ -26,12 +26,13 @@ std::string proc_path(process_id pid, std::string_view what) {
 error about_process(process_id pid, int why) {
   const bool refused = why == EACCES || why == EPERM;
   if (why == EMFILE || why == ENFILE) {
-    return error{error_code::system,
-                 fmt::format("looking at the program of process {}: no descriptor is left (ulimit -n)", pid.value())}
+    return error{
+        error_code::system,
+        fmt::format("opening the program of process {}: no file descriptor is left (raise ulimit -n)", pid.value())}
         .with_errno(why);
   }
   error e = error{refused ? error_code::permission : error_code::process_gone,
-                  fmt::format("looking at the program of process {}", pid.value())}
+                  fmt::format("opening the program of process {}", pid.value())}
                 .with_errno(why);
   e.message +=
       refused ? "; it takes the rights to trace it: its user's or root's, and a kernel.yama.ptrace_scope that allows it"
@@ -39,7 +40,7 @@ error about_process(process_id pid, int why) {
   return e;
 }
 
-/// What /proc says the executable's name is. It may contain anything, and end in " (deleted)".
+/// The name of the executable by /proc. It may contain any bytes, and end in " (deleted)".
 result<std::string> name_of_program(process_id pid) {
   std::string name(4096 + 32, '\0');
   const ssize_t size = ::readlink(proc_path(pid, "exe").c_str(), name.data(), name.size());
@@ -61,20 +62,20 @@ bool same_file(const std::string& one, const std::string& other) {
   return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// The kernel adds " (deleted)" to the name of an executable whose name has been taken away. Another file that has
-/// got the name since would mislead whoever looks at it by hand.
+/// The kernel adds " (deleted)" to the name of an executable that has been removed. Another file that has the name by
+/// now would mislead a person.
 std::optional<error> replaced_program(process_id pid, const std::string& name, const image& running) {
   constexpr std::string_view mark = " (deleted)";
   if (!name.ends_with(mark)) return std::nullopt;
   const std::string root = proc_path(pid, "root");
   const std::string own = proc_path(pid, "exe");
-  if (same_file(own, root + name)) return std::nullopt;  // somebody did call it so
+  if (same_file(own, root + name)) return std::nullopt;  // the name itself ends in " (deleted)"
   const std::string path = name.substr(0, name.size() - mark.size());
   struct stat now {};
   if (::stat((root + path).c_str(), &now) != 0 || same_file(own, root + path)) return std::nullopt;
   return error{error_code::bad_format,
-               fmt::format("{} was replaced since it was started: process {} runs the old file, and that one is used; "
-                           "what stands under the name now is not",
+               fmt::format("{} was replaced after its start. mpiacq uses the old file, which process {} still runs, "
+                           "and not the new file of that name",
                            path, pid.value())}
       .on(running.file().name());
 }
@@ -82,16 +83,16 @@ std::optional<error> replaced_program(process_id pid, const std::string& name, c
 }  // namespace
 
 std::vector<file_place> process_files::program_places() const {
-  return {};  // it is open from the beginning
+  return {};  // the program's file is open from the beginning
 }
 
 std::vector<file_place> process_files::library_places(const std::string& name) const {
-  // A relative name is what was given to dlopen, or came from a relative LD_LIBRARY_PATH.
+  // A relative name was passed to dlopen, or comes from a relative LD_LIBRARY_PATH.
   if (name.starts_with('/')) return {{proc_path(pid_, "root"), name, name}};
   return {{{}, proc_path(pid_, "cwd/") + name, name}};
 }
 
-/// The kernel's link to the mapping. It takes root's rights, and only the addresses in maps are used.
+/// The kernel's link to the mapping. It needs root's rights, and exists only for the addresses in maps.
 std::optional<file_place> process_files::mapped_at(target_address address, const std::string& name) const {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps{std::fopen(proc_path(pid_, "maps").c_str(), "re"),
                                                              &std::fclose};
@@ -127,7 +128,8 @@ std::vector<std::string> process_files::roots() const {
 result<running_program> look_at_process(process_id pid, memory_reader& memory, std::vector<error>& problems) {
   auto name = TRY(name_of_program(pid));
   auto file = input_file::open(proc_path(pid, "exe"), name);
-  if (!file) return fail(std::move(file).error().while_doing(fmt::format("looking at process {}", pid.value())));
+  if (!file)
+    return fail(std::move(file).error().while_doing(fmt::format("opening the program of process {}", pid.value())));
   auto opened = TRY(image::open(std::move(*file)));
   if (auto replaced = replaced_program(pid, name, opened)) problems.push_back(std::move(*replaced));
   auto aux = TRY(read_auxiliary_vector(pid, opened.abi()));

@@ -7,8 +7,8 @@
 
 namespace mpiacq::elf {
 
-/// A live process's files: through /proc/PID/exe, root, cwd and map_files, which lead to the files that the process
-/// itself sees and has mapped, in whatever mount namespace it lives.
+/// The files of a live process, through /proc/PID/exe, root, cwd and map_files. These lead to the files that the
+/// process itself has mapped, in any mount namespace.
 class process_files final : public target_files {
  public:
   explicit process_files(process_id pid) : pid_(pid) {}
@@ -22,8 +22,8 @@ class process_files final : public target_files {
   process_id pid_;
 };
 
-/// What a live process runs. That its file has been replaced since goes to `problems`.
-/// Errors: process_gone, permission, bad_format.
+/// The program that a live process runs. If its file has been replaced, `problems` gets an entry. Errors: process_gone,
+/// permission, bad_format.
 [[nodiscard]] result<running_program> look_at_process(process_id pid, memory_reader& memory,
                                                       std::vector<error>& problems);
 

@@ -12,9 +12,9 @@ namespace mpiacq {
 
 namespace {
 
-/// The kernel gives a page at a time, of 4 KiB mostly.
+/// The kernel returns one page per read, mostly 4 KiB.
 constexpr std::size_t piece_of_maps = 16384;
-/// Some two million mappings: more than a process may have.
+/// The size of some two million mappings: more than a process may have.
 constexpr std::size_t most_of_maps = std::size_t{256} << 20;
 
 }  // namespace
@@ -27,7 +27,7 @@ result<std::string> read_process_maps(process_id process) {
     return fail(error{gone      ? error_code::process_gone
                       : refused ? error_code::permission
                                 : error_code::system,
-                      fmt::format("reading what process {} has mapped", process.value())}
+                      fmt::format("reading the mappings of process {}", process.value())}
                     .with_errno(why)
                     .on(path));
   };
@@ -46,7 +46,7 @@ result<std::string> read_process_maps(process_id process) {
   }
   ::close(descriptor);
   if (why != 0) return failed(why);
-  if (text.empty()) return failed(ESRCH);  // a zombie has nothing mapped
+  if (text.empty()) return failed(ESRCH);  // a zombie has no mappings
   return text;
 }
 

@@ -27,8 +27,8 @@ result<std::unique_ptr<process_symbols>> process_symbols::open(process_id pid, m
   auto program = TRY(elf::look_at_process(pid, memory, problems));
   auto s = std::make_unique<state>(pid, memory, std::move(program), std::move(search));
   s->list.problems() = std::move(problems);
-  // A process that is attached to at any moment may be in the middle of a dlopen. The list is then read as it is: it
-  // grows at its end, and to know nothing but the executable would be worse.
+  // An attach can interrupt a dlopen at any moment. The list is then read as it is: it grows at its end, and the
+  // alternative is to know only the executable.
   TRY(s->list.read_list(true));
   return std::unique_ptr<process_symbols>(new process_symbols(std::move(s)));
 }
@@ -71,7 +71,7 @@ std::span<const error> process_symbols::problems() const {
 result<std::vector<std::optional<symbol>>> process_symbols::look_up(std::span<const std::string_view> names,
                                                                     const symbol_scope& scope) {
   elf::running_modules& l = state_->list;
-  // A process can have a hundred files, and a job many processes.
+  // The files are closed, because a process can have a hundred of them, and a job many processes.
   return elf::find_in_modules(l.sources(), names, scope, l.search(), l.problems(), elf::after_look_up::close_files);
 }
 

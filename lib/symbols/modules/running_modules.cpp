@@ -31,12 +31,12 @@ result<bool> running_modules::read_list(bool even_if_being_changed) {
   return take(std::move(list));
 }
 
-/// Puts a new list in the place of the old one; modules that are in both keep what is known of them.
+/// Replaces the old list; modules that are in both lists keep their state.
 result<bool> running_modules::take(link_map list) {
   for (error& e : list.problems) {
-    const bool told =
+    const bool reported =
         std::any_of(problems_.begin(), problems_.end(), [&](const error& p) { return p.message == e.message; });
-    if (!told) problems_.push_back(std::move(e));
+    if (!reported) problems_.push_back(std::move(e));
   }
   std::erase_if(list.entries, [&](const link_map_entry& e) { return e.dynamic == program_.dynamic; });
   if (list.entries == libraries_) return false;

@@ -10,15 +10,15 @@
 
 namespace mpiacq::elf {
 
-/// The modules of a target that runs, or ran when its core was taken: its program, then what its dynamic linker's list
-/// names, in that order.
+/// The modules of a process that runs, or ran when its core was taken: its program, then the modules of its dynamic
+/// linker's list, in that order.
 class running_modules {
  public:
-  /// `memory` and `files` must outlive this.
+  /// `memory` and `files` must outlive this object.
   running_modules(running_program program, memory_reader& memory, const target_files& files, debug_file_search search);
 
-  /// Reads the list; true where a module came or went. What is wrong with it goes to `problems`. Errors: only those
-  /// that concern the whole target.
+  /// Reads the list; true if a module came or went. Faults of the list go to `problems`. Errors: only errors that
+  /// concern the whole target.
   [[nodiscard]] result<bool> read_list(bool even_if_being_changed);
 
   [[nodiscard]] const running_program& program() const { return program_; }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t max_program_headers = 65536;
 
-/// The list gives no name to the program. Where that is not the executable, because somebody started it by way of
-/// `ld.so PROGRAM`, the kernel knows what is mapped there.
+/// The list has no name for the program. If a user started it as `ld.so PROGRAM`, the executable is the dynamic linker,
+/// and the kernel's mappings name the program.
 std::string name_of_library(const target_files& files, const running_program& program, const link_map_entry& entry) {
   if (!entry.name.empty()) return entry.name;
   return entry.bias == program.vdso ? "[vdso]" : files.name_at(entry.dynamic);
@@ -39,8 +39,8 @@ std::unique_ptr<module_symbols> library(const target_files& files, memory_reader
   return std::make_unique<module_symbols>(std::move(parts));
 }
 
-/// The dynamic linker's own dynamic section. The kernel loaded it as the program's interpreter, or, where somebody
-/// started a program by way of `ld.so PROGRAM`, as the program itself.
+/// The dynamic linker's own dynamic section. The kernel loaded it as the program's interpreter or, for `ld.so PROGRAM`,
+/// as the program itself.
 result<std::optional<dynamic_section>> section_of_linker(memory_reader& memory, const running_program& program,
                                                          const dynamic_section& programs_own) {
   if (program.interpreter.is_null()) return programs_own;
@@ -107,7 +107,7 @@ result<std::vector<std::unique_ptr<module_symbols>>> modules_of(const target_fil
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (std::find(known.begin(), known.end(), entries[i]) == known.end()) fresh.push_back(i);
   }
-  // A library's ELF header stands where its bias is, unless it was prelinked; its build id is then left to its file.
+  // A library's ELF header is at its bias, unless it was prelinked; then its build id is read from its file.
   std::vector<std::byte> pages(fresh.size() * read_page_size);
   std::vector<memory_range> ranges;
   ranges.reserve(fresh.size());
@@ -117,7 +117,7 @@ result<std::vector<std::unique_ptr<module_symbols>>> modules_of(const target_fil
   if (!ranges.empty()) {
     TRY(memory.read_ranges(ranges));
   }
-  const std::vector<std::string> roots = files.roots();  // once: it looks at several files
+  const std::vector<std::string> roots = files.roots();  // one call, because it examines several files
   std::vector<std::unique_ptr<module_symbols>> modules(entries.size());
   for (std::size_t i = 0; i < fresh.size(); ++i) {
     auto headers = headers_in(ranges[i].into.first(ranges[i].got), program.abi);

@@ -18,7 +18,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Program headers and the note with the build id stand there in what every linker makes.
+/// Linkers put the program headers and the note with the build id into this part of a file.
 constexpr std::size_t beginning = 2048;
 constexpr std::size_t long_beginning = 65536;
 constexpr std::size_t most_modules = 65536;
@@ -31,7 +31,7 @@ std::uint64_t page_down(std::uint64_t address) {
   return address & ~std::uint64_t{read_page_size - 1};
 }
 
-/// Sets where the module is, by its segments. False: they do not say.
+/// Sets the addresses of the module by its segments. False: the segments do not determine them.
 bool place(unwind_module& m, std::span<const elf::segment> segments, target_address mapped) {
   const auto holds_beginning = std::find_if(segments.begin(), segments.end(), [](const elf::segment& s) {
     return s.type == PT_LOAD && page_down(s.offset) == 0;
@@ -50,31 +50,31 @@ bool place(unwind_module& m, std::span<const elf::segment> segments, target_addr
   return m.begin < m.end;
 }
 
-/// What the identity of a module ends with whose tables differ with its address.
+/// The end of the identity of a module whose tables depend on its address.
 std::string place_in_identity(const unwind_module& m) {
   return fmt::format(" at {:#x}", m.bias.value());
 }
 
-/// Takes `address`, a link-time address, for that of unwind tables of `size` bytes. False: no segment holds them.
+/// Uses the link-time address `address` for unwind tables of `size` bytes. False: no segment contains them.
 bool place_tables(unwind_module& m, std::span<const elf::segment> segments, std::uint64_t address, std::uint64_t size) {
   for (const elf::segment& s : segments) {
     if (s.type != PT_LOAD || !is_in(s, address) || s.memory_size - (address - s.address) < size) continue;
     m.tables_begin = m.bias + page_down(s.address);
     m.tables_end = m.bias + s.address + s.memory_size;
-    // What is written into when it is loaded is another thing at another address.
+    // A segment that relocation writes to has other contents at another address.
     if ((s.flags & PF_W) != 0 && !m.identity.empty()) m.identity += place_in_identity(m);
     return true;
   }
   return false;
 }
 
-/// Without a header only the section headers tell where the records are, and those are in the file alone.
+/// Without a header, only the section headers locate the records, and only the file has section headers.
 void look_into_file(unwind_module& m, process_id process, const elf::loaded_object& mapping,
                     const elf::loaded_headers& headers) {
   const std::string root = fmt::format("/proc/{}/root", process.value());
   const std::string mapped =
       fmt::format("/proc/{}/map_files/{:x}-{:x}", process.value(), mapping.begin.value(), mapping.end.value());
-  auto file = elf::input_file::open(mapped, m.path);  // takes root's rights
+  auto file = elf::input_file::open(mapped, m.path);  // needs root's rights
   if (!file) file = elf::input_file::open_below(root, m.path, m.path);
   if (!file) return;
   auto image = elf::image::open(std::move(*file));
@@ -108,7 +108,7 @@ std::optional<unwind_module> describe(process_id process, const elf::loaded_obje
   return m;
 }
 
-/// Headers that do not stand where linkers put them: tools that change programs afterwards make room elsewhere.
+/// Reads headers that are not in their usual place: tools that change linked programs move them to make room.
 result<elf::loaded_headers> headers_further_on(memory_reader& memory, target_address begin, const target_abi& abi) {
   std::vector<std::byte> bytes(long_beginning);
   memory_range range{begin, bytes};
@@ -162,8 +162,7 @@ result<unwind_map> unwind_modules_in(std::string_view maps, process_id process, 
     map.modules.push_back(std::move(*m));
   }
   if (map.modules.empty()) {
-    return fail(error_code::unsupported,
-                fmt::format("process {} has nothing mapped that is an ELF object with code", process.value()));
+    return fail(error_code::unsupported, fmt::format("process {} has no mapped ELF object with code", process.value()));
   }
   return map;
 }

@@ -169,7 +169,7 @@ class row_program {
   std::uint64_t code_ = 0;  ///< where the current row begins
   frame_row initial_{};
   frame_row now_{};
-  /// stays set after the rule is removed, because libunwind refuses such a program
+  /// Stays set after the rule is removed, because libunwind refuses such a program
   bool leaves_out_registers_ = false;
   std::vector<frame_row> remembered_;  ///< bounded by program_check
 };

@@ -150,7 +150,7 @@ class stack_walk {
     }
     if (!*undone || !stepper_.begin(registers, true)) {
       return end(stack_end::no_unwind_info,
-                 fmt::format("there is no code at {:#x}, and nothing says who called it", pc_.value()));
+                 fmt::format("there is no code at {:#x}, and its caller is not known", pc_.value()));
     }
     pc_ = registers.pc;
     sp_ = registers.sp;
