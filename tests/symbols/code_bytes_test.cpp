@@ -7,7 +7,7 @@
 using namespace mpiacq;
 using namespace mpiacq::debug_info;
 
-TEST_CASE("names of symbols become those of functions") {
+TEST_CASE("function names are made from the names of symbols") {
   CHECK(function_of_symbol("solve") == "solve");
   CHECK(function_of_symbol("_Z5solvei") == "solve(int)");
   CHECK(function_of_symbol("_Z5solvei.part.0.cold") == "solve(int)");
@@ -25,7 +25,7 @@ TEST_CASE("names of symbols become those of functions") {
   CHECK(function_of_symbol("@") == "@");
 }
 
-TEST_CASE("a mangled name that would unfold beyond measure stays mangled") {
+TEST_CASE("a mangled name that would expand beyond the limit stays mangled") {
   // Each pair holds the one before twice.
   std::string name = "_Z1fSt4pairIiiE";
   std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -36,7 +36,7 @@ TEST_CASE("a mangled name that would unfold beyond measure stays mangled") {
   CHECK_FALSE(demangle_fortran("___MOD_").has_value());
 }
 
-TEST_CASE("of /proc/PID/maps what is code is kept, with its file and where that begins") {
+TEST_CASE("the parser of /proc/PID/maps keeps each executable mapping, with its file and the file's first address") {
   const auto maps = elf::decode_mappings(
       "00400000-00401000 r--p 00000000 fe:01 77                          /opt/a program\n"
       "00401000-00402000 r-xp 00001000 fe:01 77                          /opt/a program\n"

@@ -76,7 +76,7 @@ bool named_as_told(code_catalogue& catalogue, code_program& program) {
 
 }  // namespace
 
-TEST_CASE("eight processes of one program open its file once, and stand at the same objects") {
+TEST_CASE("for eight processes of one program its file is opened once, and equal places are one object") {
   const std::string path = std::filesystem::canonical(code_fixture("inlined"));
   std::vector<std::unique_ptr<code_program>> ranks;
   for (int i = 0; i < 8; ++i) ranks.push_back(std::make_unique<code_program>(path));
@@ -105,7 +105,7 @@ TEST_CASE("eight processes of one program open its file once, and stand at the s
   for (const auto& rank : ranks) CHECK(rank->memory.calls == 0);
 }
 
-TEST_CASE("equal places are one object also where different instructions lead to them") {
+TEST_CASE("equal places of different instructions are one object") {
   code_program program{code_fixture("no_symbols")};
   code_program other{code_fixture("no_symbols")};
   code_catalogue catalogue{code_search()};
@@ -119,7 +119,7 @@ TEST_CASE("equal places are one object also where different instructions lead to
   CHECK(catalogue.places(map, nowhere, false)->back() == catalogue.places(other_map, nowhere, false)->back());
 }
 
-TEST_CASE("copies of a program with one build id are one file, others of the same name are not") {
+TEST_CASE("copies of a program with one build id count as one file, and other files of its name do not") {
   own_folder one;
   own_folder two;
   std::filesystem::copy_file(code_fixture("inlined"), one / "program");
@@ -137,7 +137,7 @@ TEST_CASE("copies of a program with one build id are one file, others of the sam
   CHECK(catalogue.counts().files == 2);
 }
 
-TEST_CASE("the names of a program that was replaced or deleted while it runs are its own") {
+TEST_CASE("a program that is replaced or deleted while it runs keeps its own names") {
   for (const bool has_id : {true, false}) {
     for (const bool deleted : {false, true}) {
       INFO(has_id << ' ' << deleted);
@@ -180,7 +180,7 @@ TEST_CASE("without root's rights a program that was replaced keeps its names") {
   }));
 }
 
-TEST_CASE("without root's rights a library that was replaced has no names, rather than another's") {
+TEST_CASE("without root's rights a replaced library has no names, and gets none of the new file") {
   if (::geteuid() != 0) MPIACQ_SKIP("it takes root to give root's rights up");
   if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
     MPIACQ_SKIP("other users may not look into the build folder");
@@ -218,7 +218,7 @@ TEST_CASE("without root's rights a library that was replaced has no names, rathe
   }));
 }
 
-TEST_CASE("code of no file is an address, code of a file that is no program its offset there") {
+TEST_CASE("code without a file is shown as an address, and code of a file that is no program as its offset") {
   code_program program{code_fixture("machine_code")};
   REQUIRE(program.lines.size() == 2);
   std::istringstream text{program.lines[0] + " " + program.lines[1]};
@@ -238,7 +238,7 @@ TEST_CASE("code of no file is an address, code of a file that is no program its 
   CHECK_THAT(text_of(catalogue.problems()), ContainsSubstring("is not an ELF file"));
 }
 
-TEST_CASE("the kernel's vdso is named by its own symbols") {
+TEST_CASE("code of the vDSO has the names of the vDSO's own symbols") {
   const auto vdso = ::getauxval(AT_SYSINFO_EHDR);
   void* function = ::dlvsym(RTLD_DEFAULT, "clock_gettime", "GLIBC_2.17");
   if (vdso == 0 || function == nullptr) MPIACQ_SKIP("this machine has no vdso");
@@ -254,7 +254,7 @@ TEST_CASE("the kernel's vdso is named by its own symbols") {
   CHECK(places->back()->module_path == "[vdso]");
 }
 
-TEST_CASE("what is expected has been read before it is asked for, and signals stay with the host") {
+TEST_CASE("expected places are read before a query, in a thread that blocks all signals") {
   code_program program{code_fixture("inlined")};
   const code_map map = program.map();
   code_catalogue catalogue{code_search()};
@@ -278,7 +278,7 @@ TEST_CASE("what is expected has been read before it is asked for, and signals st
   CHECK(others >= 1);
 }
 
-TEST_CASE("a process that is gone, and a pc that is nowhere, are no failures of a question") {
+TEST_CASE("a query succeeds for a process that is gone, and for a pc without code") {
   std::optional<code_map> map;
   target_address pc;
   live_memory memory{process_id{1}};

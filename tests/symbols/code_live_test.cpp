@@ -44,14 +44,14 @@ void check_outermost(const std::string& name, const std::vector<std::string>& un
 
 }  // namespace
 
-TEST_CASE("calls that were inlined three deep are places of their own, with lines") {
+TEST_CASE("calls that were inlined three deep are separate places with lines") {
   for (const char* name : {"inlined", "inlined_dwarf4", "inlined_non_pie", "inlined_static", "inlined_compressed",
                            "inlined_lto", "sections", "no_id"}) {
     check_with_lines(name);
   }
 }
 
-TEST_CASE("the line of a caller is that of the call which was inlined") {
+TEST_CASE("the line of a caller is the line of the inlined call") {
   code_program program{code_fixture("inlined")};
   code_catalogue catalogue{code_search()};
   const code_map map = program.map();
@@ -72,7 +72,7 @@ TEST_CASE("the line of a caller is that of the call which was inlined") {
   }
 }
 
-TEST_CASE("C++ functions have the names that a person reads in the source") {
+TEST_CASE("C++ functions have the names of the source") {
   for (const char* name : {"names", "names_dwarf4"}) check_with_lines(name);
   check_outermost("names_symtab", {});
 }
@@ -91,7 +91,7 @@ TEST_CASE("debug information that two programs share is read from both files") {
 #endif
 }
 
-TEST_CASE("what clang compiled is named too") {
+TEST_CASE("code of clang has names, too") {
 #ifdef MPIACQ_HAVE_CLANG_CODE
   check_with_lines("clang_inlined");
   check_with_lines("clang_sections");
@@ -108,7 +108,7 @@ TEST_CASE("Fortran procedures have the names of the source") {
 #endif
 }
 
-TEST_CASE("without debug information symbols name the functions, as far as there are symbols") {
+TEST_CASE("without debug information the symbols name the functions") {
   check_outermost("symtab_only", {});
   check_outermost("dynsym_only", {"work", "helper"});
   check_outermost("no_symbols", {"work", "helper", "same_names_elsewhere", "main"});

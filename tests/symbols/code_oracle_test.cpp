@@ -14,7 +14,7 @@
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("functions and lines of our fixtures are those of addr2line or llvm-symbolizer") {
+TEST_CASE("functions and lines of the fixtures are equal to those of addr2line or llvm-symbolizer") {
   std::vector<std::string> fixtures = {"inlined",  "inlined_dwarf4", "inlined_non_pie", "inlined_compressed",
                                        "sections", "names",          "names_dwarf4",    "names_symtab",
                                        "no_id",    "symtab_only"};
@@ -34,7 +34,7 @@ TEST_CASE("functions and lines of our fixtures are those of addr2line or llvm-sy
   }
 }
 
-TEST_CASE("functions of the C library are those of its dynamic symbols") {
+TEST_CASE("functions of the C library have the names of its dynamic symbols") {
   Dl_info where{};
   REQUIRE(::dladdr(reinterpret_cast<void*>(&::gnu_get_libc_version), &where) != 0);
   const std::string path = std::filesystem::canonical(where.dli_fname);
@@ -55,7 +55,7 @@ TEST_CASE("functions of the C library are those of its dynamic symbols") {
   CHECK(compared > 500);
 }
 
-TEST_CASE("a stub of the procedure linkage table is called by what it jumps to") {
+TEST_CASE("a stub of the procedure linkage table has the name of its target") {
   if (open_image(code_fixture("inlined"))->abi().elf_machine != EM_X86_64) MPIACQ_SKIP("stubs are read for x86-64");
   const std::string path = code_fixture("inlined");
   // objdump names stubs by reading them itself: "0000000000001030 <puts@plt>:".

@@ -97,7 +97,7 @@ core_writer good(const target_abi& abi = abis[0]) {
 
 }  // namespace
 
-TEST_CASE("a core of any width and byte order gives its process, its memory and its symbols") {
+TEST_CASE("a core of any width and byte order shows its process, its memory and its symbols") {
   for (const target_abi& abi : abis) {
     INFO("machine " << abi.elf_machine);
     own_folder folder;
@@ -128,7 +128,7 @@ TEST_CASE("a core of any width and byte order gives its process, its memory and 
   }
 }
 
-TEST_CASE("where there is no process information, the first thread's number stands for it") {
+TEST_CASE("without process information, a core has the number of its first thread as its pid") {
   own_folder folder;
   core_writer{abis[0]}.thread(77, 6).thread(78, 0).map(0x1000, bytes(16, 1)).write_to(folder / "core");
   const auto core = open(folder / "core");
@@ -139,7 +139,7 @@ TEST_CASE("where there is no process information, the first thread's number stan
   CHECK_THAT(symbols.error().message, ContainsSubstring("no auxiliary vector"));
 }
 
-TEST_CASE("memory that was not dumped cannot be read, and is never zero") {
+TEST_CASE("memory that was not dumped is unreadable and never reads as zeros") {
   own_folder folder;
   good()
       .map(0x500000, bytes(100, 7), 8192)
@@ -157,7 +157,7 @@ TEST_CASE("memory that was not dumped cannot be read, and is never zero") {
   CHECK(bytes_at(*core, 0, 2).empty());
 }
 
-TEST_CASE("neighbouring pieces of memory read through") {
+TEST_CASE("one read covers neighbouring pieces of memory") {
   own_folder folder;
   good().map(0x401000, bytes(4096, 0x5b)).write_to(folder / "core");
   const auto core = open(folder / "core");
@@ -166,7 +166,8 @@ TEST_CASE("neighbouring pieces of memory read through") {
   CHECK(bytes_at(*core, 0x400000, 9000) == expected);
 }
 
-TEST_CASE("what was not dumped comes from the file that was mapped, but only what the program could not have written") {
+TEST_CASE(
+    "memory that was not dumped is read from the mapped file, except memory that the program could have written") {
   for (const target_abi& abi : abis) {
     INFO("machine " << abi.elf_machine);
     own_folder folder;
@@ -222,7 +223,7 @@ TEST_CASE("a file whose first page the core lacks is not trusted") {
   CHECK(core->problems().size() == 2);  // once for each file
 }
 
-TEST_CASE("what is no core file is said to be what it is") {
+TEST_CASE("the error for another kind of file names the kind") {
   own_folder folder;
   const auto with = [&](const std::string& bytes_of_file) {
     std::ofstream{folder / "file", std::ios::binary} << bytes_of_file;
@@ -241,7 +242,7 @@ TEST_CASE("what is no core file is said to be what it is") {
   CHECK_THAT(refusal(folder / "file"), ContainsSubstring("without notes or without memory"));
 }
 
-TEST_CASE("what a core claims is held against what it has") {
+TEST_CASE("the claims of a core are checked against its contents") {
   own_folder folder;
   const std::string path = folder / "core";
   SECTION("more mapped files than the list has room for") {
@@ -313,7 +314,7 @@ TEST_CASE("what a core claims is held against what it has") {
   }
 }
 
-TEST_CASE("a core cut anywhere is refused or said to be cut") {
+TEST_CASE("a core that is cut anywhere is refused or reported as cut") {
   own_folder folder;
   const auto all = good().bytes();
   for (std::size_t size = 0; size < all.size(); size += 7) {

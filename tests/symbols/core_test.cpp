@@ -132,7 +132,7 @@ std::vector<variant> variants() {
 
 }  // namespace
 
-TEST_CASE("a core of the kernel's has the symbols, types and code that the process had") {
+TEST_CASE("a core of the kernel has the symbols, types and code of the process") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   for (const variant& v : variants()) {
     INFO(v.name);
@@ -148,7 +148,7 @@ TEST_CASE("a core of the kernel's has the symbols, types and code that the proce
   }
 }
 
-TEST_CASE("a core of gcore's has the symbols, types and code that the process has") {
+TEST_CASE("a core of gcore has the symbols, types and code of the process") {
   for (const variant& v : {variant{"pie"}, variant{"static"}, variant{"in_library"}, variant{"stripped", false}}) {
     INFO(v.name);
     own_folder folder;
@@ -158,7 +158,7 @@ TEST_CASE("a core of gcore's has the symbols, types and code that the process ha
   }
 }
 
-TEST_CASE("what a core lacks is not taken from a file that has been replaced") {
+TEST_CASE("memory that a core lacks is not read from a replaced file") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const std::string program = folder / "program";
@@ -203,7 +203,7 @@ TEST_CASE("what a core lacks is not taken from a file that has been replaced") {
   CHECK((with(breakpoint).empty() || std::filesystem::exists(library)));
 }
 
-TEST_CASE("the program's file can be named where it is gone, and another is not taken for it") {
+TEST_CASE("the caller can name the program's file if it has moved, and a wrong file is refused") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const std::string program = folder / "program";
@@ -228,7 +228,7 @@ TEST_CASE("the program's file can be named where it is gone, and another is not 
   CHECK(bytes_at(*seen.core, d.told.symbols.at("MPIR_Breakpoint").address, code_size) == d.code);
 }
 
-TEST_CASE("a program without a build id is known again by its headers") {
+TEST_CASE("a program without a build id is recognised by its headers") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const dead d = killed(fixture("split_by_link"), folder / "", SIGABRT);
@@ -241,7 +241,7 @@ TEST_CASE("a program without a build id is known again by its headers") {
   CHECK_THAT(texts(wrong.symbols->problems()), ContainsSubstring("is not the loaded one (no build id)"));
 }
 
-TEST_CASE("a core that is cut short says so and gives what is left") {
+TEST_CASE("a core that is cut short has a problem, and the rest of it is readable") {
   if (const auto why = why_no_kernel_core(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const dead d = killed(fixture("static"), folder / "", SIGABRT);

@@ -212,7 +212,7 @@ answer ask_for_symbol(const client_environment& client) {
 
 }  // namespace
 
-TEST_CASE("debuginfod: the server's file gives symbols and types, and is asked only where that is wanted") {
+TEST_CASE("debuginfod: the server's file has symbols and types, and the server is asked only on request") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   if (!server_is_installed()) MPIACQ_SKIP("debuginfod is not installed");
   own_folder served;
@@ -243,7 +243,7 @@ TEST_CASE("debuginfod: the server's file gives symbols and types, and is asked o
   CHECK((*with)->problems().empty());
 }
 
-TEST_CASE("debuginfod: what dwz has put into a file of its own comes from the server, too") {
+TEST_CASE("debuginfod: the shared file of dwz comes from the server, too") {
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   if (!server_is_installed()) MPIACQ_SKIP("debuginfod is not installed");
@@ -268,7 +268,7 @@ TEST_CASE("debuginfod: what dwz has put into a file of its own comes from the se
 #endif
 }
 
-TEST_CASE("debuginfod: a server that does not have the file leaves us without, and without a complaint") {
+TEST_CASE("debuginfod: a server without the file causes no problem") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   const odd_server server{"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"};
   const client_environment client{server.url()};
@@ -278,7 +278,7 @@ TEST_CASE("debuginfod: a server that does not have the file leaves us without, a
   CHECK(a.problems.empty());
 }
 
-TEST_CASE("debuginfod: a server that is down is said to be") {
+TEST_CASE("debuginfod: a problem names a server that is down") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   const local_socket bound;  // and nobody listens
   const int port = bound.take_port();
@@ -291,7 +291,7 @@ TEST_CASE("debuginfod: a server that is down is said to be") {
   CHECK(a.took < std::chrono::seconds(10));
 }
 
-TEST_CASE("debuginfod: a server that says nothing is waited for as long as DEBUGINFOD_TIMEOUT says") {
+TEST_CASE("debuginfod: the wait for a silent server ends after DEBUGINFOD_TIMEOUT") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   const odd_server server{""};
   const client_environment client{server.url()};
@@ -305,7 +305,7 @@ TEST_CASE("debuginfod: a server that says nothing is waited for as long as DEBUG
   CHECK(a.took < std::chrono::seconds(20));
 }
 
-TEST_CASE("debuginfod: a file that has no end is not downloaded further than its bound") {
+TEST_CASE("debuginfod: the download of an endless file stops at the limit") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   const odd_server server{
       "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\x7f"
@@ -333,7 +333,7 @@ TEST_CASE("debuginfod: a file that has no end is not downloaded further than its
   CHECK(kept < 1000000);
 }
 
-TEST_CASE("debuginfod: what a server gives is not taken on trust") {
+TEST_CASE("debuginfod: a file from a server is checked") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
   const bool is_elf = GENERATE(true, false);
   const odd_server server{ok_with(is_elf ? file_contents(fixture("pie")) : "<html>log in first</html>")};

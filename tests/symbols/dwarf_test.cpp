@@ -74,7 +74,7 @@ void check_refused(dwarf_writer& w, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("types of another byte order, with offsets as DWARF 2 writes them, in any order") {
+TEST_CASE("types are read in another byte order, with the offsets of DWARF 2, in any order") {
   for (const target_abi& abi : {native, big_32}) {
     auto w = unit(abi);
     w.label("string").add(entry::pointer).refer("int");
@@ -109,7 +109,7 @@ TEST_CASE("a table that is an array of structures has their layout") {
   CHECK((*layout)->size == 4);
 }
 
-TEST_CASE("a structure that no variable leads to is found by its tag") {
+TEST_CASE("a structure without a variable is found by its tag") {
   auto w = unit();
   w.label("table").add(entry::pointer).refer("int");
   w.add(entry::declared).text("row");
@@ -136,7 +136,7 @@ TEST_CASE("a structure that is only declared is not known") {
   CHECK_FALSE(layout->has_value());
 }
 
-TEST_CASE("a variable that debug information does not know has no layout") {
+TEST_CASE("a variable without debug information has no layout") {
   dwarf_writer w{native};
   w.add(entry::base).text("int").byte(4).byte(DW_ATE_signed);
   const auto layout = layout_from(w.info());
@@ -144,7 +144,7 @@ TEST_CASE("a variable that debug information does not know has no layout") {
   CHECK_FALSE(layout->has_value());
 }
 
-TEST_CASE("types that lead in a circle are refused") {
+TEST_CASE("a cycle of types is refused") {
   auto w = unit();
   w.label("table").add(entry::pointer).refer("a");
   w.label("a").add(entry::typedef_name).text("a").refer("b");
@@ -152,7 +152,7 @@ TEST_CASE("types that lead in a circle are refused") {
   check_refused(w, "a typedef of itself");
 }
 
-TEST_CASE("a structure within itself is refused, however often") {
+TEST_CASE("a structure that contains itself is refused, at any depth") {
   auto w = unit();
   w.label("s").add(entry::structure).text("s").byte(8);
   w.add(entry::anonymous_member).refer("s").byte(0).add(entry::anonymous_member).refer("s").byte(0).end();
@@ -178,7 +178,7 @@ TEST_CASE("a variable that points to no structure is refused") {
   }
 }
 
-TEST_CASE("members outside of their structure are refused") {
+TEST_CASE("a member outside of its structure is refused") {
   SECTION("that begin behind it") {
     auto w = unit();
     w.label("s").add(entry::structure).text("s").byte(8);

@@ -103,7 +103,7 @@ error refused(fake_memory& memory, const target_abi& abi, const dynamic_section&
 
 }  // namespace
 
-TEST_CASE("both hash tables are read in every class and byte order") {
+TEST_CASE("both kinds of hash tables are read in every class and byte order") {
   for (const target_abi& abi : abis) {
     INFO("machine " << abi.elf_machine);
     fake_memory memory;
@@ -113,7 +113,7 @@ TEST_CASE("both hash tables are read in every class and byte order") {
   }
 }
 
-TEST_CASE("the two hash functions are those of the documents") {
+TEST_CASE("the two hash functions agree with their specifications") {
   // The gABI's function, and the values that binutils and the GNU hash's description give.
   CHECK(system_v_hash("printf") == 0x077905a6);
   CHECK(system_v_hash("exit") == 0x0006cf04);
@@ -164,7 +164,7 @@ TEST_CASE("a hash table that contradicts itself is an error") {
   }
 }
 
-TEST_CASE("no buckets and no tables hold nothing") {
+TEST_CASE("a module without buckets or without tables has no symbols") {
   fake_memory memory;
   const auto empty = find(memory, abis[0], system_v_module(memory, abis[0], {0, 1, {0, 2, 0}, 3, 7}), {"table"});
   REQUIRE(empty.has_value());
@@ -172,7 +172,7 @@ TEST_CASE("no buckets and no tables hold nothing") {
   CHECK_FALSE(find(memory, abis[0], dynamic_section{}, {"table"}).value().front().has_value());
 }
 
-TEST_CASE("pointers of a dynamic section are taken as relocated or not, as they lie") {
+TEST_CASE("pointers of a dynamic section are recognised as relocated or not by their values") {
   const target_abi& abi = abis[0];
   const target_address bias{0x7f0000000000};
   for (const std::uint64_t moved : {std::uint64_t{0}, bias.value()}) {
@@ -252,7 +252,7 @@ TEST_CASE("a link map is followed in every class and byte order") {
   }
 }
 
-TEST_CASE("a link map that does not end well keeps what could be read and says what is wrong") {
+TEST_CASE("a broken link map keeps its readable entries and has a problem") {
   const target_abi& abi = abis[0];
   fake_memory memory;
   map_node(memory, abi, 0x2000, 0, 0x3000);
@@ -281,7 +281,7 @@ TEST_CASE("a link map that does not end well keeps what could be read and says w
   CHECK_THAT(list->problems[0].message, ContainsSubstring(expected));
 }
 
-TEST_CASE("a link map without an end is cut") {
+TEST_CASE("an endless link map is cut") {
   const target_abi& abi = abis[0];
   fake_memory memory;
   byte_writer nodes{abi};

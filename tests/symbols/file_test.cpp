@@ -36,7 +36,7 @@ error refused(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a file's symbols lie as far from the process's as the program was moved") {
+TEST_CASE("the addresses of a file's symbols differ from the process's by the load bias") {
   for (const char* name : {"pie", "non_pie", "static", "dwarf4", "stripped", "hash_system_v", "split_by_id",
                            "split_by_link", "compressed", "extended"}) {
     INFO(name);
@@ -60,7 +60,7 @@ TEST_CASE("a file's symbols lie as far from the process's as the program was mov
   }
 }
 
-TEST_CASE("a file's layouts are those of its process") {
+TEST_CASE("a file has the same layouts as its process") {
   for (const char* name : {"pie", "static", "dwarf4", "split_by_id", "split_by_link", "compressed", "extended",
                            "qualified", "nested", "opaque", "type_units", "in_library"}) {
     INFO(name);
@@ -74,7 +74,7 @@ TEST_CASE("a file's layouts are those of its process") {
   }
 }
 
-TEST_CASE("a file's libraries are found as the dynamic linker finds them") {
+TEST_CASE("a file's libraries are those that the dynamic linker finds") {
   for (const char* name : {"in_library", "in_library_rpath"}) {
     INFO(name);
     live_process process{{fixture(name)}};
@@ -95,7 +95,7 @@ TEST_CASE("a file's libraries are found as the dynamic linker finds them") {
   }
 }
 
-TEST_CASE("a library that is not found is a problem with its name and who needs it") {
+TEST_CASE("the problem for a missing library names the library and the module that needs it") {
   own_folder folder;
   std::filesystem::copy_file(fixture("in_library"), folder / "alone");
   auto symbols = file_symbols::open(folder / "alone", fixture_search());
@@ -107,7 +107,7 @@ TEST_CASE("a library that is not found is a problem with its name and who needs 
   CHECK_THAT(problem.message, ContainsSubstring(folder / "alone"));
 }
 
-TEST_CASE("initialised data and zeros are read from a file") {
+TEST_CASE("a file gives initialised data and zeros") {
   auto symbols = file_symbols::open(fixture("pie"), fixture_search());
   REQUIRE(symbols.has_value());
   const auto size = (*symbols)->find_symbol("MPIR_proctable_size");
@@ -122,7 +122,7 @@ TEST_CASE("initialised data and zeros are read from a file") {
   CHECK(nowhere.error().code == error_code::unreadable_memory);
 }
 
-TEST_CASE("a 32-bit library is read by its own widths") {
+TEST_CASE("a 32-bit library is read with its own widths") {
 #ifdef MPIACQ_HAVE_32_BIT_FIXTURE
   auto symbols = file_symbols::open(fixture("tiny_32"), fixture_search());
   REQUIRE(symbols.has_value());
@@ -142,7 +142,7 @@ TEST_CASE("a 32-bit library is read by its own widths") {
 #endif
 }
 
-TEST_CASE("what is no program is refused with what it is instead") {
+TEST_CASE("the error for a file that is no program says what the file is") {
   own_folder folder;
   CHECK(refused(folder / "nothing there").code == error_code::not_found);
   const error directory = refused(std::filesystem::path(folder / "x").parent_path());
@@ -185,7 +185,7 @@ class without_root {
 
 }  // namespace
 
-TEST_CASE("a file that may not be read is refused by name") {
+TEST_CASE("the error for an unreadable file names the file") {
   own_folder folder;
   write_file(folder / "secret", "x");
   REQUIRE(::chmod((folder / "secret").c_str(), 0) == 0);
@@ -193,7 +193,7 @@ TEST_CASE("a file that may not be read is refused by name") {
   CHECK(refused(folder / "secret").code == error_code::permission);
 }
 
-TEST_CASE("another user's process is refused with what it takes") {
+TEST_CASE("the error for another user's process says which rights are needed") {
   if (::geteuid() != 0) MPIACQ_SKIP("only root has a process here that others may not look at");
   live_process process{{fixture("pie")}};
   process.lines_until_ready();
@@ -205,7 +205,7 @@ TEST_CASE("another user's process is refused with what it takes") {
   CHECK_THAT(symbols.error().message, ContainsSubstring("ptrace_scope"));
 }
 
-TEST_CASE("a file cut short at any length gives an answer or an error") {
+TEST_CASE("a file that is cut at any length gives an answer or an error") {
   own_folder folder;
   std::vector<std::string> names = {"tiny", "split_by_link.debug"};
 #ifdef MPIACQ_HAVE_32_BIT_FIXTURE
@@ -238,7 +238,7 @@ TEST_CASE("a file cut short at any length gives an answer or an error") {
   }
 }
 
-TEST_CASE("a debug file that is not this program's is not used, and that is said") {
+TEST_CASE("a debug file of another program is not used, and a problem says so") {
   own_folder folder;
   std::filesystem::copy_file(fixture("split_by_link"), folder / "split_by_link");
   std::string debug = read_file(fixture("split_by_link.debug"));

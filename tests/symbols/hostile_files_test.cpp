@@ -183,7 +183,7 @@ TEST_CASE("sections of two gigabytes that are holes in a sparse file cost little
   }
 }
 
-TEST_CASE("a debug link to a sparse file of two terabytes ends at once") {
+TEST_CASE("a debug link to a sparse file of two terabytes costs little") {
   const scratch_folder folder;
   elf_writer program{x86_64};
   program.add({".text", SHT_PROGBITS, std::vector<std::byte>(64)});
@@ -196,7 +196,7 @@ TEST_CASE("a debug link to a sparse file of two terabytes ends at once") {
   CHECK_THAT(cheap(folder.path("program")), ContainsSubstring("too many to compute its CRC"));
 }
 
-TEST_CASE("a debug link is followed to a file as large as is checked, and not to one that is a hole") {
+TEST_CASE("a debug link is followed to the largest permitted file, and not to a hole") {
   const scratch_folder folder;
   elf_writer linked{x86_64};
   linked.add({".text", SHT_PROGBITS, std::vector<std::byte>(64)});
@@ -289,7 +289,7 @@ TEST_CASE("millions of names of types in a file of some megabytes cost little") 
   CHECK_THAT(cheap(folder.path("names")), ContainsSubstring("describes too many things"));
 }
 
-TEST_CASE("a packed symbol table that unpacks to more than it may costs little") {
+TEST_CASE("a packed symbol table that unpacks beyond the limit costs little") {
   const scratch_folder folder;
   make_by_python(
       "import sys, lzma\n"
@@ -305,7 +305,7 @@ TEST_CASE("a packed symbol table that unpacks to more than it may costs little")
   CHECK_THAT(cheap(folder.path("bomb")), ContainsSubstring("it unpacks to more than"));
 }
 
-TEST_CASE("a build id as long as a book is none") {
+TEST_CASE("an overlong build id is ignored") {
   const scratch_folder folder;
   elf_writer file{x86_64};
   file.add(
@@ -334,7 +334,7 @@ TEST_CASE("entries of the linker's cache that share a long string cost little") 
   CHECK(cost.peak < most_memory);
 }
 
-TEST_CASE("of several lists of mapped files in a core the first one counts") {
+TEST_CASE("a core's first list of mapped files is used") {
   const scratch_folder folder;
   const auto list = [&](std::uint64_t address, const std::string& path) {
     return bytes().wide(1).wide(4096).wide(address).wide(address + 4096).wide(0).text(path).take();
@@ -350,7 +350,7 @@ TEST_CASE("of several lists of mapped files in a core the first one counts") {
   CHECK(notes->paths == std::vector<std::string>{"/first"});
 }
 
-TEST_CASE("a pipe that takes a file's place between two looks is never opened") {
+TEST_CASE("a pipe that replaces a file between check and open is never opened") {
   const scratch_folder folder;
   const std::string name = folder.path("file");
   const std::string pipe = folder.path("pipe");

@@ -39,7 +39,7 @@ byte_writer cache_with_one_entry(std::uint64_t count, std::uint64_t name, std::u
 
 }  // namespace
 
-TEST_CASE("the dynamic linker's cache says what ldconfig says of it") {
+TEST_CASE("our reader of the dynamic linker's cache agrees with ldconfig") {
   const auto expected = by_ldconfig("libc.so.6");
   if (expected.empty()) MPIACQ_SKIP("ldconfig has no cache here, or another C library is in use");
   const auto cache = ld_so_cache::read();
@@ -48,7 +48,7 @@ TEST_CASE("the dynamic linker's cache says what ldconfig says of it") {
   CHECK(cache.find("no such library").empty());
 }
 
-TEST_CASE("a cache that contradicts itself holds nothing, or what is left") {
+TEST_CASE("an inconsistent cache is empty, or keeps its valid entries") {
   const auto good = cache_with_one_entry(1, 72, 80).take();
   const ld_so_cache cache{good};
   REQUIRE(cache.find("libx.so").size() == 1);

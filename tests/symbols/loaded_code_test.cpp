@@ -62,7 +62,7 @@ struct waiting {
 
 }  // namespace
 
-TEST_CASE("single questions about mappings have the answers that the text of all mappings has") {
+TEST_CASE("PROCMAP_QUERY gives the same mappings as the text of all mappings") {
   waiting one{fixture("pie")};
   const int maps = ::open(("/proc/" + std::to_string(one.process.pid().value()) + "/maps").c_str(), O_RDONLY);
   REQUIRE(maps >= 0);
@@ -75,7 +75,7 @@ TEST_CASE("single questions about mappings have the answers that the text of all
   CHECK(asked->size() >= 4);  // the program, the C library, the dynamic linker, the vdso
 }
 
-TEST_CASE("what a process maps is learnt from another one that maps the same files, without reading its memory") {
+TEST_CASE("the modules of a process are learnt from another process with the same files, without a read of memory") {
   module_catalogue catalogue;
   waiting first{fixture("pie")}, second{fixture("pie")}, third{fixture("pie")};
   const auto of_first = catalogue.learn(first.process.pid(), first.memory);
@@ -93,7 +93,7 @@ TEST_CASE("what a process maps is learnt from another one that maps the same fil
   CHECK(catalogue.counts().shared + catalogue.counts().whole == 3);
 }
 
-TEST_CASE("a process with another program is learnt by itself, and its libraries are known afterwards") {
+TEST_CASE("a process of another program is learnt as a whole, and its libraries are known afterwards") {
   module_catalogue catalogue;
   waiting first{fixture("pie")}, second{fixture("stripped")};
   REQUIRE(catalogue.learn(first.process.pid(), first.memory).has_value());
@@ -103,7 +103,7 @@ TEST_CASE("a process with another program is learnt by itself, and its libraries
   check_like_the_long_way(*learnt, second.process.pid(), second.memory);
 }
 
-TEST_CASE("a process that has code without a file is learnt by itself") {
+TEST_CASE("a process with code without a file is learnt as a whole") {
   module_catalogue catalogue;
   live_memory memory{process_id{::getpid()}};
   void* code = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -118,7 +118,7 @@ TEST_CASE("a process that has code without a file is learnt by itself") {
   ::munmap(code, 4096);
 }
 
-TEST_CASE("programs of 32 and of 64 bits do not share the vdso") {
+TEST_CASE("programs of 32 and of 64 bits do not share the vDSO") {
 #ifdef MPIACQ_HAVE_32_BIT_LIBC
   module_catalogue catalogue;
   waiting wide{fixture("pie")}, narrow{fixture("pie_32")}, wide_again{fixture("pie")}, narrow_again{fixture("pie_32")};
@@ -132,7 +132,7 @@ TEST_CASE("programs of 32 and of 64 bits do not share the vdso") {
 #endif
 }
 
-TEST_CASE("a process that has ended has nothing loaded") {
+TEST_CASE("a process that has ended has no loaded code") {
   module_catalogue catalogue;
   live_memory memory{process_id{1 << 30}};
   const auto learnt = catalogue.learn(process_id{1 << 30}, memory);

@@ -42,7 +42,7 @@ places found_by_trying(const std::string& table, std::span<const std::string_vie
 
 }  // namespace
 
-TEST_CASE("a name is found where a string is, or ends with it") {
+TEST_CASE("a name is found as a whole string, and as the tail of a string") {
   using namespace std::string_literals;
   const std::array<std::string_view, 4> names{"MPIR_Breakpoint", "point", "it", ""};
   const std::string table = "\0MPIR_Breakpoint\0xpoint\0MPIR_Breakpoints\0it"s;  // the last one does not end
@@ -51,7 +51,7 @@ TEST_CASE("a name is found where a string is, or ends with it") {
   CHECK(found_in_pieces(table + '\0', names, table.size()) == places{{1, 0}, {11, 1}, {18, 1}, {41, 2}});
 }
 
-TEST_CASE("names that cross the pieces of a table are found like others") {
+TEST_CASE("a name that crosses two pieces of a table is found") {
   std::mt19937 random{20070101};
   // Few letters, so that names are often there, or nearly.
   const auto letters = [&](std::size_t most) {
@@ -74,7 +74,7 @@ TEST_CASE("names that cross the pieces of a table are found like others") {
   }
 }
 
-TEST_CASE("a filter denies nothing that was added, and most of the rest") {
+TEST_CASE("a filter excludes no member, and most other numbers") {
   number_filter filter;
   for (std::uint32_t i = 0; i < 26; ++i) filter.add(i * 977);
   for (std::uint32_t i = 0; i < 26; ++i) CHECK(filter.may_have(i * 977));

@@ -74,7 +74,7 @@ struct observed {
 
 }  // namespace
 
-TEST_CASE("a program that only its own mount namespace has shows its symbols and types") {
+TEST_CASE("a program that exists only in its own mount namespace has symbols and types") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   observed seen{contained(folder / "", "cp \"$2/pie\" program", folder / "program"), folder / "debug"};
@@ -87,7 +87,7 @@ TEST_CASE("a program that only its own mount namespace has shows its symbols and
   CHECK(all_problems(*seen.symbols).empty());
 }
 
-TEST_CASE("a library of its own mount namespace is read there, and not what has its name here") {
+TEST_CASE("a library is read in its own mount namespace, and not the file of its name in ours") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const std::string library = folder / "libmpir_fixture.so";
@@ -107,7 +107,7 @@ TEST_CASE("a library of its own mount namespace is read there, and not what has 
   CHECK(all_problems(*seen.symbols).empty());
 }
 
-TEST_CASE("debug files of its own mount namespace are found, by build id and by link") {
+TEST_CASE("debug files in a process's own mount namespace are found, by build id and by link") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const std::string name = GENERATE(std::string{"split_by_id"}, std::string{"split_by_link"});
@@ -130,7 +130,7 @@ TEST_CASE("debug files of its own mount namespace are found, by build id and by 
   CHECK(all_problems(*seen.symbols).empty());
 }
 
-TEST_CASE("a program in another pid namespace shows its symbols by the number that it has here") {
+TEST_CASE("a program in another pid namespace has symbols under its pid in our namespace") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   // unshare stays outside and forks: its child is the program, number 1 in there.
   live_process process{{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", fixture("in_library")}};
@@ -149,7 +149,7 @@ TEST_CASE("a program in another pid namespace shows its symbols by the number th
   CHECK(all_problems(**symbols).empty());
 }
 
-TEST_CASE("a link below another root leads to where it leads there, and never out of it") {
+TEST_CASE("a link below another root is resolved below that root, and never leads out of it") {
   own_folder root;
   own_folder outside;
   std::filesystem::create_directory(root / "sub");

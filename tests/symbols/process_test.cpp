@@ -85,7 +85,7 @@ std::string all_problems(const process_symbols& of) {
 
 }  // namespace
 
-TEST_CASE("every kind of program shows its symbols where it says they are") {
+TEST_CASE("every kind of program has its symbols at the addresses that it prints") {
   for (const variant& v : variants()) {
     INFO(v.name);
     observed seen{{fixture(v.name)}};
@@ -95,7 +95,7 @@ TEST_CASE("every kind of program shows its symbols where it says they are") {
   }
 }
 
-TEST_CASE("every kind of program shows its descriptor's layout as its compiler made it") {
+TEST_CASE("every kind of program has the layout of its descriptor that the program prints") {
   for (const variant& v : variants()) {
     INFO(v.name);
     observed seen{{fixture(v.name)}};
@@ -108,7 +108,7 @@ TEST_CASE("every kind of program shows its descriptor's layout as its compiler m
   }
 }
 
-TEST_CASE("a copy of a library's variable is the program's, and its type the library's") {
+TEST_CASE("the copy of a library's variable belongs to the program, and its type to the library") {
   observed seen{{fixture("copies")}};
   const auto table = seen.symbols->find_symbol("MPIR_proctable");
   REQUIRE((table && *table));
@@ -118,7 +118,7 @@ TEST_CASE("a copy of a library's variable is the program's, and its type the lib
   CHECK_THAT(layout->module_path, ContainsSubstring("libmpir_fixture.so"));
 }
 
-TEST_CASE("where two modules define the same symbols, the program's own binding counts") {
+TEST_CASE("if two modules define the same symbols, the look-up agrees with the program's own binding") {
   observed seen{{"env", "LD_PRELOAD=" + fixture("libmpir_newer_no_id.so"), fixture("in_library")}};
   const auto modules = seen.symbols->modules();
   CHECK(std::count_if(modules.begin(), modules.end(),
@@ -141,7 +141,7 @@ TEST_CASE("where two modules define the same symbols, the program's own binding 
   CHECK_FALSE((*in_older)[1].has_value());
 }
 
-TEST_CASE("a program that was started by way of the dynamic linker is seen all the same") {
+TEST_CASE("a program that was started through the dynamic linker has its symbols") {
   const observed plain{{fixture("in_library")}};
   const auto modules = plain.symbols->modules();
   const auto linker = std::find_if(modules.begin(), modules.end(), [](const auto& m) {
@@ -154,7 +154,7 @@ TEST_CASE("a program that was started by way of the dynamic linker is seen all t
   CHECK(seen.symbols->link_map_breakpoint().has_value());
 }
 
-TEST_CASE("a 32-bit program is read by its own widths") {
+TEST_CASE("a 32-bit program is read with its own widths") {
 #ifdef MPIACQ_HAVE_32_BIT_FIXTURE
   observed seen{{fixture("i386")}};
   if (seen.told.symbols.empty()) MPIACQ_SKIP("this kernel does not run 32-bit programs");
@@ -169,7 +169,7 @@ TEST_CASE("a 32-bit program is read by its own widths") {
 #endif
 }
 
-TEST_CASE("the modules are the executable and what the dynamic linker has mapped, in its order") {
+TEST_CASE("the modules are the executable and the dynamic linker's libraries, in the linker's order") {
   observed seen{{fixture("in_library")}};
   const auto modules = seen.symbols->modules();
   REQUIRE(modules.size() >= 4);
@@ -193,13 +193,13 @@ TEST_CASE("a static program has one module and no link map") {
   CHECK(seen.symbols->refresh().value() == false);
 }
 
-TEST_CASE("a static position-independent program has no library, whatever its link map says of the vDSO") {
+TEST_CASE("a static position-independent program has no library, even if its link map lists the vDSO") {
   observed seen{{fixture("static_pie")}};
   for (const auto& m : seen.symbols->modules().subspan(1)) CHECK_THAT(m->path, ContainsSubstring("vdso"));
   CHECK(seen.symbols->modules().size() <= 2);
 }
 
-TEST_CASE("a name that no module has is absent, and that is no error") {
+TEST_CASE("a name that no module has is absent without an error") {
   observed seen{{fixture("nothing")}};
   const auto found = seen.symbols->find_symbol("MPIR_proctable");
   REQUIRE(found.has_value());
@@ -273,7 +273,7 @@ TEST_CASE("a deleted or replaced library keeps its dynamic symbols") {
   }
 }
 
-TEST_CASE("few reads find the symbols, whatever the number of names") {
+TEST_CASE("a look-up takes few reads, whatever the number of names") {
   observed seen{{fixture("in_library")}};
   const std::size_t modules = seen.symbols->modules().size();
   // One for each module of the list, and a constant: headers, names, first pages.
@@ -288,7 +288,7 @@ TEST_CASE("few reads find the symbols, whatever the number of names") {
   CHECK(seen.memory.bytes < 64 * read_page_size);
 }
 
-TEST_CASE("a process that is not there, and one that has ended, are told apart from a bad one") {
+TEST_CASE("the errors for a missing process and an ended process differ from the error for a bad process") {
   live_memory no_memory{process_id{1}};
   const auto absent = process_symbols::open(process_id{0x7ffffffe}, no_memory);
   REQUIRE_FALSE(absent.has_value());

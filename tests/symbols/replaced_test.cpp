@@ -72,7 +72,7 @@ bool holds_as_nobody(const std::function<bool()>& check) {
 
 }  // namespace
 
-TEST_CASE("a library that was replaced by a newer version is read as it was, and that it was replaced is said") {
+TEST_CASE("a library that was replaced by a newer version is read as loaded, and a problem says so") {
   for (const bool has_id : {true, false}) {
     INFO((has_id ? "with build ids" : "without build ids"));
     own_folder folder;
@@ -106,7 +106,7 @@ TEST_CASE("a library that was replaced by a newer version is read as it was, and
   }
 }
 
-TEST_CASE("a library of the same version in another file is as good") {
+TEST_CASE("another file with the same version of a library is used") {
   own_folder folder;
   const std::string library = folder / "libmpir_fixture.so";
   std::filesystem::copy_file(fixture("libmpir_fixture.so"), library);
@@ -117,7 +117,7 @@ TEST_CASE("a library of the same version in another file is as good") {
   CHECK(all_problems(*symbols).empty());
 }
 
-TEST_CASE("without root's rights a replaced library keeps its dynamic symbols, and gives nothing of the new file") {
+TEST_CASE("without root's rights a replaced library keeps its dynamic symbols, and nothing comes from the new file") {
   if (!may_open_mapped_files()) MPIACQ_SKIP("it takes root to give root's rights up");
   if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
     MPIACQ_SKIP("other users may not look into the build folder");
@@ -143,7 +143,7 @@ TEST_CASE("without root's rights a replaced library keeps its dynamic symbols, a
   }));
 }
 
-TEST_CASE("a program that was replaced is read as it was, and that it was replaced is said") {
+TEST_CASE("a program that was replaced is read as started, and a problem says so") {
   own_folder folder;
   const std::string program = folder / "program";
   std::filesystem::copy_file(fixture("pie"), program);
@@ -162,7 +162,7 @@ TEST_CASE("a program that was replaced is read as it was, and that it was replac
   CHECK_THAT((*symbols)->problems()[0].message, ContainsSubstring(program + " was replaced after its start"));
 }
 
-TEST_CASE("a program whose name merely ends as a deleted one's would has not been replaced") {
+TEST_CASE("a program whose own name ends in the mark of deleted files is not reported as replaced") {
   own_folder folder;
   std::filesystem::copy_file(fixture("pie"), folder / "program");
   std::filesystem::copy_file(fixture("extended"), folder / "program (deleted)");

@@ -34,7 +34,7 @@ result<std::optional<structure_layout>> layout_of(const std::string& program) {
 }  // namespace
 #endif
 
-TEST_CASE("what a debug file shares with others is read from the file that it names, if that is the one") {
+TEST_CASE("the shared part of a debug file is read from the file that it names, if the id matches") {
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
   for (const shared_fixture& f : fixtures) {
     INFO(f.program);

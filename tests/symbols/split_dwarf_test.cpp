@@ -80,7 +80,7 @@ std::vector<variant> variants() {
 
 }  // namespace
 
-TEST_CASE("functions, inlined calls and lines of a program with .dwo files are those of the whole program") {
+TEST_CASE("functions, inlined calls and lines of a program with .dwo files are equal to those of the unsplit program") {
   for (const variant& v : variants()) {
     INFO(v.compiler << ' ' << v.flags);
     const scratch_folder folder;
@@ -89,7 +89,8 @@ TEST_CASE("functions, inlined calls and lines of a program with .dwo files are t
   }
 }
 
-TEST_CASE("functions, inlined calls and lines of a program with a .dwp package are those of the whole program") {
+TEST_CASE(
+    "functions, inlined calls and lines of a program with a .dwp package are equal to those of the unsplit program") {
   std::size_t packed = 0;
   for (const std::string packer : {"llvm-dwp", "dwp"}) {
     if (!is_installed(packer)) continue;
@@ -108,7 +109,7 @@ TEST_CASE("functions, inlined calls and lines of a program with a .dwp package a
   if (packed == 0) MPIACQ_SKIP("neither llvm-dwp nor dwp, which make packages, is installed");
 }
 
-TEST_CASE("a program whose .dwo files are missing says which, and keeps its lines and symbols") {
+TEST_CASE("a program without its .dwo files has problems that name them, and keeps its lines and symbols") {
   const scratch_folder folder;
   const std::string path = build_inlined(folder, "program", "gcc", "-O2 -gdwarf-5");
   const auto functions = functions_by_nm(path, false);
@@ -139,7 +140,7 @@ TEST_CASE("a .dwo file of another build is not used") {
   CHECK_THAT(text_of(problems), ContainsSubstring(".dwo is not found"));
 }
 
-TEST_CASE("types in .dwo files and in a package are what the compiler laid out") {
+TEST_CASE("types in .dwo files and in a package agree with the compiler's layout") {
   const scratch_folder folder;
   // The sizes of the arrays say how the structure is laid out.
   run_script(folder.path(""),
@@ -179,7 +180,7 @@ TEST_CASE("types in .dwo files and in a package are what the compiler laid out")
   }
 }
 
-TEST_CASE("a stripped program's functions have the names that are packed in it") {
+TEST_CASE("the functions of a stripped program have the names in its packed symbol table") {
   if (!is_installed("xz")) MPIACQ_SKIP("xz, which packs the symbol table, is not installed");
   const scratch_folder folder;
   const std::string here = MPIACQ_CODE_SOURCES;

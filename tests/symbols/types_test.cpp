@@ -145,33 +145,33 @@ void build_library(const std::string& file, std::vector<std::string> flags) {
 
 }  // namespace
 
-TEST_CASE("types of this machine's objects and libraries are what the compiler says") {
+TEST_CASE("types of this machine's objects and libraries agree with the compiler") {
   check_machine({"gcc", {}, "nm", EM_X86_64});
 }
 
-TEST_CASE("types of programs of 32 bits") {
+TEST_CASE("types of 32-bit programs agree with the compiler") {
   if (run_command({"sh", "-c", "echo 'int main(void){return 0;}' | gcc -m32 -xc - -o /dev/null"}).exit_code != 0) {
     MPIACQ_SKIP("gcc makes no programs of 32 bits here (libc6-dev-i386)");
   }
   check_machine({"gcc", {"-m32"}, "nm", EM_386});
 }
 
-TEST_CASE("types of a big-endian machine") {
+TEST_CASE("types of a big-endian machine agree with the compiler") {
   if (!is_there("s390x-linux-gnu-gcc")) MPIACQ_SKIP("s390x-linux-gnu-gcc is not installed (gcc-s390x-linux-gnu)");
   check_machine({"s390x-linux-gnu-gcc", {}, "s390x-linux-gnu-nm", EM_S390});
 }
 
-TEST_CASE("types of aarch64") {
+TEST_CASE("types of aarch64 agree with the compiler") {
   if (!is_there("aarch64-linux-gnu-gcc")) MPIACQ_SKIP("aarch64-linux-gnu-gcc is not installed (gcc-aarch64-linux-gnu)");
   check_machine({"aarch64-linux-gnu-gcc", {}, "aarch64-linux-gnu-nm", EM_AARCH64});
 }
 
-TEST_CASE("types as clang describes them") {
+TEST_CASE("types of clang agree with the compiler") {
   if (!is_there("clang")) MPIACQ_SKIP("clang is not installed");
   check_machine({"clang", {}, "nm", EM_X86_64});
 }
 
-TEST_CASE("types in units of their own, in a debug file, and in what debug files share") {
+TEST_CASE("types are found in type units, in a debug file, and in a shared debug file") {
   const scratch_folder folder;
   SECTION("units of their own") {
     for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
@@ -206,7 +206,7 @@ TEST_CASE("types in units of their own, in a debug file, and in what debug files
   }
 }
 
-TEST_CASE("types in namespaces and classes, with the members of base classes") {
+TEST_CASE("types in namespaces and classes are found, with the members of base classes") {
   if (!is_there("g++")) MPIACQ_SKIP("g++ is not installed");
   const scratch_folder folder;
   const std::string file = folder.path("types.o");
@@ -227,7 +227,7 @@ TEST_CASE("types in namespaces and classes, with the members of base classes") {
   CHECK_FALSE(type(**types, "derived").has_value());
 }
 
-TEST_CASE("types of Fortran modules, in any letters") {
+TEST_CASE("types of Fortran modules are found in any case of letters") {
   if (!is_there("gfortran")) MPIACQ_SKIP("gfortran is not installed");
   const scratch_folder folder;
   command_options there;
@@ -252,7 +252,7 @@ TEST_CASE("types of Fortran modules, in any letters") {
   CHECK_FALSE(type(**types, "POINT").has_value());
 }
 
-TEST_CASE("a process's types come from all its modules, and a file that two processes map is read once") {
+TEST_CASE("a process has the types of all its modules, and a file that two processes map is read once") {
   const scratch_folder folder;
   const std::string library = folder.path("libtypes.so");
   build_library(library, {"-g", "-Wl,-soname," + library});
@@ -310,7 +310,7 @@ TEST_CASE("a core file's process has the types of its modules") {
   check_type(types, "untagged_t", "untagged_t", told_by_symbols(library));
 }
 
-TEST_CASE("the types of a program that does not run, and of its libraries") {
+TEST_CASE("a program that does not run has its types and those of its libraries") {
   const scratch_folder folder;
   const std::string library = folder.path("libtypes.so");
   build_library(library, {"-g", "-Wl,-soname," + library});
@@ -324,7 +324,7 @@ TEST_CASE("the types of a program that does not run, and of its libraries") {
   check_type(types, "untagged_t", "untagged_t", told_by_symbols(library));
 }
 
-TEST_CASE("a chain asks its parts in their order") {
+TEST_CASE("a chain of type sources asks its parts in their order") {
   const scratch_folder folder;
   build({"gcc", "-g", "-c", source("types.c"), "-o", folder.path("a.o")});
   build({"gcc", "-g", "-c", source("more_types.c"), "-o", folder.path("b.o")});
@@ -337,7 +337,7 @@ TEST_CASE("a chain asks its parts in their order") {
   CHECK_FALSE(type(chain, "absent").has_value());
 }
 
-TEST_CASE("a file without types says so") {
+TEST_CASE("the error for a file without types says so") {
   const scratch_folder folder;
   build({"gcc", "-g0", "-c", source("types.c"), "-o", folder.path("plain.o")});
   const auto plain = type_file::open(folder.path("plain.o"), {{}, false});
@@ -353,7 +353,7 @@ TEST_CASE("a file without types says so") {
   CHECK_THAT(script.error().message, ContainsSubstring("is a script"));
 }
 
-TEST_CASE("a relocation that leads out of its section is left alone") {
+TEST_CASE("a relocation that points out of its section is ignored") {
   const scratch_folder folder;
   const std::string file = folder.path("types.o");
   build({"gcc", "-g", "-c", source("types.c"), "-o", file});

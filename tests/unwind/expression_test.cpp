@@ -31,7 +31,7 @@ std::optional<std::uint64_t> wide(const std::vector<std::uint8_t>& operations) {
 
 }  // namespace
 
-TEST_CASE("constants, registers and memory") {
+TEST_CASE("expressions read constants, registers and memory") {
   CHECK(wide({0x30}) == 0);                                              // lit0
   CHECK(wide({0x4f}) == 31);                                             // lit31
   CHECK(wide({0x03, 1, 2, 3, 4, 5, 6, 7, 8}) == 0x0807060504030201);     // addr
@@ -51,7 +51,7 @@ TEST_CASE("constants, registers and memory") {
   CHECK(wide({0x96, 0x31}) == 1);                                        // nop
 }
 
-TEST_CASE("operations on the stack, and arithmetic") {
+TEST_CASE("expressions reorder their stack and compute") {
   CHECK(wide({0x35, 0x12, 0x22}) == 10);                    // 5 dup plus
   CHECK(wide({0x35, 0x33, 0x13}) == 5);                     // drop
   CHECK(wide({0x35, 0x33, 0x14}) == 5);                     // over
@@ -75,7 +75,7 @@ TEST_CASE("operations on the stack, and arithmetic") {
   CHECK(wide({0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}) == 0x708);
 }
 
-TEST_CASE("comparisons have signs") {
+TEST_CASE("comparisons in expressions are signed") {
   const auto compare = [](std::uint8_t code) { return wide({0x09, 0xff, 0x31, code}); };  // -1 and 1
   CHECK(compare(0x29) == 0);
   CHECK(compare(0x2a) == 0);
@@ -85,12 +85,12 @@ TEST_CASE("comparisons have signs") {
   CHECK(compare(0x2e) == 1);
 }
 
-TEST_CASE("the CFA is there at the beginning where there is one") {
+TEST_CASE("an expression begins with the CFA on its stack, if there is a CFA") {
   CHECK(evaluated(arch::native(), {0x38, 0x1c}, 0x1000) == 0xff8);
   CHECK(evaluated(arch::native(), {0x38, 0x1c}) == std::nullopt);
 }
 
-TEST_CASE("what has no answer gives none") {
+TEST_CASE("an expression without a result gives none") {
   CHECK_FALSE(wide({}));                                     // nothing is left
   CHECK_FALSE(wide({0x22}));                                 // nothing to add
   CHECK_FALSE(wide({0x31, 0x15, 1}));                        // nothing so deep
@@ -105,7 +105,7 @@ TEST_CASE("what has no answer gives none") {
   CHECK_FALSE(wide(std::vector<std::uint8_t>(1000, 0x31)));  // more than is kept
 }
 
-TEST_CASE("numbers of 32 bits") {
+TEST_CASE("expressions for i386 have 32-bit numbers") {
   const architecture* i386 = arch::of(abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386));
   if (i386 == nullptr) MPIACQ_SKIP("code of 32 bits is walked on x86-64 alone");
   CHECK(evaluated(*i386, {0x03, 1, 2, 3, 4}) == 0x04030201);                  // addr

@@ -29,27 +29,27 @@ constexpr const char* all_builds[] = {"i386_optimised", "i386_frame_pointers", "
 #define MPIACQ_32_BIT_STACKS() MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)")
 #endif
 
-TEST_CASE("32 bits: a stack is walked in every way of building a program") {
+TEST_CASE("32 bits: the stack is walked in every build of a program") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : all_builds) check_known(build, {"recursion", "200"});
 }
 
-TEST_CASE("32 bits: thirty thousand calls deep") {
+TEST_CASE("32 bits: a stack of thirty thousand calls is walked") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : {"i386_optimised", "i386_frame_pointers"}) check_known(build, {"recursion", "30000"});
 }
 
-TEST_CASE("32 bits: through a signal handler to the instruction that was interrupted") {
+TEST_CASE("32 bits: a walk passes a signal handler and reaches the interrupted instruction") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : all_builds) check_known(build, {"fault"});
 }
 
-TEST_CASE("32 bits: through a signal handler on a stack of its own") {
+TEST_CASE("32 bits: a walk passes a signal handler on an alternate stack") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : all_builds) check_known(build, {"alternate", "200"});
 }
 
-TEST_CASE("32 bits: a call through a null pointer, and one to where no memory is") {
+TEST_CASE("32 bits: a walk begins at a null pointer that was called, and at an unmapped address") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : all_builds) {
     check_known(build, {"null"});
@@ -57,12 +57,12 @@ TEST_CASE("32 bits: a call through a null pointer, and one to where no memory is
   }
 }
 
-TEST_CASE("32 bits: calls that are the last instruction of their function") {
+TEST_CASE("32 bits: a walk passes calls that are the last instruction of their function") {
   MPIACQ_32_BIT_STACKS();
   for (const char* build : all_builds) check_known(build, {"noreturn"});
 }
 
-TEST_CASE("32 bits: the kernel's page, in which a system call waits, is in the stack") {
+TEST_CASE("32 bits: the vDSO, in which a system call waits, is in the stack") {
   MPIACQ_32_BIT_STACKS();
   stopped_process p{{stack_program("i386_optimised"), "recursion", "1"}};
   walker w{p.pid()};
@@ -73,7 +73,7 @@ TEST_CASE("32 bits: the kernel's page, in which a system call waits, is in the s
   CHECK((pc >= vdso->begin && pc < vdso->end));
 }
 
-TEST_CASE("32 bits: the frames say which of them a signal has pushed") {
+TEST_CASE("32 bits: the frames that a signal has pushed are marked") {
   MPIACQ_32_BIT_STACKS();
   stopped_process p{{stack_program("i386_optimised"), "fault", "1"}};
   walker w{p.pid()};
@@ -86,7 +86,7 @@ TEST_CASE("32 bits: the frames say which of them a signal has pushed") {
   CHECK(signals == 1);
 }
 
-TEST_CASE("32 bits: code that no table describes ends the walk, with its address") {
+TEST_CASE("32 bits: code without a table ends the walk, with its address") {
   MPIACQ_32_BIT_STACKS();
   stopped_process p{{stack_program("i386_optimised"), "made"}};
   walker w{p.pid()};
@@ -96,7 +96,7 @@ TEST_CASE("32 bits: code that no table describes ends the walk, with its address
   CHECK_THAT(stack.why, ContainsSubstring("which is in no module"));
 }
 
-TEST_CASE("32 bits: fifty threads") {
+TEST_CASE("32 bits: the stacks of fifty threads are walked") {
   MPIACQ_32_BIT_STACKS();
   stopped_process p{{stack_program("i386_optimised"), "threads", "50"}};
   walker w{p.pid()};

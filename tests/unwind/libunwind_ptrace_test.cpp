@@ -11,7 +11,7 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 #ifndef MPIACQ_HAVE_LIBUNWIND_PTRACE
-TEST_CASE("libunwind-ptrace sees the same frames") {
+TEST_CASE("libunwind-ptrace finds the same frames") {
   MPIACQ_SKIP("libunwind-ptrace is not installed");
 }
 #else
@@ -77,7 +77,7 @@ std::size_t compare(const std::string& build, std::vector<std::string> way) {
 
 }  // namespace
 
-TEST_CASE("libunwind-ptrace sees the same frames") {
+TEST_CASE("libunwind-ptrace finds the same frames") {
   std::size_t frames = 0;
   for (const char* build : {"optimised", "frame_pointers", "stripped", "static_pie", "no_build_id"}) {
     frames += compare(build, {"recursion", "50"});

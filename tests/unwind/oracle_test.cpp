@@ -61,7 +61,7 @@ void compare(reader oracle, const std::string& build, std::vector<std::string> w
 
 }  // namespace
 
-TEST_CASE("gdb sees the same frames") {
+TEST_CASE("gdb finds the same frames") {
   if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
   for (const char* build : {"optimised", "frame_pointers", "static_pie"}) {
     compare(from_gdb, build, {"recursion", "50"});
@@ -74,7 +74,7 @@ TEST_CASE("gdb sees the same frames") {
   for (const char* way : {"templates", "virtual", "catch", "throw"}) compare(from_gdb, "deep", {way});
 }
 
-TEST_CASE("eu-stack sees the same frames") {
+TEST_CASE("eu-stack finds the same frames") {
   if (!is_installed("eu-stack")) MPIACQ_SKIP("eu-stack is not installed");
   for (const char* build : {"optimised", "frame_pointers", "stripped", "static_pie"}) {
     compare(from_eu_stack, build, {"recursion", "50"});
@@ -89,7 +89,7 @@ constexpr bool have_32_bits = true;
 constexpr bool have_32_bits = false;
 #endif
 
-TEST_CASE("32 bits: gdb sees the same frames") {
+TEST_CASE("32 bits: gdb finds the same frames") {
   if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
   if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
   for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_static"}) {
@@ -101,7 +101,7 @@ TEST_CASE("32 bits: gdb sees the same frames") {
   compare(from_gdb, "i386_optimised", {"threads", "10"});
 }
 
-TEST_CASE("32 bits: eu-stack sees the same frames as far as it goes") {
+TEST_CASE("32 bits: eu-stack finds the same frames, up to its last one") {
   if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
   if (!is_installed("eu-stack")) MPIACQ_SKIP("eu-stack is not installed");
   constexpr std::size_t calls = 50;

@@ -57,7 +57,7 @@ known_frame frame_at(std::uint64_t code) {
 #define MPIACQ_PLAIN_ROWS() \
   if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind")
 
-TEST_CASE("a row holds from its first instruction to where the next one begins") {
+TEST_CASE("a row is valid from its first instruction to the next row") {
   MPIACQ_PLAIN_ROWS();
   // push %rbp; mov %rsp,%rbp; push %rbx; and back in two steps
   const program rules = {0x41, 0x0e, 16,   0x86, 2, 0x43, 0x0d, 6,    0x42, 0x83, 3,
@@ -72,7 +72,7 @@ TEST_CASE("a row holds from its first instruction to where the next one begins")
   CHECK(rule_of(rules, 0xff) == rule(rsp, 8, {{rip, -8}}));
 }
 
-TEST_CASE("all ways to write plain rules") {
+TEST_CASE("every encoding of plain rules is evaluated") {
   MPIACQ_PLAIN_ROWS();
   const auto usual = [](std::int32_t offset) { return rule(rsp, offset, {{rip, -8}}); };
   CHECK(rule_of({0x0a, 0x0e, 32, 0x0b}, 5) == usual(8));        // remembered, restored
@@ -91,7 +91,7 @@ TEST_CASE("all ways to write plain rules") {
   CHECK(last->outermost);
 }
 
-TEST_CASE("what is not plain is left to libunwind") {
+TEST_CASE("rules that are not plain are left to libunwind") {
   MPIACQ_PLAIN_ROWS();
   CHECK_FALSE(rule_of({0x0f, 2, 0x77, 16}, 5));                // the CFA by an expression
   CHECK_FALSE(rule_of({0x0f, 2, 0x77, 16, 0x0e, 16}, 5));      // and an offset to nothing
@@ -110,7 +110,7 @@ TEST_CASE("what is not plain is left to libunwind") {
   CHECK_FALSE(rule_of({0x01, 0, 0, 0, 0}, 5));  // set_loc
 }
 
-TEST_CASE("places are found again however many there are, and their number is bounded") {
+TEST_CASE("every known place is found, and the number of known places is bounded") {
   known_frames frames;
   CHECK(frames.find(0) == nullptr);
   const known_frame* first = frames.add(frame_at(0));
@@ -124,7 +124,7 @@ TEST_CASE("places are found again however many there are, and their number is bo
   CHECK(frames.size() == known_frames::most);
 }
 
-TEST_CASE("several threads add and find places at a time") {
+TEST_CASE("several threads add and find places concurrently") {
   known_frames frames;
   constexpr std::uint64_t count = 4'000;
   std::vector<std::thread> threads;
@@ -142,7 +142,7 @@ TEST_CASE("several threads add and find places at a time") {
   CHECK(frames.size() == count);
 }
 
-TEST_CASE("a place whose address counts from nothing is known only where it was read") {
+TEST_CASE("a place with an absolute address is known only in the process where it was read") {
   known_frame frame = frame_at(0x10);
   frame.tables_begin = target_address{0x1000};
   CHECK(frame.holds_at(target_address{0x2000}));

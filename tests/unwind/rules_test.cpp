@@ -138,7 +138,7 @@ std::vector<target_address> functions_of(const unwind_module& m) {
 
 }  // namespace
 
-TEST_CASE("rules lead to the frames and the registers that libunwind finds") {
+TEST_CASE("our rules give the frames and registers that libunwind finds") {
   if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind");
   compared all;
   const auto compare = [&](const char* build, const std::vector<std::string>& way) {
@@ -158,7 +158,7 @@ TEST_CASE("rules lead to the frames and the registers that libunwind finds") {
   CHECK(all.by_row >= 12);  // two frames that a signal has pushed, in each build
 }
 
-TEST_CASE("rules of all functions of the libraries that are loaded here") {
+TEST_CASE("the rules of all functions of the test's own libraries agree with libunwind") {
   if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind");
   constexpr std::size_t most_functions = 600, most_places = 40;
   live_memory memory{process_id{::getpid()}};

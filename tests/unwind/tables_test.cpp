@@ -89,7 +89,7 @@ program expression(const program& operations) {
 
 }  // namespace
 
-TEST_CASE("with a search table, without one, without a header") {
+TEST_CASE("a walk works with a search table, without one, and without a header") {
   for (const header kind : {header::with_table, header::without_table, header::none}) {
     const raw_stack stack =
         walk(with_function(sixteen), {1, code + 0x10, 2, code + 0x2ff, 3, code + 0x110}, code + 0x210, kind);
@@ -99,13 +99,13 @@ TEST_CASE("with a search table, without one, without a header") {
   }
 }
 
-TEST_CASE("what returns to the end of a function was called from that function") {
+TEST_CASE("a return address at the end of a function belongs to that function") {
   const raw_stack stack = walk(with_function(sixteen), {1, code + 0x100, 2, code + 0x110}, code);
   CHECK(addresses(stack) == std::vector<std::uint64_t>{code, code + 0x100, code + 0x110});
   CHECK(stack.end == stack_end::outermost);
 }
 
-TEST_CASE("expressions as compilers and linkers make them are followed") {
+TEST_CASE("expressions of compilers and linkers are followed") {
   // PLT: rsp + 8 + ((rip & 15) >= 11) * 8
   check_refused(with_function(expression({0x77})));
   const program plt = expression({0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22});
@@ -129,7 +129,7 @@ TEST_CASE("programs that must not reach libunwind are refused") {
   check_refused(with_function({0x0e, 16, 0x14, 3, 2}));  // val_offset, in whose operands libunwind would go on
 }
 
-TEST_CASE("records that lead out of their table are refused") {
+TEST_CASE("records that point out of their table are refused") {
   unwind_writer far_cie = with_function(sixteen);
   far_cie.put(far_cie.record_of(2) + 4, 0x7fffffff);
   check_refused(far_cie);
@@ -155,7 +155,7 @@ TEST_CASE("records that lead out of their table are refused") {
   check_refused(strange);
 }
 
-TEST_CASE("a caller that is no further out ends the walk") {
+TEST_CASE("a caller whose frame is not further out ends the walk") {
   // CFA = rsp: the frame has no size; and CFA = rsp - 16.
   for (const program& rules : {program{0x0e, 0}, expression({0x77, 0x70})}) {
     const raw_stack stack = walk(with_function(rules), {code + 0x210, code + 0x210}, code + 0x210);
@@ -167,7 +167,7 @@ TEST_CASE("a caller that is no further out ends the walk") {
   }
 }
 
-TEST_CASE("signal frames that lead to each other end the walk") {
+TEST_CASE("a cycle of signal frames ends the walk") {
   unwind_writer w;
   // The stack below is the stack above: rsp is read from where rsp points to.
   w.cie({0x0c, 7, 8, 0x90, 1}, "zRS");
@@ -188,14 +188,14 @@ TEST_CASE("signal frames that lead to each other end the walk") {
   CHECK(stack->frames.size() < 10);
 }
 
-TEST_CASE("a stack that cannot be read ends the walk with the address") {
+TEST_CASE("an unreadable stack ends the walk with the address") {
   const raw_stack stack = walk(with_function(sixteen), {1, code + 0x10, 2}, code + 0x210);
   CHECK(addresses(stack) == std::vector<std::uint64_t>{code + 0x210, code + 0x10});
   CHECK(stack.end == stack_end::unreadable_memory);
   CHECK_THAT(stack.why, ContainsSubstring("0x70018"));
 }
 
-TEST_CASE("a process that ends while it is looked at is an error") {
+TEST_CASE("a process that ends during a walk is an error") {
   fake_memory memory;
   auto [bytes, m] = with_function(sixteen).finish();
   memory.map(target_address{unwind_writer::tables_at}, std::move(bytes));
@@ -224,7 +224,7 @@ TEST_CASE("deep stacks are read in large pieces") {
   CHECK(memory.calls < 12);  // 320,000 bytes in pieces of 64 KiB, the tables
 }
 
-TEST_CASE("what is mapped with code is told from what is not") {
+TEST_CASE("modules with code are distinguished from other mappings") {
   constexpr const char* maps =
       "00400000-00401000 r--p 00000000 08:01 11 /bin/app\n"
       "00401000-00402000 r-xp 00001000 08:01 11 /bin/app\n"

@@ -26,39 +26,39 @@ void check_known(const std::string& build, std::vector<std::string> way, stack_e
 
 }  // namespace
 
-TEST_CASE("a stack is walked in every way of building a program") {
+TEST_CASE("the stack is walked in every build of a program") {
   for (const char* build : all_builds) check_known(build, {"recursion", "200"});
 }
 
-TEST_CASE("thirty thousand calls deep") {
+TEST_CASE("a stack of thirty thousand calls is walked") {
   for (const char* build : {"optimised", "frame_pointers"}) check_known(build, {"recursion", "30000"});
 }
 
-TEST_CASE("through a signal handler to the instruction that was interrupted, the first of its function") {
+TEST_CASE("a walk passes a signal handler and reaches the interrupted instruction, the first of its function") {
   for (const char* build : all_builds) check_known(build, {"fault"});
 }
 
-TEST_CASE("through a signal handler on a stack of its own") {
+TEST_CASE("a walk passes a signal handler on an alternate stack") {
   for (const char* build : all_builds) check_known(build, {"alternate", "200"});
 }
 
-TEST_CASE("a call through a null pointer") {
+TEST_CASE("a walk begins at a null pointer that was called") {
   for (const char* build : all_builds) check_known(build, {"null"});
 }
 
-TEST_CASE("a call to where no memory is") {
+TEST_CASE("a walk begins at an unmapped address that was called") {
   for (const char* build : all_builds) check_known(build, {"wild"});
 }
 
-TEST_CASE("calls that are the last instruction of their function") {
+TEST_CASE("a walk passes calls that are the last instruction of their function") {
   for (const char* build : all_builds) check_known(build, {"noreturn"});
 }
 
-TEST_CASE("templates, virtual calls, calls back, exceptions") {
+TEST_CASE("a walk passes templates, virtual calls, callbacks and exceptions") {
   for (const char* way : {"templates", "virtual", "catch", "throw"}) check_known("deep", {way});
 }
 
-TEST_CASE("the frames say which of them were called and which were interrupted") {
+TEST_CASE("frames are marked as called or interrupted") {
   stopped_process p{{stack_program("optimised"), "fault", "1"}};
   walker w{p.pid()};
   const raw_stack stack = w.walk(p.main_registers());
@@ -72,7 +72,7 @@ TEST_CASE("the frames say which of them were called and which were interrupted")
   CHECK(signals == 1);
 }
 
-TEST_CASE("code that no table describes ends the walk, with its address") {
+TEST_CASE("code without a table ends the walk, with its address") {
   stopped_process p{{stack_program("optimised"), "made"}};
   walker w{p.pid()};
   const raw_stack stack = w.walk(p.main_registers());
@@ -83,7 +83,7 @@ TEST_CASE("code that no table describes ends the walk, with its address") {
   CHECK_THAT(stack.why, ContainsSubstring("which is in no module"));
 }
 
-TEST_CASE("a program that asks the kernel's page for the time, stopped anywhere") {
+TEST_CASE("the stack of a program that calls the vDSO is walked wherever it is stopped") {
   stopped_process p{{stack_program("optimised"), "clock"}};
   walker w{p.pid()};
   bool was_in_vdso = false;
@@ -103,7 +103,7 @@ TEST_CASE("a program that asks the kernel's page for the time, stopped anywhere"
   CHECK(was_in_vdso);
 }
 
-TEST_CASE("two hundred threads, their tops read with one call") {
+TEST_CASE("the tops of two hundred threads are read with one call") {
   stopped_process p{{stack_program("optimised"), "threads", "200"}};
   REQUIRE(p.registers.size() == 201);
   walker w{p.pid()};
@@ -125,7 +125,7 @@ TEST_CASE("two hundred threads, their tops read with one call") {
   CHECK(w.memory.calls == calls + 1);  // the tables are known by now
 }
 
-TEST_CASE("a walk goes no further than it is asked to") {
+TEST_CASE("a walk ends at the requested number of frames") {
   stopped_process p{{stack_program("optimised"), "recursion", "50"}};
   walker w{p.pid()};
   const raw_stack whole = w.walk(p.main_registers());
@@ -160,7 +160,7 @@ TEST_CASE("tables are read once for eight processes of one program") {
   CHECK(later <= 7 + 2);
 }
 
-TEST_CASE("the modules of a process cost one read, and no process is taken for another") {
+TEST_CASE("the modules of a process cost one read, and modules of different processes are distinguished") {
   stopped_process p{{stack_program("optimised"), "recursion", "1"}};
   live_memory memory{p.pid()};
   const auto map = unwind_modules_of(p.pid(), memory);
@@ -178,7 +178,7 @@ TEST_CASE("the modules of a process cost one read, and no process is taken for a
   CHECK(unwind_modules_of(process_id{1 << 30}, memory).error().code == error_code::process_gone);
 }
 
-TEST_CASE("what cannot be walked is refused with a sentence") {
+TEST_CASE("an unsupported ABI is refused with a reason") {
   live_memory memory{process_id{1}};
   const auto sparc =
       unwinder::create(abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_SPARC), std::make_shared<unwind_tables>(), {}, memory);
