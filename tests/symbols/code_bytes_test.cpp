@@ -17,7 +17,7 @@ TEST_CASE("function names are made from the names of symbols") {
   CHECK(function_of_symbol("__solver_MOD_relax") == "solver::relax");
   CHECK(function_of_symbol("MAIN__") == "MAIN__");
   CHECK(function_of_symbol("_RNvC3foo3bar") == "_RNvC3foo3bar");
-  // What only looks like a mark stays.
+  // A suffix that only resembles a compiler's stays.
   CHECK(function_of_symbol(".cold") == ".cold");
   CHECK(function_of_symbol("part.0") == "part.0");
   CHECK(function_of_symbol("correct.0") == "correct.0");
@@ -26,7 +26,7 @@ TEST_CASE("function names are made from the names of symbols") {
 }
 
 TEST_CASE("a mangled name that would expand beyond the limit stays mangled") {
-  // Each pair holds the one before twice.
+  // Each pair contains the previous one twice.
   std::string name = "_Z1fSt4pairIiiE";
   std::string digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (std::size_t i = 0; i < 30; ++i) name += std::string{"St4pairIS"} + digits[i] + "_S" + digits[i] + "_E";

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// One catalogue for many processes: what it opens, what it shares, and what it must not mix up.
+// One catalogue for many processes: the files that it opens, the answers that it shares, and the files that it must
+// distinguish.
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -21,13 +22,13 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// As package managers do it: a new file gets the name, the old one stays what is mapped.
+/// Replaces a file as package managers do: a new file gets the name, and the old one stays mapped.
 void replace(const std::string& path, const std::string& by) {
   std::filesystem::copy_file(by, path + ".new");
   std::filesystem::rename(path + ".new", path);
 }
 
-/// How many descriptors of this process lead to a file.
+/// The number of descriptors of this process that refer to a file.
 std::size_t descriptors_of(const std::string& path) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -37,7 +38,7 @@ std::size_t descriptors_of(const std::string& path) {
   return count;
 }
 
-/// Runs a check without root's rights; false where one did not hold. Nothing of Catch2's works in there.
+/// Runs a check without root's rights in a child; false if a condition is false. Catch2 does not work in the child.
 bool holds_as_nobody(const std::function<bool()>& check) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -46,7 +47,7 @@ bool holds_as_nobody(const std::function<bool()>& check) {
     bool held = false;
     try {
       held = check();
-    } catch (...) {  // the rest of the tests is not the child's to run
+    } catch (...) {  // the child must not run the rest of the tests
       held = false;
     }
     ::_exit(held ? 0 : 1);
@@ -56,7 +57,7 @@ bool holds_as_nobody(const std::function<bool()>& check) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// All places of a program, asked at once.
+/// All places of a program, in one query.
 std::vector<std::shared_ptr<const code_places>> all_places(code_catalogue& catalogue, const code_map& map,
                                                            const code_program& program) {
   std::vector<code_catalogue::query> queries;
@@ -101,7 +102,7 @@ TEST_CASE("for eight processes of one program its file is opened once, and equal
       for (std::size_t j = 0; j < of_rank[i]->size(); ++j) CHECK((*of_rank[i])[j] == (*answers[0][i])[j]);
     }
   }
-  // A map costs no read of memory, a name none either.
+  // Neither a map nor a name costs a read of memory.
   for (const auto& rank : ranks) CHECK(rank->memory.calls == 0);
 }
 
@@ -155,7 +156,7 @@ TEST_CASE("a program that is replaced or deleted while it runs keeps its own nam
       const code_map map = older.map();
       CHECK(map.module_path(older.told.front().pc) == path);
       if (deleted) continue;
-      // And the newer one's, beside it, are its own too.
+      // The newer program, which runs beside it, has its own names, too.
       code_program newer{path};
       const code_map newer_map = newer.map();
       const auto places = all_places(catalogue, newer_map, newer);
@@ -165,9 +166,9 @@ TEST_CASE("a program that is replaced or deleted while it runs keeps its own nam
 }
 
 TEST_CASE("without root's rights a program that was replaced keeps its names") {
-  if (::geteuid() != 0) MPIACQ_SKIP("it takes root to give root's rights up");
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can give up root's rights");
   if (!holds_as_nobody([] { return ::access(code_fixture("no_id").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not look into the build folder");
+    MPIACQ_SKIP("other users may not read the build folder");
   }
   CHECK(holds_as_nobody([] {
     own_folder folder;
@@ -181,11 +182,11 @@ TEST_CASE("without root's rights a program that was replaced keeps its names") {
 }
 
 TEST_CASE("without root's rights a replaced library has no names, and gets none of the new file") {
-  if (::geteuid() != 0) MPIACQ_SKIP("it takes root to give root's rights up");
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can give up root's rights");
   if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not look into the build folder");
+    MPIACQ_SKIP("other users may not read the build folder");
   }
-  // The fixture prints where its library's variable is; how far from it the function is, the library's file says.
+  // The fixture prints the address of its library's variable; the library's file has the distance to the function.
   std::map<std::string, std::uint64_t> offsets;
   std::istringstream symbols{run_command({"nm", "-D", "--defined-only", fixture("libmpir_no_id.so")}).out};
   std::string offset;
@@ -264,14 +265,14 @@ TEST_CASE("expected places are read before a query, in a thread that blocks all 
   const auto places = catalogue.describe(queries);
   for (std::size_t i = 0; i < places.size(); ++i) CHECK(functions_of(*places[i]) == program.told[i].functions);
   CHECK(catalogue.counts().files == 1);
-  // The thread that is not this one lets no signal through.
+  // The catalogue's thread blocks all signals.
   std::size_t others = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     if (task.path().filename() == std::to_string(::getpid())) continue;
     const std::string status = file_contents(task.path() / "status");
     const auto at = status.find("SigBlk:\t");
     REQUIRE(at != std::string::npos);
-    // All but SIGKILL, SIGSTOP, which cannot be blocked, and the two that the C library keeps for itself.
+    // All signals except SIGKILL and SIGSTOP, which cannot be blocked, and two that the C library reserves.
     const auto blocked = std::stoull(status.substr(at + 8, 16), nullptr, 16);
     if ((blocked & 1U << (SIGTERM - 1)) != 0 && (blocked & 1U << (SIGCHLD - 1)) != 0) ++others;
   }

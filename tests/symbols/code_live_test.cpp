@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Running programs that print where they are and what that is called: the catalogue says the same.
+// Running programs that print the names of their own places, compared with the catalogue.
 #include "code_program.hpp"
 
 using namespace mpiacq;
@@ -7,7 +7,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// Every place is named as the program names it: all functions and the innermost line.
+/// Every place has the names that the program prints: all functions and the innermost line.
 void check_with_lines(const std::string& name) {
   INFO(name);
   code_program program{code_fixture(name)};
@@ -24,7 +24,7 @@ void check_with_lines(const std::string& name) {
   CHECK(text_of(catalogue.problems()).empty());
 }
 
-/// Without debug information only the function that was compiled has a name.
+/// Without debug information, only the compiled function has a name.
 void check_outermost(const std::string& name, const std::vector<std::string>& unknown) {
   INFO(name);
   code_program program{code_fixture(name)};
@@ -57,7 +57,7 @@ TEST_CASE("the line of a caller is the line of the inlined call") {
   const code_map map = program.map();
   const auto places = catalogue.places(map, program.told.front().pc, true);
   REQUIRE(places->size() == 4);
-  // The source itself is the oracle.
+  // The source is the oracle.
   std::vector<std::string> source;
   {
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen((*places)[0]->file.c_str(), "r"), &std::fclose};

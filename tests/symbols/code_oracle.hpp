@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What binutils and LLVM say of a program's addresses, and whether we say the same.
+// The answers of binutils and LLVM about a program's addresses, and their comparison with ours.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct symbol_line {
   std::string name;
 };
 
-/// The functions of a file with a size, by nm.
+/// The functions of a file that have a size, by nm.
 inline std::vector<symbol_line> functions_by_nm(const std::string& file, bool dynamic) {
   std::vector<std::string> command = {"nm", "-S", "--defined-only", file};
   if (dynamic) command.insert(command.begin() + 1, "-D");
@@ -82,7 +82,7 @@ inline oracle_answers by_addr2line(const std::string& file, const std::vector<st
   return found;
 }
 
-/// `llvm-symbolizer`: the same, with an empty line after each address. Nothing where it is not installed.
+/// The answers of `llvm-symbolizer`, with an empty line after each address. Empty if it is not installed.
 inline oracle_answers by_llvm_symbolizer(const std::string& file, const std::vector<std::uint64_t>& addresses) {
   for (const char* program : {"llvm-symbolizer", "llvm-symbolizer-14"}) {
     std::vector<std::string> command = {program, "--no-demangle", "--obj=" + file};
@@ -115,12 +115,12 @@ inline std::shared_ptr<elf::image> open_image(const std::string& path) {
   return std::make_shared<elf::image>(std::move(*opened));
 }
 
-/// Without what comes after the name: addr2line gives no parameters where there is no linkage name.
+/// Removes the parameters: addr2line shows none if there is no linkage name.
 inline std::string plain(const std::string& name) {
   return debug_info::function_of_symbol(name);
 }
 
-/// Ours ends with theirs as a qualified name does with its last part.
+/// Whether our name ends with theirs, as a qualified name ends with its last part.
 inline bool is_qualified(const std::string& ours, const std::string& theirs) {
   return ours == theirs || (ours.size() > theirs.size() + 2 && ours.ends_with("::" + theirs));
 }
@@ -148,7 +148,7 @@ struct tally {
   std::string first_difference;
 };
 
-/// At most `most` addresses, evenly over all the functions' code.
+/// At most `most` addresses, evenly distributed over the code of all functions.
 inline std::vector<std::uint64_t> samples(const std::vector<symbol_line>& functions, std::size_t most) {
   std::set<std::uint64_t> all;
   for (const symbol_line& f : functions) {
@@ -161,8 +161,8 @@ inline std::vector<std::uint64_t> samples(const std::vector<symbol_line>& functi
   return taken;
 }
 
-/// Neither knows everything (addr2line 2.40 misses inlined calls of clang's): an answer counts that one of them gives.
-/// `asked`: the file that they are asked about, where it is not `path` itself but one with the same code.
+/// Neither tool is complete (addr2line 2.40 misses inlined calls of clang), so one agreeing answer is enough. `asked`:
+/// another file with the same code for the tools, if it is not `path`.
 inline tally hold_against_both(const std::string& path, const std::vector<symbol_line>& functions, std::size_t most,
                                const std::string& asked = {}) {
   elf::code_names names{open_image(path), path, {}};

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Hundreds of addresses of each fixture, and of the C library, held against what binutils' addr2line says of them.
+// Hundreds of addresses of each fixture and of the C library, compared with binutils' addr2line.
 #include "code_oracle.hpp"
 
 #include <filesystem>
@@ -40,7 +40,7 @@ TEST_CASE("functions of the C library have the names of its dynamic symbols") {
   const std::string path = std::filesystem::canonical(where.dli_fname);
   const auto functions = functions_by_nm(path, true);
   REQUIRE(functions.size() > 1000);
-  std::map<std::uint64_t, std::set<std::string>> known;  // names that stand at one address are all right
+  std::map<std::uint64_t, std::set<std::string>> known;  // every name at an address is accepted
   for (const symbol_line& f : functions) known[f.address].insert(plain(f.name));
   elf::code_names names{open_image(path), path, {}};
   std::vector<error> problems;
@@ -58,7 +58,7 @@ TEST_CASE("functions of the C library have the names of its dynamic symbols") {
 TEST_CASE("a stub of the procedure linkage table has the name of its target") {
   if (open_image(code_fixture("inlined"))->abi().elf_machine != EM_X86_64) MPIACQ_SKIP("stubs are read for x86-64");
   const std::string path = code_fixture("inlined");
-  // objdump names stubs by reading them itself: "0000000000001030 <puts@plt>:".
+  // objdump derives the names of stubs itself: "0000000000001030 <puts@plt>:".
   std::istringstream lines{run_command({"objdump", "-d", path}).out};
   elf::code_names names{open_image(path), path, {}};
   std::vector<error> problems;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A program of fixtures/code that runs, and what it says of its own places.
+// A running program of fixtures/code, and its output about its own places.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +17,19 @@ inline std::string code_fixture(const std::string& name) {
   return std::string{MPIACQ_CODE_FIXTURES} + "/" + name;
 }
 
-/// Debug files are looked for among the fixtures, and no server is asked.
+/// Debug files are searched for among the fixtures, and no server is asked.
 inline debug_file_search code_search() {
   return {{code_fixture("debug")}, false};
 }
 
-/// A call of `here`: where it returns to, and what the program calls that.
+/// A call of `here`: its return address, and the names that the program prints for it.
 struct told_place {
   target_address pc;
   std::uint32_t line = 0;
   std::vector<std::string> functions;  ///< innermost first
 };
 
-/// Runs up to its `done`.
+/// Runs until the program prints `done`.
 struct code_program {
   explicit code_program(const std::string& path) : process({path}), memory(process.pid()) {
     for (const std::string& text : process.lines_until_ready()) {

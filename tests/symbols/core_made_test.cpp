@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Core files built by hand: other widths and byte orders, and what no kernel would write.
+// Core files built by hand: other widths and byte orders, and contents that no kernel writes.
 #include <filesystem>
 #include <fstream>
 
@@ -88,7 +88,7 @@ std::string refusal(const std::string& path) {
   return core.error().message;
 }
 
-/// A core that is good in every way: one page of memory.
+/// A valid core with one page of memory.
 core_writer good(const target_abi& abi = abis[0]) {
   core_writer core{abi};
   core.process(4242, "starter").thread(4243, 6).auxiliary(auxiliary_of(abi)).map(0x400000, bytes(4096, 0x5a));
@@ -273,7 +273,7 @@ TEST_CASE("the claims of a core are checked against its contents") {
     good().note(NT_PRPSINFO, bytes(136, 1), "LINUX").write_to(path);
     CHECK(open(path)->pid() == process_id{4242});
   }
-  SECTION("pieces of memory that overlap: the first counts") {
+  SECTION("overlapping pieces of memory: the first one is used") {
     good().map(0x400800, bytes(4096, 1)).write_to(path);
     CHECK(bytes_at(*open(path), 0x400800, 4) == bytes(4, 0x5a));
   }
@@ -281,7 +281,7 @@ TEST_CASE("the claims of a core are checked against its contents") {
     good().map(UINT64_MAX - 7, bytes(64, 1)).write_to(path);
     CHECK(bytes_at(*open(path), UINT64_MAX - 7, 64).size() <= 8);
   }
-  SECTION("a piece that should stand far behind the end") {
+  SECTION("a piece that claims to be far behind the end") {
     auto all = good().bytes();
     // The offset of the one PT_LOAD, the second program header.
     encode_integer(UINT64_MAX - 4, byte_order::little, std::span{all}.subspan(64 + 56 + 8, 8));
@@ -290,7 +290,7 @@ TEST_CASE("the claims of a core are checked against its contents") {
     CHECK(bytes_at(*core, 0x400000, 8).empty());
     CHECK_THAT(core->problems()[0].message, ContainsSubstring("cut short"));
   }
-  SECTION("a hundred terabytes, of which nothing is there") {
+  SECTION("a piece that claims a hundred terabytes") {
     auto all = good().bytes();
     encode_integer(std::uint64_t{100} << 40, byte_order::little, std::span{all}.subspan(64 + 56 + 32, 8));  // p_filesz
     encode_integer(std::uint64_t{100} << 40, byte_order::little, std::span{all}.subspan(64 + 56 + 40, 8));  // p_memsz
@@ -300,7 +300,7 @@ TEST_CASE("the claims of a core are checked against its contents") {
       CHECK(bytes_at(*open(path), 0x400000 + (std::uint64_t{1} << 41), 8) == bytes(8, 0));  // a hole in the core itself
     }
   }
-  SECTION("more program headers than can be, in a file with holes") {
+  SECTION("more program headers than the limit, in a file with holes") {
     auto all = good().bytes();
     encode_integer(0xffff, byte_order::little, std::span{all}.subspan(56, 2));  // e_phnum: PN_XNUM
     encode_integer(all.size(), byte_order::little, std::span{all}.subspan(40, 8));

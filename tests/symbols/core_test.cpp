@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Core files of live fixtures, as gcore and the kernel write them, held against what the fixtures print and against the
-// memory that they had.
+// Core files of live fixtures, written by gcore and the kernel, compared with the output and the memory of the
+// fixtures.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +18,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// Starts programs in another working folder: that is where the kernel puts core files.
+/// Starts programs in another working folder, because the kernel writes core files there.
 class working_folder {
  public:
   explicit working_folder(const std::string& path) : before_(std::filesystem::current_path()) {
@@ -35,9 +35,9 @@ class working_folder {
 struct dead {
   description told;
   process_id pid;
-  std::string core;  ///< empty: there is none
+  std::string core;  ///< empty: no core was written
   int status = 0;
-  std::vector<std::byte> code;  ///< at MPIR_Breakpoint, while it lived
+  std::vector<std::byte> code;  ///< at MPIR_Breakpoint, while the process was alive
 };
 
 std::vector<std::byte> bytes_at(memory_reader& memory, std::uint64_t address, std::size_t size) {
@@ -50,7 +50,7 @@ std::vector<std::byte> bytes_at(memory_reader& memory, std::uint64_t address, st
 
 constexpr std::size_t code_size = 64;
 
-/// A fixture that was killed by a signal and left a core of the kernel's.
+/// A fixture that a signal has ended with a core of the kernel.
 dead killed(const std::string& program, const std::string& folder, int signal) {
   const working_folder here{folder};
   live_process process{{program}};
@@ -66,7 +66,7 @@ dead killed(const std::string& program, const std::string& folder, int signal) {
   return d;
 }
 
-/// A fixture that gdb took a core of.
+/// A fixture with a core that gdb has taken.
 dead taken(const std::string& program, const std::string& folder) {
   live_process process{{program}};
   dead d{description{process.lines_until_ready()}, process.pid(), {}, 0, {}};
@@ -139,7 +139,7 @@ TEST_CASE("a core of the kernel has the symbols, types and code of the process")
     own_folder folder;
     const int signal = std::string{v.name} == "pie" ? SIGSEGV : SIGABRT;
     const dead d = killed(fixture(v.name), folder / "", signal);
-    if (d.told.symbols.empty()) continue;  // a kernel without 32-bit programs
+    if (d.told.symbols.empty()) continue;  // the kernel does not run 32-bit programs
     REQUIRE(WIFSIGNALED(d.status));
     REQUIRE(WCOREDUMP(d.status));
     REQUIRE_FALSE(d.core.empty());
@@ -265,7 +265,7 @@ TEST_CASE("a core that is cut short has a problem, and the rest of it is readabl
     }
     const auto found = (*symbols)->find_symbol("MPIR_proctable");
     REQUIRE(found.has_value());
-    // Where there is an answer, it is the right one.
+    // An answer, if there is one, must be right.
     if (*found) CHECK((*found)->address().value() == d.told.symbols.at("MPIR_proctable").address);
   }
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Debug files from a debuginfod server: the real one on this machine, and servers that do not do their work.
+// Debug files from a debuginfod server: the real one on this machine, and faulty servers.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -41,7 +41,7 @@ class environment_variable {
   const char* name_;
 };
 
-/// What a client of its own needs: nothing of the user's cache is seen or changed.
+/// The environment of a separate client: the user's cache is neither read nor changed.
 struct client_environment {
   explicit client_environment(const std::string& url) : servers("DEBUGINFOD_URLS", url) {}
   own_folder folder;
@@ -67,7 +67,7 @@ class local_socket {
   local_socket& operator=(const local_socket&) = delete;
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  /// A port of loopback's that is free, taken by this socket.
+  /// Binds a free port of the loopback interface.
   [[nodiscard]] int take_port() const {
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
@@ -91,7 +91,7 @@ std::string url_of(int port) {
   return "http://127.0.0.1:" + std::to_string(port);
 }
 
-/// The first line that a server answers, empty where there is no server.
+/// The first line of a server's answer; empty if there is no server.
 std::string status_of(int port, const std::string& path) {
   const local_socket to_server;
   const sockaddr_in address = local_socket::loopback(port);
@@ -103,13 +103,13 @@ std::string status_of(int port, const std::string& path) {
   return line;
 }
 
-/// Debian's debuginfod over a folder, once it has this build id.
+/// Debian's debuginfod over a folder, ready when it has this build id.
 class debuginfod_server {
  public:
   debuginfod_server(const std::string& folder, const std::string& build_id) {
     const environment_variable home{"HOME", scratch_ / ""};
     port_ = local_socket{}.take_port();
-    // Its scanner leaves after the first pass (-t 0), its database is in memory; `exec`, so that it is our child.
+    // Its scanner stops after the first pass (-t 0), and its database is in memory. `exec` makes it our child.
     process_ = std::make_unique<live_process>(
         std::vector<std::string>{"sh", "-c", "exec debuginfod -F -t 0 -g 0 -d :memory: -p \"$1\" \"$2\" >\"$3\" 2>&1",
                                  "sh", std::to_string(port_), folder, scratch_ / "log"});
@@ -131,8 +131,8 @@ bool server_is_installed() {
   return run_command({"sh", "-c", "command -v debuginfod"}).exit_code == 0;
 }
 
-/// A server that answers every request with the same bytes, or, where there are none, takes it and says nothing. One
-/// that is `endless` says the last of these bytes again and again, until the client has gone.
+/// A server that answers every request with the same bytes or, without bytes, accepts it and stays silent. An `endless`
+/// server repeats the last of these bytes until the client disconnects.
 class odd_server {
  public:
   explicit odd_server(std::string answer, bool endless = false) : answer_(std::move(answer)), endless_(endless) {
@@ -149,11 +149,11 @@ class odd_server {
   odd_server& operator=(const odd_server&) = delete;
   [[nodiscard]] std::string url() const { return url_of(port_); }
   [[nodiscard]] int asked() const { return asked_; }
-  [[nodiscard]] long sent() const { return sent_; }  ///< of what has no end
+  [[nodiscard]] long sent() const { return sent_; }  ///< bytes of an endless answer
 
  private:
   void serve() {
-    std::vector<std::unique_ptr<local_socket>> kept;  // a closed connection would be an answer
+    std::vector<std::unique_ptr<local_socket>> kept;  // a closed connection would count as an answer
     while (!ends_) {
       const int client = ::accept(socket_.descriptor(), nullptr, nullptr);
       if (client < 0) continue;
@@ -193,7 +193,7 @@ struct answer {
   std::chrono::steady_clock::duration took{};
 };
 
-/// Asks for a symbol that only the debug file has.
+/// Looks up a symbol that only the debug file has.
 answer ask_for_symbol(const client_environment& client) {
   std::filesystem::copy_file(fixture("split_by_id"), client.folder / "split_by_id",
                              std::filesystem::copy_options::skip_existing);
@@ -280,7 +280,7 @@ TEST_CASE("debuginfod: a server without the file causes no problem") {
 
 TEST_CASE("debuginfod: a problem names a server that is down") {
   if (!client_is_installed()) MPIACQ_SKIP(no_client);
-  const local_socket bound;  // and nobody listens
+  const local_socket bound;  // bound, without a listener
   const int port = bound.take_port();
   const client_environment client{url_of(port)};
   const answer a = ask_for_symbol(client);
@@ -314,7 +314,7 @@ TEST_CASE("debuginfod: the download of an endless file stops at the limit") {
   const client_environment client{server.url()};
   const environment_variable size{"DEBUGINFOD_MAXSIZE", "1000000"};
 #ifdef __SANITIZE_ADDRESS__
-  // The client of elfutils 0.188 does not free the buffer of a stream where a download is ended.
+  // The client of elfutils 0.188 does not free the buffer of a stream when a download is stopped.
   const __lsan::ScopedDisabler not_ours;
 #endif
   const answer a = ask_for_symbol(client);
@@ -323,7 +323,7 @@ TEST_CASE("debuginfod: the download of an endless file stops at the limit") {
   REQUIRE(a.errors.size() == 1);
   CHECK(a.errors[0].code == error_code::limit);
   CHECK_THAT(a.problems, ContainsSubstring("DEBUGINFOD_MAXSIZE"));
-  // What lies in sockets and buffers, beside the bound. Nothing of it stays in the cache.
+  // The limit, plus the contents of sockets and buffers. Nothing of the file stays in the cache.
   constexpr long in_between = 64L << 20;
   CHECK(server.sent() < 1000000 + in_between);
   std::uintmax_t kept = 0;

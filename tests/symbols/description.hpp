@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a module fixture says of itself, and how our reading is held against it.
+// The output of a module fixture about itself, and its comparison with our results.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ inline std::string fixture(const std::string& name) {
   return std::string{MPIACQ_MODULE_FIXTURES} + "/" + name;
 }
 
-/// Debug files are looked for among the fixtures, and no server is asked.
+/// Debug files are searched for among the fixtures, and no server is asked.
 inline debug_file_search fixture_search() {
   return {{fixture("debug")}, false};
 }
@@ -67,7 +67,7 @@ inline std::vector<std::optional<symbol>> look_up(symbol_source& source,
   return std::move(*found);
 }
 
-/// Every symbol is found where the program itself says that it is.
+/// Every symbol is at the address that the program prints.
 inline void check_symbols(symbol_source& source, const std::map<std::string, described_symbol>& wanted) {
   REQUIRE_FALSE(wanted.empty());
   const auto found = look_up(source, wanted);
@@ -109,7 +109,7 @@ inline std::optional<structure_layout> layout_of_table(symbol_source& source) {
   return std::move(*layout);
 }
 
-/// A folder of the test's own, gone when it ends.
+/// A folder of the test, removed at its end.
 class own_folder {
  public:
   own_folder() {

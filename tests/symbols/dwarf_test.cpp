@@ -171,7 +171,7 @@ TEST_CASE("a variable that points to no structure is refused") {
     w.label("table").add(entry::pointer).refer("int");
     check_refused(w, "a pointer to something else");
   }
-  SECTION("not at all") {
+  SECTION("to nothing: an integer") {
     auto w = unit();
     w.label("table").add(entry::typedef_name).text("t").refer("int");
     check_refused(w, "neither a pointer nor an array");

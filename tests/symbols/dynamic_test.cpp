@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Hash tables and link maps built by hand: other widths and byte orders, and what no linker would write.
+// Hash tables and link maps built by hand: other widths and byte orders, and contents that no linker writes.
 #include <elf.h>
 
 #include "byte_writer.hpp"
@@ -21,14 +21,14 @@ constexpr std::uint64_t table_value = 0x1234;
 const target_abi abis[] = {abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64), abi_of_elf(ELFCLASS32, ELFDATA2LSB, EM_386),
                            abi_of_elf(ELFCLASS32, ELFDATA2MSB, EM_PPC), abi_of_elf(ELFCLASS64, ELFDATA2MSB, EM_S390)};
 
-/// Where the pieces of the one module stand.
+/// The positions of the pieces of the one module.
 struct places {
   target_address hash{0x10000};
   target_address symbols{0x20000};
   target_address strings{0x30000};
 };
 
-/// What a test may get wrong on purpose.
+/// The values that a test can falsify.
 struct module_spec {
   std::uint64_t buckets = 1;
   std::uint64_t first_link = 1;
@@ -60,7 +60,7 @@ dynamic_section system_v_module(fake_memory& memory, const target_abi& abi, cons
   return section;
 }
 
-/// The same two behind a `.gnu.hash` with one bucket and a Bloom filter that lets everything through.
+/// The same two symbols behind a `.gnu.hash` with one bucket and a Bloom filter that excludes nothing.
 dynamic_section gnu_module(fake_memory& memory, const target_abi& abi, std::uint64_t bloom_words, std::uint64_t shift,
                            bool chain_ends) {
   dynamic_section section = system_v_module(memory, abi);
@@ -114,7 +114,7 @@ TEST_CASE("both kinds of hash tables are read in every class and byte order") {
 }
 
 TEST_CASE("the two hash functions agree with their specifications") {
-  // The gABI's function, and the values that binutils and the GNU hash's description give.
+  // The function of the gABI, and the values of binutils and of the description of the GNU hash.
   CHECK(system_v_hash("printf") == 0x077905a6);
   CHECK(system_v_hash("exit") == 0x0006cf04);
   CHECK(gnu_hash("printf") == 0x156b2bb8);
@@ -257,11 +257,11 @@ TEST_CASE("a broken link map keeps its readable entries and has a problem") {
   fake_memory memory;
   map_node(memory, abi, 0x2000, 0, 0x3000);
   std::string expected;
-  SECTION("it comes back to itself") {
+  SECTION("it has a cycle") {
     map_node(memory, abi, 0x3000, 0, 0x2000);
     expected = "has a cycle: it returns to 0x2000";
   }
-  SECTION("it leads to where there is no memory") {
+  SECTION("it leads to unmapped memory") {
     map_node(memory, abi, 0x3000, 0, 0xdead0000);
     expected = "leads to 0xdead0000";
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Programs and libraries that do not run, and files that are neither.
+// Programs and libraries that do not run, and other files.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -167,7 +167,7 @@ TEST_CASE("the error for a file that is no program says what the file is") {
 
 namespace {
 
-/// Takes root's rights from this process for as long as it lives, so that permissions count.
+/// Removes root's rights from this process during its lifetime, so that permissions apply.
 class without_root {
  public:
   without_root() : was_root_(::geteuid() == 0) {
@@ -194,7 +194,7 @@ TEST_CASE("the error for an unreadable file names the file") {
 }
 
 TEST_CASE("the error for another user's process says which rights are needed") {
-  if (::geteuid() != 0) MPIACQ_SKIP("only root has a process here that others may not look at");
+  if (::geteuid() != 0) MPIACQ_SKIP("only root has a process here that other users may not inspect");
   live_process process{{fixture("pie")}};
   process.lines_until_ready();
   live_memory memory{process.pid()};

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Small files that claim to be large, or that describe more than memory holds: what it costs to ask everything of them.
-// The system says what it costs: getrusage the memory, /proc/self/io the bytes read, inotify which files were opened.
+// Small files that claim to be large, or that describe more than fits into memory: the cost of all queries about them.
+// The system measures it: getrusage the memory, /proc/self/io the bytes read, inotify the opened files.
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,7 @@ namespace {
 const target_abi x86_64 = abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64);
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
-/// Of any file. AddressSanitizer keeps what was freed, and needs more beside.
+/// The limit for any file. AddressSanitizer keeps freed memory, and needs more in addition.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::uint64_t most_memory = 2 * gigabyte;
 #else
@@ -40,7 +40,7 @@ constexpr std::uint64_t most_memory = 300 * megabyte;
 #endif
 constexpr std::uint64_t most_bytes_read = 600 * megabyte;
 
-/// Asks a file for symbols, a layout, types and the names of code; gives what was wrong.
+/// Queries a file for symbols, a layout, types and the names of code; returns the problems.
 std::string ask_everything(const std::string& path) {
   const debug_file_search nowhere{{}, false};
   std::string said;
@@ -77,7 +77,7 @@ std::string ask_everything(const std::string& path) {
   return said;
 }
 
-/// Asks everything, and checks the cost; gives what was wrong.
+/// Makes all queries, and checks the cost; returns the problems.
 std::string cheap(const std::string& path) {
   const auto cost = cost_of([&] { return ask_everything(path); });
   INFO(path << ": " << cost.peak / megabyte << " MB, " << cost.bytes_read / megabyte << " MB read, " << cost.seconds
@@ -94,12 +94,12 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {begin, begin + text.size()};
 }
 
-/// Makes it longer without giving it any bytes.
+/// Extends the file by a hole.
 void stretch(const std::string& path, std::uint64_t size) {
   REQUIRE(::truncate(path.c_str(), static_cast<off_t>(size)) == 0);
 }
 
-/// Runs a program of Python's that writes a file.
+/// Runs a Python program that writes a file.
 void make_by_python(const std::string& program, const std::string& path) {
   command_options options;
   options.limit = std::chrono::seconds{120};
@@ -175,7 +175,7 @@ TEST_CASE("sections of two gigabytes that are holes in a sparse file cost little
   if (which == ".shstrtab") file.claim_names(2 * gigabyte);
   file.write_to(path);
   stretch(path, 3 * gigabyte);
-  // A symbol table that is a hole hides what is packed, and is not read either way.
+  // A symbol table that is a hole hides the packed one, and neither is read.
   if (which == ".gnu_debugdata") {
     CHECK(cheap(path).find("cannot") == std::string::npos);
   } else {
@@ -281,7 +281,7 @@ TEST_CASE("millions of names of types in a file of some megabytes cost little") 
     at[0] = 2;
     for (unsigned digit = 0; digit < 4; ++digit) at[1 + digit] = static_cast<char>('0' + (i >> (6 * digit) & 63U));
   }
-  entries += std::string{"\x02nobody\0\0", 9};  // so that the name asked for is among the strings
+  entries += std::string{"\x02nobody\0\0", 9};  // the queried name is among the strings
   auto info = bytes().word(7 + 1 + entries.size()).half(4).word(0).byte(8).byte(1).take();
   const auto rest = bytes_of(entries);
   info.insert(info.end(), rest.begin(), rest.end());

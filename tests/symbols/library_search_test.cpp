@@ -15,7 +15,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// What ldconfig itself says that the cache holds for a library.
+/// The entries of the cache for a library, by ldconfig.
 std::multiset<std::string> by_ldconfig(const std::string& library) {
   std::multiset<std::string> paths;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list{::popen("/sbin/ldconfig -p", "r"), &::pclose};

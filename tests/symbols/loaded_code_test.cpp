@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What processes have loaded, learnt from one of them for the others.
+// The modules of processes, learnt from one of the processes for the others.
 #include "mpiacq/process/loaded_code.hpp"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ std::string fixture(const std::string& name) {
   return std::string(MPIACQ_MODULE_FIXTURES) + "/" + name;
 }
 
-/// What /proc/PID/maps and the headers in the process's memory say of each process by itself.
+/// Reads /proc/PID/maps and the headers in the memory of each process separately.
 void check_like_the_long_way(const loaded_code& code, process_id pid, memory_reader& memory) {
   const auto maps = read_process_maps(pid);
   REQUIRE(maps.has_value());
@@ -51,7 +51,7 @@ void check_like_the_long_way(const loaded_code& code, process_id pid, memory_rea
   }
 }
 
-/// A process that has said that it is ready, and waits.
+/// A process that has reported that it is ready, and waits.
 struct waiting {
   explicit waiting(const std::string& program) : process({program}), memory(process.pid()) {
     (void)process.lines_until_ready();
@@ -68,7 +68,7 @@ TEST_CASE("PROCMAP_QUERY gives the same mappings as the text of all mappings") {
   REQUIRE(maps >= 0);
   const auto asked = elf::query_code_ranges(maps);
   ::close(maps);
-  if (!asked) MPIACQ_SKIP("the kernel answers no PROCMAP_QUERY (Linux 6.11)");
+  if (!asked) MPIACQ_SKIP("the kernel has no PROCMAP_QUERY (Linux 6.11)");
   const auto text = read_process_maps(one.process.pid());
   REQUIRE(text.has_value());
   CHECK(*asked == elf::code_ranges_in(elf::decode_mappings(*text)));
@@ -89,7 +89,7 @@ TEST_CASE("the modules of a process are learnt from another process with the sam
     if (catalogue.counts().whole == 1) CHECK(other->memory.calls == before);
     check_like_the_long_way(*learnt, other->process.pid(), other->memory);
   }
-  // All three were asked within the second for which facts are trusted, unless the machine is very busy.
+  // All three queries were within the second for which facts are valid, unless the machine is very busy.
   CHECK(catalogue.counts().shared + catalogue.counts().whole == 3);
 }
 

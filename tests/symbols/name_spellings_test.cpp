@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Names looked for in a string table that comes in pieces, against looking at every place of the whole.
+// Names in a string table that comes in pieces, compared with a search at every place of the whole table.
 #include "elf/name_spellings.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ places found_by_trying(const std::string& table, std::span<const std::string_vie
 TEST_CASE("a name is found as a whole string, and as the tail of a string") {
   using namespace std::string_literals;
   const std::array<std::string_view, 4> names{"MPIR_Breakpoint", "point", "it", ""};
-  const std::string table = "\0MPIR_Breakpoint\0xpoint\0MPIR_Breakpoints\0it"s;  // the last one does not end
+  const std::string table = "\0MPIR_Breakpoint\0xpoint\0MPIR_Breakpoints\0it"s;  // the last name has no end
   const places expected{{1, 0}, {11, 1}, {18, 1}};
   CHECK(found_in_pieces(table, names, table.size()) == expected);
   CHECK(found_in_pieces(table + '\0', names, table.size()) == places{{1, 0}, {11, 1}, {18, 1}, {41, 2}});
@@ -53,7 +53,7 @@ TEST_CASE("a name is found as a whole string, and as the tail of a string") {
 
 TEST_CASE("a name that crosses two pieces of a table is found") {
   std::mt19937 random{20070101};
-  // Few letters, so that names are often there, or nearly.
+  // Few letters, so that names occur often, in full or in part.
   const auto letters = [&](std::size_t most) {
     std::string text(random() % (most + 1), ' ');
     for (char& c : text) c = static_cast<char>('a' + random() % 2);

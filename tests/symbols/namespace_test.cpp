@@ -1,6 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Programs in a mount namespace of their own: their files are not ours, and what stands under the same names here is
-// something else.
+// Programs in a mount namespace of their own: their files are hidden from us, and other files have the same names here.
 #include <filesystem>
 
 #include <sched.h>
@@ -20,7 +19,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// Why no namespaces can be made here; empty where they can.
+/// Why no namespaces can be created here; empty if they can.
 std::string why_no_namespaces() {
   if (::geteuid() != 0) return "it takes root to make a mount namespace";
   const pid_t child = ::fork();
@@ -34,7 +33,7 @@ std::string why_no_namespaces() {
   return status == 0 ? "" : "the kernel, or this container, does not allow new mount and pid namespaces";
 }
 
-/// A shell script that runs with a file system of its own at `hidden`, which it fills, and then becomes a program.
+/// A shell script that mounts a file system of its own at `hidden`, fills it, and then executes a program.
 std::vector<std::string> contained(const std::string& hidden, const std::string& fill, const std::string& program,
                                    const std::vector<std::string>& arguments = {}) {
   std::vector<std::string> line = {
@@ -91,7 +90,8 @@ TEST_CASE("a library is read in its own mount namespace, and not the file of its
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
   own_folder folder;
   const std::string library = folder / "libmpir_fixture.so";
-  // Here the name leads to a newer version; there it is a link from the root, which leads nowhere here.
+  // In our namespace the name leads to a newer version; in the other one it is a link from the root, which leads
+  // nowhere here.
   std::filesystem::copy_file(fixture("libmpir_newer.so"), library);
   observed seen{contained(folder / "",
                           "cp \"$2/libmpir_fixture.so\" real.so && ln -s \"$1/real.so\" libmpir_fixture.so && "
@@ -117,7 +117,7 @@ TEST_CASE("debug files in a process's own mount namespace are found, by build id
     fill += " && mkdir -p debug && cp -r \"$2/debug/.build-id\" debug";
   } else {
     fill += " && cp \"$2/split_by_link.debug\" .";
-    // Here there is a file of that name, but it belongs to nothing.
+    // In our namespace there is an unrelated file of that name.
     std::filesystem::copy_file(fixture("pie"), folder / "split_by_link.debug");
   }
   observed seen{contained(folder / "", fill, folder / "program"), folder / "debug"};
@@ -132,7 +132,7 @@ TEST_CASE("debug files in a process's own mount namespace are found, by build id
 
 TEST_CASE("a program in another pid namespace has symbols under its pid in our namespace") {
   if (const auto why = why_no_namespaces(); !why.empty()) MPIACQ_SKIP(why);
-  // unshare stays outside and forks: its child is the program, number 1 in there.
+  // unshare stays outside and forks: its child is the program, with pid 1 inside.
   live_process process{{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", fixture("in_library")}};
   const description told{process.lines_until_ready()};
   const auto children = file_contents("/proc/" + std::to_string(process.pid().value()) + "/task/" +

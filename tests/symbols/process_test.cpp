@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Live fixtures, held against what they print of themselves.
+// Live fixtures, compared with what they print about themselves.
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -62,7 +62,7 @@ std::vector<variant> variants() {
   return all;
 }
 
-/// A fixture that runs, and our view of it.
+/// A running fixture, and its symbols as we read them.
 struct observed {
   explicit observed(std::vector<std::string> arguments)
       : process(std::move(arguments)), told(process.lines_until_ready()), memory(process.pid()) {
@@ -123,12 +123,12 @@ TEST_CASE("if two modules define the same symbols, the look-up agrees with the p
   const auto modules = seen.symbols->modules();
   CHECK(std::count_if(modules.begin(), modules.end(),
                       [](const auto& m) { return m->path.find("libmpir_") != std::string::npos; }) == 2);
-  // The program prints what its own references lead to.
+  // The program prints the targets of its own references.
   check_symbols(*seen.symbols, seen.told.symbols);
   const auto breakpoint = seen.symbols->find_symbol("MPIR_Breakpoint");
   REQUIRE((breakpoint && *breakpoint));
   CHECK_THAT((*breakpoint)->home->path, ContainsSubstring("libmpir_newer_no_id.so"));
-  // One module by itself gives its own.
+  // A look-up in one module gives the symbols of that module.
   const auto older = std::find_if(modules.begin(), modules.end(), [](const auto& m) {
     return m->path.find("libmpir_fixture.so") != std::string::npos;
   });
@@ -225,7 +225,7 @@ TEST_CASE("a library that is mapped and unmapped later comes and goes") {
   CHECK(seen.symbols->refresh().value() == true);
   CHECK(seen.symbols->modules().size() == before);
   CHECK_FALSE(seen.symbols->find_symbol("MPIR_proctable").value().has_value());
-  // What was found keeps its module, but there is nothing to be asked about it any more.
+  // The symbol keeps its module, but the module has no more answers.
   CHECK_FALSE((*table)->home->path.empty());
   CHECK_FALSE(seen.symbols->layout_pointed_to_by(**table, nullptr).value().has_value());
 }
@@ -264,7 +264,7 @@ TEST_CASE("a deleted or replaced library keeps its dynamic symbols") {
   REQUIRE(symbols.has_value());
   check_symbols(**symbols, told.symbols);
   const auto layout = layout_of_table(**symbols);
-  // The kernel's link to the mapped file takes root's rights; without them there is a problem told, and no layout.
+  // The kernel's link to the mapped file needs root's rights; without them there is a problem, and no layout.
   if (layout) {
     check_layout(*layout, told.layout);
     CHECK(all_problems(**symbols).empty());
@@ -276,11 +276,11 @@ TEST_CASE("a deleted or replaced library keeps its dynamic symbols") {
 TEST_CASE("a look-up takes few reads, whatever the number of names") {
   observed seen{{fixture("in_library")}};
   const std::size_t modules = seen.symbols->modules().size();
-  // One for each module of the list, and a constant: headers, names, first pages.
+  // One read for each module of the list, and a constant number for headers, names and first pages.
   CHECK(seen.memory.calls <= modules + 8);
   const std::size_t opening = seen.memory.calls;
   check_symbols(*seen.symbols, seen.told.symbols);
-  // A module without the names costs its dynamic section, its hash table's header and its Bloom filter.
+  // A module without the names costs reads of its dynamic section, its hash table's header and its Bloom filter.
   CHECK(seen.memory.calls - opening <= 3 * modules + 8 + 2 * seen.told.symbols.size());
   const std::size_t first = seen.memory.calls;
   check_symbols(*seen.symbols, seen.told.symbols);

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Programs and libraries whose files were deleted, or replaced by another version, while they ran: nothing of the new
-// file may be taken for the old one's.
+// Programs and libraries whose files were deleted, or replaced by another version, while they ran: nothing may come
+// from the new file.
 #include <filesystem>
 #include <functional>
 
@@ -30,7 +30,7 @@ std::string id_by_readelf(const std::string& file) {
   return at == std::string::npos ? "" : notes.substr(at + 10, 40);
 }
 
-/// As package managers do it: a new file gets the name, the old one stays what is mapped.
+/// Replaces a file as package managers do: a new file gets the name, and the old one stays mapped.
 void replace(const std::string& path, const std::string& by) {
   std::filesystem::copy_file(by, path + ".new");
   std::filesystem::rename(path + ".new", path);
@@ -57,7 +57,7 @@ bool may_open_mapped_files() {
   return ::geteuid() == 0;
 }
 
-/// Runs a check without root's rights; false where one did not hold. Nothing of Catch2's works in there.
+/// Runs a check without root's rights in a child; false if a condition is false. Catch2 does not work in the child.
 bool holds_as_nobody(const std::function<bool()>& check) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -90,7 +90,7 @@ TEST_CASE("a library that was replaced by a newer version is read as loaded, and
     CHECK_FALSE(symbols->find_symbol("only_in_the_newer").value().has_value());
     const auto layout = layout_of_table(*symbols);
     REQUIRE(layout.has_value() == may_open_mapped_files());
-    if (layout) CHECK(layout->size == 24);  // the newer one's has other members
+    if (layout) CHECK(layout->size == 24);  // the newer version has other members
 
     const auto problem = std::find_if(symbols->problems().begin(), symbols->problems().end(),
                                       [](const error& e) { return e.code == error_code::bad_format; });
@@ -118,9 +118,9 @@ TEST_CASE("another file with the same version of a library is used") {
 }
 
 TEST_CASE("without root's rights a replaced library keeps its dynamic symbols, and nothing comes from the new file") {
-  if (!may_open_mapped_files()) MPIACQ_SKIP("it takes root to give root's rights up");
+  if (!may_open_mapped_files()) MPIACQ_SKIP("only root can give up root's rights");
   if (!holds_as_nobody([] { return ::access(fixture("loader").c_str(), X_OK) == 0; })) {
-    MPIACQ_SKIP("other users may not look into the build folder");
+    MPIACQ_SKIP("other users may not read the build folder");
   }
   CHECK(holds_as_nobody([] {
     own_folder folder;

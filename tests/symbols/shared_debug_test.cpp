@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Debug information that several files share in a third: dwz's .gnu_debugaltlink and DWARF 5's .debug_sup.
+// Debug information whose common part is in a shared file: dwz's .gnu_debugaltlink and DWARF 5's .debug_sup.
 #include <filesystem>
 #include <fstream>
 
@@ -17,7 +17,7 @@ namespace {
 struct shared_fixture {
   const char* program;
   const char* common;
-  const char* section;  ///< that names the common file
+  const char* section;  ///< the section that names the common file
 };
 constexpr shared_fixture fixtures[] = {{"dwz_built", "dwz_common.debug", ".gnu_debugaltlink"},
                                        {"dwz_dwarf5", "dwz_dwarf5_common.debug", ".gnu_debugaltlink"},
@@ -38,7 +38,7 @@ TEST_CASE("the shared part of a debug file is read from the file that it names, 
 #ifdef MPIACQ_HAVE_DWZ_FIXTURE
   for (const shared_fixture& f : fixtures) {
     INFO(f.program);
-    // The fixture is what it should be: readelf shows the section, and the name is in no string of the program's own.
+    // A check of the fixture: readelf shows the section, and the program's own strings do not contain the name.
     REQUIRE_THAT(run_command({"readelf", "-SW", fixture(f.program)}).out, ContainsSubstring(f.section));
     own_folder folder;
     std::filesystem::copy_file(fixture(f.program), folder / "program");
@@ -54,7 +54,8 @@ TEST_CASE("the shared part of a debug file is read from the file that it names, 
     CHECK((*layout)->size == 24);
     CHECK((*layout)->find("executable_name") != nullptr);
 
-    // Another's file under that name is not used: of the two kinds each stands for a stranger to the other.
+    // A file of that name that belongs to another program is not used. Each kind serves as the wrong file for the
+    // other.
     const bool is_sup = std::string{f.section} == ".debug_sup";
     std::filesystem::copy_file(fixture(is_sup ? "dwz_common.debug" : "dwz_sup_common.debug"), folder / f.common,
                                std::filesystem::copy_options::overwrite_existing);

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Debug information that stands in other files than the program: .dwo files, packages of them (.dwp), and the symbol
-// table that is packed in a stripped program (MiniDebugInfo). What they say is held against LLVM's symbolizer and nm.
+// Debug information in other files than the program: .dwo files, packages of them (.dwp), and the symbol table that is
+// packed in a stripped program (MiniDebugInfo). The oracles are LLVM's symbolizer and nm.
 #include <map>
 
 #include "code_oracle.hpp"
@@ -24,7 +24,7 @@ void run_script(const std::string& folder, const std::string& script) {
   REQUIRE(outcome.exit_code == 0);
 }
 
-/// Builds the program of the fixtures `inlined*` with these words in a folder; gives its path.
+/// Builds the program of the fixtures `inlined*` with these options in a folder; returns its path.
 std::string build_inlined(const scratch_folder& folder, const std::string& name, const std::string& compiler,
                           const std::string& flags, const std::string& split = " -gsplit-dwarf") {
   const std::string here = MPIACQ_CODE_SOURCES;
@@ -33,8 +33,8 @@ std::string build_inlined(const scratch_folder& folder, const std::string& name,
   return folder.path(name);
 }
 
-/// `whole` is the same program, whose debug information is not split: other readers see the same code in it. (They do
-/// not read all split programs: LLVM 14 misses inlined calls in its own compiler's.)
+/// `whole` is the same program with unsplit debug information, for other readers, which see the same code in it. (They
+/// do not read all split programs: LLVM 14 misses inlined calls in code of its own compiler.)
 void check_against_oracles(const std::string& path, const std::string& whole) {
   const auto functions = functions_by_nm(path, false);
   REQUIRE_FALSE(functions.empty());
@@ -96,7 +96,7 @@ TEST_CASE(
     if (!is_installed(packer)) continue;
     for (const variant& v : variants()) {
       const bool is_newer = v.flags.find("dwarf-5") != std::string::npos;
-      // gold's dwp packs DWARF 4 alone, and neither packs compressed sections everywhere.
+      // gold's dwp packs only DWARF 4, and some versions of both tools do not pack compressed sections.
       if ((packer == "dwp" && is_newer) || v.flags.find("-gz") != std::string::npos) continue;
       INFO(packer << ": " << v.compiler << ' ' << v.flags);
       const scratch_folder folder;
@@ -142,7 +142,7 @@ TEST_CASE("a .dwo file of another build is not used") {
 
 TEST_CASE("types in .dwo files and in a package agree with the compiler's layout") {
   const scratch_folder folder;
-  // The sizes of the arrays say how the structure is laid out.
+  // The sizes of the arrays show the layout of the structure.
   run_script(folder.path(""),
              "cat > types.c <<'END'\n"
              "#include <stddef.h>\n"
@@ -184,7 +184,7 @@ TEST_CASE("the functions of a stripped program have the names in its packed symb
   if (!is_installed("xz")) MPIACQ_SKIP("xz, which packs the symbol table, is not installed");
   const scratch_folder folder;
   const std::string here = MPIACQ_CODE_SOURCES;
-  // As distributions do it: the functions that the dynamic symbols lack, without anything else, packed.
+  // As in distributions: only the functions that the dynamic symbols lack are packed.
   run_script(folder.path(""), "gcc -O2 -rdynamic -o whole " + here + "/inlined.c " + here + "/same_names.c " + here +
                                   "/here.c\n"
                                   "nm -D whole --format=posix --defined-only | cut -d' ' -f1 | sort > exported\n"

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Types by name, in files of many machines and in processes, against what the compiler says through sizes of symbols.
+// Types by name, in files of many machines and in processes, compared with the compiler's layout through the sizes of
+// symbols.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -32,7 +33,7 @@ void build(std::vector<std::string> words) {
   REQUIRE(built.exit_code == 0);
 }
 
-/// "size_of__T" and "offset_of__T__F": what nm says of the arrays, whatever the machine.
+/// "size_of__T" and "offset_of__T__F": the sizes of the arrays by nm, for any machine.
 std::map<std::string, std::uint64_t> told_by_symbols(const std::string& file, const std::string& nm = "nm") {
   std::map<std::string, std::uint64_t> told;
   std::istringstream lines{run_command({nm, "-S", "--defined-only", file}).out};
@@ -54,7 +55,7 @@ std::optional<structure_layout> type(type_source& types, const std::string& name
   return std::move(*found);
 }
 
-/// The type `name` is what the symbols with this label say, to the last member.
+/// The type `name` agrees with the symbols of this label in every member.
 void check_type(type_source& types, const std::string& name, const std::string& label,
                 const std::map<std::string, std::uint64_t>& told) {
   INFO(name);
@@ -104,7 +105,7 @@ struct machine {
   unsigned elf_machine;
 };
 
-/// As objects and, where the linker is there, as a library.
+/// Compiles objects and, if the linker is installed, a library.
 void check_machine(const machine& m) {
   const scratch_folder folder;
   const std::vector<std::vector<std::string>> ways = {
@@ -271,7 +272,7 @@ TEST_CASE("a process has the types of all its modules, and a file that two proce
 
     process_types types{**symbols, catalogue};
     CHECK(type(types, "only_in_program")->size == 17);
-    CHECK(type(types, "tagged")->size == 99);  // the program's, which comes first
+    CHECK(type(types, "tagged")->size == 99);  // the type of the program, which is the first module
     check_type(types, "untagged_t", "untagged_t", told);
     check_type(types, "elsewhere_t", "elsewhere_t", told);
     CHECK(type(types, "untagged_t")->module_path == library);
@@ -358,7 +359,7 @@ TEST_CASE("a relocation that points out of its section is ignored") {
   const std::string file = folder.path("types.o");
   build({"gcc", "-g", "-c", source("types.c"), "-o", file});
   std::string bytes = file_contents(file);
-  // Each record of .rela.debug_info in turn: an offset far outside.
+  // Sets the offset of each record of .rela.debug_info in turn to a place far outside.
   std::istringstream sections{run_command({"readelf", "-SW", file}).out};
   std::size_t begin = 0, size = 0;
   for (std::string line; std::getline(sections, line);) {

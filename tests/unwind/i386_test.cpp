@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Stacks of 32-bit programs, walked by a 64-bit tool, against what the program itself knows of its stack.
+// Stacks of 32-bit programs, walked by a 64-bit tool, compared with the program's own knowledge of its stack.
 #include "stopped_process.hpp"
 
 using namespace mpiacq;

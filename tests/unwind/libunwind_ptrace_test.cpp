@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Walks against libunwind's own reader of other processes (libunwind-ptrace) at the same stop, frame by frame. That
-// reader wants to be the tracer, so the test's own process traces the program here.
+// Walks, compared frame by frame with libunwind's own reader of other processes (libunwind-ptrace) at the same stop.
+// That reader must be the tracer, so the test's own process traces the program.
 #include "stopped_process.hpp"
 
 #ifdef MPIACQ_HAVE_LIBUNWIND_PTRACE
@@ -18,7 +18,7 @@ TEST_CASE("libunwind-ptrace finds the same frames") {
 
 namespace {
 
-/// The test's process traces one thread for as long as this lives.
+/// The test's process traces one thread during the lifetime of this object.
 class traced {
  public:
   explicit traced(thread_id thread) : thread_(static_cast<pid_t>(thread.value())) {
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> from_libunwind(thread_id thread) {
   return frames;
 }
 
-/// Every thread of a program that is stopped.
+/// Every thread of a stopped program.
 std::size_t compare(const std::string& build, std::vector<std::string> way) {
   way.insert(way.begin(), stack_program(build));
   stopped_process p{way};
@@ -66,7 +66,7 @@ std::size_t compare(const std::string& build, std::vector<std::string> way) {
   for (const thread_registers& thread : p.registers) {
     const raw_stack ours = w.walk(thread);
     auto theirs = from_libunwind(thread.thread);
-    // Some beginnings of threads have a return address of 0, which libunwind gives as one more frame.
+    // Some thread start functions have a return address of 0, which libunwind reports as one more frame.
     if (theirs.size() > 1 && theirs.back() == 0) theirs.pop_back();
     CAPTURE(way, thread.thread.value(), ours.why);
     CHECK(addresses(ours) == theirs);

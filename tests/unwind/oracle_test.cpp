@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Walks against what gdb and eu-stack say of the same stop.
+// Walks, compared with gdb and eu-stack at the same stop.
 #include <fstream>
 #include <sstream>
 
@@ -18,7 +18,7 @@ bool is_installed(const std::string& tool) {
 }
 
 std::vector<std::uint64_t> from_gdb(pid_t pid) {
-  // Inlined calls are frames to gdb, with the pc of the frame they are in.
+  // gdb shows inlined calls as frames with the pc of the frame that contains them.
   const std::string script =
       "python\nf = gdb.newest_frame()\nwhile f is not None:\n"
       "  if f.type() != gdb.INLINE_FRAME: print('frame', hex(f.pc()))\n  f = f.older()\n";
@@ -111,7 +111,7 @@ TEST_CASE("32 bits: eu-stack finds the same frames, up to its last one") {
     auto ours = addresses(w.walk(p.main_registers()));
     const auto theirs = from_eu_stack(p.number());
     CAPTURE(build);
-    // It does not leave a main that aligns its stack.
+    // eu-stack stops at a main that aligns its stack.
     REQUIRE(theirs.size() > calls);
     REQUIRE(ours.size() >= theirs.size());
     ours.resize(theirs.size());

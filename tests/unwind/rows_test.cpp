@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Single rows of tables made by hand, and where they are kept.
+// Single rows of tables made by hand, and the store of known rows.
 #include <thread>
 
 #include "arch/unwind_arch.hpp"
@@ -18,7 +18,7 @@ using program = unwind_writer::program;
 
 constexpr std::size_t rbp = 6, rsp = 7, rip = 16, rbx = 3;
 
-/// The rule `code` bytes behind the beginning of a function.
+/// The rule at `code` bytes behind the beginning of a function.
 std::optional<frame_rule> rule_of(const program& rules, std::uint64_t code,
                                   const program& start = unwind_writer::usual_start()) {
   unwind_writer w;
@@ -32,7 +32,7 @@ std::optional<frame_rule> rule_of(const program& rules, std::uint64_t code,
   return found == nullptr ? std::nullopt : found->rule;
 }
 
-/// The CFA from a register, and where registers are, by offsets from it.
+/// The CFA from a register, and the offsets of saved registers from it.
 frame_rule rule(std::size_t cfa_register, std::int32_t offset,
                 const std::vector<std::pair<std::size_t, std::int32_t>>& saved) {
   frame_rule made;
@@ -55,11 +55,11 @@ known_frame frame_at(std::uint64_t code) {
 }  // namespace
 
 #define MPIACQ_PLAIN_ROWS() \
-  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind")
+  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, libunwind makes every step")
 
 TEST_CASE("a row is valid from its first instruction to the next row") {
   MPIACQ_PLAIN_ROWS();
-  // push %rbp; mov %rsp,%rbp; push %rbx; and back in two steps
+  // push %rbp; mov %rsp,%rbp; push %rbx; and the reverse in two steps
   const program rules = {0x41, 0x0e, 16,   0x86, 2, 0x43, 0x0d, 6,    0x42, 0x83, 3,
                          0x02, 0x20, 0x0a, 0x0c, 7, 8,    0xc6, 0xc3, 0x03, 0x00, 0x01};
   CHECK(rule_of(rules, 0) == rule(rsp, 8, {{rip, -8}}));
@@ -85,7 +85,7 @@ TEST_CASE("every encoding of plain rules is evaluated") {
   CHECK(rule_of({0x04, 4, 0, 0, 0, 0x0e, 64}, 4) == usual(64));
   CHECK(rule_of({0x05, 3, 2}, 5) == rule(rsp, 8, {{rip, -8}, {rbx, -16}}));    // offset_extended
   CHECK(rule_of({0x11, 3, 0x7e}, 5) == rule(rsp, 8, {{rip, -8}, {rbx, 16}}));  // offset_extended_sf
-  CHECK(rule_of({0x10, 3, 2, 0x77, 8, 0x41, 0xc3}, 1) == usual(8));            // an expression that is gone again
+  CHECK(rule_of({0x10, 3, 2, 0x77, 8, 0x41, 0xc3}, 1) == usual(8));            // the expression is replaced again
   const auto last = rule_of({0x07, 16}, 5);
   REQUIRE(last.has_value());
   CHECK(last->outermost);
@@ -99,13 +99,13 @@ TEST_CASE("rules that are not plain are left to libunwind") {
   CHECK_FALSE(rule_of({0x16, 3, 2, 0x77, 8}, 5));              // val_expression
   CHECK_FALSE(rule_of({0x14, 3, 2}, 5));                       // val_offset
   CHECK_FALSE(rule_of({0x09, 3, 6}, 5));                       // in another register
-  CHECK_FALSE(rule_of({0x07, 6}, 5));                          // rbp is lost: libunwind takes that for an end
+  CHECK_FALSE(rule_of({0x07, 6}, 5));                          // rbp is undefined: libunwind ends the walk there
   CHECK_FALSE(rule_of({0x87, 2}, 5));                          // the stack pointer is saved
   CHECK_FALSE(rule_of({0x91, 2}, 5));                          // no such register
   CHECK_FALSE(rule_of({0x0a, 0xff, 0x0b}, 5));                 // nor this one, though the row is as before
   CHECK_FALSE(rule_of({0x0d, 16}, 5));                         // from the pc
   CHECK_FALSE(rule_of({0x0e, 0x80, 0x80, 0x80, 0x80, 8}, 5));  // larger than any frame
-  CHECK_FALSE(rule_of({}, 5, {0x0c, 7, 8}));                   // nobody says where the return address is
+  CHECK_FALSE(rule_of({}, 5, {0x0c, 7, 8}));                   // the return address has no rule
   CHECK_FALSE(rule_of({0xd0}, 5, {0x0c, 7, 8}));
   CHECK_FALSE(rule_of({0x01, 0, 0, 0, 0}, 5));  // set_loc
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Rows of unwind tables that we follow ourselves, against libunwind: the same callers, the same registers.
+// Rows of unwind tables that our evaluator follows, compared with libunwind: the same callers, the same registers.
 #include <algorithm>
 #include <cstring>
 
@@ -27,14 +27,14 @@ struct compared {
   std::size_t by_row = 0;  ///< frames whose rules are not plain
 };
 
-/// One step by each. False: libunwind has gone no further. `row_at` gives all rules for the code at `pc`.
+/// One step by each evaluator. False: libunwind has reached its end. `row_at` returns all rules for the code at `pc`.
 template <class Rules, class Stepper, class RowAt>
 bool step_by_both(Rules& rules, Stepper& stepper, const process_code::place& place, target_address pc, RowAt row_at,
                   compared& count) {
   const step_result theirs = stepper.step(record_of(place));
   auto row = row_at(place, pc);
-  // longjmp's last instructions have the stack pointer in another register. libunwind takes the CFA for it, which DWARF
-  // (6.4.1) allows only without such a rule.
+  // At the last instructions of longjmp the stack pointer is in another register. libunwind uses that register for the
+  // CFA, although DWARF (6.4.1) allows this only without such a rule.
   const auto is_elsewhere = register_rule::kind::in_register;
   if (row && row->row.registers[arch::native().sp_number].how == is_elsewhere) row.reset();
   if (!place.frame->rule && !row) {
@@ -53,7 +53,7 @@ bool step_by_both(Rules& rules, Stepper& stepper, const process_code::place& pla
   return true;
 }
 
-/// Every frame of every thread of a program that is stopped.
+/// Every frame of every thread of a stopped program.
 compared compare_stacks(const std::string& build, std::vector<std::string> way) {
   way.insert(way.begin(), stack_program(build));
   CAPTURE(way);
@@ -84,7 +84,7 @@ compared compare_stacks(const std::string& build, std::vector<std::string> way) 
   return count;
 }
 
-/// This process's tables, and a memory in which every word is another one.
+/// This process's tables, and a memory in which all words differ.
 class made_up_stack final : public stepper_view {
  public:
   explicit made_up_stack(std::vector<unwind_module> modules)
@@ -97,7 +97,7 @@ class made_up_stack final : public stepper_view {
   }
   [[nodiscard]] auto row_at(const process_code::place& place, target_address pc) { return code_.row_at(place, pc); }
   [[nodiscard]] std::optional<std::uint64_t> word(target_address address) override {
-    if (address.value() % 64 == 8) return std::nullopt;  // now and then there is nothing
+    if (address.value() % 64 == 8) return std::nullopt;  // some words are unreadable
     return address.value() * 0x9e3779b97f4a7c15U ^ 0x5555;
   }
   [[nodiscard]] std::optional<std::uint64_t> table_word(target_address address) override {
@@ -121,7 +121,7 @@ thread_registers made_up_registers(target_address pc) {
   return r;
 }
 
-/// Where the functions of one of our own modules begin, by its search table.
+/// The addresses of the functions of one of our own modules, by its search table.
 std::vector<target_address> functions_of(const unwind_module& m) {
   std::vector<target_address> begins;
   const auto* header = reinterpret_cast<const unsigned char*>(m.eh_frame_hdr.value());
@@ -139,7 +139,7 @@ std::vector<target_address> functions_of(const unwind_module& m) {
 }  // namespace
 
 TEST_CASE("our rules give the frames and registers that libunwind finds") {
-  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind");
+  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, libunwind makes every step");
   compared all;
   const auto compare = [&](const char* build, const std::vector<std::string>& way) {
     const compared one = compare_stacks(build, way);
@@ -159,7 +159,7 @@ TEST_CASE("our rules give the frames and registers that libunwind finds") {
 }
 
 TEST_CASE("the rules of all functions of the test's own libraries agree with libunwind") {
-  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, all is left to libunwind");
+  if (!arch::native().has_plain_rows) MPIACQ_SKIP("on this processor, libunwind makes every step");
   constexpr std::size_t most_functions = 600, most_places = 40;
   live_memory memory{process_id{::getpid()}};
   auto map = unwind_modules_of(process_id{::getpid()}, memory);
@@ -173,7 +173,7 @@ TEST_CASE("the rules of all functions of the test's own libraries agree with lib
     const auto begins = functions_of(m);
     const std::size_t stride = begins.size() / most_functions + 1;
     for (std::size_t i = 0; i < begins.size(); i += stride) {
-      // Each byte at first, where most rows are, then in growing steps.
+      // Each byte at the beginning, where most rows are, then in growing steps.
       target_address pc = begins[i];
       for (std::size_t n = 0; n < most_places; ++n, pc = pc + 1 + n / 8) {
         const process_code::place place = view.enter(pc);

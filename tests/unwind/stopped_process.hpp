@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A program with a known stack, stopped by SIGSTOP, so that other readers of stacks can look at the very same stop.
+// A program with a known stack, stopped by SIGSTOP, so that other stack readers can read the same stop.
 #pragma once
 
 #include <charconv>
@@ -19,7 +19,7 @@
 
 namespace mpiacq::test {
 
-/// What the program says of one of its threads: addresses, innermost first. Empty: frames that it does not know.
+/// The addresses that the program prints for one of its threads, innermost first. Empty: frames unknown to the program.
 using known_stack = std::vector<std::optional<std::uint64_t>>;
 
 inline std::string stack_program(const std::string& name) {
@@ -57,7 +57,7 @@ class stopped_process {
   std::vector<thread_registers> registers;  ///< of all threads, the main one first
 
  private:
-  /// Each is traced for as long as it takes to ask; it stays stopped.
+  /// Each thread is traced only during the reads; it stays stopped.
   [[nodiscard]] std::vector<thread_registers> read_registers() const {
     std::vector<thread_registers> all;
     const std::filesystem::path tasks = "/proc/" + std::to_string(number()) + "/task";
@@ -76,7 +76,7 @@ class stopped_process {
   }
 
   static thread_registers registers_of(pid_t thread) {
-    // PTRACE_GETREGSET would give those of a thread of 32 bits in another form.
+    // PTRACE_GETREGSET would return the registers of a 32-bit thread in another form.
     user_regs_struct r{};
     REQUIRE(::ptrace(PTRACE_GETREGS, thread, nullptr, &r) == 0);
     thread_registers all;
@@ -121,7 +121,7 @@ inline std::vector<std::uint64_t> addresses(const raw_stack& stack) {
   return all;
 }
 
-/// The stack contains what the program knows: in this order, and without frames between but where it says so.
+/// The stack contains the program's addresses in their order, with other frames only at the marked places.
 inline bool contains(const raw_stack& stack, const known_stack& known) {
   const auto frames = addresses(stack);
   auto at = frames.begin();

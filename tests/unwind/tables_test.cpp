@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Unwind tables made by hand, in a memory made by hand.
+// Unwind tables and memory made by hand.
 #include <elf.h>
 
 #include "byte_writer.hpp"
@@ -63,7 +63,7 @@ std::vector<std::uint64_t> addresses(const raw_stack& stack) {
   return all;
 }
 
-/// A function of 16 bytes a frame, one that nobody has called, and one to try.
+/// A function with frames of 16 bytes, a function without a caller, and the function under test.
 unwind_writer with_function(const program& rules) {
   unwind_writer w;
   w.cie();
@@ -120,13 +120,13 @@ TEST_CASE("programs that must not reach libunwind are refused") {
   check_refused(with_function(expression({0x0f, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x11, 0x7f, 0x1b})));  // INT64_MIN / -1
   check_refused(with_function({0x0f, 100, 0x77, 16}));  // longer than its record
   check_refused(with_function({0x3f}));                 // no instruction
-  check_refused(with_function({0x0b}));                 // restores what nobody kept
-  check_refused(with_function(program(1000, 0x0a)));    // keeps too much
+  check_refused(with_function({0x0b}));                 // restores a state that was not remembered
+  check_refused(with_function(program(1000, 0x0a)));    // remembers too many states
   check_refused(with_function({0x0e, 16, 0x10, 1}));    // ends in the middle
   check_refused(with_function({0x0e, 0x90, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0}));  // of 77 bits
-  // From a register that there is not: it would be read far behind the others.
+  // The rule uses a register that does not exist: libunwind would read far behind its array.
   check_refused(with_function({0x0e, 16, 0x09, 3, 0xec, 0x15}));
-  check_refused(with_function({0x0e, 16, 0x14, 3, 2}));  // val_offset, in whose operands libunwind would go on
+  check_refused(with_function({0x0e, 16, 0x14, 3, 2}));  // val_offset: libunwind would run its operands as instructions
 }
 
 TEST_CASE("records that point out of their table are refused") {
@@ -169,13 +169,13 @@ TEST_CASE("a caller whose frame is not further out ends the walk") {
 
 TEST_CASE("a cycle of signal frames ends the walk") {
   unwind_writer w;
-  // The stack below is the stack above: rsp is read from where rsp points to.
+  // The stack points to itself: rsp is read from the address in rsp.
   w.cie({0x0c, 7, 8, 0x90, 1}, "zRS");
   w.function(0x000, 0x100, {0x0f, 3, 0x77, 0, 0x06});
   fake_memory memory;
   auto [bytes, m] = w.finish();
   memory.map(target_address{unwind_writer::tables_at}, std::move(bytes));
-  // The page below the stack is there as a whole, as pages are.
+  // The whole page below the stack is readable.
   std::vector<std::uint64_t> laid(read_page_size / 8 - 1, 0);
   laid.insert(laid.end(), {code + 0x20, stack_at + 16, code + 0x10, stack_at});
   memory.map(target_address{stack_at - read_page_size}, words(laid));

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Walks against what the program itself knows of its stack.
+// Walks, compared with the program's own knowledge of its stack.
 #include <elf.h>
 
 #include "stopped_process.hpp"
@@ -122,7 +122,7 @@ TEST_CASE("the tops of two hundred threads are read with one call") {
   CHECK(compared == 200);
   const std::size_t calls = w.memory.calls;
   REQUIRE(w.stacks->walk(p.registers).has_value());
-  CHECK(w.memory.calls == calls + 1);  // the tables are known by now
+  CHECK(w.memory.calls == calls + 1);  // the tables have been read before
 }
 
 TEST_CASE("a walk ends at the requested number of frames") {
@@ -154,8 +154,8 @@ TEST_CASE("tables are read once for eight processes of one program") {
     (i == 0 ? first : later) += calls;
   }
   CHECK(first > 2);
-  // The top of each stack; and one may have been stopped in a function of the C library that the first was not in,
-  // whose piece of the table then is read, once.
+  // One read for the top of each stack. A process may have stopped in another function of the C library than the first
+  // one; then one more piece of the table is read.
   CHECK(later >= 7);
   CHECK(later <= 7 + 2);
 }

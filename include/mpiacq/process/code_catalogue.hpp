@@ -64,28 +64,27 @@ struct catalogue_counts {
 /// as long as the catalogue lives: to merge stacks, compare pointers.
 ///
 /// A name comes from the first of these sources that has one:
-/// 1. DWARF of the file, of its debug file (build id, .gnu_debuglink), of the file that these share with others (dwz),
-/// and
-///    of debuginfod's servers if `debug_file_search` allows them. A C++ function has its demangled linkage name, or its
-///    qualified name if the compiler wrote no linkage name. A Fortran procedure is named as in the source
+/// 1. DWARF of the file, of its debug file (build id, .gnu_debuglink), of the file that these share with others
+///    (dwz), and of debuginfod's servers if `debug_file_search` allows them. A C++ function has its demangled linkage
+///    name, or its qualified name if the compiler wrote no linkage name. A Fortran procedure is named as in the source
 ///    (`module::procedure`), without the underscore at the end. Lines come from the line table; the line of a caller of
 ///    inlined code is the line of the inlined call. The rest of a split unit is read from its .dwo file, or from the
 ///    package (.dwp) next to the module.
 /// 2. `.symtab` of the file or of its debug file, else `.dynsym` together with `.gnu_debugdata` (MiniDebugInfo): the
 ///    function whose size covers the address. A function without a size counts only if no other function is in between.
-///    Of several names for one address, the catalogue prefers exported names, then names with fewer underscores in
-///    front
-///    (`write`, not `__write`), then shorter names (`MPI_Recv`, not `PMPI_Recv`). It removes versions (`@@GLIBC_2.2.5`)
-///    and the suffixes by which compilers name parts and copies of a function: `.cold`, `.part.N`, `.constprop.N`,
+///    Of several names for one address, the catalogue prefers exported names, then names with fewer leading
+///    underscores (`write`, not `__write`), then shorter names (`MPI_Recv`, not `PMPI_Recv`). It removes versions
+///    (`@@GLIBC_2.2.5`) and the suffixes by which compilers name parts and copies of a function: `.cold`, `.part.N`,
+///    `.constprop.N`,
 ///    `.isra.N`, `.lto_priv.N`, `.llvm.N`, also repeated.
 /// 3. The relocation of a stub of the procedure linkage table (x86-64): `name@plt`.
 /// 4. No source: the place is its module and the offset there, or the bare address.
 ///
-/// A fault of a file affects only the names of that file. It is in `problems` once, and the next source is asked.
+/// A fault of a file affects only the names of that file. It is in `problems` once, and the next source is used.
 ///
 /// Memory: for each file in a stack, its symbol table or its debug sections, with what libdw keeps of the units that
 /// were needed; and the answers. Beyond about a million answers, the unused ones are dropped. The debug information of
-/// one file takes at most 256 MB, and of all files 1 GB; what would take more is not used, and a problem says so. The
+/// one file takes at most 256 MB, and of all files 1 GB; the rest is not used, and a problem says so. The
 /// descriptor of each file stays open, so that its inode is not reused meanwhile.
 ///
 /// Thread: any, several at a time; questions about one module wait for each other.

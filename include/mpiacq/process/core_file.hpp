@@ -17,7 +17,7 @@ namespace mpiacq {
 
 /// Where to look for the files that the process had mapped, if they are not at their paths on this machine.
 struct core_file_options {
-  /// The file of the program. If it is set, the program is not looked for elsewhere.
+  /// The path of the program's file. If it is set, no other place is searched for the program.
   std::string executable;
   /// A folder that stands for the root of the machine where the core was made. A file is looked for in it by its whole
   /// path, then by its name alone, and after that at its path on this machine.
@@ -35,8 +35,8 @@ struct core_file_options {
 /// mapped file is opened when the first read needs it. Thread: one at a time.
 class core_file final : public memory_reader {
  public:
-  /// Opens a core file. Errors: not_found, permission, bad_format (with what the file is instead, or which part of a
-  /// core it lacks), limit.
+  /// Opens a core file. Errors: not_found, permission, bad_format (the sentence says what the file is instead, or which
+  /// part of a core it lacks), limit.
   [[nodiscard]] static result<std::unique_ptr<core_file>> open(const std::string& path, core_file_options options = {});
   ~core_file() override;
 
@@ -44,7 +44,7 @@ class core_file final : public memory_reader {
   [[nodiscard]] const std::string& path() const;
   /// The ABI of the process.
   [[nodiscard]] const target_abi& abi() const;
-  /// The pid on the node of the process (NT_PRPSINFO, else the first NT_PRSTATUS); -1 if the core does not say it.
+  /// The pid on the node of the process (NT_PRPSINFO, else the first NT_PRSTATUS); -1 if the core has neither note.
   [[nodiscard]] process_id pid() const;
   /// The path of the program as the kernel had it mapped (NT_FILE), else as it was started (AT_EXECFN), else its short
   /// name (NT_PRPSINFO, at most 15 bytes); empty if the core has none of them.

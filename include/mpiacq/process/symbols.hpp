@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What a target is: memory, ABI and symbols. Modules, symbols, layouts and types.
+/// The parts of a target (memory, ABI and symbols), with its modules, layouts and types.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace mpiacq {
 
 /// One ELF file of a target: its executable, or a mapped library.
 struct module {
-  std::string path;     ///< as the dynamic linker has it; of the executable, as /proc has it; the file may be deleted
-  target_address bias;  ///< run-time address = module_offset + bias; 0 for a file that does not run
+  std::string path;                 ///< by the dynamic linker; for the executable, by /proc; the file may be deleted
+  target_address bias;              ///< run-time address = module_offset + bias; 0 for a file that does not run
   bool is_executable = false;       ///< the program, not a library
   std::vector<std::byte> build_id;  ///< NT_GNU_BUILD_ID, empty if there is none
 };

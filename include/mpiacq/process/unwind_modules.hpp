@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 /// @file
-/// What an unwinder must know of the modules of a process: where their code and their unwind tables are.
+/// The facts about the modules of a process that an unwinder needs: the addresses of their code and unwind tables.
 #pragma once
 
 #include <cstddef>
