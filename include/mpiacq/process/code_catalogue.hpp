@@ -75,8 +75,7 @@ struct catalogue_counts {
 ///    Of several names for one address, the catalogue prefers exported names, then names with fewer leading
 ///    underscores (`write`, not `__write`), then shorter names (`MPI_Recv`, not `PMPI_Recv`). It removes versions
 ///    (`@@GLIBC_2.2.5`) and the suffixes by which compilers name parts and copies of a function: `.cold`, `.part.N`,
-///    `.constprop.N`,
-///    `.isra.N`, `.lto_priv.N`, `.llvm.N`, also repeated.
+///    `.constprop.N`, `.isra.N`, `.lto_priv.N`, `.llvm.N`, also repeated.
 /// 3. The relocation of a stub of the procedure linkage table (x86-64): `name@plt`.
 /// 4. No source: the place is its module and the offset there, or the bare address.
 ///
