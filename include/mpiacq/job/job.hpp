@@ -32,7 +32,7 @@ enum class rank_state : std::uint8_t {
   remote,      ///< on another node
   other_user,  ///< on this node, but the process belongs to another user than the starter: it is no rank, and mpiacq
                ///< does not touch it (process_user.hpp)
-  unknown,  ///< on this node, but this program cannot look at it, for instance because it has no descriptor left
+  unknown,     ///< on this node, but this program cannot look at it, for instance because it has no descriptor left
 };
 /// "held", "running", "stopped", "gone", "remote", "other-user", "unknown"
 [[nodiscard]] std::string_view name(rank_state state);

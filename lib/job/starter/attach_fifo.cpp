@@ -1,6 +1,4 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "mpiacq/job/job.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,6 +17,7 @@
 #include <unistd.h>
 
 #include "descriptors/unique_fd.hpp"
+#include "mpiacq/job/job.hpp"
 
 namespace mpiacq {
 
