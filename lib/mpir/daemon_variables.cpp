@@ -25,7 +25,7 @@ error lacks(const symbol_set& symbols) {
           fmt::format("the starter cannot launch daemons: it has no {} (MPIR 1.1, 7.1)", names)};
 }
 
-/// What a write will take the place of.
+/// The old bytes that a write will replace.
 result<write_memory> as_it_is(memory_reader& memory, const write_memory& write) {
   write_memory before{write.address, std::vector<std::byte>(write.bytes.size()), write.what};
   if (auto read = read_exact(memory, before.address, before.bytes); !read) {

@@ -9,30 +9,31 @@
 
 namespace mpiacq::mpir {
 
-/// MPIR_executable_path and its companions in one starter: what is written into them, and what stood there before.
+/// MPIR_executable_path, MPIR_server_arguments and MPIR_forward_output in one starter: their new and their old
+/// contents.
 class daemon_variables {
  public:
-  /// What to write for a request: all of it, or an error and nothing. unsupported (the starter lacks a variable),
-  /// invalid_argument and limit (as `encode_...`), and what reading the old contents gives.
+  /// The writes of a request, all of them or none. Errors: unsupported (the starter lacks a variable),
+  /// invalid_argument and limit (as `encode_...`), and those of reading the old contents.
   [[nodiscard]] result<std::vector<write_memory>> request(const target& starter, const symbol_set& symbols,
                                                           const daemon_request& daemons);
 
-  /// For a tool that asks for no daemons: the path that another tool has left, and what empties it. No write where
-  /// there is none.
+  /// For a tool without daemons: the path that another tool has left, and the write that empties it. No write if the
+  /// path is empty.
   struct leftover {
     std::string path;
     write_memory hide;
   };
   [[nodiscard]] result<std::optional<leftover>> hide_leftover(const target& starter, const symbol_set& symbols);
 
-  /// What puts everything back that was handed out, the last first; nothing a second time.
+  /// The writes that restore the old contents, in reverse order. A second call returns no writes.
   [[nodiscard]] std::vector<write_memory> put_back();
 
  private:
   std::vector<write_memory> before_;
 };
 
-/// The bytes that an array variable has: its symbol's size, and what the document gives it where the symbol tells none.
+/// The size of an array variable in bytes: the symbol's size, or the document's if the symbol has none.
 [[nodiscard]] std::size_t capacity_of(known k, const symbol& variable);
 
 }  // namespace mpiacq::mpir

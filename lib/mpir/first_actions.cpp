@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Symbols, and what is written and planted once they are there (MPIR 1.1, chapter 8, steps 1 to 8; chapter 7).
+// The symbols, and the writes and the breakpoint that follow once they are found (MPIR 1.1, chapter 8, steps 1 to 8;
+// chapter 7).
 #include <algorithm>
 #include <array>
 
@@ -24,7 +25,7 @@ result<void> acquisition::state::find(const target& starter) {
   return {};
 }
 
-/// By presence alone: flags may be functions, or absolute (MPIR 1.1, 9.10 to 9.14).
+/// The presence of a flag's symbol is its value: the symbol may be a function, or absolute (MPIR 1.1, 9.10 to 9.14).
 void acquisition::state::note_flags() {
   facts.starter_is_rank = symbols->complete() && !symbols->has(known::i_am_starter);
   facts.acquired_pre_main = symbols->has(known::acquired_pre_main);
@@ -42,8 +43,8 @@ result<actions> acquisition::state::look_at_launched(const target& starter) {
     TRY(take_hold(starter, todo));
     return todo;
   }
-  // A starter may look at MPIR_being_debugged long before a library with the rest is mapped, but the daemons' variables
-  // have to be written before it.
+  // A starter may read MPIR_being_debugged long before it maps the library with the other symbols, so this variable is
+  // written as soon as it exists. The daemons' variables must be written before it.
   if (!options.daemons || facts.can_launch_daemons) {
     TRY(ask_for_daemons(starter, todo));
     announce(starter, todo);
@@ -88,7 +89,7 @@ result<actions> acquisition::state::look_at_attached(const target& starter) {
   return todo;
 }
 
-/// Chapter 8, steps 7 and 8, with what chapter 7 puts before and after them.
+/// Chapter 8, steps 7 and 8, with the steps that chapter 7 adds before and after them.
 result<void> acquisition::state::take_hold(const target& starter, actions& todo) {
   if (auto asked = ask_for_daemons(starter, todo); !asked) return asked;
   announce(starter, todo);
@@ -117,7 +118,7 @@ result<void> acquisition::state::ask_for_daemons(const target& starter, actions&
   facts.daemons = attached ? daemon_launch::by_polling : daemon_launch::at_spawn;
   if (options.daemons->forward_output && !facts.can_forward_output) {
     todo.push_back(report_problem{
-        {error_code::unsupported, "the daemons' output stays with them: the starter has no MPIR_forward_output"}});
+        {error_code::unsupported, "the daemons' output cannot be forwarded: the starter has no MPIR_forward_output"}});
   }
   return {};
 }
@@ -128,14 +129,16 @@ result<void> acquisition::state::empty_leftover(const target& starter, actions& 
   if (!found) return add_problem(std::move(found).error(), todo);
   if (!*found) return {};
   todo.push_back(report_problem{
-      {error_code::busy, fmt::format("MPIR_executable_path is \"{}\": another tool has left it, or is there now; it is "
-                                     "emptied while we are attached, so that the starter does not launch it again",
-                                     (*found)->path)}});
+      {error_code::busy,
+       fmt::format("MPIR_executable_path is \"{}\": another tool has left this path, or is attached now. "
+                   "mpiacq empties the variable until the detach, so that the starter does not "
+                   "launch that daemon again",
+                   (*found)->path)}});
   todo.push_back(std::move((*found)->hide));
   return {};
 }
 
-/// MPIR_being_debugged = 1. That it is absent is no problem (9.3).
+/// MPIR_being_debugged = 1. The starter need not define the variable (9.3).
 void acquisition::state::announce(const target& starter, actions& todo) {
   const auto& variable = (*symbols)[known::being_debugged];
   if (!variable || (debugged && debugged->address() == variable->address())) return;
@@ -157,14 +160,14 @@ result<void> acquisition::state::wake_starter(const target& starter, actions& to
   if (!variable) return {};
   auto path = read_char_array(starter.memory, *variable, capacity_of(known::attach_fifo, *variable));
   if (!path) return add_problem(std::move(path).error(), todo);
-  if (!*path) return {};  // the starter was told to poll
+  if (!*path) return {};  // the starter polls
   facts.daemons = daemon_launch::by_fifo;
   facts.attach_fifo = **path;
   todo.push_back(kick_fifo{std::move(**path)});
   return {};
 }
 
-/// Asked where there is no table.
+/// Valid only for a process without a table.
 bool acquisition::state::looks_like_rank() const {
   if (facts.starter_is_rank) return true;
   const auto all = known_symbols();

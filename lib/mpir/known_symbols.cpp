@@ -20,7 +20,7 @@ constexpr std::array<known_symbol, known_count> known_symbol_list = {{
     {known::proctable_size, "MPIR_proctable_size", "", "9.5", integer, 0, found_in::starter, written_by::starter, true,
      "the number of entries of the process table"},
     {known::being_debugged, "MPIR_being_debugged", "", "9.3", integer, 0, found_in::both, written_by::tool, false,
-     "1 while a tool is there: makes the starter publish the table and hold the ranks"},
+     "1 while a tool is attached: makes the starter publish the table and hold the ranks"},
     {known::debug_abort_string, "MPIR_debug_abort_string", "", "9.7", string_pointer, 0, found_in::starter,
      written_by::starter, false, "why the job aborts, for people"},
     {known::i_am_starter, "MPIR_i_am_starter", "MPIR_I_am_starter", "9.10", flag, 0, found_in::starter,
@@ -30,7 +30,7 @@ constexpr std::array<known_symbol, known_count> known_symbol_list = {{
     {known::force_to_main, "MPIR_force_to_main", "", "9.12", flag, 0, found_in::starter, written_by::nobody, false,
      "the tool should show the source of main after the spawn event"},
     {known::partial_attach_ok, "MPIR_partial_attach_ok", "", "9.13", flag, 0, found_in::starter, written_by::nobody,
-     false, "letting the starter go releases all ranks: the tool need not attach to each"},
+     false, "releasing the starter releases all ranks: the tool need not attach to each"},
     {known::ignore_queues, "MPIR_ignore_queues", "MPIR_Ignore_queues", "9.14", flag, 0, found_in::both,
      written_by::nobody, false,
      "message queues should not be shown; Open MPI's queue library looks for it in the ranks"},
@@ -112,7 +112,7 @@ std::vector<std::string_view> symbol_set::missing() const {
 
 namespace {
 
-/// Asks for what `set` lacks, in every spelling.
+/// Looks up the symbols that `set` lacks, in every spelling.
 result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_scope& scope) {
   std::vector<std::string_view> names;
   std::vector<known> ids;
@@ -136,8 +136,8 @@ result<void> add_missing(symbol_set& set, symbol_source& symbols, const symbol_s
 result<symbol_set> find_symbols(symbol_source& symbols) {
   symbol_set set;
   TRY(add_missing(set, symbols, {.loaded_only = true}));
-  // Most optional symbols are nowhere. To look for them in the file of each of seventy libraries would cost more than
-  // all the rest of a launch: what a starter does not export stands where its breakpoint is.
+  // Most programs lack most optional symbols. A search in the files of seventy libraries would take longer than the
+  // rest of a launch. A starter that does not export its symbols defines them in the module of its breakpoint.
   symbol_scope rest;
   if (set.complete()) rest.only_in = set[known::breakpoint]->home.get();
   TRY(add_missing(set, symbols, rest));

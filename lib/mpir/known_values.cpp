@@ -32,7 +32,7 @@ result<found_value> value_of(const known_symbol& about, memory_reader& memory, c
     case symbol_form::string_pointer:
       return taken(read_string_variable(memory, abi, variable));
     case symbol_form::char_array:
-      // MPIR_dll_name has no length in any document, and one MPI declares it as a pointer.
+      // No document gives MPIR_dll_name a length, and one MPI declares the variable as a pointer.
       if (about.elements == 0) return taken(read_string_variable(memory, abi, variable));
       return taken(read_char_array(memory, variable, variable.size != 0 ? variable.size : about.elements));
     case symbol_form::function:

@@ -11,7 +11,7 @@ acquisition::acquisition(acquisition&&) noexcept = default;
 acquisition& acquisition::operator=(acquisition&&) noexcept = default;
 
 result<std::vector<action>> acquisition::at_entry(const target& starter) {
-  // An exec has taken everything away: the old program's breakpoint, its symbols, its table.
+  // An exec removes the old program with its breakpoint, its symbols and its table.
   *state_ = state(std::move(state_->options));
   return state_->look_at_launched(starter);
 }
@@ -45,7 +45,7 @@ result<std::vector<action>> acquisition::look_again(const target& starter, takin
       awaited = looked;
     }
   }
-  // What looked like a rank is a starter after all: the caller says so by looking again.
+  // A caller that looks again at a process that looked like a rank wants it treated as a starter.
   if (awaited) awaited->looks_like_rank = false;
   if (!s.planted && starter.writer != nullptr) {
     TRY(s.take_hold(starter, todo));
@@ -74,7 +74,7 @@ result<std::vector<action>> acquisition::before_detach(const target& starter) {
   actions todo;
   s.let_go = true;
   if (const auto variable = std::exchange(s.debugged, std::nullopt)) {
-    // Its size was good when 1 was written.
+    // The size of the variable was checked when 1 was written.
     auto zero = integer_bytes(starter.abi, *variable, 0);
     if (zero) todo.push_back(write_memory{variable->address(), std::move(*zero), known::being_debugged});
   }

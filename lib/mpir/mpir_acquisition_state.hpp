@@ -14,18 +14,18 @@ namespace mpiacq::mpir {
 
 using actions = std::vector<action>;
 
-/// What stands in the way for good, as against a variable or a table that does not fit.
+/// Whether the target cannot be used any more. A variable or a table with a fault does not end the acquisition.
 [[nodiscard]] inline bool ends_everything(const error& e) {
   return e.code == error_code::process_gone || e.code == error_code::permission;
 }
 
-/// One starter's acquisition. Members that give `result<void>` add to the list that they are handed; their error is
-/// that the target cannot be looked at any more.
+/// One starter's acquisition. Members that return `result<void>` append to the list that they receive. They return an
+/// error if the target cannot be read any more.
 struct acquisition::state {
   explicit state(acquisition_options o) : options(std::move(o)) {}
 
   acquisition_options options;
-  bool attached = false;  ///< attach mode, as against launch mode
+  bool attached = false;  ///< attach mode; otherwise launch mode
   bool let_go = false;    ///< before_detach was called
   std::optional<symbol_set> symbols;
   std::optional<structure_layout> layout;
@@ -33,13 +33,13 @@ struct acquisition::state {
   job_facts facts;
   std::optional<target_address> planted;
   std::optional<watch_variable> watched;
-  std::optional<symbol> debugged;  ///< MPIR_being_debugged as it was when 1 was handed out for it
+  std::optional<symbol> debugged;  ///< the definition of MPIR_being_debugged for which a write of 1 was requested
   daemon_variables daemons;
-  int looks_without_event = 0;  ///< at a table that is reported with the spawn event
-  /// The reason of an abort that was told before MPIR_Breakpoint was reached.
+  int looks_without_event = 0;  ///< readings of a complete table that waits for its spawn event
+  /// The reason of an abort that was reported before MPIR_Breakpoint was reached.
   std::optional<std::optional<std::string>> told_abort;
 
-  // taking_hold.cpp: symbols, and what is written and planted by them.
+  // first_actions.cpp: symbols, the first writes, the breakpoint.
   [[nodiscard]] result<void> find(const target& starter);
   void note_flags();
   [[nodiscard]] result<actions> look_at_launched(const target& starter);
@@ -51,18 +51,18 @@ struct acquisition::state {
   void announce(const target& starter, actions& todo);
   [[nodiscard]] bool looks_like_rank() const;
 
-  // events.cpp: what the starter says by MPIR_debug_state.
+  // mpir_events.cpp: the events of MPIR_debug_state.
   [[nodiscard]] result<actions> at_breakpoint(const target& starter);
   [[nodiscard]] result<void> report_event(const target& starter, actions& todo);
   [[nodiscard]] bool event_brings_daemons();
   [[nodiscard]] result<actions> at_state_written(const target& starter);
-  /// Reports what is there. What has still to come is the value.
+  /// Reports the table if it is complete. Otherwise returns how much of it is filled.
   [[nodiscard]] result<std::optional<await_table>> look_at_table(const target& starter, std::int64_t now, taking how,
                                                                  actions& todo);
   [[nodiscard]] result<std::int64_t> debug_state(const target& starter) const;
   [[nodiscard]] result<void> tell_abort(const target& starter, bool at_breakpoint, actions& todo);
 
-  // table_reports.cpp: the table, its layout, the job's ids.
+  // table/table_reports.cpp: the table, its layout, the job's ids.
   struct extent {
     std::int64_t entries = 0;
     target_address base;
@@ -75,7 +75,7 @@ struct acquisition::state {
   void report(process_table read, actions& todo);
 };
 
-/// Adds a problem to the list, unless it ends everything.
+/// Adds a problem to the list. Returns the error instead if the target cannot be used any more.
 [[nodiscard]] result<void> add_problem(error what, actions& todo);
 
 }  // namespace mpiacq::mpir

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the starter says by MPIR_debug_state (MPIR 1.1, 9.6; chapter 8, step 9).
+// The events that the starter reports through MPIR_debug_state (MPIR 1.1, 9.6; chapter 8, step 9).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ error unknown_state(std::int64_t state) {
                                               state)};
 }
 
-/// Entries without a fault in any field.
+/// The number of entries without a fault in any field.
 std::uint64_t complete_entries(const process_table& table) {
   if (table.problem_count() == 0) return table.size();
   std::uint64_t faulty = 0;
@@ -56,7 +56,7 @@ result<actions> acquisition::state::at_breakpoint(const target& starter) {
   return todo;
 }
 
-/// Chapter 8, steps 10 to 14: the starter says that the table is there.
+/// Chapter 8, steps 10 to 14: the starter declares the table complete.
 result<void> acquisition::state::report_event(const target& starter, actions& todo) {
   const auto where = table_extent(starter);
   if (!where) return add_problem(where.error(), todo);
@@ -96,13 +96,13 @@ result<actions> acquisition::state::at_state_written(const target& starter) {
     TRY(add_problem(now.error(), todo));
     return todo;
   }
-  // What is no state may become one by the next write: a starter that writes byte by byte would be seen in between.
+  // An unknown value is ignored here: a starter that writes the variable byte by byte shows values in between.
   if (*now != state_spawned && *now != state_aborting) return todo;
   if (*now == state_spawned && event_brings_daemons()) {
     todo.push_back(await_table{});
     return todo;
   }
-  // Nothing says that the table is filled before the state is written; only before MPIR_Breakpoint is called.
+  // The document requires a filled table only before MPIR_Breakpoint is called, not before the state is written.
   auto looked = TRY(look_at_table(starter, *now == state_spawned ? state_null : *now, taking::when_complete, todo));
   if (looked) todo.push_back(*looked);
   return todo;
@@ -111,7 +111,7 @@ result<actions> acquisition::state::at_state_written(const target& starter) {
 result<std::optional<await_table>> acquisition::state::look_at_table(const target& starter, std::int64_t now,
                                                                      taking how, actions& todo) {
   const auto where = table_extent(starter);
-  // A variable that cannot be read now will not be later: nothing is waited for.
+  // A variable that cannot be read now cannot be read later either, so the tool does not wait for it.
   if (!where) {
     TRY(add_problem(where.error(), todo));
     return std::nullopt;

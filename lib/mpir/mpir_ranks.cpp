@@ -24,8 +24,8 @@ std::vector<action> set(const target_abi& abi, const std::optional<symbol>& vari
 }  // namespace
 
 result<rank_symbols> find_rank_symbols(symbol_source& symbols) {
-  // MPI_Init is no symbol of the interface: it shows which module is the MPI library, and so where a variable that is
-  // not exported would stand.
+  // MPI_Init is not a symbol of the interface. Its module is the MPI library, which also holds the variables that are
+  // not exported.
   const std::array names = {about(known::being_debugged).name, about(known::debug_gate).name,
                             std::string_view{"MPI_Init"}};
   auto loaded = TRY(symbols.look_up(names, {.loaded_only = true}));

@@ -190,7 +190,8 @@ TEST_CASE("a rank that is a directory stands in its own process table") {
   CHECK(job.opens() == 1);
 }
 
-TEST_CASE("who lists itself as directory or metadirectory, or names itself its metadirectory, is not followed") {
+TEST_CASE(
+    "a process that lists itself as directory or metadirectory, or names itself its metadirectory, is not followed") {
   fake_job job;
   fake_mpi_process& m = job.add("n1", 10);
   m.info.mpi_flags = metadir;

@@ -10,7 +10,7 @@ using namespace mpiacq::mpir;
 
 namespace {
 
-/// A starter with two ranks, and an acquisition that stands at its breakpoint.
+/// A starter with two ranks, and an acquisition at its breakpoint.
 struct spawned_job {
   explicit spawned_job(const target_abi& abi = lp64_little) : starter(abi) {
     starter.define_interface();
@@ -74,7 +74,7 @@ TEST_CASE("spawned: without debug information the layout is inferred and checked
   }
 }
 
-TEST_CASE("an inferred layout that the data contradict: the entry, and what to install") {
+TEST_CASE("an inferred layout that the data contradict: the error names the entry and the debug file to install") {
   spawned_job job;
   job.starter.layout.size = 32;
   job.starter.publish({{job.host, job.app, 41}, {job.host, job.app, 42}, {job.host, job.app, 43}});
@@ -82,7 +82,7 @@ TEST_CASE("an inferred layout that the data contradict: the entry, and what to i
   CHECK(e.code == error_code::bad_format);
   CHECK(e.path == "/usr/lib/libstarter.so");
   CHECK_THAT(e.message,
-             ContainsSubstring("entry 1 of the process table, at 0x4000018, speaks against") &&
+             ContainsSubstring("entry 1 of the process table, at 0x4000018, contradicts") &&
                  ContainsSubstring("/usr/lib/libstarter.so has no debug information for MPIR_proctable") &&
                  ContainsSubstring("install the one for build id abcdef (/usr/lib/debug/.build-id/ab/cdef.debug)"));
   CHECK(job.a.table() == nullptr);
@@ -94,7 +94,7 @@ TEST_CASE("an inferred layout that the data contradict: the entry, and what to i
       ContainsSubstring("/usr/lib/libstarter.so has no build id: it takes a build of it with debug information"));
 }
 
-TEST_CASE("debug information that cannot be read is said, and the layout inferred") {
+TEST_CASE("unreadable debug information is reported, and the layout is inferred") {
   spawned_job job;
   job.starter.symbols.layout_error = error{error_code::bad_format, "libstarter.so: .debug_info ends early"};
   const auto todo = job.at_breakpoint();
@@ -106,13 +106,13 @@ TEST_CASE("debug information that cannot be read is said, and the layout inferre
   CHECK(job.a.at_breakpoint(job.starter.as_target()).error().code == error_code::process_gone);
 }
 
-TEST_CASE("debug information that lacks a field is a problem that says so") {
+TEST_CASE("debug information that lacks a field is a problem that names the field") {
   spawned_job job;
   job.starter.symbols.layout = job.starter.layout;
   job.starter.symbols.layout->members.pop_back();
   CHECK(job.problem().message ==
         "the process descriptor's structure MPIR_PROCDESC (dwarf, /usr/lib/libstarter.so) has no member pid: MPIR 1.1, "
-        "9.2, wants host_name, executable_name and pid");
+        "9.2, requires host_name, executable_name and pid");
 }
 
 TEST_CASE("a table is reported once, and again when it has grown or changed") {
@@ -151,7 +151,7 @@ TEST_CASE("a size of 0 is an empty table, a negative one also a problem") {
   CHECK(std::get<report_processes>(todo[1]).table->empty());
 }
 
-TEST_CASE("a null table of some size, and one that is nowhere") {
+TEST_CASE("a null table with a size, and a table at an unmapped address, are problems") {
   spawned_job job;
   job.starter.set("MPIR_proctable", 0);
   CHECK(job.problem().message == "MPIR_proctable is null at the spawn event, though MPIR_proctable_size is 2");
@@ -160,7 +160,7 @@ TEST_CASE("a null table of some size, and one that is nowhere") {
   CHECK(job.problem().address == target_address{0x7000});
 }
 
-TEST_CASE("a size larger than memory: what is there, and the shortfall") {
+TEST_CASE("a size larger than memory: the readable entries and the shortfall are reported") {
   spawned_job job;
   job.starter.set("MPIR_proctable_size", INT32_MAX);
   const auto todo = job.at_breakpoint();
@@ -169,7 +169,7 @@ TEST_CASE("a size larger than memory: what is there, and the shortfall") {
   CHECK(std::get<report_processes>(todo[1]).table->size() == 2);
 }
 
-TEST_CASE("a size beyond the limit names it") {
+TEST_CASE("a size beyond the limit is a problem that names the limit") {
   spawned_job job;
   table_limits limits;
   limits.max_entries = 1;

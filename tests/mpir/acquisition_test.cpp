@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The state machine apart from tables: symbols, flags, being_debugged, aborts, letting go.
+// The state machine without its tables: symbols, flags, being_debugged, aborts, the detach.
 #include "action_checks.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE("being_debugged is written in its symbol's size") {
   }
 }
 
-TEST_CASE("symbols that come with a later library are waited for") {
+TEST_CASE("the acquisition waits for symbols that a later library brings") {
   fake_starter starter;
   acquisition a;
   only<watch_modules>(expect(a.at_entry(starter.as_target())));
@@ -69,7 +69,7 @@ TEST_CASE("symbols that come with a later library are waited for") {
 
   starter.variable("MPIR_being_debugged", 4);
   const auto early = expect(a.modules_changed(starter.as_target()));
-  REQUIRE(early.size() == 2);  // a starter looks at it long before the rest is mapped
+  REQUIRE(early.size() == 2);  // a starter reads being_debugged before it maps its other libraries
   CHECK(std::get<write_memory>(early[0]).what == known::being_debugged);
   CHECK(std::holds_alternative<watch_modules>(early[1]));
   only<watch_modules>(expect(a.modules_changed(starter.as_target())));  // once is enough
@@ -88,7 +88,7 @@ TEST_CASE("symbols that come with a later library are waited for") {
   CHECK(where.address() == (*a.symbols())[known::being_debugged]->address());
 }
 
-TEST_CASE("a definition that a later library puts in front is written too") {
+TEST_CASE("a definition with which a later library takes precedence is written too") {
   fake_starter starter;
   starter.variable("MPIR_being_debugged", 4);
   acquisition a;
@@ -128,7 +128,7 @@ TEST_CASE("MPIR_NULL is ignored") {
   CHECK(expect(a.at_breakpoint(starter.as_target())).empty());
 }
 
-TEST_CASE("a state that the document does not know is a problem, and the next event is heard") {
+TEST_CASE("an unknown state is a problem, and the next event is reported") {
   fake_starter starter;
   starter.define_interface();
   starter.set("MPIR_debug_state", 7);
@@ -143,7 +143,7 @@ TEST_CASE("a state that the document does not know is a problem, and the next ev
   CHECK_FALSE(only<report_abort>(expect(a.at_breakpoint(starter.as_target()))).reason.has_value());
 }
 
-TEST_CASE("the reason of an abort") {
+TEST_CASE("the reason of an abort is reported") {
   for (const target_abi& abi : every_abi) {
     INFO(abi_title(abi));
     fake_starter starter(abi);
@@ -224,7 +224,7 @@ TEST_CASE("a process that has gone is an error of every call that reads") {
   CHECK(a.at_entry(starter.as_target()).error().code == error_code::process_gone);
 }
 
-TEST_CASE("a stop at the breakpoint before there is one is the caller's mistake") {
+TEST_CASE("a reported stop at a breakpoint that is not planted is the caller's error") {
   fake_starter starter;
   acquisition a;
   CHECK(a.at_breakpoint(starter.as_target()).error().code == error_code::invalid_argument);
@@ -232,7 +232,7 @@ TEST_CASE("a stop at the breakpoint before there is one is the caller's mistake"
   CHECK(a.at_breakpoint(starter.as_target()).error().code == error_code::invalid_argument);
 }
 
-TEST_CASE("before detaching: being_debugged back to 0, the breakpoint lifted, once") {
+TEST_CASE("before detaching: being_debugged back to 0, the breakpoint removed, once") {
   fake_starter starter;
   starter.define_interface();
   acquisition a;
@@ -248,7 +248,7 @@ TEST_CASE("before detaching: being_debugged back to 0, the breakpoint lifted, on
   CHECK(expect(a.before_detach(starter.as_target())).empty());
 }
 
-TEST_CASE("an exec begins anew") {
+TEST_CASE("an exec restarts the acquisition") {
   fake_starter first;
   first.define_interface();
   const auto name = first.string("n1");

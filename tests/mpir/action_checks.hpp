@@ -22,7 +22,7 @@ const T& only(const std::vector<mpir::action>& actions) {
   return std::get<T>(actions[0]);
 }
 
-/// What is to be done, a word each, in order: "write MPIR_being_debugged", "plant", "report 2" ...
+/// The actions in order, each as a short text: "write MPIR_being_debugged", "plant", "report 2" ...
 inline std::vector<std::string> steps(const std::vector<mpir::action>& actions) {
   std::vector<std::string> words;
   for (const mpir::action& a : actions) {
@@ -55,7 +55,7 @@ inline void carry_out(fake_starter& starter, const std::vector<mpir::action>& ac
   }
 }
 
-/// So many bytes of a target's memory as text.
+/// The given number of bytes of a target's memory, as text.
 inline std::string text_at(fake_starter& starter, target_address where, std::size_t size) {
   std::vector<std::byte> bytes(size);
   REQUIRE(read_exact(starter.memory, where, bytes).has_value());

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The state machine in attach mode: what is there already, what has still to come, what is no starter.
+// The state machine in attach mode: complete tables, incomplete tables, and processes that are not starters.
 #include "action_checks.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 
@@ -54,7 +54,7 @@ TEST_CASE("attach: the table, then being_debugged, then the breakpoint (chapter 
   }
 }
 
-TEST_CASE("attach: what was reported is not reported again, what has grown is") {
+TEST_CASE("attach: a table is not reported again unless it has grown") {
   running_job job;
   (void)job.attach();
   CHECK(job.look_again().empty());
@@ -82,7 +82,7 @@ TEST_CASE("attach: job ids and flags are known with the table") {
   CHECK(job.a.facts().daemons == daemon_launch::not_asked);
 }
 
-TEST_CASE("attach: no table yet is waited for, by the breakpoint and by looking") {
+TEST_CASE("attach: the acquisition waits for a table by the breakpoint and by looking again") {
   running_job job;
   job.starter.set("MPIR_debug_state", 0);
   job.starter.set("MPIR_proctable_size", GENERATE(0, -1));
@@ -103,13 +103,13 @@ TEST_CASE("attach: no table yet is waited for, by the breakpoint and by looking"
   }
 }
 
-TEST_CASE("attach: a size without a table is waited for") {
+TEST_CASE("attach: the acquisition waits for the table when only its size is set") {
   running_job job;
   job.starter.set("MPIR_proctable", 0);
   CHECK(job.attach() == with(taking_hold, {"await 0 of 2"}));
 }
 
-TEST_CASE("attach: a table that is being filled is taken when it is whole, or said to be") {
+TEST_CASE("attach: a table that is being filled is reported when it is complete or declared complete") {
   running_job job;
   const fake_entry none{};
   const bool has_debug_information = GENERATE(false, true);
@@ -138,7 +138,7 @@ TEST_CASE("attach: a table that is being filled is taken when it is whole, or sa
   }
 }
 
-TEST_CASE("attach: a claim beyond memory is no whole table") {
+TEST_CASE("attach: a table that claims more entries than memory holds is not complete") {
   running_job job;
   job.starter.set("MPIR_debug_state", 0);
   job.starter.set("MPIR_proctable_size", 3);
@@ -156,7 +156,7 @@ TEST_CASE("attach: a starter that is aborting") {
   job.starter.set("MPIR_debug_state", 2);
   SECTION("its ranks, then the reason, once") {
     CHECK(job.attach() == with({"report 1", "abort rank 1 called MPI_Abort"}, taking_hold));
-    CHECK(job.at_breakpoint().empty());                                    // we came between the write and the call
+    CHECK(job.at_breakpoint().empty());  // the attach fell between the write and the call
     CHECK(job.at_breakpoint() == words{"abort rank 1 called MPI_Abort"});  // a second call is a second event
   }
   SECTION("with another reason at the breakpoint, that is news") {
@@ -171,7 +171,7 @@ TEST_CASE("attach: a starter that is aborting") {
   }
 }
 
-TEST_CASE("attach: a state that the document does not know is said, and the table judged by itself") {
+TEST_CASE("attach: an unknown state is a problem, and the table is judged by its entries") {
   running_job job;
   job.starter.set("MPIR_debug_state", 9);
   const auto todo = expect(job.a.at_attach(job.starter.as_target()));
@@ -180,7 +180,7 @@ TEST_CASE("attach: a state that the document does not know is said, and the tabl
         "MPIR_debug_state is 9 in the running starter: MPIR 1.1, 9.6, knows 0, 1 and 2");
 }
 
-TEST_CASE("attach: a rank that maps the starter's library is told, and nothing is written or planted") {
+TEST_CASE("attach: a rank that maps the starter's library is recognised, and nothing is written or planted") {
   running_job job;
   job.starter.set("MPIR_debug_state", 0);
   job.starter.set("MPIR_proctable", 0);
@@ -198,7 +198,7 @@ TEST_CASE("attach: a rank that maps the starter's library is told, and nothing i
   CHECK(expect(job.a.before_detach(job.starter.as_target())).empty());
 }
 
-TEST_CASE("attach: looking again at what looked like a rank takes it for a starter") {
+TEST_CASE("attach: look_again treats a process that looked like a rank as a starter") {
   running_job job;
   job.starter.variable("MPIR_debug_gate", 4);
   job.starter.set("MPIR_proctable_size", 0);
@@ -209,7 +209,7 @@ TEST_CASE("attach: looking again at what looked like a rank takes it for a start
   CHECK(job.look_again() == words{"report 2"});
 }
 
-TEST_CASE("attach: a starter that is rank 0 has a table, and is no mere rank") {
+TEST_CASE("attach: a starter that is rank 0 has a table, and is acquired") {
   running_job job;
   job.starter.variable("MPIR_debug_gate", 4);
   job.starter.symbols.remove("MPIR_i_am_starter");
@@ -217,7 +217,7 @@ TEST_CASE("attach: a starter that is rank 0 has a table, and is no mere rank") {
   CHECK(job.a.facts().starter_is_rank);
 }
 
-TEST_CASE("attach: nothing is written into what has not all of the symbols") {
+TEST_CASE("attach: nothing is written into a process that lacks a required symbol") {
   running_job job;
   job.starter.symbols.remove("MPIR_Breakpoint");
   CHECK(job.attach() == words{"modules"});
@@ -228,7 +228,7 @@ TEST_CASE("attach: nothing is written into what has not all of the symbols") {
   CHECK(expect(job.a.modules_changed(job.starter.as_target())).empty());
 }
 
-TEST_CASE("attach: variables that cannot be read are problems and are not waited for") {
+TEST_CASE("attach: unreadable variables are problems, and the acquisition does not wait for them") {
   running_job job;
   SECTION("the state") {
     job.starter.variable("MPIR_debug_state", 16, 3);
@@ -242,7 +242,7 @@ TEST_CASE("attach: variables that cannot be read are problems and are not waited
   CHECK(job.attach() == with({"problem"}, taking_hold));
 }
 
-TEST_CASE("attach: a layout that the data speak against is a problem where the starter says that the table is there") {
+TEST_CASE("attach: a layout that the data contradict is a problem if the starter declared the table complete") {
   running_job job;
   job.starter.publish({{target_address{1}, target_address{2}, -3}});
   CHECK(job.attach() == with({"problem"}, taking_hold));
@@ -259,7 +259,7 @@ TEST_CASE("attach: a process that has gone is an error") {
   CHECK(job.a.look_again(job.starter.as_target()).error().code == error_code::process_gone);
 }
 
-TEST_CASE("attach: a core file is looked at, and nothing is asked for") {
+TEST_CASE("attach: a core file is read, and no action is requested") {
   running_job job;
   target core = job.starter.as_target();
   core.writer = nullptr;
@@ -285,7 +285,7 @@ TEST_CASE("attach: a core file is looked at, and nothing is asked for") {
   CHECK(expect(job.a.before_detach(core)).empty());
 }
 
-TEST_CASE("an exec of a starter that was attached to begins anew as a launch") {
+TEST_CASE("an exec of an attached starter restarts the acquisition as a launch") {
   running_job job;
   (void)job.attach();
   job.starter.set("MPIR_proctable_size", 0);
@@ -293,7 +293,7 @@ TEST_CASE("an exec of a starter that was attached to begins anew as a launch") {
   CHECK(job.a.table() == nullptr);
 }
 
-TEST_CASE("a watch of MPIR_debug_state stands in for a breakpoint that is never reached") {
+TEST_CASE("a watch of MPIR_debug_state replaces a breakpoint that is never reached") {
   running_job job;
   job.starter.set("MPIR_debug_state", 0);
   job.starter.set("MPIR_proctable_size", 0);

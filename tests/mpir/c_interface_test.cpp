@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The C interface over fake memory: what a user in C is told, and what a careless one gets.
+// The C interface over fake memory: the answers to a correct caller, and the errors for a careless one.
 #include <cstring>
 #include <functional>
 #include <map>
@@ -167,7 +167,7 @@ TEST_CASE("C: an abort, a table with faults, a core file") {
         "of rank 1: pid of rank 1: -5 is no process id\n");
 }
 
-TEST_CASE("C: a rank is looked at as the state machine looks at it") {
+TEST_CASE("C: a rank gets the writes of the state machine") {
   c_starter c;
   c.starter.variable("MPIR_debug_gate", 4);
   const handle h;
@@ -190,7 +190,7 @@ TEST_CASE("C: a rank is looked at as the state machine looks at it") {
   CHECK(c.starter.get("MPIR_being_debugged") == 0);
 }
 
-TEST_CASE("C: each name is asked for once a look") {
+TEST_CASE("C: each symbol is looked up once in a look") {
   c_starter c;
   const handle h;
   REQUIRE(mpiacq_mpir_at_entry(h.m, &c.given) == MPIACQ_OK);
@@ -201,7 +201,7 @@ TEST_CASE("C: each name is asked for once a look") {
   }
 }
 
-TEST_CASE("C: what is missing, and the flags") {
+TEST_CASE("C: the missing symbols and the flags are reported") {
   c_starter c;
   const handle h;
   CHECK(std::string(mpiacq_mpir_missing(h.m, 3)) == "MPIR_proctable_size");
@@ -222,7 +222,7 @@ TEST_CASE("C: what is missing, and the flags") {
   CHECK(facts.job_id == nullptr);
 }
 
-TEST_CASE("C: a caller that knows less gets less, and one that knows more is not misread") {
+TEST_CASE("C: structures of older and newer callers are filled as far as both sides know them") {
   c_starter c;
   c.publish();
   const handle h;
@@ -248,7 +248,7 @@ TEST_CASE("C: a caller that knows less gets less, and one that knows more is not
   CHECK(mpiacq_mpir_at_entry(h.m, &older) == MPIACQ_INVALID_ARGUMENT);
 }
 
-TEST_CASE("C: what cannot be a target is refused with a sentence") {
+TEST_CASE("C: an impossible target is refused with a sentence") {
   c_starter c;
   const handle h;
   std::string says;
@@ -274,7 +274,7 @@ TEST_CASE("C: what cannot be a target is refused with a sentence") {
   CHECK(mpiacq_mpir_at_entry(h.m, nullptr) == MPIACQ_INVALID_ARGUMENT);
 }
 
-TEST_CASE("C: nothing is done without a handle") {
+TEST_CASE("C: calls without a handle are refused") {
   c_starter c;
   CHECK(mpiacq_mpir_create(nullptr, nullptr) == MPIACQ_INVALID_ARGUMENT);
   CHECK(mpiacq_mpir_at_entry(nullptr, &c.given) == MPIACQ_INVALID_ARGUMENT);
@@ -290,7 +290,7 @@ TEST_CASE("C: nothing is done without a handle") {
   CHECK(m == nullptr);
 }
 
-TEST_CASE("C: functions of the caller's that fail") {
+TEST_CASE("C: errors of the caller's functions are passed on") {
   c_starter c;
   c.publish();
   const handle h;
@@ -340,14 +340,14 @@ TEST_CASE("C: functions of the caller's that fail") {
   CHECK(mpiacq_mpir_rank_count(h.m) == 2);
 }
 
-TEST_CASE("C: a function that claims to have read more than it was asked for") {
+TEST_CASE("C: a read function that claims more bytes than requested does no harm") {
   c_starter c;
   c.publish();
   c.claims_more = 100000;
   CHECK_THAT(c.drive(), ContainsSubstring("rank 1 n1 /a.out 42"));
 }
 
-TEST_CASE("C: a table's strings stay until there is another table") {
+TEST_CASE("C: a table's strings are valid until another table is reported") {
   c_starter c;
   c.publish();
   const handle h;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A debugger written in C. It is handed a target and says what it was told to do and what it saw, a line each.
+// A debugger written in C. It receives a target and prints each action and each result on one line.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void say_table(struct mpiacq_mpir* m) {
   }
 }
 
-// Launch or attach, the event, and letting go.
+// Launch or attach, the event, and the detach.
 void c_user_drives(const struct mpiacq_mpir_options* options, const struct mpiacq_target* target, int attach,
                    char* text, size_t size) {
   struct mpiacq_mpir* m = NULL;

@@ -8,7 +8,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// What the check of the inferred layout says to a table that is encoded by the starter's own.
+/// The result of checking the inferred layout against a table that has the starter's own layout.
 result<void> check(fake_starter& starter, std::uint64_t entries) {
   return check_layout_against_data(starter.memory, starter.abi, inferred_descriptor_layout(starter.abi),
                                    fake_starter::table, entries);
@@ -54,7 +54,7 @@ TEST_CASE("the check reads a few entries, not the table") {
   CHECK(starter.memory.bytes_read < 64 * 24 + 24 + 4 * read_page_size);
 }
 
-TEST_CASE("structures of another layout are refused, whatever the number of ranks") {
+TEST_CASE("structures of another layout are refused for any number of ranks") {
   for (const std::size_t ranks : {1U, 2U, 3U, 100U}) {
     INFO(ranks << " ranks");
     fake_starter pid_first;
@@ -80,13 +80,13 @@ TEST_CASE("structures of another layout are refused, whatever the number of rank
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == error_code::bad_format);
     CHECK_THAT(refused.error().message,
-               ContainsSubstring("entry 1 of the process table, at 0x4000018, speaks against the descriptor's layout "
+               ContainsSubstring("entry 1 of the process table, at 0x4000018, contradicts the descriptor's layout "
                                  "(host_name at 0, executable_name at 8, pid at 16, 24 bytes each)"));
     CHECK(refused.error().address == target_address{0x4000018});
   }
 }
 
-TEST_CASE("a field that a starter left bad does not speak against the layout") {
+TEST_CASE("a bad field in the table is no evidence against the layout") {
   fake_starter starter;
   std::vector<fake_entry> entries = job(starter, 8);
   SECTION("host names that were never set") {
@@ -108,7 +108,7 @@ TEST_CASE("a field that a starter left bad does not speak against the layout") {
   CHECK(check(starter, entries.size()).has_value());
 }
 
-TEST_CASE("the error says how an entry speaks against the layout") {
+TEST_CASE("the error names the entry that contradicts the layout, and its fields") {
   fake_starter starter;
   const auto bell = starter.string("\a");
   starter.put_table({{bell, target_address{0x10}, 17}});
@@ -128,7 +128,7 @@ TEST_CASE("the error says how an entry speaks against the layout") {
   CHECK_THAT(check(starter, 1).error().message, ContainsSubstring("its pid reads as 0"));
 }
 
-TEST_CASE("a table that claims too much is checked by what is there") {
+TEST_CASE("a table that claims too many entries is checked by the entries that can be read") {
   fake_starter starter;
   starter.put_table(job(starter, 3));
   CHECK(check(starter, 1000).has_value());
@@ -139,7 +139,7 @@ TEST_CASE("a table that claims too much is checked by what is there") {
   CHECK(nothing.error().code == error_code::unreadable_memory);
 }
 
-TEST_CASE("a process that is gone is no verdict on the layout") {
+TEST_CASE("a process that has ended gives an error and no verdict on the layout") {
   fake_starter starter;
   starter.put_table(job(starter, 3));
   starter.memory.process_gone = true;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Tool daemons: the encoding of 9.15 and 9.16, the order of 7.1 and 7.2, and what is put back.
+// Tool daemons: the encoding of 9.15 and 9.16, the order of 7.1 and 7.2, and the restored variables.
 #include "action_checks.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 
@@ -61,7 +61,7 @@ TEST_CASE("arguments that do not fit are refused with the limit and the need") {
   CHECK(encode_server_arguments({}, 0).error().code == error_code::limit);
 }
 
-TEST_CASE("an argument that the encoding has no room for is refused by its place") {
+TEST_CASE("an argument that cannot be encoded is refused, and the error gives its place") {
   const std::vector<std::string> empty{"-a", "", "-b"};
   CHECK(encode_server_arguments(empty, 1024).error().code == error_code::invalid_argument);
   CHECK_THAT(encode_server_arguments(empty, 1024).error().message, ContainsSubstring("argument 2 is empty"));
@@ -147,7 +147,7 @@ TEST_CASE("attach: 7.1, then being_debugged, the breakpoint, then the byte into 
   CHECK(steps(expect(a.at_breakpoint(s.starter.as_target()))) == words{"daemons"});
 }
 
-TEST_CASE("attach: without a FIFO the starter polls, and that is said") {
+TEST_CASE("attach: without a FIFO the starter polls, and the facts of the job say so") {
   daemon_starter s;
   s.run();
   SECTION("no symbol") {}
@@ -186,7 +186,7 @@ TEST_CASE("attach: no daemons, no byte into the FIFO") {
   CHECK(steps(expect(a.at_attach(s.starter.as_target()))) == words{"report 1", "write MPIR_being_debugged", "plant"});
 }
 
-TEST_CASE("the sizes are those of the symbols, the document's where they tell none") {
+TEST_CASE("the sizes of the arrays are those of the symbols, or the document's if a symbol has none") {
   const std::string path(300, 'p');
   SECTION("512 bytes, as in Open MPI") {
     daemon_starter s(lp64_little, 512);
@@ -250,7 +250,7 @@ TEST_CASE("a request that cannot be met is a problem, and nothing of it is writt
   }
 }
 
-TEST_CASE("output is forwarded where it is asked for and the starter can") {
+TEST_CASE("output is forwarded if the tool requests it and the starter can do so") {
   daemon_starter s(ilp32_big);
   daemon_request request = callback;
   request.forward_output = true;
@@ -274,7 +274,7 @@ TEST_CASE("output is forwarded where it is asked for and the starter can") {
   }
 }
 
-TEST_CASE("before a detach everything stands as it stood, after being_debugged = 0") {
+TEST_CASE("before a detach being_debugged is 0, then all variables have their old values") {
   daemon_starter s;
   s.run();
   const std::string left = "/another/tool/with/a/longer/path";
@@ -291,7 +291,7 @@ TEST_CASE("before a detach everything stands as it stood, after being_debugged =
   CHECK(expect(a.before_detach(s.starter.as_target())).empty());
 }
 
-TEST_CASE("a daemon that another tool has left is not launched by our being_debugged") {
+TEST_CASE("being_debugged does not launch a daemon whose path another tool has left") {
   daemon_starter s;
   s.run();
   for (std::size_t i = 0; i < 4; ++i) s.starter.poke(s.path_at + i, "/old"[i], 1);

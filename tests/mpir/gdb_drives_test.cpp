@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// gdb, driven by the state machine through the C interface: nothing but gdb reads memory, finds symbols and types, and
-// stops the starter. What it reports is what the starter wrote down.
+// The state machine drives gdb through the C interface. Only gdb reads memory, finds symbols and types, and stops the
+// starter. The starter's own record is the expected result.
 #include <sstream>
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ bool have_openmpi() {
   return run_command({"sh", "-c", "command -v mpirun.openmpi && test -x " + openmpi_ranks}).exit_code == 0;
 }
 
-/// All that the starter wrote of its table stands in the report.
+/// Checks that the report has every entry that the starter recorded.
 void check_table(const outcome& seen, int ranks) {
   INFO(seen.ran.out << seen.ran.err);
   REQUIRE(seen.report.contains("end"));
@@ -165,7 +165,7 @@ TEST_CASE("gdb drives: Open MPI's mpirun, whose symbols have neither types nor s
   CHECK(ranks == 4);
 }
 
-TEST_CASE("gdb drives: an attach to a running mpirun, and to one of its ranks, which is told from a starter") {
+TEST_CASE("gdb drives: an attach to a running mpirun, and to one of its ranks, which is recognised as a rank") {
   if (!have_gdb()) MPIACQ_SKIP(no_gdb);
   if (!have_openmpi()) MPIACQ_SKIP(no_openmpi);
   for (const auto& [name, value] : as_root) ::setenv(name.c_str(), value.c_str(), 1);
@@ -173,8 +173,8 @@ TEST_CASE("gdb drives: an attach to a running mpirun, and to one of its ranks, w
   for (const char* gate : {"rank.0", "rank.1"}) REQUIRE(::mkfifo(gates.path(gate).c_str(), 0600) == 0);
   live_process mpirun({"mpirun.openmpi", "--oversubscribe", "-n", "2", openmpi_ranks, "--after-init", gates.path("")});
 
-  // A rank makes its mark after MPI_Init: it waits in open(2) until somebody reads. Rank 0 is let in, and waits for
-  // rank 1 in the barrier.
+  // A rank opens its FIFO after MPI_Init and waits in open(2) for a reader. The test reads rank 0's FIFO, so rank 0
+  // goes on and waits for rank 1 in the barrier.
   const int first = ::open(gates.path("rank.0").c_str(), O_RDONLY | O_CLOEXEC);
   std::istringstream said(mpirun.next_line().value_or(""));
   std::string word;

@@ -13,7 +13,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-/// docs/symbols.md as it should be.
+/// The expected text of docs/symbols.md.
 std::string page() {
   std::ostringstream out;
   out << R"(# The symbols of the interface
@@ -64,7 +64,7 @@ TEST_CASE("every symbol of the document's chapter 9 is known, required as it say
   CHECK(known == document);
 }
 
-TEST_CASE("the names beside chapter 9 are known too, and the arrays' sizes") {
+TEST_CASE("the symbols of other documents are known too, and the sizes of arrays") {
   const std::set<std::string> others{
       "totalview_jobid",       "totalview_stepid",    "MPIR_forward_output", "MPIR_forward_comm",
       "MPIR_dll_name",         "MPIR_subset_attach",  "MPIR_breakpointFn",   "MPIR_debug_typedefs_sizeof",
@@ -85,7 +85,7 @@ TEST_CASE("the names beside chapter 9 are known too, and the arrays' sizes") {
   CHECK(arrays == sizes);
 }
 
-TEST_CASE("symbols are looked up together, by either spelling: first what is loaded, then everywhere") {
+TEST_CASE("symbols are looked up together, in either spelling: first in loaded tables, then in all files") {
   fake_symbols symbols;
   symbols.define("MPIR_Breakpoint", target_address{0x11000});
   symbols.define("MPIR_I_am_starter", target_address{0x12000});
@@ -104,7 +104,7 @@ TEST_CASE("symbols are looked up together, by either spelling: first what is loa
   CHECK(found->missing() == std::vector<std::string_view>{"MPIR_debug_state", "MPIR_proctable", "MPIR_proctable_size"});
 }
 
-TEST_CASE("where all that is required is loaded, the rest is looked for only beside the breakpoint") {
+TEST_CASE("if all required symbols are loaded, the others are searched only in the breakpoint's module") {
   fake_starter starter;
   starter.define_interface();
   REQUIRE(mpir::find_symbols(starter.symbols).value().complete());

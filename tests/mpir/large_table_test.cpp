@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t entries = 60'000;
 
-/// Notes which threads read.
+/// Records the threads that read memory.
 class watched_memory final : public memory_reader {
  public:
   explicit watched_memory(fake_memory& behind) : behind_(behind) {}
@@ -35,7 +35,7 @@ class watched_memory final : public memory_reader {
   fake_memory& behind_;
 };
 
-/// While it lives, no thread can be started: its stack would have to be larger than any address space.
+/// While an object of this class exists, no thread can be started: the stack size exceeds the address space.
 class no_room_for_threads {
  public:
   no_room_for_threads() {
@@ -57,7 +57,7 @@ class no_room_for_threads {
   pthread_attr_t before_{};
 };
 
-/// What the fixture wrote for one entry; empty where there is no string to be read.
+/// The values that the fixture wrote for one entry; a string is empty if it cannot be read.
 struct written {
   std::optional<std::string> host, executable;
 };
@@ -119,7 +119,7 @@ void check_table(const process_table& table, const std::vector<written>& all) {
 
 }  // namespace
 
-TEST_CASE("a large table is what was written, and only the caller's thread reads memory") {
+TEST_CASE("a large table reads as it was written, and only the caller's thread reads memory") {
   fake_starter starter;
   const auto all = put_large_table(starter);
   watched_memory memory(starter.memory);
@@ -130,7 +130,7 @@ TEST_CASE("a large table is what was written, and only the caller's thread reads
   CHECK(memory.readers == std::set{std::this_thread::get_id()});
 }
 
-TEST_CASE("a large table is the same where no thread can be started") {
+TEST_CASE("a large table reads the same if no thread can be started") {
   fake_starter starter;
   const auto all = put_large_table(starter);
   const no_room_for_threads crowded;
@@ -141,7 +141,7 @@ TEST_CASE("a large table is the same where no thread can be started") {
   check_table(*table, all);
 }
 
-TEST_CASE("a process that ends while its large table is read is an error, wherever that is") {
+TEST_CASE("a process that ends while its large table is read is an error, at any place of the table") {
   fake_starter starter;
   (void)put_large_table(starter);
   watched_memory whole(starter.memory);
@@ -191,7 +191,7 @@ TEST_CASE("the total limit of strings holds for a large table") {
   CHECK(read->problem_count() > entries / 2);
 }
 
-TEST_CASE("tasks are done in order, on a thread without signals, and what one throws ends the others") {
+TEST_CASE("tasks run in order on a thread without signals, and an exception of one task ends the others") {
   std::vector<int> done;
   sigset_t blocked{};
   ordered_worker worker(true);

@@ -4,7 +4,7 @@
 
 using namespace mpiacq;
 
-TEST_CASE("a table that is made says of its rows what a table that is read does") {
+TEST_CASE("a table that is made has the problems of a table that is read") {
   const std::vector<job_world> worlds = {{"w0", {}}, {"w1", job_world::origin{"w0", 1, 0}}};
   const std::vector<table_row> rows = {{"n1", "/bin/a", process_id{10}, 0, 0},
                                        {"n2", "/bin/a", process_id{11}, 0, 1},

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The ranks' side: being_debugged, the gate, and who must be touched (chapter 8, step 18).
+// The ranks' side: being_debugged, the gate, and the ranks that must be released (chapter 8, step 18).
 #include "action_checks.hpp"
 #include "mpiacq/mpir/mpir_ranks.hpp"
 
@@ -27,7 +27,7 @@ TEST_CASE("a rank's variables in its own width and order") {
   }
 }
 
-TEST_CASE("a rank without them is left as it is") {
+TEST_CASE("a rank without the variables is left as it is") {
   fake_starter rank;
   const auto found = find_rank_symbols(rank.symbols).value();
   CHECK(rank_attached(rank.abi, found).empty());
@@ -42,7 +42,7 @@ TEST_CASE("a gate that is no integer is a problem") {
   CHECK_THAT(only<report_problem>(todo).what.message, ContainsSubstring("MPIR_debug_gate"));
 }
 
-TEST_CASE("a rank's files are opened only where its MPI library is") {
+TEST_CASE("only the file of a rank's MPI library is opened") {
   fake_starter rank;
   SECTION("all is loaded: no file") {
     rank.variable("MPIR_being_debugged", 4);
@@ -69,7 +69,7 @@ TEST_CASE("a rank's files are opened only where its MPI library is") {
   }
 }
 
-TEST_CASE("who must be released (chapter 8, step 18)") {
+TEST_CASE("the plan of a release names the ranks that must be released (chapter 8, step 18)") {
   const std::vector<std::uint32_t> wanted{3, 1, 3};
   job_facts facts;
   SECTION("with MPIR_partial_attach_ok the starter alone") {
@@ -79,7 +79,7 @@ TEST_CASE("who must be released (chapter 8, step 18)") {
     CHECK(plan.gates.empty());
     CHECK(plan.only_for_the_gate.empty());
   }
-  SECTION("without it every rank, also those that nobody asked for") {
+  SECTION("without the flag, every rank, also the ranks that the user did not select") {
     const auto plan = plan_release(facts, 5, wanted).value();
     CHECK_FALSE(plan.starter_alone);
     CHECK(plan.gates == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
@@ -93,7 +93,7 @@ TEST_CASE("who must be released (chapter 8, step 18)") {
   }
 }
 
-TEST_CASE("a rank that the job does not have") {
+TEST_CASE("a release of a rank that the job does not have is refused") {
   const std::vector<std::uint32_t> wanted{5};
   CHECK(plan_release({}, 5, wanted).error().code == error_code::invalid_argument);
   CHECK(plan_release({}, 5, wanted).error().message == "there is no rank 5: the job has ranks 0 to 4");

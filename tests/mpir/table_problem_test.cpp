@@ -57,7 +57,7 @@ TEST_CASE("each bad field is a problem of that field alone") {
   }
 }
 
-TEST_CASE("a null in the first entries is noted even where nothing else is wrong") {
+TEST_CASE("a null pointer in the first entries is a problem even if all else is right") {
   fake_starter starter;
   const auto good = starter.string("good");
   starter.put_table({{target_address{0}, good, 5}, {target_address{0}, good, 6}});
@@ -120,7 +120,7 @@ TEST_CASE("problems are kept up to their limit, and all counted") {
   CHECK(table->problem_count() == 3000);
 }
 
-TEST_CASE("a table that claims more than memory holds keeps what is there") {
+TEST_CASE("a table that claims more entries than memory holds keeps the readable ones") {
   for (const std::uint64_t claimed : {std::uint64_t{11}, std::uint64_t{2147483647}, UINT64_MAX}) {
     INFO(claimed);
     fake_starter starter;
@@ -141,7 +141,7 @@ TEST_CASE("a table that claims more than memory holds keeps what is there") {
   }
 }
 
-TEST_CASE("a large table that claims one entry too many grows with what is read") {
+TEST_CASE("the memory for a large table that claims one entry too many grows with the entries read") {
   fake_starter starter;
   std::vector<fake_entry> entries;
   constexpr int count = 300000;
@@ -162,7 +162,7 @@ TEST_CASE("a large table that claims one entry too many grows with what is read"
   CHECK(table->shortfall()->code == error_code::unreadable_memory);
 }
 
-TEST_CASE("an entry counts where its fields are there, whatever its padding") {
+TEST_CASE("an entry counts if its fields can be read, even if its padding cannot") {
   fake_starter starter;
   const auto good = starter.string("good");
   starter.put_table({{good, good, 5}});

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Random tables, against a model that does the obvious thing one field at a time.
+// Compares readings of random tables with a simple model that reads one field at a time.
 #include <random>
 
 #include "catch.hpp"
@@ -19,7 +19,7 @@ struct model_entry {
   std::int64_t pid = 0;
 };
 
-/// Byte by byte, as a C program would walk it.
+/// Reads a string byte by byte, as a C program would.
 std::optional<std::string> model_string(fake_memory& memory, target_address at, std::size_t limit) {
   std::string text;
   if (at.is_null()) return std::nullopt;
@@ -65,7 +65,7 @@ std::vector<target_address> random_addresses(fake_starter& starter, generator& r
 
 }  // namespace
 
-TEST_CASE("random tables read as the model reads them") {
+TEST_CASE("random tables read like the model") {
   generator random(4711);  // NOLINT: the same each time
   for (int round = 0; round < 400; ++round) {
     fake_starter starter(every_abi[random() % 4]);

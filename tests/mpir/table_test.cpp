@@ -36,7 +36,7 @@ TEST_CASE("a table is read on every ABI") {
   }
 }
 
-TEST_CASE("a table of no entries is empty, without a look at memory") {
+TEST_CASE("a table without entries is empty, and memory is not read") {
   fake_starter starter;
   const auto table = read(starter, 0);
   REQUIRE(table.has_value());
@@ -84,7 +84,7 @@ TEST_CASE("own strings are read once, page by page") {
   CHECK(starter.memory.calls <= 4 + pages / 100 + count * 24 / (512 * 1024) + 1);
 }
 
-TEST_CASE("addresses in no order at all, and come back to, are shared as well") {
+TEST_CASE("strings are shared whatever the order of their addresses") {
   fake_starter starter;
   std::vector<target_address> hosts;
   for (int i = 0; i < 10000; ++i) hosts.push_back(starter.string("host-" + std::to_string(i)));

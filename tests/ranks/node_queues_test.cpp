@@ -84,7 +84,7 @@ TEST_CASE("ranks that were held stay held") {
   CHECK(runs_freely(job.pid(1)));
 }
 
-TEST_CASE("what goes wrong with one rank's queues is said of that rank") {
+TEST_CASE("a fault of one rank's queues is reported for that rank") {
   const queue_ranks job({{}, {library("without_next_operation")}, {"library:/nowhere/lib.so"}, {}});
   const auto node = job.node();
   ::kill(job.pid(3), SIGKILL);

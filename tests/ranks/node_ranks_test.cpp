@@ -84,7 +84,7 @@ std::vector<hold_state> states(const std::vector<rank_hold>& outcomes) {
 
 }  // namespace
 
-TEST_CASE("a rank is who its launcher says, or who runs the program that the table names") {
+TEST_CASE("a rank is the process with the launcher's rank number, or the one that runs the table's program") {
   using namespace std::string_literals;
   const rank_process rank{3, process_id{1}, "/opt/app/solver"};
   const auto doubt = [&](std::string exe, std::optional<std::string> environment, std::string words = {}) {

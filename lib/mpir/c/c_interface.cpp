@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The state machine in C. Nothing here decides anything; no exception leaves it.
+// The C interface of the state machine. It only converts types. No exception leaves it.
 #include <new>
 #include <string>
 #include <vector>
@@ -17,11 +17,11 @@ struct mpiacq_mpir {
   mpir::acquisition acquisition;
   std::vector<mpir::action> actions;
   std::shared_ptr<const process_table> table;
-  std::vector<std::string> texts;  // the table's strings with their nulls, by number, made when they are asked for
+  std::vector<std::string> texts;  // the table's strings with their nulls, by number, made at their first use
   std::vector<bool> has_text;
   std::string error;
-  const char* bare_error = nullptr;  // in its place, where there is no memory for a sentence
-  std::string sentence;              // of the problem asked for last
+  const char* bare_error = nullptr;  // replaces `error` when there is no memory for a sentence
+  std::string sentence;              // the sentence of the last requested problem
 };
 
 namespace {
@@ -39,7 +39,7 @@ int invalid(mpiacq_mpir& m, const char* sentence) {
   return MPIACQ_INVALID_ARGUMENT;
 }
 
-/// Runs `body` with the last error gone. Whatever it throws becomes a code.
+/// Clears the last error and runs `body`. An exception becomes an error code.
 template <class Body>
 int guarded(mpiacq_mpir* m, Body body) noexcept {
   if (m == nullptr) return MPIACQ_INVALID_ARGUMENT;
@@ -51,12 +51,12 @@ int guarded(mpiacq_mpir* m, Body body) noexcept {
     m->bare_error = "there is not enough memory";
     return MPIACQ_NO_MEMORY;
   } catch (...) {
-    m->bare_error = "an exception came out of a callback, or of the library";
+    m->bare_error = "a callback or the library threw an exception";
     return MPIACQ_INTERNAL;
   }
 }
 
-/// One event: `tell` is handed the target and gives actions.
+/// Handles one event: `tell` receives the target and returns actions.
 template <class Tell>
 int answer(mpiacq_mpir* handle, const mpiacq_target* given, Tell tell) noexcept {
   return guarded(handle, [&](mpiacq_mpir& m) -> int {
@@ -100,7 +100,7 @@ mpir::acquisition_options options_of(const mpiacq_mpir_options& given) {
   return options;
 }
 
-/// Fills one action's view; what it points to stays the action's.
+/// Fills the view of one action. The action owns the memory that the view points to.
 struct describe {
   mpiacq_action& into;
 
@@ -149,7 +149,7 @@ const char* or_null(const std::optional<std::string>& text) {
   return text ? text->c_str() : nullptr;
 }
 
-/// One of the table's strings with its null, kept until there is another table.
+/// One of the table's strings with its null. It is valid until another table is reported.
 const char* text_of(mpiacq_mpir& m, std::uint32_t number) {
   if (number == process_table::no_string) return nullptr;
   if (m.texts.empty()) {

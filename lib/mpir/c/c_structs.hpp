@@ -9,11 +9,11 @@
 
 #include "mpiacq/base/error.hpp"
 
-/// Structures across the C interface: their first member says how much of them the other side knows.
+/// Structures of the C interface: the first member gives the size that the other side was compiled with.
 namespace mpiacq::mpir {
 
-/// What a caller set of a structure, the rest zero; what a newer caller knows beyond ours is left. Empty where it is
-/// null, or cannot hold its own size.
+/// Copies the members that the caller's version of a structure has, and sets the rest to zero. Members that only a
+/// newer caller knows are ignored. Empty if the pointer is null or the size does not cover the size member.
 template <class T>
 [[nodiscard]] std::optional<T> known_part(const T* given) {
   static_assert(std::is_trivially_copyable_v<T> && offsetof(T, struct_size) == 0);
@@ -23,7 +23,8 @@ template <class T>
   return part;
 }
 
-/// Fills a caller's structure as far as the caller knows it. False where it is null or cannot hold its own size.
+/// Fills the members that the caller's version of a structure has. False if the pointer is null or the size does not
+/// cover the size member.
 template <class T>
 [[nodiscard]] bool hand_out(T made, T* into) {
   static_assert(std::is_trivially_copyable_v<T> && offsetof(T, struct_size) == 0);

@@ -18,7 +18,7 @@ target_abi abi_of(const mpiacq_target& given) {
   return abi;
 }
 
-/// A callback's word for why it failed. What it may not say becomes `otherwise`.
+/// The error code that a callback returned. A code that callbacks may not return becomes `otherwise`.
 error callback_failed(int code, error_code otherwise, std::string_view what) {
   const bool is_code = code > 0 && code <= code_of(error_code::system);
   return {is_code ? static_cast<error_code>(code - 1) : otherwise,
@@ -62,7 +62,7 @@ result<void> c_target::read_ranges(std::span<memory_range> ranges) {
   }
   if (code == MPIACQ_OK) return {};
   error why = callback_failed(code, error_code::process_gone, "reading memory");
-  // Nothing but these two means that nothing can be read: a range that cannot be is told by `got`.
+  // Only these two codes mean that nothing can be read. `got` reports a range that cannot be read.
   if (why.code != error_code::permission) why.code = error_code::process_gone;
   return fail(std::move(why));
 }

@@ -13,7 +13,8 @@
 
 namespace mpiacq::mpir {
 
-/// A target behind a caller's C functions. What they give is checked; it lives for one call.
+/// A target whose memory and symbols come from the caller's C functions. It checks their results and exists for one
+/// call.
 class c_target final : public memory_reader, public memory_writer, public symbol_source {
  public:
   /// `given` has been checked.
@@ -35,7 +36,7 @@ class c_target final : public memory_reader, public memory_writer, public symbol
   mpiacq_target given_;
   target_abi abi_;
   std::shared_ptr<const module> program_;
-  // A debugger searches everything at once: what was looked for in loaded tables need not be looked for again.
+  // A debugger searches the whole program in one call, so a second search of the files finds nothing new.
   std::map<std::string, std::optional<symbol>, std::less<>> asked_;
 };
 

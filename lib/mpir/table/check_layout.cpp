@@ -18,7 +18,7 @@ constexpr std::size_t longest_string = 4096;
 enum class verdict : std::uint8_t { fits, neither, against };
 enum class string_look : std::uint8_t { good, nothing, bad };
 
-/// One entry as the layout makes it out.
+/// One entry, decoded by the layout.
 struct sample {
   std::uint64_t entry = 0;
   target_address host;
@@ -131,13 +131,12 @@ class layout_check {
     if (fitting > 0 && 2 * against < samples_.size()) return {};
     const sample& s = speaker != nullptr ? *speaker : samples_.front();
     const target_address where = base_ + s.entry * d_.stride;
-    return fail(
-        error{error_code::bad_format,
-              fmt::format("entry {} of the process table, at {:#x}, speaks against the descriptor's layout ({}): "
-                          "{}; so {} of the {} entries looked at",
-                          s.entry, where.value(), describe(d_), complaint(s), std::max<std::size_t>(against, 1),
-                          samples_.size())}
-            .at(where));
+    return fail(error{error_code::bad_format,
+                      fmt::format("entry {} of the process table, at {:#x}, contradicts the descriptor's layout ({}): "
+                                  "{}; {} of the {} checked entries contradict it",
+                                  s.entry, where.value(), describe(d_), complaint(s), std::max<std::size_t>(against, 1),
+                                  samples_.size())}
+                    .at(where));
   }
 
   memory_reader& memory_;

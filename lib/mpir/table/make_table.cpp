@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Tables that are made of what was read elsewhere: of an MPI2DD job, whose processes stand in many tables.
+// Makes process tables from values that were read elsewhere, such as those of an MPI2DD job with many tables.
 #include <utility>
 
 #include "mpiacq/job/process_table.hpp"
@@ -10,11 +10,11 @@ namespace mpiacq {
 
 namespace {
 
-/// The numbers of the strings of one column, and the strings themselves behind those that are there.
+/// Numbers the strings of one column, and appends new strings to the list.
 class string_column {
  public:
   explicit string_column(std::vector<std::string_view>& texts) : texts_(texts) {}
-  /// Runs of equal strings are found here, the others by whoever takes the texts.
+  /// Finds runs of equal strings. The receiver of the texts finds the other duplicates.
   std::uint32_t number(const std::optional<std::string_view>& text) {
     if (!text) return process_table::no_string;
     if (last_ != process_table::no_string && texts_[last_] == *text) return last_;

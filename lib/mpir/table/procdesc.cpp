@@ -19,7 +19,7 @@ std::string title(const structure_layout& layout) {
                              : fmt::format("the process descriptor's structure {}", layout.name);
 }
 
-/// Where the layout was read, for the sentences about it.
+/// The source of the layout, for error messages.
 std::string origin(const structure_layout& layout) {
   const std::string& file = layout.debug_file.empty() ? layout.module_path : layout.debug_file;
   return file.empty() ? std::string(name(layout.source)) : fmt::format("{}, {}", name(layout.source), file);
@@ -29,7 +29,7 @@ result<const structure_member*> find_member(const structure_layout& layout, std:
   const structure_member* found = layout.find(member);
   if (found == nullptr) {
     return fail(error_code::bad_format,
-                fmt::format("{} ({}) has no member {}: MPIR 1.1, 9.2, wants host_name, executable_name and pid",
+                fmt::format("{} ({}) has no member {}: MPIR 1.1, 9.2, requires host_name, executable_name and pid",
                             title(layout), origin(layout), member));
   }
   if (found->size > layout.size || found->offset > layout.size - found->size) {
@@ -43,7 +43,7 @@ result<const structure_member*> find_member(const structure_layout& layout, std:
 result<std::size_t> find_string(const target_abi& abi, const structure_layout& layout, std::string_view member) {
   const auto found = TRY(find_member(layout, member));
   if (!found->is_pointer || found->size != abi.pointer_size) {
-    return fail(error_code::bad_format, fmt::format("member {} of {} ({}) is no pointer of {} bytes but {} of {}",
+    return fail(error_code::bad_format, fmt::format("member {} of {} ({}) is not a pointer of {} bytes but {} of {}",
                                                     member, title(layout), origin(layout), abi.pointer_size,
                                                     found->is_pointer ? "one" : "something else", found->size));
   }
@@ -54,7 +54,7 @@ result<std::size_t> find_string(const target_abi& abi, const structure_layout& l
 
 result<descriptor> resolve_descriptor(const target_abi& abi, const structure_layout& layout) {
   if (abi.pointer_size != 4 && abi.pointer_size != 8) {
-    return fail(error_code::invalid_argument, fmt::format("pointers of {} bytes are not known", abi.pointer_size));
+    return fail(error_code::invalid_argument, fmt::format("pointers of {} bytes are not supported", abi.pointer_size));
   }
   if (layout.size == 0 || layout.size > largest_stride) {
     return fail(error_code::bad_format, fmt::format("{} ({}) is said to have {} bytes: it must have 1 to {}",

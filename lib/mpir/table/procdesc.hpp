@@ -11,10 +11,10 @@
 
 namespace mpiacq {
 
-/// Where the fields of a process descriptor stand, checked: each lies within `stride`.
+/// The checked offsets of the fields of a process descriptor in bytes: each field lies within `stride`.
 struct descriptor {
   std::size_t stride = 0;     ///< from one entry to the next
-  std::size_t needed = 0;     ///< of an entry, so that all its fields are there
+  std::size_t needed = 0;     ///< bytes of an entry up to the end of its last field
   std::size_t host_name = 0;  ///< offsets
   std::size_t executable_name = 0;
   std::size_t pid = 0;
@@ -27,16 +27,16 @@ struct descriptor {
   [[nodiscard]] bool narrow_pid() const { return pid_size < 4 || (pid_size == 4 && pid_signed); }
 };
 
-/// The structure's fields by name (MPIR 1.1, 9.2). bad_format with the reason where it cannot be a process descriptor.
+/// Finds the structure's fields by name (MPIR 1.1, 9.2). Error: bad_format (it cannot be a process descriptor).
 [[nodiscard]] result<descriptor> resolve_descriptor(const target_abi& abi, const structure_layout& layout);
 
-/// How many entries there can be between `base` and the end of the target's address space.
+/// The largest number of entries between `base` and the end of the target's address space.
 [[nodiscard]] std::uint64_t entries_that_fit(const descriptor& d, target_address base);
 
 /// "host_name at 0, executable_name at 8, pid at 16, 24 bytes each"
 [[nodiscard]] std::string describe(const descriptor& d);
 
-/// More than any Linux kernel gives out: PID_MAX_LIMIT on 64-bit ones.
+/// No Linux kernel assigns a larger pid: PID_MAX_LIMIT of 64-bit kernels.
 inline constexpr std::int64_t highest_pid = std::int64_t{1} << 22;
 [[nodiscard]] constexpr bool is_plausible_pid(std::int64_t pid) {
   return pid > 0 && pid <= highest_pid;

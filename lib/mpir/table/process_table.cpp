@@ -119,7 +119,7 @@ void process_table::belongs_to(std::optional<user_id> starters) {
 
 bool process_table::same_processes(const process_table& other) const {
   if (size() != other.size() || columns_->worlds != other.columns_->worlds) return false;
-  // Which of the other's strings each of ours is known to equal, so that shared strings are compared once.
+  // For each string of this table, the equal string of the other one, so that shared strings are compared once.
   std::vector<std::uint32_t> equal_to(string_count(), no_string);
   const auto same = [&](std::uint32_t mine, std::uint32_t its) {
     if (mine == no_string || its == no_string) return mine == its;

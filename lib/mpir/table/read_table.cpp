@@ -15,12 +15,12 @@ namespace mpiacq {
 
 namespace {
 
-// Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
+// Large enough that the cost of a call is small, and small enough to stay in the processor's cache.
 constexpr std::size_t piece_bytes = std::size_t{512} << 10;
 // Entries are numbered with 32 bits, and each may have two strings of its own.
 constexpr std::uint64_t most_entries = std::uint64_t{1} << 30;
 
-/// One reading of one table: its entries, then their strings, then what is wrong with them.
+/// One reading of one table: the entries, then their strings, then their problems.
 class table_reading {
  public:
   table_reading(memory_reader& memory, const descriptor& d, target_address base, const table_limits& limits)
@@ -55,8 +55,8 @@ class table_reading {
     return end_of_memory(done, stopped);
   }
 
-  /// Decodes one piece on a second thread while the next one is read. `done` counts the entries that are there, and
-  /// `stopped` is where the last read ended.
+  /// Decodes one piece on a second thread while the next one is read. `done` counts the entries that were read, and
+  /// `stopped` is the address where the last read ended.
   result<void> read_pieces(std::uint64_t wanted, std::uint64_t& done, target_address& stopped) {
     const std::uint64_t per_piece =
         std::clamp<std::uint64_t>(piece_bytes / d_.stride, 1, std::max<std::uint64_t>(wanted, 1));
@@ -83,7 +83,8 @@ class table_reading {
     return {};
   }
 
-  /// Memory for the columns follows what is really there. Where the last entry can be read, so can nearly always all.
+  /// Reserves memory for the columns by the entries that can be read, not by the claimed number. If the last entry can
+  /// be read, then nearly always all entries can.
   bool last_is_there(std::uint64_t entries) {
     if (entries == 0) return false;
     std::vector<std::byte> last(d_.needed);

@@ -15,7 +15,7 @@ namespace mpiacq {
 struct process_table_columns {
   column<std::uint32_t> hosts;        // string numbers
   column<std::uint32_t> executables;  // string numbers
-  column<std::int32_t> narrow_pids;   // one of the two, by the width of the target's field
+  column<std::int32_t> narrow_pids;   // the width of the target's field decides which of the two is used
   column<std::int64_t> wide_pids;
   table_strings strings;
   std::vector<field_problem> problems;

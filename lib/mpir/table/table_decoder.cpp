@@ -22,7 +22,7 @@ void table_decoder::reserve_addresses(std::size_t entries) {
   }
 }
 
-/// The longer sequence stays where it is.
+/// Appends the shorter sequence to the longer one, which keeps its numbers.
 void table_decoder::finish() {
   const bool hosts_first = host_ids_.addresses().size() > executable_ids_.addresses().size();
   addresses_ = (hosts_first ? host_ids_ : executable_ids_).take_addresses();
@@ -56,7 +56,7 @@ void table_decoder::decode_pointers(const std::byte* piece, std::size_t count) {
       return static_cast<std::int64_t>(load_integer<Order, 8>(at));
     });
   }
-  // Any other width, a signed bit pattern or not: slower, and never seen.
+  // All other widths and signs: slower, and no known starter uses one.
   const auto read_any = [this](const std::byte* at) {
     const std::span<const std::byte> bytes{at, d_.pid_size};
     return d_.pid_signed ? decode_signed(bytes, d_.order) : static_cast<std::int64_t>(decode_unsigned(bytes, d_.order));
@@ -70,11 +70,11 @@ void table_decoder::decode_pointers(const std::byte* piece, std::size_t count) {
 
 template <byte_order Order, std::size_t PointerSize, class Pid, class ReadPid>
 void table_decoder::decode_entries(const std::byte* piece, std::size_t count, column<Pid>& pids, ReadPid read_pid) {
-  const descriptor d = d_;  // a copy: the compiler sees that nothing written below changes it
+  const descriptor d = d_;  // a copy, so that the compiler knows that no write below changes it
   std::uint32_t* hosts = into_.hosts.extend(count);
   std::uint32_t* executables = into_.executables.extend(count);
   Pid* out = pids.extend(count);
-  // In registers: most entries repeat the address before.
+  // Local variables stay in registers: most entries repeat the previous address.
   std::uint64_t host = last_host_, executable = last_executable_;
   std::uint32_t host_id = host_.last_id, executable_id = executable_.last_id;
   std::size_t implausible = 0;

@@ -12,28 +12,27 @@
 
 namespace mpiacq {
 
-/// Turns descriptors as they stand in the target into columns, piece by piece. The string columns then hold numbers of
-/// addresses, not yet those of strings. Each column numbers its own, so that one which goes through few addresses again
-/// and again need not look for them among all those of the other.
+/// Decodes the target's descriptors into columns, piece by piece. The string columns then hold numbers of addresses,
+/// not yet of strings. Each column numbers its own addresses, so that a column with few addresses searches only those.
 class table_decoder {
  public:
   table_decoder(const descriptor& layout, process_table_columns& into) : d_(layout), into_(into) {}
 
-  /// Room in the columns for so many.
+  /// Reserves room in the columns for so many entries.
   void reserve(std::size_t entries);
-  /// Room for the addresses of so many entries, if they go on as those that were decoded.
+  /// Reserves room for the addresses of so many entries, by the share of distinct addresses so far.
   void reserve_addresses(std::size_t entries);
-  /// `count` descriptors, the next of the table.
+  /// Decodes the next `count` descriptors of the table.
   void decode(const std::byte* piece, std::size_t count);
 
-  /// After the last piece: the numbers of both columns become one sequence.
+  /// Merges the numbers of both columns into one sequence. Call it after the last piece.
   void finish();
 
-  /// By number, after `finish`.
+  /// The addresses by number. Valid after `finish`.
   [[nodiscard]] std::span<const target_address> addresses() const { return addresses_.span(); }
-  /// Gives them away: there are none left.
+  /// Moves the columns out of the decoder.
   [[nodiscard]] column<target_address> take_addresses() { return std::move(addresses_); }
-  /// Whether a null pointer or a pid that cannot be one was among them.
+  /// Whether an entry had a null pointer or an impossible pid.
   [[nodiscard]] bool saw_bad_fields() const {
     const bool first_is_null = into_.hosts.size() > 0 &&
                                (into_.hosts[0] == address_ids::null_id || into_.executables[0] == address_ids::null_id);

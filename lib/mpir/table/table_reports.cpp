@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The table as the acquisition reports it: its extent, its layout, the job's ids (MPIR 1.1, chapter 8, steps 10 to 14).
+// Reads the table that the acquisition reports: extent, layout, and the job's ids (MPIR 1.1, chapter 8, steps 10 to
+// 14).
 #include <fmt/format.h>
 
 #include "errors/try.hpp"
@@ -38,7 +39,8 @@ result<process_table> acquisition::state::read_table(const target& starter, cons
   return read;
 }
 
-/// From debug information (step 11), else inferred from the ABI and checked against this very table.
+/// Takes the layout from debug information (step 11). Without it, infers the layout from the ABI and checks it against
+/// this table.
 result<void> acquisition::state::learn_layout(const target& starter, const extent& where, actions& todo) {
   const symbol& variable = *(*symbols)[known::proctable];
   const symbol& near = *(*symbols)[known::breakpoint];
