@@ -12,7 +12,7 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-/// The end of the target, as against something wrong with one of its structures.
+/// Whether the target cannot be used any more. A fault of one of its structures does not end the acquisition.
 bool ends_everything(const error& e) {
   return e.code == error_code::process_gone || e.code == error_code::permission;
 }
@@ -56,7 +56,7 @@ struct acquisition::state {
     return todo;
   }
 
-  /// Reads the info block again. What is wrong with it is told, and `block` then is empty.
+  /// Reads the info block again. If the block is faulty, reports the problem and leaves `block` empty.
   result<void> look(const target& process, actions& todo) {
     block.reset();
     if (!info_found) return {};
@@ -79,7 +79,7 @@ struct acquisition::state {
     flags_written = true;
   }
 
-  /// Nothing is written where it already stands.
+  /// Requests no write if the flags already have this value.
   void write(const target& process, flag_set<debugger_flag> flags, actions& todo) {
     if (flags == block->debugger_flags) return;
     std::vector<std::byte> bytes(4);
@@ -89,7 +89,7 @@ struct acquisition::state {
     block->debugger_flags = flags;
   }
 
-  /// The abort string alone: nothing else of the block's strings belongs to an event.
+  /// Reads only the abort string: the block's other strings do not belong to an event.
   result<void> read_reason(const target& process, report_event& event, actions& todo) const {
     if (block->abort_string.is_null()) return {};
     auto text = read_c_string(process.memory, block->abort_string, max_info_string);
@@ -109,7 +109,7 @@ acquisition::acquisition(acquisition&&) noexcept = default;
 acquisition& acquisition::operator=(acquisition&&) noexcept = default;
 
 result<std::vector<action>> acquisition::at_entry(const target& process) {
-  *state_ = state(state_->options);  // another program, if there was one before
+  *state_ = state(state_->options);  // after an exec, the process runs another program
   return state_->take_hold(process);
 }
 
@@ -129,21 +129,20 @@ result<std::vector<action>> acquisition::at_breakpoint(const target& process) {
   const std::optional<info_block> before = s.block;
   TRY(s.look(process, todo));
   if (!s.block) return todo;
-  // A block that was not filled at the entry point has its flags written now.
+  // If the block was not filled at the entry point, its flags are written now.
   if (!s.flags_written && process.writer != nullptr) s.raise_flags(process, todo);
   if (s.block->state == debug_state::none) return todo;
   if (name(s.block->state).empty()) {
     todo.emplace_back(report_problem{
         error{error_code::unsupported,
-              fmt::format("MPI2DD_breakpoint was called with debug_state {}, which is not known here: the process is "
-                          "let go on",
+              fmt::format("MPI2DD_breakpoint was called with the unknown debug_state {}: the process continues",
                           unsigned{static_cast<std::uint8_t>(s.block->state)})}
             .at(s.info_found->address())});
     return todo;
   }
   report_event event{s.block->state, before ? changes(*before, *s.block) : table_selection{}, {}};
   if (event.state == debug_state::directory_changed) event.changed.processes = true;
-  // Which of the two tables it was the draft does not say: the one that is another now, else either.
+  // The draft does not say which of the two tables changed. If neither address nor size differs, both may have changed.
   if (event.state == debug_state::metadirectory_changed && !event.changed.directories &&
       !event.changed.metadirectories) {
     event.changed.directories = event.changed.metadirectories = true;

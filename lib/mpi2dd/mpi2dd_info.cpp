@@ -17,7 +17,7 @@ constexpr std::size_t largest_info = layout_of_info(8).size;
 constexpr std::size_t version_at = 5;
 constexpr std::size_t variant_at = 6;
 
-/// Takes the block's fields one after the other.
+/// Decodes the block's fields in their order.
 class field_reader {
  public:
   field_reader(std::span<const std::byte> bytes, const target_abi& abi) : bytes_(bytes), abi_(abi) {}
@@ -120,8 +120,8 @@ void warn(const symbol& info_symbol_found, std::size_t size, process_info& info)
   if (info.block.variant != known_variant) {
     info.warnings.push_back(
         error{error_code::unsupported,
-              fmt::format("MPI2DD_info at {:#x} is of variant {}: small things may be laid out in another way than the "
-                          "draft has them (variant {}); it is read as if they were not",
+              fmt::format("MPI2DD_info at {:#x} is of variant {}, whose layout may differ from that of the draft "
+                          "(variant {}); it is read with the layout of the draft",
                           info.address.value(), info.block.variant, known_variant)}
             .at(info.address + variant_at));
   }
@@ -142,7 +142,7 @@ result<std::optional<symbol>> find_info(const target& process) {
 result<info_block> read_info_block(const target& process, target_address address) {
   if (process.abi.pointer_size != 4 && process.abi.pointer_size != 8) {
     return fail(error_code::unsupported,
-                fmt::format("MPI2DD is not laid down for addresses of {} bytes", unsigned{process.abi.pointer_size}));
+                fmt::format("MPI2DD is not defined for addresses of {} bytes", unsigned{process.abi.pointer_size}));
   }
   std::array<std::byte, largest_info> buffer{};
   const std::span<std::byte> bytes{buffer.data(), layout_of_info(process.abi.pointer_size).size};

@@ -36,15 +36,15 @@ std::string entry_problem::sentence() const {
       return fmt::format("{}: the string at {:#x} is empty", what, address.value());
     case entry_fault::unreadable:
       if (stopped_at == address) return fmt::format("{}: the pointer {:#x} cannot be read", what, address.value());
-      return fmt::format("{}: what stands at {:#x} has no end before {:#x}, which cannot be read", what,
-                         address.value(), stopped_at.value());
+      return fmt::format("{}: the string at {:#x} has no end before {:#x}, which cannot be read", what, address.value(),
+                         stopped_at.value());
     case entry_fault::too_long:
       return fmt::format("{}: the string at {:#x} has no end within the limit of a string", what, address.value());
     case entry_fault::beyond_limit:
       return fmt::format("{}: the string at {:#x} was not read, the table's strings have too many bytes in all", what,
                          address.value());
     case entry_fault::impossible_number:
-      return fmt::format("{}: {} cannot be one", what, value);
+      return fmt::format("{}: {} is not a possible value", what, value);
   }
   return what;
 }

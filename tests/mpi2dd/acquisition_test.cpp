@@ -64,7 +64,7 @@ TEST_CASE("at the entry point flags are written and the breakpoint is planted, o
   }
 }
 
-TEST_CASE("a gate is opened once, and the gate of a rank that is left stays open") {
+TEST_CASE("a gate is opened once, and stays open after the detach") {
   fake_mpi_process p;
   p.publish();
   acquisition a({mpi2dd::part::rank, false});
@@ -80,7 +80,7 @@ TEST_CASE("a gate is opened once, and the gate of a rank that is left stays open
   CHECK(flags_of(p) == gate);
 }
 
-TEST_CASE("who starts ranks can be told that it is not debugged, and that it is, and nothing else") {
+TEST_CASE("being_debugged clears and sets BEING_DEBUGGED and no other flag") {
   for (const target_abi& abi : every_abi) {
     INFO(abi_title(abi));
     fake_mpi_process p(abi);
@@ -98,7 +98,7 @@ TEST_CASE("who starts ranks can be told that it is not debugged, and that it is,
   }
 }
 
-TEST_CASE("symbols that a library brings later") {
+TEST_CASE("the acquisition waits for symbols that a library brings later") {
   fake_mpi_process p;
   p.symbols.remove("MPI2DD_info");
   p.publish();
@@ -146,7 +146,7 @@ TEST_CASE("each state is an event with what changed") {
   CHECK(at(debug_state::abort).reason == "no memory");
 }
 
-TEST_CASE("no state is no event, and an unknown state a problem") {
+TEST_CASE("state 0 is no event, and an unknown state is a problem") {
   fake_mpi_process p;
   p.publish();
   acquisition a;
@@ -160,7 +160,7 @@ TEST_CASE("no state is no event, and an unknown state a problem") {
   CHECK_THAT(find<mpi2dd::report_problem>(todo)->what.message, ContainsSubstring("debug_state 77"));
 }
 
-TEST_CASE("flags are written only into an info block that is one") {
+TEST_CASE("flags are written only into a valid info block") {
   fake_mpi_process p;
   p.memory.map(fake_mpi_process::info_at, std::vector<std::byte>(128));
   acquisition a;
@@ -175,7 +175,7 @@ TEST_CASE("flags are written only into an info block that is one") {
   CHECK(flags_of(p) == (debugged | events));
 }
 
-TEST_CASE("a target that cannot be written is only looked at, one that is gone is an error") {
+TEST_CASE("a target that cannot be written is only read, and a target that has ended is an error") {
   fake_mpi_process p;
   p.publish();
   const target core{p.memory, nullptr, p.abi, p.symbols};

@@ -43,7 +43,7 @@ structure_layout declared(std::size_t size) {
 
 }  // namespace
 
-TEST_CASE("either stride is found by the entries, on every ABI") {
+TEST_CASE("each stride is inferred from the entries, on every ABI") {
   for (const target_abi& abi : every_abi) {
     for (const bool packed : {true, false}) {
       for (const int count : {1, 2, 3, 50}) {
@@ -63,7 +63,7 @@ TEST_CASE("either stride is found by the entries, on every ABI") {
   }
 }
 
-TEST_CASE("the type's debug information decides where there is some") {
+TEST_CASE("debug information of the type decides the stride") {
   for (const bool packed : {true, false}) {
     fake_mpi_process p;
     p.put_directories(some(p, 4), packed);
@@ -79,7 +79,7 @@ TEST_CASE("the type's debug information decides where there is some") {
   }
 }
 
-TEST_CASE("a type of that name that is something else does not decide") {
+TEST_CASE("another type of the same name does not decide the stride") {
   fake_mpi_process p;
   p.put_directories(some(p, 4), false);
   p.symbols.structure = declared(32);
@@ -94,7 +94,7 @@ TEST_CASE("a type of that name that is something else does not decide") {
   CHECK_THAT(again->stride().why, ContainsSubstring("broken units"));
 }
 
-TEST_CASE("where one entry is bad with either stride, the one with more good entries is taken") {
+TEST_CASE("if one entry is bad with both strides, the stride with more good entries is used") {
   for (const bool packed : {true, false}) {
     fake_mpi_process p;
     auto entries = some(p, 9);
@@ -111,7 +111,7 @@ TEST_CASE("where one entry is bad with either stride, the one with more good ent
   }
 }
 
-TEST_CASE("where both strides fit, the entries are packed") {
+TEST_CASE("if both strides fit, the entries are read as packed") {
   fake_mpi_process p;
   // Null names and the same small number everywhere: 20 bytes on or 24, it looks alike.
   std::vector<std::byte> bytes(48);
@@ -126,7 +126,7 @@ TEST_CASE("where both strides fit, the entries are packed") {
   CHECK(t->pids()[1] == 7);
 }
 
-TEST_CASE("a packed table that ends where memory does is read whole") {
+TEST_CASE("a packed table that ends at the end of memory is read completely") {
   for (const target_abi& abi : every_abi) {
     fake_mpi_process p(abi);
     p.put_directories(some(p, 3), true);

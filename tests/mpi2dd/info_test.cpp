@@ -62,7 +62,7 @@ TEST_CASE("an info block is read on every ABI") {
   }
 }
 
-TEST_CASE("a process without the symbol does not speak the interface") {
+TEST_CASE("a process without the symbol does not offer the interface") {
   fake_mpi_process p;
   p.publish();
   p.symbols.remove("MPI2DD_info");
@@ -88,7 +88,7 @@ TEST_CASE("another version is refused, another variant read with a warning") {
   CHECK_THAT((*read)->warnings[0].message, ContainsSubstring("variant 9"));
 }
 
-TEST_CASE("what has not the magic is no info block") {
+TEST_CASE("a block without the magic bytes is not an info block") {
   fake_mpi_process p;
   p.info.magic = "MPI2\x7e";
   p.publish();

@@ -44,7 +44,7 @@ TEST_CASE("a process table with spawns is read on every ABI") {
   }
 }
 
-TEST_CASE("no entries make an empty table, without a look at memory") {
+TEST_CASE("a table without entries is empty, and memory is not read") {
   fake_mpi_process p;
   const auto t = mpi2dd::read_process_entries(p.memory, p.abi, target_address{0x99}, 0);
   REQUIRE(t.has_value());
@@ -62,7 +62,7 @@ TEST_CASE("a size with a null table, and a size below 0, are refused") {
   CHECK(negative.error().code == error_code::bad_format);
 }
 
-TEST_CASE("what is wrong with a field stays with that field") {
+TEST_CASE("a fault of a field is a problem of that field alone") {
   for (const target_abi& abi : every_abi) {
     INFO(abi_title(abi));
     fake_mpi_process p(abi);
@@ -121,7 +121,7 @@ TEST_CASE("a table that ends with memory gives the entries that are there") {
   CHECK(t->facts().claimed == 1000000);
 }
 
-TEST_CASE("the limits hold") {
+TEST_CASE("tables are read up to the limits, and the limits are named") {
   fake_mpi_process p;
   const auto n1 = p.string("n1"), longest = p.string(std::string(100, 'x')), w = p.string("w");
   p.put_processes(
@@ -161,7 +161,7 @@ TEST_CASE("a large table is read in few calls, each string once") {
   CHECK(t->string(t->hosts()[count - 1]) == "n1562");
 }
 
-TEST_CASE("spawn descriptors behind a hole in memory are read all the same") {
+TEST_CASE("spawn descriptors behind a hole in memory are read") {
   fake_mpi_process p;
   const auto n1 = p.string("n1"), w = p.string("w");
   byte_writer one(p.abi);

@@ -51,7 +51,7 @@ TEST_CASE("a table that changes while it is read is read again") {
   CHECK(g.process_count() == 4);
 }
 
-TEST_CASE("a table that never stands still is read a few times, and the last reading stands") {
+TEST_CASE("a table that changes at every reading is read a few times, and the last reading is kept") {
   fake_job job;
   fake_mpi_process& d = job.add("n1", 1);
   d.info.mpi_flags = 0x02;
@@ -88,7 +88,7 @@ TEST_CASE("only the table that changed is read again") {
   CHECK(listed(g, g.visits()[0].processes).size() == 3);
 }
 
-TEST_CASE("a refresh reads the tables that were asked for, and walks on to what is new") {
+TEST_CASE("a refresh reads the requested tables, and walks on to new processes") {
   fake_job job;
   fake_mpi_process& m = job.add("n1", 1);
   m.info.mpi_flags = 0x03;

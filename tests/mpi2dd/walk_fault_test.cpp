@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What is wrong with one process or table is kept in the graph; the rest is found.
+// The graph records a fault with its process or table, and the walk finds the rest.
 #include <stdexcept>
 
 #include "catch.hpp"
@@ -32,7 +32,7 @@ void one_rank(fake_mpi_process& d, std::int32_t pid, std::int32_t rank, const st
   d.put_processes({{d.string("n1"), d.string("/app"), {}, d.string(world), pid, rank}});
 }
 
-/// A metadirectory n1:1 with directories n1:2 to n1:6, the last of which is well.
+/// A metadirectory n1:1 with directories n1:2 to n1:6. The last one has no fault.
 fake_mpi_process& five_directories(fake_job& job) {
   fake_mpi_process& m = job.add("n1", 1);
   m.info.mpi_flags = 0x01;
@@ -45,7 +45,7 @@ fake_mpi_process& five_directories(fake_job& job) {
 
 }  // namespace
 
-TEST_CASE("vanished, unreachable, without the interface, of another version: each as what it is") {
+TEST_CASE("processes that ended, are unreachable, lack the interface or have another version keep that state") {
   fake_job job;
   five_directories(job);
   job.unreachable_hosts.insert("far");  // n1:2 is no process at all
@@ -66,7 +66,7 @@ TEST_CASE("vanished, unreachable, without the interface, of another version: eac
   CHECK(job.opens() == 6);
 }
 
-TEST_CASE("a start that cannot be opened is a graph of that") {
+TEST_CASE("a start that cannot be opened gives a graph of this one process") {
   fake_job job;
   const graph g = walked(job, "n1", 1);
   CHECK(g.process_count() == 1);
@@ -149,7 +149,7 @@ TEST_CASE("entries without a readable host or a possible pid are kept, and never
   CHECK(job.opens() == 2);
 }
 
-TEST_CASE("a process in several tables is one, and what they say otherwise is noted") {
+TEST_CASE("a process in several tables is one, and contradictions of the tables are recorded") {
   fake_job job;
   fake_mpi_process& m = job.add("n1", 1);
   m.info.mpi_flags = 0x01;
@@ -181,7 +181,7 @@ TEST_CASE("a process in several tables is one, and what they say otherwise is no
   CHECK(g.rank(*g.find("n1", process_id{4})) == 3);
 }
 
-TEST_CASE("the claims of flags that tables do not bear out are warnings") {
+TEST_CASE("flags that contradict the tables are warnings") {
   fake_job job;
   fake_mpi_process& m = job.add("n1", 1);
   m.put_directories({{m.string("n1"), m.string("/dird"), 2}});
@@ -199,7 +199,7 @@ TEST_CASE("the claims of flags that tables do not bear out are warnings") {
   CHECK_THAT(lost.visits()[0].warnings.at(0).message, ContainsSubstring("no way"));
 }
 
-TEST_CASE("a chain of metadirectories that never ends does end") {
+TEST_CASE("the walk along an endless chain of metadirectories ends") {
   fake_job job;
   // Each names the next, which is made when it is opened.
   const auto open = [&](std::string_view host, process_id pid, std::string_view executable) {
@@ -238,7 +238,7 @@ TEST_CASE("no more processes are opened or kept than the limits allow") {
   CHECK(small.visits()[0].directories.shortfall->code == error_code::limit);
 }
 
-TEST_CASE("an opener that throws or gives nothing spoils its own process only") {
+TEST_CASE("an opener that throws or returns nothing makes only that process fail") {
   fake_job job;
   five_directories(job);
   job.publish();

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A graph of the size that the interface was made for: counts of opens and reads, not times.
+// A graph of the size that the interface was designed for: the test counts opens and reads, not time.
 #include <cstring>
 
 #include "catch.hpp"

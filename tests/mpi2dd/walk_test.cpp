@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The whole graph, from whichever process the walk begins.
+// A walk finds the whole graph from any process of the job.
 #include <csignal>
 #include <thread>
 
@@ -106,7 +106,7 @@ void check_whole(const graph& g) {
 
 }  // namespace
 
-TEST_CASE("from any process the whole graph is found, on every ABI") {
+TEST_CASE("a walk finds the whole graph from any process, on every ABI") {
   for (const target_abi& abi : every_abi) {
     for (const auto& [host, pid] : std::vector<std::pair<std::string, int>>{
              {"n1", 10}, {"n2", 11}, {"n1", 20}, {"n2", 21}, {"n3", 30}, {"n2", 105}}) {
@@ -142,7 +142,7 @@ TEST_CASE("processes of one job may have different ABIs") {
   check_whole(walked(job, "n2", 105));
 }
 
-TEST_CASE("the graph is the same whichever thread is faster") {
+TEST_CASE("the graph does not depend on the speed of the threads") {
   std::vector<std::string> first;
   for (int round = 0; round < 8; ++round) {
     fake_job job;
@@ -223,7 +223,7 @@ TEST_CASE("a null or empty host name is the host of the table's process") {
   CHECK(g.visits()[0].processes.problem_count == 0);
 }
 
-TEST_CASE("several names of one host are one where the caller knows it") {
+TEST_CASE("several names of one host are one host if the caller maps them") {
   fake_job job;
   fake_mpi_process& m = job.add("n1", 10);
   m.info.mpi_flags = metadir;
@@ -272,7 +272,7 @@ TEST_CASE("threads of the walk have all signals blocked, and the caller's mask s
   }
 }
 
-TEST_CASE("a walk without somebody who opens, or from no process, is refused") {
+TEST_CASE("a walk without an opener, or from an impossible pid, is refused") {
   fake_job job;
   CHECK(mpi2dd::walk({"n1", process_id{1}, ""}, {}).error().code == error_code::invalid_argument);
   CHECK(mpi2dd::walk({"n1", process_id{0}, ""}, job.opener()).error().code == error_code::invalid_argument);

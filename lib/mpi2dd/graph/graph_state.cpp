@@ -48,12 +48,12 @@ std::uint32_t graph_state::spawn_of(std::uint32_t parent_world, std::int32_t par
   return known->second;
 }
 
-/// One look at all processes for all spawns: there may be a million of either.
+/// One pass over all processes for all spawns: there may be a million of each.
 void graph_state::resolve_parents() {
   const auto key = [](std::uint32_t world, std::int32_t rank) {
     return std::uint64_t{world} << 32 | static_cast<std::uint32_t>(rank);
   };
-  std::unordered_map<std::uint64_t, std::uint32_t> wanted;  // to a process, once it is found
+  std::unordered_map<std::uint64_t, std::uint32_t> wanted;  // the value is the process, once it is found
   for (const spawn& s : spawn_rows) {
     if (s.parent_world && !s.parent) wanted.emplace(key(index(*s.parent_world), s.parent_rank), none);
   }

@@ -19,16 +19,17 @@ namespace mpiacq::mpi2dd {
 inline constexpr std::uint32_t none = UINT32_MAX;
 
 struct graph_state {
-  // One row a process.
+  // One row for each process.
   column<std::uint32_t> hosts;  // numbers in `strings`, or none
   column<std::uint32_t> executables;
   column<std::uint32_t> worlds;  // numbers in `world_rows`, or none
   column<std::uint32_t> spawns;  // numbers in `spawn_rows`, or none
   column<std::int32_t> pids;
   column<std::int32_t> ranks;
-  column<std::uint32_t> mentions;   // entries of process tables
-  column<std::uint32_t> stated_by;  // the visit whose process table says what stands; none: no rank, or left that table
-  column<std::uint8_t> roles;       // `role`s
+  column<std::uint32_t> mentions;  // entries of process tables
+  column<std::uint32_t>
+      stated_by;  // the visit whose process table gave the values; none: no rank, or no longer in that table
+  column<std::uint8_t> roles;  // `role`s
 
   interned_strings strings;
   process_index by_name;
@@ -49,7 +50,7 @@ struct graph_state {
   [[nodiscard]] bool has(std::uint32_t process, role r) const { return (roles[process] & r) != 0; }
   void give(std::uint32_t process, role r) { roles[process] = static_cast<std::uint8_t>(roles[process] | r); }
 
-  /// The process of this name, made where there was none. `none` for a host makes one by itself.
+  /// The process of this host and pid, added if it is new. A host `none` always adds a new process.
   std::uint32_t process(std::uint32_t host, std::int32_t pid);
   std::uint32_t host_number(std::string_view name, const walk_options& options);
   std::uint32_t world_of(std::string_view id);
@@ -68,7 +69,7 @@ class graph_access {
   static graph_state& state_of(graph& of) { return *of.state_; }
 };
 
-/// Puts what one process says into the graph. What it finds to open is told to `found`, in the tables' order.
+/// Merges the account of one process into the graph. Calls `found` for each process to open, in the tables' order.
 class merging {
  public:
   using found_process = std::function<void(std::uint32_t process)>;
@@ -80,7 +81,7 @@ class merging {
   /// The host of the process whose tables are merged.
   struct own_host {
     std::uint32_t number;
-    const std::vector<std::string>& names;  ///< what it is called there, beside nothing
+    const std::vector<std::string>& names;  ///< the names that the host has on itself; an empty name means it too
 
     [[nodiscard]] bool is_called(std::string_view text) const {
       return text.empty() || std::find(names.begin(), names.end(), text) != names.end();
@@ -88,7 +89,7 @@ class merging {
   };
 
  private:
-  // Of the visit that is merged. No reference to it is kept: what is found makes new visits.
+  // The visit that is merged, by number: a reference would become invalid, because found processes add visits.
   [[nodiscard]] visit& current() { return g_.visits[visit_]; }
   [[nodiscard]] std::uint32_t self() { return index(current().process); }
   [[nodiscard]] own_host host_of_tables() { return {g_.hosts[self()], own_names_}; }

@@ -11,7 +11,7 @@ namespace {
 
 std::uint64_t seed() {
   static const std::uint64_t value = [] {
-    static const char anchor = 0;  // stands elsewhere in each run
+    static const char anchor = 0;  // its address differs in each run
     const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     return reinterpret_cast<std::uintptr_t>(&anchor) * 0x9e3779b97f4a7c15U ^ now;
   }();

@@ -11,11 +11,11 @@
 
 namespace mpiacq::mpi2dd {
 
-/// Mixes a number that came out of a foreign process. The seed differs from run to run: nobody can prepare numbers that
-/// fall into one place.
+/// Hashes a number from a foreign process. The seed differs from run to run, so that a process cannot prepare numbers
+/// that collide.
 [[nodiscard]] std::uint64_t scatter(std::uint64_t value);
 
-/// Strings by number, each distinct one once, numbered in the order in which they come. Views stay.
+/// Distinct strings, numbered in the order in which they are added. Views stay valid when strings are added.
 class interned_strings {
  public:
   std::uint32_t number(std::string_view text);
@@ -39,10 +39,10 @@ class interned_strings {
   std::vector<std::uint32_t> slots_;  // number + 1, 0 where empty
 };
 
-/// Processes by (host, pid), as the columns have them.
+/// An index of the processes by host and pid, which are in the columns.
 class process_index {
  public:
-  /// The process of this host and pid, or `otherwise`, which then is entered.
+  /// The process of this host and pid. If there is none, adds `otherwise` and returns it.
   std::uint32_t find_or_add(const column<std::uint32_t>& hosts, const column<std::int32_t>& pids, std::uint32_t host,
                             std::int32_t pid, std::uint32_t otherwise);
   [[nodiscard]] std::optional<std::uint32_t> find(const column<std::uint32_t>& hosts, const column<std::int32_t>& pids,

@@ -9,7 +9,7 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-/// The graph's numbers for a table's strings, each asked for once.
+/// The graph's numbers for a table's strings. Each string is looked up once.
 class translation {
  public:
   explicit translation(std::size_t strings) : known_(strings, unknown) {}
@@ -38,7 +38,7 @@ class table_names {
         executables_(entries.string_count()),
         worlds_(entries.string_count()) {}
 
-  /// Nothing for a host name is the host of the table's process.
+  /// A null or empty host name means the host of the table's process.
   std::uint32_t host(std::uint32_t number) {
     if (number == unreadable_string) return none;
     if (number == no_string) return own_.number;
@@ -80,7 +80,7 @@ void merging::merge(std::uint32_t visit_number, const table_selection& tables, p
   v.rereads += said.rereads;
   v.unsettled = said.unsettled;
   if (!said.info) {
-    if (v.state != visit_state::read) v.state = said.state;  // what was read before stands
+    if (v.state != visit_state::read) v.state = said.state;  // an earlier reading stays valid
     return;
   }
   v.state = visit_state::read;
@@ -105,7 +105,7 @@ void merging::follow_meta() {
   const own_host own = host_of_tables();
   const std::uint32_t host = own.is_called(*info.meta_host) ? own.number : g_.host_number(*info.meta_host, options_);
   const std::uint32_t p = g_.process(host, info.block.meta_pid);
-  if (p == self()) return;  // the same as none
+  if (p == self()) return;  // a process that names itself names no metadirectory
   g_.give(p, graph_state::listed_metadirectory);
   if (info.meta_executable && !info.meta_executable->empty() && g_.executables[p] == none) {
     g_.executables[p] = g_.strings.number(*info.meta_executable);
@@ -261,7 +261,7 @@ void merging::merge_directories(listing visit::*which, table_reading<directory_e
   }
 }
 
-/// What a process says of itself beside what its tables say.
+/// Compares the flags of a process with its tables.
 void merging::judge() {
   visit& v = current();
   const auto warn = [&](std::string sentence) {

@@ -33,13 +33,13 @@ void reading_pool::add(process_request asked) {
 }
 
 void reading_pool::begin_threads() {
-  // One job is the caller's own.
+  // The caller's thread does one of the jobs.
   while (workers_.size() < max_workers_ && workers_.size() + 1 < jobs_.size()) {
     const base::all_signals_blocked blocked;
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      max_workers_ = workers_.size();  // the system gives no more: those that there are will do
+      max_workers_ = workers_.size();  // the system refuses more threads: the existing ones do the work
     }
   }
 }

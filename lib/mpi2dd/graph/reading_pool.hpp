@@ -11,18 +11,18 @@
 
 namespace mpiacq::mpi2dd {
 
-/// Reads processes side by side, and hands the readings out in the order in which they were asked for. Threads are
-/// begun when there is something to do for them, with all signals blocked; they end with the pool.
+/// Reads processes in parallel, and returns the readings in the order of the requests. A thread is started when there
+/// is work for it, with all signals blocked. The threads end with the pool.
 class reading_pool {
  public:
-  /// `threads` counts the caller's own, which reads too. Both references must outlive the pool.
+  /// `threads` includes the caller's thread, which also reads. Both references must outlive the pool.
   reading_pool(const opener& open, const walk_limits& limits, unsigned threads);
   ~reading_pool();
   reading_pool(const reading_pool&) = delete;
   reading_pool& operator=(const reading_pool&) = delete;
 
   void add(process_request asked);
-  /// The next one. Not of an empty pool.
+  /// The next reading. Precondition: the pool is not empty.
   [[nodiscard]] process_account take();
 
  private:
@@ -39,12 +39,12 @@ class reading_pool {
   const opener& open_;
   const walk_limits& limits_;
   std::size_t max_workers_;
-  std::size_t window_;  // so many readings may wait to be taken: their tables are large
+  std::size_t window_;  // the largest number of readings that wait to be taken: their tables are large
   std::mutex mutex_;
   std::condition_variable wanted_;
   std::condition_variable finished_;
-  std::deque<job> jobs_;   // the front is the next to be taken; pushing and popping leave the others where they are
-  std::size_t begun_ = 0;  // of jobs_, from the front
+  std::deque<job> jobs_;   // the front is taken next; pushing and popping do not move the other jobs
+  std::size_t begun_ = 0;  // the number of begun jobs, counted from the front of jobs_
   bool ending_ = false;
   std::vector<std::thread> workers_;
 };

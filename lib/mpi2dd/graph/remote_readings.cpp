@@ -15,14 +15,14 @@ process_account remote_readings::take() {
 
 void remote_readings::ask() {
   const std::size_t count = asked_.size();
-  error why{error_code::system, "whoever reads its host said nothing of it"};
+  error why{error_code::system, "read_elsewhere gave no account of this process"};
   taken_ = 0;
   said_.clear();
   try {
     said_ = options_.read_elsewhere(std::exchange(asked_, {}));
   } catch (const std::exception& thrown) {
     said_.clear();
-    why.message = fmt::format("reading it elsewhere: {}", thrown.what());
+    why.message = fmt::format("reading the process by read_elsewhere: {}", thrown.what());
   }
   said_.resize(count);
   for (process_account& one : said_) {

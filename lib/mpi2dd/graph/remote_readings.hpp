@@ -9,8 +9,8 @@
 
 namespace mpiacq::mpi2dd {
 
-/// What somebody elsewhere reads (`walk_options::read_elsewhere`), handed out in the order in which it was asked for.
-/// A walk finds all processes of one depth before it merges the first of them, so each depth costs one question.
+/// Readings by `walk_options::read_elsewhere`, returned in the order of the requests. A walk finds all processes of one
+/// depth before it merges the first of them, so each depth costs one call.
 class remote_readings {
  public:
   /// `options` must outlive it.
@@ -20,7 +20,7 @@ class remote_readings {
     return options_.is_elsewhere && options_.read_elsewhere && options_.is_elsewhere(host);
   }
   void add(process_request asked) { asked_.push_back(std::move(asked)); }
-  /// The next one. Not where nothing was added.
+  /// The next reading. Precondition: a request was added that has not been taken.
   [[nodiscard]] process_account take();
 
  private:

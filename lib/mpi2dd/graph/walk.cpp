@@ -11,14 +11,14 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-/// The walk over everything that has not been opened yet. Readings come in the order in which processes were found,
-/// whichever thread was faster, and only here are they put into the graph.
+/// The walk over the processes that have not been opened yet. It merges readings into the graph in the order in which
+/// processes were found, independent of the speed of the threads.
 class walking {
  public:
   walking(graph_state& g, const opener& open, const walk_options& options)
       : g_(g), options_(options), pool_(open, options.limits, options.threads), far_(options) {}
 
-  /// A process to be read for the first time; those that it leads to come behind it.
+  /// Adds a process to be read for the first time. The processes that it names are added behind it.
   void want(std::uint32_t process, unsigned depth) {
     if (!g_.has(process, graph_state::identified) || g_.visit_numbers.contains(process)) return;
     if (g_.visits.size() >= options_.limits.max_opened) {
@@ -40,7 +40,7 @@ class walking {
     add(number, {});
   }
 
-  /// A visited process, once more.
+  /// Adds a visited process to be read again.
   void add(std::uint32_t visit_number, const table_selection& tables) {
     const std::uint32_t process = index(g_.visits[visit_number].process);
     process_request asked{std::string{g_.strings[g_.hosts[process]]}, process_id{g_.pids[process]}, {}, tables};
@@ -76,9 +76,10 @@ class walking {
 }  // namespace
 
 result<graph> walk(const walk_start& start, const opener& open, const walk_options& options) {
-  if (!open) return fail(error_code::invalid_argument, "a walk needs somebody who opens processes");
+  if (!open) return fail(error_code::invalid_argument, "a walk needs a function that opens processes");
   if (start.pid.value() <= 0 || start.pid.value() > INT32_MAX) {
-    return fail(error_code::invalid_argument, fmt::format("{} is no process id to begin a walk at", start.pid.value()));
+    return fail(error_code::invalid_argument,
+                fmt::format("a walk cannot begin at {}, which is no process id", start.pid.value()));
   }
   auto g = std::make_unique<graph_state>();
   const std::uint32_t host = g->host_number(start.host, options);
@@ -92,7 +93,7 @@ result<graph> walk(const walk_start& start, const opener& open, const walk_optio
 
 result<void> refresh(graph& g, process_number process, const table_selection& tables, const opener& open,
                      const walk_options& options) {
-  if (!open) return fail(error_code::invalid_argument, "a walk needs somebody who opens processes");
+  if (!open) return fail(error_code::invalid_argument, "a walk needs a function that opens processes");
   graph_state& s = graph_access::state_of(g);
   if (index(process) >= s.size() || !s.has(index(process), graph_state::identified)) {
     return fail(error_code::invalid_argument, fmt::format("process {} of the graph cannot be opened", index(process)));
@@ -100,7 +101,7 @@ result<void> refresh(graph& g, process_number process, const table_selection& ta
   walking w(s, open, options);
   const auto known = s.visit_numbers.find(index(process));
   if (known == s.visit_numbers.end()) {
-    w.want(index(process), 1);  // a rank that has become more than that
+    w.want(index(process), 1);  // a rank that has become a directory or a metadirectory
   } else {
     w.add(known->second, tables);
   }

@@ -7,7 +7,7 @@
 
 namespace mpiacq::mpi2dd {
 
-/// One column of pointers while it is decoded: numbers of addresses, the last one at hand, as most entries repeat it.
+/// One column of pointers while it is decoded: numbers of addresses. It caches the last one, which most entries repeat.
 struct pointer_column {
   address_ids::cursor at;
   std::uint64_t last_address = 0;
@@ -22,7 +22,7 @@ struct pointer_column {
   }
 };
 
-/// Calls `decode.template operator()<Order, PointerSize>()` for the target's.
+/// Calls `decode.template operator()<Order, PointerSize>()` with the byte order and the pointer size of the target.
 template <class Decode>
 void for_abi(const target_abi& abi, Decode decode) {
   const bool little = abi.order == byte_order::little;

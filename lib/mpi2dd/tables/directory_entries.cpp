@@ -13,7 +13,7 @@ namespace mpiacq::mpi2dd {
 namespace {
 
 constexpr std::string_view entry_type = "MPI2DD_DIRECTORYENTRY";
-// More than any Linux kernel gives out: PID_MAX_LIMIT on 64-bit ones.
+// No Linux kernel assigns a larger pid: PID_MAX_LIMIT of 64-bit kernels.
 constexpr std::int32_t highest_pid = 1 << 22;
 
 /// One reading of one table with one stride.
@@ -86,7 +86,7 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// How many entries look as entries do: strings that can be read and printed, or null, and a pid that can be one.
+/// The number of plausible entries: each string is null or readable and printable, and the pid is possible.
 std::size_t fitting(const directory_entries& entries) {
   std::vector<bool> printable(entries.string_count());
   for (std::uint32_t i = 0; i < printable.size(); ++i) printable[i] = is_printable(entries.string(i));
@@ -102,7 +102,7 @@ std::size_t fitting(const directory_entries& entries) {
   return count;
 }
 
-/// The stride that debug information gives, where that is one of the two.
+/// The stride that debug information gives, if it is one of the two possible strides.
 std::optional<entry_stride> stride_of(const structure_layout& layout, std::size_t pointer) {
   const auto stands = [&](std::string_view member, std::size_t offset) {
     const structure_member* found = layout.find(member);
@@ -117,7 +117,8 @@ std::optional<entry_stride> stride_of(const structure_layout& layout, std::size_
                                   layout.debug_file.empty() ? layout.module_path : layout.debug_file)};
 }
 
-/// By the entries: the packed stride where every entry fits it, else the compiled one, else whichever more fit.
+/// Infers the stride from the entries: the packed one if every entry fits it, else the compiled one if every entry fits
+/// it, else the one that more entries fit.
 result<directory_entries> read_by_looks(const target& process, target_address base, std::int32_t claimed,
                                         const table_limits& limits, std::string_view no_type) {
   const auto with = [&](std::size_t bytes, std::string why) {
@@ -177,7 +178,7 @@ result<directory_entries> read_directory_entries(memory_reader& memory, const ta
                                                  const table_limits& limits) {
   if (stride.bytes != packed_stride(abi.pointer_size) && stride.bytes != compiled_stride(abi.pointer_size)) {
     return fail(error_code::invalid_argument,
-                fmt::format("directory entries never stand {} bytes apart", stride.bytes));
+                fmt::format("{} bytes is not a possible stride of directory entries", stride.bytes));
   }
   return entry_reading(memory, abi, limits).read(stride, base, claimed);
 }
@@ -191,14 +192,14 @@ result<directory_entries> read_directory_entries(const target& process, const sy
                                   claimed, limits);
   };
   if (packed == compiled_stride(pointer)) return fixed("packed or compiled, an entry has 12 bytes on a 32-bit target");
-  if (claimed <= 1) return fixed("it makes no difference for so few entries");
+  if (claimed <= 1) return fixed("the stride makes no difference for so few entries");
   auto type = process.symbols.structure_named(entry_type, info);
   std::string no_type = fmt::format("no debug information describes {}", entry_type);
   if (type && *type) {
     if (const auto stride = stride_of(**type, pointer)) {
       return read_directory_entries(process.memory, process.abi, *stride, base, claimed, limits);
     }
-    no_type = fmt::format("{} is something else in the debug information of {}", entry_type, (*type)->module_path);
+    no_type = fmt::format("{} is another type in the debug information of {}", entry_type, (*type)->module_path);
   } else if (!type) {
     no_type = fmt::format("debug information could not be read ({})", type.error().message);
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Tables that are made of what was read elsewhere. What uses a table trusts its numbers, so they are checked here.
+// Makes tables from values that were read elsewhere. The users of a table trust its numbers, so this file checks them.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -22,7 +22,7 @@ column<T> column_of(const std::vector<T>& values) {
   return made;
 }
 
-/// The last two numbers are marks of what there is none of.
+/// The last two numbers mark a missing string and an unreadable one.
 bool are_below(const std::vector<std::uint32_t>& numbers, std::size_t count) {
   return std::all_of(numbers.begin(), numbers.end(),
                      [count](std::uint32_t n) { return n < count || n >= UINT32_MAX - 1; });

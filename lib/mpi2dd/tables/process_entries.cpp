@@ -9,7 +9,7 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-/// One reading of one process table: its entries, the spawn descriptors, all strings, then what is wrong.
+/// One reading of one process table: the entries, the spawn descriptors, all strings, then the problems.
 class process_reading {
  public:
   process_reading(memory_reader& memory, const target_abi& abi, const table_limits& limits)
@@ -84,7 +84,7 @@ class process_reading {
   }
 
   void collect_problems(read_spawns& spawns) {
-    column<std::uint32_t> parents;  // as they were: judging an entry marks the shared descriptor
+    column<std::uint32_t> parents;  // a copy: judging an entry marks the shared descriptor
     for (const std::uint32_t id : spawns.parent_worlds.span()) parents.push_back(id);
     for (std::size_t i = 0; i < columns_->pids.size(); ++i) {
       const auto entry = static_cast<std::uint32_t>(i);

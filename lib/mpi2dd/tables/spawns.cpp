@@ -40,7 +40,7 @@ class spawn_reading {
  private:
   [[nodiscard]] std::uint64_t address(std::size_t position) const { return addresses_[order_[position]].value(); }
 
-  /// Ranges for the descriptors from `first` on; gives the first that is left for the next call.
+  /// Makes ranges for the descriptors from `first` on. Returns the first descriptor for the next call.
   std::size_t plan(std::size_t first) {
     ranges_.clear();
     firsts_.clear();
@@ -85,7 +85,7 @@ class spawn_reading {
     }
   }
 
-  /// What stood behind a hole in its range is asked for by itself.
+  /// Reads each descriptor behind a hole in its range with a range of its own.
   result<void> read_cut_off() {
     std::vector<std::byte> bytes(std::min(cut_off_.size(), ranges_per_call) * size_);
     for (std::size_t done = 0; done < cut_off_.size(); done += ranges_per_call) {

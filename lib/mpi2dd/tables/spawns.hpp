@@ -14,10 +14,11 @@ struct read_spawns {
   column<std::uint32_t> parent_worlds;  ///< numbers of string addresses
   column<std::int32_t> parent_ranks;
   column<std::int32_t> sequences;
-  std::vector<target_address> stopped_at;  ///< of the unreadable ones; null for the others. Empty where all are there
+  std::vector<target_address>
+      stopped_at;  ///< the first unreadable byte of each; null for a readable one; no elements if all are readable
 };
 
-/// Reads every descriptor once: those that stand near each other in one range, many ranges in a call.
+/// Reads every descriptor once: neighbouring descriptors in one range, many ranges in one call.
 [[nodiscard]] result<read_spawns> read_spawn_descriptors(memory_reader& memory, const target_abi& abi,
                                                          std::span<const target_address> addresses,
                                                          address_ids& string_ids);

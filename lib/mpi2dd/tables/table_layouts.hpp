@@ -42,7 +42,7 @@ class table_access {
   }
 };
 
-/// Notes problems up to the limit, and counts all.
+/// Records problems up to the limit, and counts all of them.
 class problem_notes {
  public:
   problem_notes(table_facts& facts, const table_limits& limits) : facts_(facts), limits_(limits) {}
@@ -50,8 +50,8 @@ class problem_notes {
     ++facts_.problem_count;
     if (facts_.problems.size() < limits_.max_problems) facts_.problems.push_back(problem);
   }
-  /// Notes a pointer to a string that could not be read, and sets the number to `unreadable_string`. Returns whether it
-  /// did.
+  /// Records a pointer to an unreadable string, and sets the number to `unreadable_string`. Returns whether the string
+  /// was unreadable.
   bool judge_string(table_strings& strings, std::span<const target_address> addresses, std::uint32_t entry,
                     table_field field, std::uint32_t& id);
 

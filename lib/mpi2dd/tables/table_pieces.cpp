@@ -10,10 +10,10 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-// Large enough that a call costs little beside what it moves, small enough to stay in the processor's cache.
+// Large enough that the cost of a call is small, and small enough to stay in the processor's cache.
 constexpr std::size_t piece_bytes = std::size_t{512} << 10;
 
-/// How many structures there can be between the base and the end of the target's address space.
+/// The largest number of structures between the base and the end of the target's address space.
 std::uint64_t entries_that_fit(const array_place& place, const target_abi& abi) {
   const std::uint64_t last = abi.pointer_size == 4 ? UINT32_MAX : UINT64_MAX;
   if (place.base.value() > last || last - place.base.value() < place.needed) return 0;

@@ -9,7 +9,7 @@ namespace mpiacq::mpi2dd {
 
 namespace {
 
-/// One process while it is looked at.
+/// The reading of one process.
 class process_look {
  public:
   process_look(const target& process, const process_request& asked, const walk_limits& limits, process_account& into)
@@ -36,7 +36,7 @@ class process_look {
     into_.failure = std::move(why);
   }
 
-  /// There is no lock: where an address or a size is another after the tables were read, they are read again.
+  /// The interface has no lock: if an address or a size has changed after the tables were read, they are read again.
   void read_tables() {
     table_selection wanted = asked_.tables;
     while (true) {
@@ -88,7 +88,7 @@ class process_look {
     }
   }
 
-  /// What debug information said of one table holds for the other.
+  /// The stride from debug information is valid for both tables of directory entries.
   result<directory_entries> read_entries(target_address base, std::int32_t size) {
     auto read = stride_ ? read_directory_entries(process_.memory, process_.abi, *stride_, base, size, limits_.table)
                         : read_directory_entries(process_, symbol_, base, size, limits_.table);
@@ -106,7 +106,7 @@ class process_look {
       return;
     }
     into.entries.reset();
-    // The end of the process is the end of all its tables.
+    // When the process has ended, none of its other tables can be read.
     if (read.error().code == error_code::process_gone || read.error().code == error_code::permission) {
       into_.failure = read.error();
     }
@@ -129,7 +129,8 @@ void read_into(const process_request& asked, const opener& open, const walk_limi
   }
   if (*opened == nullptr) {
     into.failure = error{error_code::invalid_argument,
-                         fmt::format("process {} on {} was opened as nothing", asked.pid.value(), asked.host)};
+                         fmt::format("the function that opens processes returned nothing for process {} on {}",
+                                     asked.pid.value(), asked.host)};
     return;
   }
   const target process = (*opened)->as_target();

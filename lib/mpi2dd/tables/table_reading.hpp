@@ -5,8 +5,8 @@
 
 namespace mpiacq::mpi2dd {
 
-/// Opens a process and reads it; tables that changed meanwhile again. It knows nothing of the graph, so that it can be
-/// done on any thread. No exception leaves it.
+/// Opens a process and reads it. Tables that changed during the reading are read again. The function does not use the
+/// graph, so any thread may call it. No exception leaves it.
 [[nodiscard]] process_account read_process(const process_request& asked, const opener& open,
                                            const walk_limits& limits) noexcept;
 

@@ -12,7 +12,7 @@ using mpi2dd::visit_state;
 
 namespace {
 
-/// A process of this node to which something happens between two reads of its memory.
+/// A process of this node that changes between two reads of its memory.
 class disturbed final : public mpi2dd::opened_process, public memory_reader {
  public:
   using before_read = std::function<void(std::size_t reads)>;
@@ -45,7 +45,7 @@ mpi2dd::opener disturbing(const local_targets& targets, pid_t whom, disturbed::b
 
 }  // namespace
 
-TEST_CASE("a directory that dies while it is read is kept with what was read, and the walk goes on") {
+TEST_CASE("a directory that dies while it is read keeps its entries so far, and the walk goes on") {
   // Before the info block, before its strings, in the middle of its table, before the block is looked at again.
   for (const std::size_t moment : {0U, 1U, 2U, 3U, 4U}) {
     INFO(moment);
@@ -70,7 +70,7 @@ TEST_CASE("a directory that dies while it is read is kept with what was read, an
   }
 }
 
-TEST_CASE("a table that changes while it is read is read again, the new one") {
+TEST_CASE("a table that is replaced while it is read is read again") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold"}};
   job.ready();
   const local_targets targets;
@@ -87,7 +87,7 @@ TEST_CASE("a table that changes while it is read is read again, the new one") {
   CHECK(ranks_of(*g) == expected);
 }
 
-TEST_CASE("a table that never stands still is read a few times, and says so") {
+TEST_CASE("a table that changes at every reading is read a few times, and the visit is marked as unsettled") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold"}};
   job.ready();
   const local_targets targets;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A graph from a core file: of a job that goes on, and of one that has ended.
+// Graphs from core files: of a running job and of a job that has ended.
 #include "take_core.hpp"
 #include "told_graph.hpp"
 
@@ -22,7 +22,7 @@ job_graph read(const std::string& core) {
 
 }  // namespace
 
-TEST_CASE("a starter's core leads to the processes that still are what it names") {
+TEST_CASE("a starter's core leads to the processes that still match its entries") {
   const scratch_folder folder;
   reference_job job{{"mpi2dd_starter", "--ranks", "4", "--directories", "2", "--world", "w0", "--hold"}};
   job.ready();
@@ -49,7 +49,7 @@ TEST_CASE("a starter's core leads to the processes that still are what it names"
   CHECK(ended.graph.process_count() == 3);
 }
 
-TEST_CASE("a core whose own table has its process is of the host that stands there") {
+TEST_CASE("a core whose table lists its own process belongs to the host of that entry") {
   const scratch_folder folder;
   reference_job job{
       {"mpi2dd_starter", "--ranks", "2", "--rank-directory", "--world", "w0", "--host", "n17.elsewhere", "--hold"}};
@@ -64,7 +64,7 @@ TEST_CASE("a core whose own table has its process is of the host that stands the
   CHECK(seen.graph.visits()[1].state == visit_state::unreachable);
 }
 
-TEST_CASE("a file that is no core, and a core without MPI2DD") {
+TEST_CASE("a file that is no core, and a core without MPI2DD, are refused") {
   CHECK(read_graph("/bin/sh").error().code == error_code::bad_format);
   CHECK(read_graph("/nonexistent/core").error().code == error_code::not_found);
   const scratch_folder folder;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Processes that are gone, elsewhere, or not what a table says.
+// Processes that have ended, that are on other hosts, or that differ from their entries.
 #include <csignal>
 
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ void end_now(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("a process without MPI2DD is no place to begin, and the error says what to do") {
+TEST_CASE("a walk from a process without MPI2DD is refused, and the error says what to do") {
   live_process cat({"cat"});
   REQUIRE(comes_true([&] { return file_contents("/proc/" + std::to_string(cat.pid().value()) + "/comm") == "cat\n"; }));
   const auto none = look_at_graph(cat.pid());
@@ -68,7 +68,7 @@ TEST_CASE("processes on other hosts are kept, and the sentence says where they a
   CHECK_THAT(v->failure->message, ContainsSubstring("n17.elsewhere"));
 }
 
-TEST_CASE("this host has many names, and its processes one each") {
+TEST_CASE("processes that are listed under several names of this host are one each") {
   reference_job job{
       {"mpi2dd_starter", "--ranks", "2", "--directories", "1", "--world", "w0", "--host", "127.0.0.1", "--hold"}};
   job.ready();
@@ -78,7 +78,7 @@ TEST_CASE("this host has many names, and its processes one each") {
   check_clean(seen.graph);
 }
 
-TEST_CASE("whatever tables say that is not so is kept as what it is") {
+TEST_CASE("false entries of tables are kept and marked as such") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--directories", "1", "--world", "w0", "--hold"}};
   job.ready();
   const std::string self = std::to_string(job.pid());
@@ -99,7 +99,7 @@ TEST_CASE("whatever tables say that is not so is kept as what it is") {
   CHECK(ranks_of(seen.graph).size() == 3);
 }
 
-TEST_CASE("a size that no table has leaves what is there") {
+TEST_CASE("a size beyond the table keeps the readable entries") {
   reference_job job{{"mpi2dd_starter", "--ranks", "3", "--world", "w0", "--hold"}};
   job.ready();
   job.tell(job.pid(), "claim,process,2000000000");

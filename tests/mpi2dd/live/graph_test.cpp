@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Jobs that run are seen whole, from whichever process the walk begins.
+// A walk of a running job finds the whole job from any of its processes.
 #include <mutex>
 #include <sstream>
 
@@ -60,7 +60,7 @@ TEST_CASE("a starter that is metadirectory and directory as well, and a rank tha
   check_clean(other.graph);
 }
 
-TEST_CASE("metadirectories above each other are walked in both directions, where there is a way") {
+TEST_CASE("a walk finds metadirectories above each other, with references in one direction or in both") {
   const bool one_way = GENERATE(false, true);
   reference_job job{{"mpi2dd_starter", "--ranks", "2", one_way ? "--above-one-way" : "--above", "--directories", "2",
                      "--world", "w0", "--hold"}};
@@ -74,7 +74,7 @@ TEST_CASE("metadirectories above each other are walked in both directions, where
   }
 }
 
-TEST_CASE("jobs that connect or join are one graph from both, and two when they part") {
+TEST_CASE("jobs that connect or join are one graph from both sides, and two after they disconnect") {
   const bool joins = GENERATE(false, true);
   const std::string port = "live." + std::to_string(::getpid());
   const std::string here = (joins ? "join=" : "accept=") + port, there = (joins ? "1/join=" : "1/connect=") + port;
@@ -97,7 +97,7 @@ TEST_CASE("jobs that connect or join are one graph from both, and two when they 
   CHECK(ranks_of(graph_from(one.rank("A", 0)).graph) == told_ranks(one));
 }
 
-TEST_CASE("many directories are opened side by side, each once") {
+TEST_CASE("many directories are opened in parallel, each once") {
   reference_job job{{"mpi2dd_starter", "--ranks", "24", "--directories", "12", "--world", "w0", "--hold"}};
   job.ready();
   const local_targets targets = local_targets::around(process_id{job.pid()});

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A graph, and what the processes of the job wrote down of themselves, in the same words.
+// The text of a graph, and of the records that the processes of the job wrote, in the same format.
 #pragma once
 
 #include <set>
@@ -89,7 +89,7 @@ inline const mpi2dd::visit& visit_at(const job_graph& seen, pid_t pid) {
   return *v;
 }
 
-/// Nothing in it is wrong.
+/// Checks that the graph has no problem, warning or contradiction.
 inline void check_clean(const mpi2dd::graph& g) {
   for (const mpi2dd::visit& v : g.visits()) {
     INFO(g.pid(v.process).value() << ": " << (v.failure ? v.failure->message : ""));

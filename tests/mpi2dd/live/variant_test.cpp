@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The same job built in other ways.
+// The same job, built with other options.
 #include "told_graph.hpp"
 
 using namespace mpiacq;
@@ -30,7 +30,7 @@ const mpi2dd::listing& directories_in(const job_graph& seen) {
 
 }  // namespace
 
-TEST_CASE("packed and plain entries, with debug information and without") {
+TEST_CASE("packed and compiled entries are read, with debug information and without") {
   for (const auto& [suffix, bytes, source] :
        {std::tuple{"", 20, layout_source::dwarf}, std::tuple{"_plain", 24, layout_source::dwarf},
         std::tuple{"_bare", 20, layout_source::inferred}, std::tuple{"_plain_bare", 24, layout_source::inferred},
@@ -76,7 +76,7 @@ TEST_CASE("an unknown variant is read with a warning") {
   }
 }
 
-TEST_CASE("another magic or version is an error where it begins, and the end of the way elsewhere") {
+TEST_CASE("another magic or version is an error at the start of a walk, and ends the walk elsewhere") {
   for (const auto& [suffix, code] :
        {std::pair{"_bad_magic", error_code::bad_format}, std::pair{"_version_2", error_code::unsupported}}) {
     const std::string name = suffix;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// How the programs are built: what nm, readelf and gdb find in them.
+// The built programs, as nm, readelf and gdb see them.
 #include <filesystem>
 
 #include "catch.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("every variant runs a job that spawns, without a tool") {
   CHECK(job.said(job.pid(), "mpir_breakpoint_calls") == (variant == "_both" ? "1" : "(nothing)"));
 }
 
-TEST_CASE("the symbols are where the variant says") {
+TEST_CASE("the symbols are in the module that the variant names") {
   const std::string folder = MPIACQ_MPI2DD "/";
   CHECK(has_symbols(told_by({"nm", folder + "mpi2dd_rank"})));
   CHECK_FALSE(has_symbols(told_by({"nm", "-D", folder + "mpi2dd_rank"})));
@@ -60,7 +60,7 @@ TEST_CASE("the symbols are where the variant says") {
   CHECK(told_by({"nm", folder + "mpi2dd_starter"}).find("MPIR_") == std::string::npos);
 }
 
-TEST_CASE("gdb has the offsets of the document") {
+TEST_CASE("gdb shows the offsets of the document") {
   if (run_command({"/bin/sh", "-c", "command -v gdb"}).exit_code != 0) MPIACQ_SKIP("gdb is not installed");
   const std::string plain = GENERATE("", "_plain");
   std::vector<std::string> command = {"gdb", "-nx", "-batch"};

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which state is raised in which process, as gdb finds it at MPI2DD_breakpoint, with the tables as they are there.
+// The state that each process raises, and the tables at that moment, as gdb sees them at MPI2DD_breakpoint.
 #include "catch.hpp"
 #include "reference_job.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 const std::string state = "print/d MPI2DD_info.debug_state";
 const std::string first_rank = "((struct MPI2DD_PROCDESC*)MPI2DD_info.proctable)[0]";
 
-/// The processes that raised it, in order, as they wrote it down.
+/// The processes that raised the state, in the order of their records.
 std::vector<pid_t> who_raised(const reference_job& job, const std::string& name) {
   std::vector<pid_t> all;
   std::istringstream lines(job.oracle());
@@ -64,7 +64,7 @@ TEST_CASE("SPAWN is raised in the rank at its root, when the children are listed
   CHECK(who_raised(job, "SPAWN") == std::vector<pid_t>{root});
 }
 
-TEST_CASE("CONNECT, ACCEPT and JOIN are raised in those who call them") {
+TEST_CASE("CONNECT, ACCEPT and JOIN are raised in the processes that call them") {
   const std::string port = "events." + std::to_string(::getpid());
   reference_job job{{"mpi2dd_starter", "--ranks", "3", "--world", "w0", "--hold", "1/connect=" + port,
                      "2/accept=" + port, "0/join=" + port + ".join", "1/join=" + port + ".join"}};
@@ -75,7 +75,7 @@ TEST_CASE("CONNECT, ACCEPT and JOIN are raised in those who call them") {
   CHECK(job.look(job.rank("w0", 0)).state == joined);
   CHECK(job.look(job.rank("w0", 1)).state == joined);
   CHECK(job.look(job.rank("w0", 2)).state == accepted);
-  // One metadirectory has them all: there is nothing for it to list.
+  // The only metadirectory has all entries itself, so its metadirectory table is empty.
   CHECK_FALSE(job.look(job.pid()).has_metadirectories);
 }
 

@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the debugger writes is heeded, and left alone.
+// The reference implementation obeys the flags that the debugger writes, and does not change them.
 #include "catch.hpp"
 #include "reference_job.hpp"
 
 using namespace mpiacq::test;
 
-TEST_CASE("without a debugger nobody waits at a gate") {
+TEST_CASE("without a debugger no rank waits at a gate") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--hold"}};
   job.ready();
   CHECK(job.said("world.w0.gates") == "0");
@@ -13,13 +13,13 @@ TEST_CASE("without a debugger nobody waits at a gate") {
   CHECK(job.look(job.rank("w0", 0)).debugger_flags == 0);
 }
 
-TEST_CASE("a gate holds until it is opened, each its own") {
+TEST_CASE("each rank waits until its own gate is opened") {
   reference_job job{{"mpi2dd_starter", "--ranks", "3", "--world", "w0", "--step", "--hold"}};
   job.ready().go_on();
   job.ready();
-  // Other bits are none of the implementation's business: it keeps them.
+  // The implementation keeps bits that the draft does not define.
   job.set_flags(job.pid(), being_debugged | 0x100);
-  job.set_flags(job.rank("w0", 2), gate);  // opened before the rank has come to it
+  job.set_flags(job.rank("w0", 2), gate);  // opened before the rank has reached it
   job.go_on();
   const pid_t first = job.rank("w0", 0);
   const pid_t second = job.rank("w0", 1);
@@ -48,7 +48,7 @@ TEST_CASE("with PARTIAL_ATTACH_OK it is enough that the starter goes on") {
   CHECK(job.said(job.rank("w0", 0), "gate_heeded") == "0");
 }
 
-TEST_CASE("children wait at gates where their parent is being debugged, whatever was told to it before") {
+TEST_CASE("children wait at gates if their parent is being debugged when it spawns them") {
   const bool told_to_parent = GENERATE(false, true);
   reference_job job{{"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--step", "--hold", "step", "spawn=1"}};
   job.ready().go_on();
@@ -71,7 +71,7 @@ TEST_CASE("children wait at gates where their parent is being debugged, whatever
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("directory events come where they are asked for, and nowhere else") {
+TEST_CASE("directory events are raised only in processes that request them") {
   const bool asked = GENERATE(false, true);
   reference_job job{{"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--directories", "1", "--hold", "step",
                      "spawn=1", "spawn_apart=1"}};
@@ -85,7 +85,7 @@ TEST_CASE("directory events come where they are asked for, and nowhere else") {
   CHECK(job.said("event.METADIRECTORY_CHANGED") == (asked ? std::to_string(job.pid()) : "(nothing)"));
   CHECK(job.look(directory).state == (asked ? directory_changed : 0));
   CHECK(job.look(job.pid()).state == (asked ? metadirectory_changed : started));
-  // What has changed is heard of before the spawn that changed it.
+  // The event of the changed table precedes the event of the spawn that changed it.
   const std::string all = job.oracle();
   if (asked) CHECK(all.find("event.DIRECTORY_CHANGED") < all.find("event.SPAWN"));
   CHECK(job.end() == 0);
@@ -104,7 +104,7 @@ TEST_CASE("ranks can be acquired before main") {
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("a killed starter takes the whole job with it") {
+TEST_CASE("a killed starter ends the whole job") {
   pid_t rank = 0;
   pid_t child = 0;
   pid_t directory = 0;

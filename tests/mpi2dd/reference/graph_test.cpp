@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which process leads to which.
+// The references between the processes of a reference job.
 #include "catch.hpp"
 #include "reference_job.hpp"
 
@@ -118,7 +118,7 @@ TEST_CASE("a spawn makes a second world, listed with its parent or by a director
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("jobs that connect come to know each other's metadirectories") {
+TEST_CASE("jobs that connect list each other's metadirectories") {
   const std::string port = "graph." + std::to_string(::getpid());
   reference_job one{{"mpi2dd_starter", "--ranks", "1", "--world", "A", "--metadirectory", "--hold", "accept=" + port}};
   reference_job two{{"mpi2dd_starter", "--ranks", "2", "--world", "B", "--hold", "1/connect=" + port}};

@@ -84,7 +84,7 @@ struct listed_place {
   int pid = 0;
 };
 
-/// One process's info block and its tables, where it says that they are.
+/// One process's info block and its tables, at the addresses that the block gives.
 struct seen_process {
   std::string begin;  ///< its first seven bytes: magic, version, variant
   int state = 0;
@@ -148,7 +148,8 @@ inline seen_process read_info(pid_t pid, std::uint64_t at, std::size_t stride = 
   return s;
 }
 
-/// A fixture of this folder, with an oracle of its own, told and heard through pipes. What it launched ends with it.
+/// A fixture of this folder with its own record of the job. Pipes carry requests and answers. The processes that it
+/// launched end with it.
 class reference_job {
  public:
   /// The first word is the program's name.
@@ -211,8 +212,8 @@ class reference_job {
   pid_t pid_;
 };
 
-/// gdb at a process that runs: it breaks at MPI2DD_breakpoint, says so when it has, and then does what it is told.
-/// Its output up to its end is what `lines` gives.
+/// gdb, attached to a running process: it sets a breakpoint at MPI2DD_breakpoint, reports that it has done so, and then
+/// executes the given commands. `lines` returns its output up to its end.
 class gdb_at {
  public:
   explicit gdb_at(pid_t pid, const std::vector<std::string>& commands) : process_(words(pid, commands)) {
@@ -220,7 +221,7 @@ class gdb_at {
       if (*line == "attached") break;
     }
   }
-  /// What it printed as values: "$1 = 5" gives "5".
+  /// The values that gdb printed: "$1 = 5" gives "5".
   std::vector<std::string> values() {
     std::vector<std::string> all;
     while (const auto line = process_.next_line()) {
@@ -241,7 +242,7 @@ class gdb_at {
   live_process process_;
 };
 
-/// Why gdb cannot attach to what the tests launch, which is no child of its own; empty where it can.
+/// Why gdb cannot attach to the tests' processes, which are not its children; empty if it can.
 inline std::string gdb_cannot_attach() {
   if (run_command({"/bin/sh", "-c", "command -v gdb"}).exit_code != 0) return "gdb is not installed";
   const std::string scope = file_contents("/proc/sys/kernel/yama/ptrace_scope");

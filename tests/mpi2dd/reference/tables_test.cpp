@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What stands in one process: its info block and its entries.
+// The contents of one process: the info block and the entries.
 #include "catch.hpp"
 #include "reference_job.hpp"
 
 using namespace mpiacq::test;
 
-TEST_CASE("a starter that is all of it has its ranks in its own table, and two null tables") {
+TEST_CASE("a starter that is also directory and metadirectory has its ranks in its own table, and two null tables") {
   reference_job job{{"mpi2dd_starter", "--ranks", "3", "--world", "w0", "--hold"}};
   const seen_process s = job.ready().look(job.pid());
   CHECK(s.begin == std::string("MPI2\x7f\1\1", 7));
@@ -30,7 +30,7 @@ TEST_CASE("a starter that is all of it has its ranks in its own table, and two n
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("a rank has no tables, and the way up") {
+TEST_CASE("a rank has no tables, and names its metadirectory") {
   reference_job job{{"mpi2dd_starter", "--ranks", "2", "--world", "w0", "--host", "elsewhere", "--hold"}};
   job.ready();
   const seen_process r = job.look(job.rank("w0", 1));
@@ -46,7 +46,7 @@ TEST_CASE("a rank has no tables, and the way up") {
   CHECK(job.look(job.pid()).processes.at(1).host == "elsewhere");
 }
 
-TEST_CASE("what is passed on stands in every process, what is done in one") {
+TEST_CASE("options that are passed on are in every process, and requests change one process") {
   reference_job job{{"mpi2dd_starter", "--ranks", "1", "--world", "w0", "--partial-attach-ok", "--pass", "flags,0x10",
                      "--pass", "dll,/lib32/q.so,/lib64/q.so", "--do", "process,-,-,-,0,7", "--do", "directory,far,-,12",
                      "--hold"}};
@@ -66,7 +66,7 @@ TEST_CASE("what is passed on stands in every process, what is done in one") {
   CHECK(s.directories[0].pid == 12);
 }
 
-TEST_CASE("ranks and places come and go, an array that was published stays as it was") {
+TEST_CASE("ranks and their entries come and go, and a published array does not change") {
   reference_job job{{"mpi2dd_directory", "--role", "both", "--do", "process,a,-,w,11,0\nprocess,b,-,w,12,1", "--hold"}};
   job.ready();
   const remote memory{job.pid()};
@@ -88,7 +88,7 @@ TEST_CASE("ranks and places come and go, an array that was published stays as it
   CHECK(memory.get<std::int32_t>(job.info_address(job.pid()) + 80) == -1);
 }
 
-TEST_CASE("a table of many ranks is dealt out whole") {
+TEST_CASE("a table of many ranks is divided among the directories without a loss") {
   reference_job job{{"mpi2dd_starter", "--ranks", "300", "--directories", "2", "--world", "w0", "--hold"}};
   auto said = job.ready().all_said();
   for (int i = 0; i < 2; ++i) {
