@@ -10,13 +10,14 @@ namespace mpiacq {
 namespace {
 
 struct known_call {
-  std::string_view name;  ///< behind "MPI_"
+  std::string_view name;  ///< without "MPI_"
   mpi_call_kind kind;
 };
 
 using kind = mpi_call_kind;
 
-/// Sorted by name. What is not here waits for nobody as far as this tells: `other`. MPI_Bsend is local by definition.
+/// Sorted by name. A call that is not in this table is `other` and counts as not waiting. MPI_Bsend is local by
+/// definition.
 constexpr std::array known_calls = {
     known_call{"Allgather", kind::synchronising},
     known_call{"Allgatherv", kind::synchronising},
@@ -92,10 +93,10 @@ constexpr bool is_word(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// What a function is called behind "MPI_", all but its first letter small, as the standard writes it in C. Fortran
-/// compilers add underscores, and MPI libraries "_f", "_f08" and "_f08ts" to what their Fortran interfaces define.
+/// The name of a function without "MPI_", in lower case except for its first letter, as the standard writes it in C.
+/// Fortran compilers add underscores. MPI libraries add "_f", "_f08" and "_f08ts" to their Fortran functions.
 std::optional<std::string> name_of(std::string_view function) {
-  // Without parameters, versions and "@plt".
+  // Remove parameters, versions and "@plt".
   function = function.substr(
       0, static_cast<std::size_t>(std::find_if_not(function.begin(), function.end(), is_word) - function.begin()));
   if (!function.empty() && lower(function.front()) == 'p') function.remove_prefix(1);
@@ -120,7 +121,7 @@ std::optional<std::string> name_of(std::string_view function) {
   return name;
 }
 
-/// Of the outermost MPI function: what the program called, however the library goes on inside.
+/// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
 rank_activity activity_of_thread(const thread_stack& thread) {
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
     if (!frame->place || frame->place->function.empty()) continue;

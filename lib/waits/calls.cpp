@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the stacks alone show: which call each rank is in, and which ranks are missing from a collective call.
+// The result from stacks alone: the call that each rank is in, and the ranks that are missing from a collective call.
 #include <algorithm>
 #include <map>
 

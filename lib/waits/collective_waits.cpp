@@ -15,15 +15,15 @@ bool is_collective(mpi_call_kind kind) {
   return kind == mpi_call_kind::synchronising || kind == mpi_call_kind::collective;
 }
 
-/// Whose coming a collective call waits for: the group's, of an intercommunicator the other side's.
+/// The group for whose ranks a collective call waits: the other group for an intercommunicator.
 const communicator_members& awaited(const picture& seen, std::uint32_t shared) {
   static const communicator_members nobody;
   const std::uint32_t peers = seen.shared.peers_of(shared);
   return peers == nowhere ? nobody : seen.shared.all[peers].members;
 }
 
-/// On which communicator a rank's collective call is. The library's own operations show it; else there may be only one
-/// that it can be, or the call may say it.
+/// The communicator of a rank's collective call. The library's own operations show it. Otherwise the rank may have only
+/// one possible communicator, or the call implies it.
 std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
   if (seen.operations.internal_on[report] != nowhere) return seen.operations.internal_on[report];
   const bool of_all = seen.ranks[report].doing.function == "MPI_Finalize";
@@ -38,10 +38,10 @@ std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
   return of_all ? nowhere : found;
 }
 
-/// Where nobody can say: the one on which most members are in the same call, and fewest are not.
+/// A guess for an unknown communicator: the one with most members in the same call and fewest members outside it.
 std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
   std::uint32_t best = nowhere;
-  std::pair<std::int64_t, std::int64_t> best_count;  // how many have come; less how many have not
+  std::pair<std::int64_t, std::int64_t> best_count;  // members in the call; minus the number of members outside it
   const auto& own = seen.ranks[report].report->communicators;
   for (std::uint32_t place = 0; place < own.size(); ++place) {
     const std::uint32_t shared = seen.shared.of[report][place];
@@ -60,7 +60,7 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
   return best;
 }
 
-/// A collective call, and those that are in it.
+/// A collective call, and the ranks that are in it.
 struct gathering {
   std::vector<std::uint32_t> reports;
   bool synchronising = true;
@@ -68,11 +68,11 @@ struct gathering {
 struct call {
   std::uint32_t shared;
   std::string function;
-  bool guessed;  ///< the communicator
+  bool guessed;  ///< the communicator is a guess
   friend auto operator<=>(const call&, const call&) = default;
 };
 
-/// Those that have not come, as far as they were looked at, and whether all were.
+/// The ranks that were looked at and have not entered the call, and whether all members were looked at.
 struct absentees {
   rank_set ranks;
   std::vector<needs::node> nodes;
@@ -90,7 +90,7 @@ absentees who_is_missing(const picture& seen, const call& where, const std::vect
       missing.not_known.push_back(number);
       return;
     }
-    // One that is in this call on a communicator that nobody can name may be in this one.
+    // A rank that is in this call on an unknown communicator may be on this communicator.
     const bool same_call = seen.ranks[report].doing.function == where.function;
     if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) return;
     found.emplace_back(number, report);
@@ -117,7 +117,7 @@ void tell(const picture& seen, const call& where, const gathering& those, const 
   for (const std::uint32_t report : those.reports) {
     const bool certain = those.synchronising && !where.guessed && !seen.ranks[report].doing.other_threads;
     if (certain) graphs.certain.need(report, all_come);
-    // A rank in MPI_Finalize does nothing for others any more, whether it waits there or not.
+    // A rank in MPI_Finalize does nothing for other ranks any more, even if it waits there.
     if (!does_nothing_more(seen.ranks[report].doing)) graphs.likely.need(report, all_come);
     graphs.waits.push_back({seen.ranks[report].rank, missing.ranks, false, certain, why});
   }

@@ -8,7 +8,7 @@ namespace mpiacq::waits {
 
 namespace {
 
-/// What a queue library gives may be any number.
+/// A queue library may return any number.
 bool is_known(std::int64_t number) {
   return number >= 0 && number < std::int64_t{nowhere};
 }

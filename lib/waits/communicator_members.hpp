@@ -13,27 +13,27 @@ namespace mpiacq::waits {
 /// Marks "none" among places of reports and of communicators.
 inline constexpr std::uint32_t nowhere = UINT32_MAX;
 
-/// A rank that has a communicator: its number in the job, and where its report of the communicator stands.
+/// A rank that has a communicator: its number in the job, and the place of the communicator in its report.
 struct communicator_user {
   std::uint32_t number = nowhere;
   std::uint32_t report = nowhere;
   std::uint32_t place = nowhere;  ///< of the communicator in the report
 };
 
-/// The members of a communicator by their ranks in it. A group may be long, and many communicators may share one: this
-/// refers to the list of the report, and holds only the ranks that have the communicator beside it.
+/// The members of a communicator by their ranks in it. A group may be long, and many communicators may share one. So
+/// this class refers to the list of the report, and holds only the ranks whose reports have the communicator.
 class communicator_members {
  public:
   communicator_members() = default;
   explicit communicator_members(group_members group) : group_(std::move(group)) {}
 
-  /// As many as are known.
+  /// The number of known members.
   [[nodiscard]] std::size_t size() const;
-  /// The number in the job; -1 where it is not known.
+  /// The number in the job of a member; -1 if it is not known.
   [[nodiscard]] std::int64_t operator[](std::size_t rank) const;
-  /// Null where no report has the communicator for this rank.
+  /// The user with this rank; null if no report has the communicator for it.
   [[nodiscard]] const communicator_user* user(std::size_t rank) const;
-  /// False where that rank has a user already, or no place in the group.
+  /// Adds a user. False if the rank has a user already or is not in the group.
   [[nodiscard]] bool add(std::uint32_t rank, const communicator_user& user);
   /// Whether these are the members of the group, in its order.
   [[nodiscard]] bool are(const group_members& group) const;

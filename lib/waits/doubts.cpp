@@ -38,13 +38,13 @@ class named_ranks {
   numbers ranks_;
 };
 
-/// Ranks by how much is known of them.
+/// The ranks for each kind of missing information.
 struct gaps {
   numbers without_report;
   numbers not_looked_at;
   numbers without_communicators;
   numbers not_seen_what_they_do;
-  numbers looking_out;  ///< in MPI_Probe, and the queue library does not list what for
+  numbers in_probe;  ///< in MPI_Probe, and the queue library does not list the probe
   numbers with_threads;
   std::array<numbers, classes> not_told;  ///< queues of which the library has no information
   std::array<numbers, classes> cut;
@@ -65,7 +65,7 @@ gaps find_gaps(const picture& seen) {
     const auto operations = seen.operations.of(report);
     const bool probe_is_listed =
         std::any_of(operations.begin(), operations.end(), [](const half& each) { return each.is_probe; });
-    if (doing.kind == mpi_call_kind::probe && !probe_is_listed) found.looking_out.push_back(rank);
+    if (doing.kind == mpi_call_kind::probe && !probe_is_listed) found.in_probe.push_back(rank);
     if (doing.other_threads) found.with_threads.push_back(rank);
     for (const queue_communicator& own : seen.ranks[report].report->communicators) {
       for (std::size_t c = 0; c < classes; ++c) {
@@ -93,16 +93,16 @@ void add_doubts(const picture& seen, std::vector<std::string>& doubts) {
   const auto say = [&](const numbers& ranks, std::string_view what) {
     if (!ranks.empty()) doubts.push_back(fmt::format("{}: {}", ranks_named(set_of(ranks)), what));
   };
-  say(found.without_report, "no queues could be read, so what the others wait for there is not known");
+  say(found.without_report, "no queues could be read, so the waits of other ranks for them are not known");
   say(found.without_communicators, "the queue library lists no communicators, so their operations are not known");
   say(found.not_looked_at, "members of a communicator that were not looked at");
-  say(found.not_seen_what_they_do, "what they are doing is not known, so all that they wait for they may wait for");
-  say(found.looking_out, "in MPI_Probe, and no queue shows what for");
-  say(found.with_threads, "other threads of the program may do what the first one waits for");
+  say(found.not_seen_what_they_do, "their calls are not known, so each of their waits is only possible");
+  say(found.in_probe, "in MPI_Probe, and no queue lists the probe");
+  say(found.with_threads, "other threads of the program may do the operation that the first thread waits for");
   for (std::size_t c = 0; c < classes; ++c) {
     const auto queue = static_cast<queue_class>(c);
     const std::string_view what = queue == queue_class::unexpected ? "unexpected messages" : name(queue);
-    say(found.not_told[c], fmt::format("the queue library tells nothing of their {}", what));
+    say(found.not_told[c], fmt::format("the queue library gives no information about their {}", what));
     say(found.cut[c], fmt::format("not all of their {} are listed", what));
   }
 }

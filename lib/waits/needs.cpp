@@ -7,12 +7,12 @@ namespace mpiacq::waits {
 
 namespace {
 
-/// Rows of numbers one behind the other: those of row i are [begin[i], begin[i + 1]).
+/// Rows of numbers in one array: row i is [begin[i], begin[i + 1]).
 struct rows {
   std::vector<std::size_t> begin;
   std::vector<std::size_t> values;
 
-  /// `each(put)` calls put(row, value) for all of them, twice in the same order.
+  /// `each(put)` calls put(row, value) for all numbers. It is called twice and must keep the order.
   template <class Each>
   rows(std::size_t count, Each each) : begin(count + 1, 0) {
     each([&](std::size_t row, std::size_t) { ++begin[row + 1]; });
@@ -32,7 +32,7 @@ class component_search {
   component_search(const rows& edges, std::size_t nodes)
       : edges_(edges), order_(nodes, 0), low_(nodes, 0), on_(nodes) {}
 
-  /// Calls found(component) for each that is reached from here, those that others lead to first.
+  /// Calls found(component) for each component that is reachable from here. A component comes after those it leads to.
   template <class Found>
   void from(needs::node start, Found found) {
     if (order_[start] != 0) return;
@@ -119,7 +119,7 @@ std::vector<bool> needs::stuck() const {
 }
 
 needs::knots needs::knots_among(const std::vector<bool>& stuck) const {
-  // What holds a stuck node are those of its needs that nobody meets: all their nodes are stuck.
+  // A node is stuck because of its unmet needs: all nodes of such a need are stuck.
   const rows edges(nodes_, [&](auto put) {
     for (const one_need& need : needs_) {
       if (!stuck[need.who]) continue;

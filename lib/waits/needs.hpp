@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Who can never go on: a graph of nodes that need all of their needs, each of which is one of some nodes.
+// A graph that shows which nodes can never go on. A node requires all of its needs; a need requires one of some nodes.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,31 @@
 
 namespace mpiacq::waits {
 
-/// A node without needs goes on. One whose needs have each a node that goes on does too. All others are stuck: a cycle
-/// is enough for that where one waits for all, and a knot (nothing leads out of it) where one of some is enough.
+/// A node without needs goes on. A node goes on if each of its needs has a node that goes on. All others are stuck. If
+/// nodes wait for all of several nodes, a cycle is enough to be stuck. If one of several is enough, it takes a knot,
+/// which is a set that no need leaves.
 class needs {
  public:
   using node = std::uint32_t;
 
   [[nodiscard]] node add() { return nodes_++; }
   [[nodiscard]] std::size_t size() const { return nodes_; }
-  /// `who` needs one of these; none: it is stuck.
+  /// The node `who` needs one of these nodes. An empty list means that it is stuck.
   void need(node who, std::span<const node> one_of);
   void need(node who, node what) { need(who, std::span(&what, 1)); }
 
-  /// By node. Linear.
+  /// Whether each node is stuck, by node. Takes linear time.
   [[nodiscard]] std::vector<bool> stuck() const;
 
-  /// Among those that are stuck: each set of nodes that all need each other, be it over others of the set.
+  /// The sets of stuck nodes that all need each other, directly or through other nodes of the set.
   struct knots {
     std::vector<std::vector<node>> all;  ///< each in order
-    /// By node: which knot it is in, or needs (one of them, if several); `none` for those that go on.
+    /// By node: the knot that it is in or needs (one of them, if there are several); `none` for nodes that go on.
     std::vector<std::uint32_t> of;
     static constexpr std::uint32_t none = UINT32_MAX;
   };
   [[nodiscard]] knots knots_among(const std::vector<bool>& stuck) const;
-  /// By node: the one that it needs; itself where there are more needs, or more nodes that would do.
+  /// By node: the only node that it needs; the node itself if it has several needs or a need with several nodes.
   [[nodiscard]] std::vector<node> only_needs() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 using kind = mpi_call_kind;
 
-/// What a call can wait for.
+/// Whether a rank in `call` can wait for this operation.
 bool waits_for(kind call, const half& operation) {
   switch (call) {
     case kind::send:
@@ -35,13 +35,13 @@ bool waits_for(kind call, const half& operation) {
   }
 }
 
-/// It comes back only when something that is pending is complete.
+/// Whether the call returns only when a pending operation is complete.
 bool blocks(kind call) {
   return call == kind::send || call == kind::receive || call == kind::exchange || call == kind::wait_one ||
          call == kind::wait_all || call == kind::wait_any || call == kind::probe;
 }
 
-/// Whoever has begun several operations waits, in such a call, for all of them as a rule.
+/// Whether a rank that has begun several operations usually waits for all of them in this call.
 bool waits_for_all(kind call) {
   return call == kind::wait_all || call == kind::exchange;
 }
@@ -76,13 +76,13 @@ std::string missing_text(const half& operation) {
   return operation.is_send() ? ", and no receive for it" : ", and no send for it";
 }
 
-/// What one rank has open, towards the same ranks.
+/// The pending operations of one rank with the same other ranks.
 struct aim {
   const half* first = nullptr;
   std::size_t count = 0;
 };
 
-/// Of each communicator, for receives from MPI_ANY_SOURCE: made when first asked for.
+/// For each communicator, the node and the ranks for receives from MPI_ANY_SOURCE. They are made at their first use.
 struct groups_of_peers {
   std::vector<needs::node> nodes;
   std::vector<rank_set> ranks;
@@ -96,7 +96,7 @@ class one_rank {
       if (!waits_for(call_.kind, operation)) continue;
       ++candidates_;
       if (operation.under_way()) {
-        sure_ = false;  // the call may be in that one, and come back
+        sure_ = false;  // the call may wait for this operation, which will complete
         continue;
       }
       sure_ = sure_ && operation.other_side_known;
@@ -108,8 +108,8 @@ class one_rank {
 
   [[nodiscard]] std::size_t candidates() const { return candidates_; }
 
-  void tell() {
-    if (aims_.empty() && anybody_.empty()) return;
+  void add_waits() {
+    if (aims_.empty() && wildcards_.empty()) return;
     if (sure_) need_one_of_all(graphs_.certain);
     const bool each = waits_for_all(call_.kind);
     if (each) {
@@ -117,10 +117,11 @@ class one_rank {
     } else {
       need_one_of_all(graphs_.likely);
     }
-    const std::size_t different = aims_.size() + anybody_.size();
+    const std::size_t different = aims_.size() + wildcards_.size();
     if (each || different == 1) {
       for (const auto& [number, what] : aims_) put(rank_set{number}, false, what, sure_ && different == 1);
-      for (const auto& [shared, what] : anybody_) put(group_without_self(shared), true, what, sure_ && different == 1);
+      for (const auto& [shared, what] : wildcards_)
+        put(group_without_self(shared), true, what, sure_ && different == 1);
     } else {
       put_one_of_many();
     }
@@ -131,18 +132,18 @@ class one_rank {
     aim* what = nullptr;
     const std::uint32_t peers = seen_.shared.peers_of(operation.shared);
     if (operation.any_source && peers != nowhere) {
-      what = &anybody_[peers];
+      what = &wildcards_[peers];
     } else if (operation.peer_number != nowhere) {
       what = &aims_[operation.peer_number];
     } else {
-      sure_ = false;  // for somebody that nobody can name
+      sure_ = false;  // the other rank is unknown
       return;
     }
     if (what->first == nullptr) what->first = &operation;
     ++what->count;
   }
 
-  /// The node that goes on when somebody of a communicator does; none where that is known anyway.
+  /// The node that goes on when any rank of a communicator does. None if not all members are known.
   [[nodiscard]] std::optional<needs::node> node_of_group(std::uint32_t shared) {
     const shared_communicator& group = seen_.shared.all[shared];
     if (group.members.size() != group.size || group.ambiguous) return std::nullopt;
@@ -163,10 +164,10 @@ class one_rank {
   void need_one_of_all(needs& graph) {
     std::vector<needs::node> those;
     for (const auto& [number, what] : aims_) {
-      if (seen_.known(number) == nowhere) return;  // that one may do anything
+      if (seen_.known(number) == nowhere) return;  // a rank that was not looked at may do anything
       those.push_back(seen_.known(number));
     }
-    for (const auto& [shared, what] : anybody_) {
+    for (const auto& [shared, what] : wildcards_) {
       const auto node = node_of_group(shared);
       if (!node) return;
       those.push_back(*node);
@@ -178,7 +179,7 @@ class one_rank {
     for (const auto& [number, what] : aims_) {
       if (seen_.known(number) != nowhere) graph.need(report_, seen_.known(number));
     }
-    for (const auto& [shared, what] : anybody_) {
+    for (const auto& [shared, what] : wildcards_) {
       if (const auto node = node_of_group(shared)) graph.need(report_, *node);
     }
   }
@@ -220,7 +221,7 @@ class one_rank {
       all.add(number);
       take(what);
     }
-    for (const auto& [shared, what] : anybody_) {
+    for (const auto& [shared, what] : wildcards_) {
       all.add(group_without_self(shared));
       take(what);
     }
@@ -234,8 +235,8 @@ class one_rank {
   groups_of_peers& groups_;
   std::uint32_t report_;
   const rank_activity& call_;
-  std::map<std::uint32_t, aim> aims_;     ///< by the other side's number
-  std::map<std::uint32_t, aim> anybody_;  ///< from MPI_ANY_SOURCE, by communicator
+  std::map<std::uint32_t, aim> aims_;       ///< by the other side's number
+  std::map<std::uint32_t, aim> wildcards_;  ///< from MPI_ANY_SOURCE, by communicator
   std::size_t candidates_ = 0;
   bool sure_ = true;
 };
@@ -249,15 +250,15 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     if (!seen.ranks[report].report) continue;
     one_rank rank(seen, graphs, groups, report);
-    rank.tell();
+    rank.add_waits();
     const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
-    const kind call = seen.ranks[report].doing.kind;  // of probes another doubt speaks
+    const kind call = seen.ranks[report].doing.kind;  // add_doubts reports probes
     if (whole && blocks(call) && call != kind::probe && rank.candidates() == 0)
       nothing_there.push_back(seen.ranks[report].rank);
   }
   if (!nothing_there.empty()) {
     doubts.push_back(ranks_named(set_of(nothing_there)) +
-                     ": in a call that waits, and the queues show nothing that it could wait for");
+                     ": in a call that waits, and the queues list no operation that it could wait for");
   }
 }
 

@@ -16,8 +16,8 @@ bool is_probe(const queue_operation& operation) {
   return !operation.extra.empty() && operation.extra.front().starts_with("Unknown type of request");
 }
 
-/// Open MPI's queue library calls each receive that has its message "matched", also a complete one. Whether all data
-/// has come is in a line of its own.
+/// Open MPI's queue library reports each receive that has its message as "matched", also a complete one. A separate
+/// line says whether all data has arrived.
 bool is_complete(const queue_operation& operation) {
   if (operation.status != operation_status::matched) return operation.status == operation_status::complete;
   return std::find(operation.extra.begin(), operation.extra.end(), "Data transfer completed") != operation.extra.end();
@@ -44,7 +44,7 @@ half half_of(const queue_operation& operation, const shared_communicators& share
   return made;
 }
 
-/// Sends to one rank, to be taken out in order by whoever asks for some source and some tag.
+/// The sends to one rank. Receives take them out in order, by source and tag.
 class arrivals {
  public:
   arrivals(std::vector<half>& all, std::span<const std::size_t> sends) : all_(all) {
@@ -69,12 +69,12 @@ class arrivals {
     const std::size_t send = fitting->sends[fitting->first];
     r.partner = send;
     all_[send].partner = receive;
-    // Lines are in the order of sources: if the last is of the same one, all are.
+    // Lines are in the order of sources: if the last line has the same source, all lines have it.
     if (fitting->drop_taken(all_)) r.only_choice = all_[fitting->sends.back()].local == all_[send].local;
   }
 
  private:
-  /// Those that have been taken lie before `first`, have been cut off at the end, or are passed over when met.
+  /// Taken sends are before `first`, or were removed at the end, or are skipped during the search.
   struct line {
     std::vector<std::size_t> sends;
     std::size_t first = 0;
@@ -107,10 +107,10 @@ class arrivals {
   line any_;
 };
 
-/// By receiver: its communicator, and its rank there.
+/// A receiver: its communicator, and its rank in it.
 using receiver = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Where both stand by receiver, and sends by sender below that. Their own order stays.
+/// Sorts both lists by receiver, and the sends of one receiver by sender. The order of operations of one rank stays.
 struct both_sides {
   std::vector<std::pair<receiver, std::size_t>> sends, receives;
 };
@@ -134,7 +134,7 @@ both_sides by_receiver(const halves& operations, const shared_communicators& sha
   return found;
 }
 
-/// Which queues are known to their ends.
+/// The queues that are completely known.
 class known_queues {
  public:
   explicit known_queues(std::span<const rank_report> ranks) : ranks_(ranks) {
@@ -204,7 +204,7 @@ void pair_up(halves& operations, const shared_communicators& shared) {
 
 void look_at_other_sides(halves& operations, std::span<const rank_report> ranks, const shared_communicators& shared) {
   const known_queues known(ranks);
-  // How many members of each communicator have told all their sends: for receives from any of them.
+  // For receives from MPI_ANY_SOURCE: the number of members of each communicator whose sends are all known.
   std::vector<std::size_t> told(shared.all.size(), 0);
   for (std::size_t i = 0; i < shared.all.size(); ++i) {
     shared.all[i].members.for_each_known([&](std::size_t local, std::int64_t) {

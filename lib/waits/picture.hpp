@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the parts of the analysis look at together.
+// The input and the intermediate results that the parts of the analysis share.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ struct picture {
   const halves& operations;
   std::unordered_map<std::uint32_t, std::uint32_t> report_of;  ///< by number in the job
 
-  /// `nowhere` for a rank that was not looked at, and for one whose queues are not known: it may do anything. A rank
-  /// that does nothing any more is known without its queues.
+  /// The report of a rank, by its number in the job. `nowhere` for a rank that was not looked at or whose queues are
+  /// not known: it may do anything. A rank that does nothing any more is known without its queues.
   [[nodiscard]] std::uint32_t known(std::uint32_t number) const {
     const auto found = report_of.find(number);
     if (found == report_of.end()) return nowhere;
@@ -36,29 +36,29 @@ struct picture {
   [[nodiscard]] std::string communicator_name(std::uint32_t shared_number) const;
 };
 
-/// Two graphs over the same nodes, the first of which are the reports in their order. What is certain holds whatever
-/// operation a rank is in; what is likely takes it to be in all that its call could wait for.
+/// Two graphs over the same nodes. The first nodes are the reports in their order. A certain need holds for each
+/// operation that the rank's call may wait for. A likely need assumes that the call waits for all of its operations.
 struct wait_graphs {
   needs certain;
   needs likely;
   std::vector<rank_wait> waits;
-  /// The node that every rank needs that does nothing more, and that never goes on.
+  /// A node that never goes on. Every rank that does nothing any more needs it.
   needs::node never = 0;
 };
 
-/// One node for each report, and what they need that do nothing more.
+/// Makes one node for each report, and the need of each rank that does nothing any more.
 [[nodiscard]] wait_graphs begin_graphs(const picture& seen);
 /// Deadlocks of both graphs: certain ones first.
 [[nodiscard]] std::vector<deadlock> find_deadlocks(const wait_graphs& graphs, const picture& seen);
 
-/// Through operations: the call that a rank is in, and what it has pending.
+/// Adds the waits for operations: from the call that a rank is in, and its pending operations.
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
-/// Through collective calls: who has come, and who has not.
+/// Adds the waits in collective calls: for the ranks that have not entered the call.
 void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
-/// What nobody could know, a sentence each.
+/// Adds a sentence for each kind of information that is missing.
 void add_doubts(const picture& seen, std::vector<std::string>& doubts);
 
-/// Of numbers in any order, also repeated: n log n, whatever the order.
+/// The set of numbers that may be in any order and repeated. Takes n log n time.
 [[nodiscard]] rank_set set_of(std::vector<std::uint32_t> numbers);
 /// "rank 3", "ranks 0-3,7". A text that would be very long ends with "and others".
 [[nodiscard]] std::string ranks_named(const rank_set& ranks);

@@ -10,15 +10,15 @@ namespace mpiacq::waits {
 
 namespace {
 
-/// What two communicators must have in common to be one. Names are local in MPI: they count only where there is no
-/// group to tell by.
+/// The properties that two communicators must share to be the same one. Names are local in MPI, so they count only if
+/// no report has the group.
 struct likeness {
   std::uint64_t id = 0;
   std::int64_t size = 0;
   const group_members* group = nullptr;
   std::size_t group_hash = 0;
-  std::string_view name;            ///< where there is no group
-  std::uint32_t only_in = nowhere;  ///< where there is no group either, but one member alone: the report
+  std::string_view name;            ///< if there is no group
+  std::uint32_t only_in = nowhere;  ///< the report, if there is no group and only one member
 
   friend bool operator==(const likeness& a, const likeness& b) {
     if (a.id != b.id || a.size != b.size || (a.group == nullptr) != (b.group == nullptr)) return false;
@@ -35,11 +35,11 @@ struct hash_of_likeness {
   }
 };
 
-/// What is known of each list of members. Ranks share lists, which may be long: each list is looked at once.
+/// Facts about each list of members. Ranks share lists, which may be long, so each list is examined once.
 class seen_groups {
  public:
   [[nodiscard]] likeness likeness_of(const queue_communicator& one, std::uint32_t report) {
-    // Groups in which no process is known cannot be told apart.
+    // Groups without a known process cannot be distinguished.
     if (one.group) {
       const facts& group = facts_of(*one.group);
       if (group.any_known) return {one.id, one.size, &*one.group, group.hash, {}, nowhere};
@@ -80,7 +80,7 @@ void join(shared_communicator& shared, const rank_report& rank, std::uint32_t re
     return;
   }
   const auto local = static_cast<std::uint32_t>(own.local_rank);
-  // Two ranks in one place: these are two communicators, or one that a library lists twice.
+  // Two reports have the same rank in it: these are two communicators, or the library lists one twice.
   if (!shared.members.add(local, {rank.rank, report, place}) || shared.members[local] != rank.rank) {
     shared.ambiguous = true;
   }
@@ -90,8 +90,10 @@ bool has_operations(const queue_communicator& one) {
   return std::any_of(one.queues.begin(), one.queues.end(), [](const auto& queue) { return !queue.operations.empty(); });
 }
 
-/// The other side as this one's members say it. None of its own ranks may have been looked at.
-std::uint32_t told_other_side(shared_communicators& found, std::uint32_t side, std::span<const std::uint32_t> same_id) {
+/// The other group of an intercommunicator, from the reports of this group. The reports of the other group may be
+/// missing.
+std::uint32_t named_other_group(shared_communicators& found, std::uint32_t side,
+                                std::span<const std::uint32_t> same_id) {
   const group_members remote = *found.all[side].remote_group;
   for (const std::uint32_t other : same_id) {
     if (other != side && found.all[other].size == remote.size() && found.all[other].members.are(remote)) return other;
@@ -105,15 +107,15 @@ std::uint32_t told_other_side(shared_communicators& found, std::uint32_t side, s
   return static_cast<std::uint32_t>(found.all.size() - 1);
 }
 
-/// Where nobody says who the other side is: the only other communicator of this id, if it can be that.
-std::uint32_t likely_other_side(const shared_communicators& found, std::uint32_t side,
-                                std::span<const std::uint32_t> same_id) {
+/// If no report names the other group: the only other communicator of this id, if it is a possible other group.
+std::uint32_t likely_other_group(const shared_communicators& found, std::uint32_t side,
+                                 std::span<const std::uint32_t> same_id) {
   if (same_id.size() != 2) return nowhere;
   const std::uint32_t other = same_id[0] == side ? same_id[1] : same_id[0];
   return have_a_member_in_common(found.all[side].members, found.all[other].members) ? nowhere : other;
 }
 
-/// The two groups of intercommunicators find each other.
+/// Connects the two groups of each intercommunicator.
 void join_intercommunicators(shared_communicators& found) {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_id;
   const auto count = static_cast<std::uint32_t>(found.all.size());
@@ -122,7 +124,7 @@ void join_intercommunicators(shared_communicators& found) {
     if (!found.all[i].is_inter || found.all[i].remote != nowhere) continue;
     const auto& same_id = by_id[found.all[i].id];
     const std::uint32_t other =
-        found.all[i].remote_group ? told_other_side(found, i, same_id) : likely_other_side(found, i, same_id);
+        found.all[i].remote_group ? named_other_group(found, i, same_id) : likely_other_group(found, i, same_id);
     if (other == nowhere) {
       found.all[i].ambiguous = true;
       continue;
@@ -138,10 +140,10 @@ std::string doubt_about(const shared_communicator& shared) {
       fmt::format("communicator {:#x}{}{}", shared.id, shared.name.empty() ? "" : " ", shared.name);
   if (shared.is_inter && shared.remote == nowhere) {
     return which +
-           ": an intercommunicator, and nobody can say who is on its other side, so its operations are not "
+           ": an intercommunicator whose other group is not known, so its operations are not "
            "paired";
   }
-  return which + ": nobody can say which ranks share it, so its operations are not paired";
+  return which + ": the ranks that share it are not known, so its operations are not paired";
 }
 
 }  // namespace
@@ -176,14 +178,14 @@ shared_communicators find_shared(std::span<const rank_report> ranks) {
 std::optional<std::uint32_t> number_of(const shared_communicators& shared, std::uint32_t communicator,
                                        const peer& who) {
   const std::uint32_t place = shared.peers_of(communicator);
-  if (place == nowhere) return std::nullopt;  // the library's own word is of the wrong group
+  if (place == nowhere) return std::nullopt;  // the number that the library gives belongs to the wrong group
   const shared_communicator& peers = shared.all[place];
   if (who.local && *who.local >= 0 && static_cast<std::uint64_t>(*who.local) < peers.members.size() &&
       !peers.ambiguous) {
     const std::int64_t number = peers.members[static_cast<std::size_t>(*who.local)];
     if (number >= 0) return static_cast<std::uint32_t>(number);
   }
-  // The library's own word, as good as it is: for another group's ranks it is none.
+  // The number that the library gives is used only within one group: for ranks of another group it is wrong.
   return shared.all[communicator].is_inter ? std::nullopt : who.global;
 }
 

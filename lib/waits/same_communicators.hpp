@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which communicators of which ranks are one.
+// Finds the communicators of different ranks that are the same communicator.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@
 
 namespace mpiacq::waits {
 
-/// One communicator of the job, with what each rank that has it says.
+/// One communicator of the job, merged from the reports of its members.
 struct shared_communicator {
   std::uint64_t id = 0;
-  std::string_view name;   ///< of the first rank that has one for it
-  std::uint64_t size = 0;  ///< as its members say it
+  std::string_view name;   ///< from the first report that has a name for it
+  std::uint64_t size = 0;  ///< from the reports of its members
   communicator_members members;
-  /// Its operations name ranks of another group. Which one that is may not be known; then it is ambiguous too.
+  /// An intercommunicator: its operations name ranks of another group. If that group is unknown, it is also ambiguous.
   bool is_inter = false;
   std::uint32_t remote = nowhere;
-  std::optional<group_members> remote_group;  ///< as its members say it
-  /// Several communicators may be under one hat: nobody can say who belongs to whom.
+  std::optional<group_members> remote_group;  ///< from the reports of its members
+  /// The reports may belong to several communicators, and nothing shows which member belongs to which one.
   bool ambiguous = false;
-  bool used = false;  ///< somebody has an operation on it
+  bool used = false;  ///< a rank has an operation on it
 };
 
 struct shared_communicators {
   std::vector<shared_communicator> all;
-  /// By place of the report, then of the communicator in it.
+  /// Numbers in `all`: by the place of the report, then by the place of the communicator in it.
   std::vector<std::vector<std::uint32_t>> of;
   std::vector<std::string> doubts;
 
-  /// The one that the ranks in an operation of this communicator are of; `nowhere` where nobody knows.
+  /// The communicator to which the other ranks of an operation belong; `nowhere` if it is unknown.
   [[nodiscard]] std::uint32_t peers_of(std::uint32_t number) const {
     return all[number].is_inter ? all[number].remote : number;
   }
@@ -44,7 +44,7 @@ struct shared_communicators {
 
 [[nodiscard]] shared_communicators find_shared(std::span<const rank_report> ranks);
 
-/// The number in the job of the other side of an operation on this communicator, where that is known.
+/// The number in the job of the other rank of an operation on this communicator; empty if it is unknown.
 [[nodiscard]] std::optional<std::uint32_t> number_of(const shared_communicators& shared, std::uint32_t communicator,
                                                      const peer& who);
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a rank does, by the names in its stack.
+// The activity of a rank, from the names in its stack.
 #include "catch.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
 
@@ -48,7 +48,7 @@ TEST_CASE("an MPI call is known in every language and through every layer") {
   CHECK(activity_in("MPI_Bcast").kind == mpi_call_kind::collective);
 }
 
-TEST_CASE("the outermost MPI call is what a rank is in") {
+TEST_CASE("the call of a rank is its outermost MPI call") {
   CHECK(doing({"main", "mpi_exchange", "MPI_Barrier", "PMPI_Sendrecv", "poll"}).function == "MPI_Barrier");
   CHECK(doing({"main", "solve"}).kind == mpi_call_kind::none);
   CHECK(doing({}).kind == mpi_call_kind::unknown);
@@ -61,7 +61,7 @@ TEST_CASE("the outermost MPI call is what a rank is in") {
   CHECK(activity_of(std::vector{cut}, "").kind == mpi_call_kind::wait_one);
 }
 
-TEST_CASE("another thread counts where it is the program's own") {
+TEST_CASE("another thread counts if it is the program's own") {
   const auto first = stack_of({"main", "MPI_Recv"});
   const auto library = stack_of({"clone", "progress_engine", "epoll_wait"}, "/lib/libopen-pal.so");
   const auto own = stack_of({"clone", "worker"}, "/bin/app");

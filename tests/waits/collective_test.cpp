@@ -1,12 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Collective calls: who has come, who has not, and on what.
+// Collective calls: the ranks that have entered, the missing ones, and the communicator.
 #include "catch.hpp"
 #include "made_reports.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("a barrier between two groups waits for the other one") {
+TEST_CASE("a barrier between two groups waits for the other group") {
   made_job job(4);
   for (auto& rank : job.ranks()) rank.report->communicators.clear();
   job.add_intercommunicator(9, {0, 1}, {2, 3});
@@ -14,7 +14,7 @@ TEST_CASE("a barrier between two groups waits for the other one") {
   CHECK(text_of(job.waits().waits) == "0>3 2>1");
 }
 
-TEST_CASE("ranks in a barrier wait for those that have not come") {
+TEST_CASE("ranks in a barrier wait for the ranks that have not entered it") {
   made_job job(4);
   for (const std::uint32_t rank : {0U, 1U, 3U}) job.in(rank, "MPI_Barrier");
   const queue_waits found = job.waits();
@@ -24,7 +24,7 @@ TEST_CASE("ranks in a barrier wait for those that have not come") {
   CHECK(job.in(2, "MPI_Barrier").waits().waits.empty());
 }
 
-TEST_CASE("a broadcast may be left before all have come, so it only may wait") {
+TEST_CASE("a broadcast may return before all ranks have entered it, so its wait is only possible") {
   CHECK(text_of(made_job(3).in(0, "MPI_Bcast").waits().waits) == "0>1-2?");
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("the library's own operations show which communicator a collective cal
   CHECK(text_of(job.waits().deadlocks) == "0,3");
 }
 
-TEST_CASE("a communicator that nobody names is guessed, and the guess is said to be one") {
+TEST_CASE("the communicator of a collective call is guessed if nothing shows it, and the wait is marked as a guess") {
   made_job job(4);
   job.add_communicator(5, "low", {0, 1});
   job.add_communicator(6, "high", {2, 3});
@@ -60,14 +60,14 @@ TEST_CASE("different collective calls on one communicator never meet") {
   CHECK(text_of(found.deadlocks) == "0>1");
 }
 
-TEST_CASE("a barrier and a receive that nothing is sent for") {
+TEST_CASE("a barrier and a receive without a send together are a deadlock") {
   made_job job(4);
   for (const std::uint32_t rank : {0U, 1U, 2U}) job.in(rank, "MPI_Barrier");
   const queue_waits found = job.receive(3, 0, 7).in(3, "MPI_Recv").waits();
   CHECK(text_of(found.deadlocks) == "0>3 (1-2)");
 }
 
-TEST_CASE("of ranks that were not looked into nobody says that they have not come") {
+TEST_CASE("ranks whose stacks were not read are not reported as missing from a collective call") {
   made_job job(3);
   job.in(0, "MPI_Barrier").unreadable(1);
   const queue_waits found = job.waits();
@@ -75,7 +75,7 @@ TEST_CASE("of ranks that were not looked into nobody says that they have not com
   CHECK(says(found.doubts, "rank 1: whether they have come to MPI_Barrier"));
 }
 
-TEST_CASE("MPI_Finalize is on the world") {
+TEST_CASE("MPI_Finalize is a collective call on the world") {
   made_job job(2);
   job.add_communicator(5, "", {0, 1});
   CHECK(text_of(job.receive(0, 1, 3).in(0, "MPI_Recv").in(1, "MPI_Finalize").waits().waits) == "0>1 1>0?");

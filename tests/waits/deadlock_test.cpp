@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Who waits for ever: cycles where all are needed, knots where one is enough.
+// Ranks that wait for ever: cycles if all needs count, knots if one of several is enough.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -17,25 +17,25 @@ TEST_CASE("two ranks that each wait in a receive for the other") {
   CHECK(text_of(found.deadlocks) == "0>1");
 }
 
-TEST_CASE("a ring is told in its order, with those that wait behind it") {
+TEST_CASE("a ring is reported in its order, with the ranks that wait behind it") {
   made_job job(6);
   job.receive(0, 3, 1).receive(3, 1, 1).receive(1, 0, 1).receive(4, 1, 1).receive(5, 4, 1);
   for (const std::uint32_t rank : {0U, 1U, 3U, 4U, 5U}) job.in(rank, "MPI_Recv");
   CHECK(text_of(job.waits().deadlocks) == "0>3>1 (4-5)");
 }
 
-TEST_CASE("sends that nobody receives") {
+TEST_CASE("sends that no rank receives are a deadlock") {
   made_job job(2);
   job.send(0, 1, 1).send(1, 0, 2).in(0, "MPI_Ssend").in(1, "MPI_Send");
   CHECK(text_of(job.waits().deadlocks) == "0>1");
 }
 
-TEST_CASE("a rank that waits for itself") {
+TEST_CASE("a rank that waits for itself is a deadlock") {
   CHECK(text_of(made_job(2).receive(1, 1, 1).in(1, "MPI_Recv").waits().deadlocks) == "1");
   CHECK(text_of(made_job(1).receive(0, any_source, 1).in(0, "MPI_Recv").waits().deadlocks) == "0");
 }
 
-TEST_CASE("who waits for anybody is stuck only with everybody") {
+TEST_CASE("a rank that waits for any source is stuck only if all sources are") {
   made_job job(3);
   job.receive(0, any_source, 1).receive(1, 0, 1);
   job.in(0, "MPI_Recv").in(1, "MPI_Recv");
@@ -44,7 +44,7 @@ TEST_CASE("who waits for anybody is stuck only with everybody") {
   CHECK(text_of(job.waits().deadlocks) == "0,1,2");
 }
 
-TEST_CASE("MPI_Waitall needs all, as a rule: so its deadlock is a possible one") {
+TEST_CASE("MPI_Waitall usually needs all operations, so its deadlock is a possible one") {
   made_job job(3);
   job.receive(0, 1, 1).receive(0, 2, 1).receive(1, 0, 1).in(0, "MPI_Waitall").in(1, "MPI_Recv");
   CHECK(text_of(job.waits().deadlocks) == "0,1?");
@@ -52,7 +52,7 @@ TEST_CASE("MPI_Waitall needs all, as a rule: so its deadlock is a possible one")
   CHECK(text_of(job.receive(2, 0, 1).in(2, "MPI_Recv").waits().deadlocks) == "0,1,2");
 }
 
-TEST_CASE("what is not known is no deadlock for certain") {
+TEST_CASE("missing information makes a deadlock at most a possible one") {
   made_job job(2);
   job.receive(0, 1, 7).receive(1, 0, 7);
   CHECK(text_of(job.waits_without_stacks().deadlocks) == "0>1?");
@@ -64,7 +64,7 @@ TEST_CASE("what is not known is no deadlock for certain") {
   CHECK(text_of(quiet.waits().deadlocks) == "0>1?");
 }
 
-TEST_CASE("a rank that waits for one in MPI_Finalize waits for ever, and both are named") {
+TEST_CASE("a rank that waits for a rank in MPI_Finalize waits for ever, and both are named") {
   made_job job(3);
   job.receive(0, 1, 7).in(0, "MPI_Recv").in(1, "MPI_Finalize").in(2, "main");
   const queue_waits found = job.waits();
@@ -75,7 +75,7 @@ TEST_CASE("a rank that waits for one in MPI_Finalize waits for ever, and both ar
   CHECK(!found.deadlocks[0].is_ring);
 }
 
-TEST_CASE("ranks behind one that waits for MPI_Finalize, in a receive, a send and a barrier") {
+TEST_CASE("ranks behind a rank that waits for MPI_Finalize are stuck, in a receive, a send and a barrier") {
   made_job job(6);
   job.receive(0, 5, 7).in(0, "MPI_Recv").receive(1, 0, 7).in(1, "MPI_Recv");
   job.send(2, 4, 1).in(2, "MPI_Ssend").in(3, "MPI_Barrier").in(4, "MPI_Finalize").in(5, "MPI_Finalize");
@@ -94,7 +94,7 @@ TEST_CASE("a message to or from a rank in MPI_Finalize that is on its way is no 
   CHECK(quiet.in(2, "main").waits().deadlocks.empty());
 }
 
-TEST_CASE("a receive from anybody is stuck when all others are in MPI_Finalize, and not before") {
+TEST_CASE("a receive from any source is stuck when all other ranks are in MPI_Finalize, and not before") {
   made_job job(3);
   job.receive(0, any_source, 7).in(0, "MPI_Recv").in(1, "MPI_Finalize").in(2, "main");
   CHECK(job.waits().deadlocks.empty());
@@ -102,7 +102,7 @@ TEST_CASE("a receive from anybody is stuck when all others are in MPI_Finalize, 
   CHECK(text_of(job.receive(2, any_source, 7).in(2, "MPI_Recv").waits().deadlocks) == "0,1,2");
 }
 
-TEST_CASE("what may be waited for in MPI_Finalize is told as a possible deadlock, once") {
+TEST_CASE("a possible wait for a rank in MPI_Finalize is reported once, as a possible deadlock") {
   made_job job(3);
   job.receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Waitall").in(1, "MPI_Finalize").in(2, "main");
   const queue_waits found = job.waits();
@@ -110,7 +110,7 @@ TEST_CASE("what may be waited for in MPI_Finalize is told as a possible deadlock
   CHECK(found.deadlocks.at(0).in_finalize.text() == "1");
 }
 
-TEST_CASE("a rank that waits for one that has ended waits for ever") {
+TEST_CASE("a rank that waits for an ended rank waits for ever") {
   made_job job(3);
   job.receive(0, 1, 7).in(0, "MPI_Recv").unreadable(1).in(2, "main");
   CHECK(job.waits().deadlocks.empty());
@@ -121,7 +121,7 @@ TEST_CASE("a rank that waits for one that has ended waits for ever") {
   CHECK(text_of(job.in(2, "MPI_Barrier").waits().deadlocks) == "0,1,2");
 }
 
-TEST_CASE("a hundred thousand ranks, in a ring and all at anybody") {
+TEST_CASE("deadlocks of a hundred thousand ranks are found, in a ring and with any source") {
   constexpr std::uint32_t size = 100'000;
   waits::needs ring;
   for (std::uint32_t i = 0; i < size; ++i) (void)ring.add();
@@ -137,7 +137,7 @@ TEST_CASE("a hundred thousand ranks, in a ring and all at anybody") {
   CHECK(std::count(stuck.begin(), stuck.end(), true) == 0);
 }
 
-TEST_CASE("who is stuck is what a naive look finds, and knots are what reaches itself") {
+TEST_CASE("the stuck ranks are those of a naive search, and the knots are the sets that reach themselves") {
   std::mt19937 random(11);  // NOLINT: the same numbers in every run
   const auto source = [&] { return static_cast<std::uint32_t>(random()); };
   for (int round = 0; round < 1000; ++round) {

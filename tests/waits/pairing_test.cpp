@@ -56,7 +56,7 @@ pairs matched_naively(made_job& job) {
 
 }  // namespace
 
-TEST_CASE("wildcards take what comes first, and leave the rest to those that ask for it") {
+TEST_CASE("wildcard receives take the first message, and leave the others to the receives that name them") {
   made_job job(3);
   job.send(0, 1, 7).send(0, 1, 5).send(2, 1, 5);
   job.receive(1, 0, 5).receive(1, 0, any_tag).receive(1, any_source, 9).receive(1, any_source, any_tag);
@@ -68,7 +68,7 @@ TEST_CASE("wildcards take what comes first, and leave the rest to those that ask
   CHECK(found.unpaired[0].unmatched);
 }
 
-TEST_CASE("where several could send, the choice is said to be one") {
+TEST_CASE("if several ranks could send, the pair is marked as one of several choices") {
   made_job job(3);
   job.send(0, 2, 1).send(1, 2, 1).receive(2, any_source, 1).receive(2, any_source, any_tag);
   const queue_waits found = job.waits();
@@ -92,7 +92,7 @@ TEST_CASE("operations of different communicators never meet") {
   for (const auto& single : found.unpaired) CHECK(single.unmatched);
 }
 
-TEST_CASE("an intercommunicator is known by a rank beyond its group") {
+TEST_CASE("an intercommunicator is recognised by a rank beyond its group") {
   made_job job(5);
   job.add_communicator(9, "", {0, 1});
   job.add_communicator(9, "", {2, 3, 4});
@@ -103,7 +103,7 @@ TEST_CASE("an intercommunicator is known by a rank beyond its group") {
   CHECK(text_of(found.waits) == "1>3");
 }
 
-TEST_CASE("an intercommunicator's ranks are the other side's, also where both groups are as long") {
+TEST_CASE("an intercommunicator's ranks are those of the other group, also if both groups have the same size") {
   made_job job(5);
   job.add_intercommunicator(9, {0, 1}, {2, 3});
   job.send(0, 1, 4, 1).receive(3, 0, 4, 1);
@@ -116,7 +116,7 @@ TEST_CASE("an intercommunicator's ranks are the other side's, also where both gr
   CHECK(ranks_of_communicator(job.ranks(), "between").text() == "0-3");
 }
 
-TEST_CASE("who is on an intercommunicator's other side is known though nobody of it was read") {
+TEST_CASE("an intercommunicator's other group is known even if none of its ranks was read") {
   made_job job(4);
   job.add_intercommunicator(9, {0, 1}, {2, 3});
   job.unreadable(2).unreadable(3);
@@ -127,7 +127,7 @@ TEST_CASE("who is on an intercommunicator's other side is known though nobody of
   CHECK_FALSE(found.unpaired[0].unmatched);
 }
 
-TEST_CASE("where nobody knows an intercommunicator's other side nobody is waited for") {
+TEST_CASE("an intercommunicator whose other group is unknown causes no wait") {
   made_job job(5);
   job.add_intercommunicator(9, {0, 1}, {2, 3}, false);
   job.add_communicator(9, "", {4});  // as it may be: the id alone does not tell which one it is
@@ -139,20 +139,20 @@ TEST_CASE("where nobody knows an intercommunicator's other side nobody is waited
   CHECK(found.waits.empty());
   CHECK(found.deadlocks.empty());
   for (const auto& single : found.unpaired) CHECK_FALSE(single.unmatched);
-  CHECK(says(found.doubts, "nobody can say who is on its other side"));
+  CHECK(says(found.doubts, "an intercommunicator whose other group is not known"));
 }
 
-TEST_CASE("two groups of an id with a member in common are no two sides") {
+TEST_CASE("two groups with the same id and a common member are not the two groups of an intercommunicator") {
   made_job job(3);
   job.add_communicator(9, "", {0, 1});
   job.add_communicator(9, "", {1, 2});
   job.send(0, 2, 4, 1).in(0, "MPI_Send");
   const queue_waits found = job.waits();
   CHECK(found.waits.empty());
-  CHECK(says(found.doubts, "nobody can say who is on its other side"));
+  CHECK(says(found.doubts, "an intercommunicator whose other group is not known"));
 }
 
-TEST_CASE("without groups communicators are told by name and size, and what cannot be told is left alone") {
+TEST_CASE("without groups, communicators are matched by name and size, and ambiguous ones are not paired") {
   made_job job(4);
   job.add_communicator(5, "rows", {0, 1}, false);
   job.add_communicator(5, "columns", {2, 3}, false);
@@ -167,7 +167,7 @@ TEST_CASE("without groups communicators are told by name and size, and what cann
   doubtful.send(0, 1, 1, 1).receive(1, 0, 1, 1);
   const queue_waits found = doubtful.in(1, "MPI_Recv").waits();
   CHECK(found.pairs.empty());
-  CHECK(says(found.doubts, "nobody can say which ranks share it"));
+  CHECK(says(found.doubts, "the ranks that share it are not known"));
   CHECK(found.deadlocks.empty());
   for (const auto& single : found.unpaired) CHECK_FALSE(single.unmatched);
 
@@ -178,7 +178,7 @@ TEST_CASE("without groups communicators are told by name and size, and what cann
   CHECK(alone.waits().doubts.empty());
 }
 
-TEST_CASE("what cannot be seen is not called unmatched") {
+TEST_CASE("an operation whose partner cannot be seen is not called unmatched") {
   made_job job(3);
   job.send(0, 1, 1).receive(0, 2, 1).receive(0, any_source, 2);
   job.unreadable(1);
@@ -187,7 +187,7 @@ TEST_CASE("what cannot be seen is not called unmatched") {
   REQUIRE(found.unpaired.size() == 3);
   for (const auto& single : found.unpaired) CHECK_FALSE(single.unmatched);
   CHECK(says(found.doubts, "rank 1: no queues could be read"));
-  CHECK(says(found.doubts, "rank 2: the queue library tells nothing of their sends"));
+  CHECK(says(found.doubts, "rank 2: the queue library gives no information about their sends"));
 }
 
 TEST_CASE("the library's own operations and complete ones are not paired") {
@@ -201,7 +201,7 @@ TEST_CASE("the library's own operations and complete ones are not paired") {
   CHECK(found.unpaired.size() == 1);
 }
 
-TEST_CASE("pairs are those of a naive matching") {
+TEST_CASE("the pairs are those of a naive matching") {
   std::mt19937 source(6);  // NOLINT: the same numbers in every run
   const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(source() % n); };
   for (int round = 0; round < 400; ++round) {
@@ -233,7 +233,7 @@ TEST_CASE("pairs are those of a naive matching") {
   }
 }
 
-TEST_CASE("two hundred thousand operations take no longer than their number") {
+TEST_CASE("two hundred thousand operations are paired in linear time") {
   constexpr std::uint32_t size = 64;
   constexpr std::int64_t each = 1600;
   made_job job(size);

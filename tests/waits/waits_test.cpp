@@ -1,12 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Who waits for whom: one rule each.
+// The waits of ranks for other ranks: each test shows one rule.
 #include "catch.hpp"
 #include "made_reports.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
-TEST_CASE("a rank waits if it is in a call that does") {
+TEST_CASE("a rank waits if its call does") {
   for (const auto& [function, waits] : std::vector<std::pair<std::string, std::string>>{{"MPI_Recv", "0>1"},
                                                                                         {"MPI_Wait", "0>1"},
                                                                                         {"MPI_Waitall", "0>1"},
@@ -23,7 +23,7 @@ TEST_CASE("a rank waits if it is in a call that does") {
   CHECK(text_of(made_job(2).send(0, 1, 7).in(0, "MPI_Recv").waits().waits).empty());
 }
 
-TEST_CASE("why it waits is a sentence with the call, the tag and the communicator") {
+TEST_CASE("the reason of a wait is a sentence with the call, the tag and the communicator") {
   const auto receive = made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").waits();
   CHECK(receive.waits.at(0).why == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
   const auto send = made_job(2).send(1, 0, 3).unreadable(0).in(1, "MPI_Ssend").waits();
@@ -35,7 +35,7 @@ TEST_CASE("why it waits is a sentence with the call, the tag and the communicato
         "in MPI_Waitany: one of 2 operations, the first a receive with tag 2 on communicator 0x1f");
 }
 
-TEST_CASE("nobody waits because of a message that is under way") {
+TEST_CASE("no rank waits because of a message that is under way") {
   CHECK(made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").send(1, 0, 7).in(1, "MPI_Ssend").waits().waits.empty());
   made_job matched(2);
   matched.receive(0, 1, 7).in(0, "MPI_Recv");
@@ -46,7 +46,7 @@ TEST_CASE("nobody waits because of a message that is under way") {
   CHECK(text_of(made_job(3).receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Wait").send(1, 0, 7).waits().waits) == "0>2?");
 }
 
-TEST_CASE("a receive that has all its data is no reason to come back, whatever the library calls it") {
+TEST_CASE("a receive that has all its data cannot end a wait, even if the library calls it matched") {
   made_job job(3);
   job.receive(0, 1, 7).receive(0, 2, 7).in(0, "MPI_Waitall");
   queue_operation& first = job.communicator(0, 0).of(queue_class::receives).operations.front();
@@ -56,7 +56,7 @@ TEST_CASE("a receive that has all its data is no reason to come back, whatever t
   CHECK(text_of(job.waits().waits) == "0>2");
 }
 
-TEST_CASE("of several operations one is enough for one call, all are for another") {
+TEST_CASE("some calls wait for one of several operations, others for all") {
   made_job one(3);
   one.receive(0, 1, 7).receive(0, 2, 7);
   for (const char* function : {"MPI_Recv", "MPI_Wait", "MPI_Waitany", "MPI_Waitsome"}) {
@@ -68,14 +68,14 @@ TEST_CASE("of several operations one is enough for one call, all are for another
   CHECK(text_of(made_job(2).receive(0, 1, 7).send(0, 1, 7).in(0, "MPI_Sendrecv").waits().waits) == "0>1");
 }
 
-TEST_CASE("any source is any other member of the communicator") {
+TEST_CASE("a receive from any source waits for any other member of the communicator") {
   CHECK(text_of(made_job(5).receive(2, any_source, 7).in(2, "MPI_Recv").waits().waits) == "2>any:0-1,3-4");
   made_job derived(5);
   derived.add_communicator(3, "d", {4, 2});
   CHECK(text_of(derived.receive(2, any_source, 7, 1).in(2, "MPI_Recv").waits().waits) == "2>any:4");
 }
 
-TEST_CASE("with stacks that are not known, and with other threads, waits only may be") {
+TEST_CASE("with unknown stacks or with other threads, waits are only possible") {
   CHECK(text_of(made_job(2).receive(0, 1, 7).waits_without_stacks().waits) == "0>1?");
   CHECK(says(made_job(2).waits_without_stacks().doubts, "ranks 0-1: what they are doing is not known"));
   const auto threaded = made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").threads(0).waits();
@@ -83,9 +83,9 @@ TEST_CASE("with stacks that are not known, and with other threads, waits only ma
   CHECK(says(threaded.doubts, "rank 0: other threads"));
 }
 
-TEST_CASE("what a call waits for may be in no queue") {
-  CHECK(
-      says(made_job(2).in(1, "MPI_Wait").waits().doubts, "rank 1: in a call that waits, and the queues show nothing"));
+TEST_CASE("the operation that a call waits for may be in no queue") {
+  CHECK(says(made_job(2).in(1, "MPI_Wait").waits().doubts,
+             "rank 1: in a call that waits, and the queues list no operation"));
   CHECK(says(made_job(2).in(0, "MPI_Mprobe").waits().doubts, "rank 0: in MPI_Probe"));
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("a rank in MPI_Mprobe waits for the probe that its queue lists, and fo
   CHECK(job.in(0, "MPI_Probe").waits().waits.empty());
 }
 
-TEST_CASE("ranks that were not looked at are named, and waited for all the same") {
+TEST_CASE("ranks that were not looked at are named, and other ranks wait for them") {
   made_job job(4);
   job.receive(0, 3, 7).in(0, "MPI_Recv");
   job.ranks().resize(2);
@@ -131,7 +131,7 @@ TEST_CASE("ranks that were not looked at are named, and waited for all the same"
   CHECK(says(found.doubts, "ranks 2-3: members of a communicator that were not looked at"));
 }
 
-TEST_CASE("numbers out of bounds and groups that contradict themselves harm nobody") {
+TEST_CASE("numbers out of bounds and contradictory groups do no harm") {
   made_job job(3);
   job.add_communicator(4, "odd", {0, 1, 2});
   job.communicator(0, 1).local_rank = 7;
