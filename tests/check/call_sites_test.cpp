@@ -97,7 +97,7 @@ TEST_CASE("aarch64: bl, its stub, blr, and no call") {
   CHECK(check::call_before(memory, aarch64, code + 6)->what == kind::none);
 }
 
-TEST_CASE("what cannot be read is no call, and of another machine nothing is told") {
+TEST_CASE("unreadable bytes are no call, and calls of other machines are not decoded") {
   fake_memory memory;
   CHECK(before_8(memory, lp64_little)->what == kind::none);
   CHECK(check::call_before(memory, lp64_little, target_address{3})->what == kind::none);

@@ -88,7 +88,7 @@ TEST_CASE("every section of chapter 9 has a clause") {
   for (const char* section : {"3.2", "4.1", "6.1", "6.2", "7.1", "7.2", "8"}) CHECK(sections.contains(section));
 }
 
-TEST_CASE("of a starter that nothing was seen of, nothing is judged") {
+TEST_CASE("a starter of which nothing was observed is not judged") {
   for (const check::judgement& j : check::judge({})) {
     INFO(j.rule->id << ": " << j.result.saw);
     CHECK(j.result.what == check::verdict::not_applicable);

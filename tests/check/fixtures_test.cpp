@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The checker is itself checked: one fault, one failed clause. Each fixture is made to break one, and writes down how
-// its job ended, which must be as it would have without us.
+// Tests the checker: one fault makes one clause fail. Each fixture breaks one clause and records how its job ended. The
+// job must end as it would without the checker.
 #include <cstdlib>
 #include <set>
 
@@ -131,7 +131,7 @@ TEST_CASE("a starter that keeps the document fails nothing, and its job ends as 
   }
 }
 
-TEST_CASE("a running starter that keeps the document fails nothing, and goes on as if we had not been there") {
+TEST_CASE("a running starter that keeps the document fails nothing, and goes on as without the checker") {
   auto command = GENERATE(from_range(keeping_starters()));
   const checked result = check_fixture(command, way::attached);
   INFO(command.front() << "\n" << result.failures);
@@ -145,7 +145,7 @@ TEST_CASE("a running starter that keeps the document fails nothing, and goes on 
   }
 }
 
-TEST_CASE("a tool daemon is asked for and seen, with its arguments") {
+TEST_CASE("a tool daemon is requested and observed, with its arguments") {
   const checked result = check_fixture({"checked"}, way::with_daemon);
   INFO(result.failures << result.by_id.at("7.1b").result.saw);
   CHECK(result.failed.empty());
@@ -153,7 +153,7 @@ TEST_CASE("a tool daemon is asked for and seen, with its arguments") {
   CHECK(result.verdict_of("7.1b") == check::verdict::pass);
 }
 
-TEST_CASE("processes beyond the limit are not looked at, and their gates are opened all the same") {
+TEST_CASE("processes beyond the limit are not observed, but their gates are opened") {
   const scratch_folder folder;
   ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
   ::setenv("TMPDIR", folder.path("").c_str(), 1);
@@ -171,7 +171,7 @@ TEST_CASE("processes beyond the limit are not looked at, and their gates are ope
   for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
 }
 
-TEST_CASE("a rank without a symbol MPI_Init is let go at its gate") {
+TEST_CASE("a rank without a symbol MPI_Init is released at its gate") {
   const scratch_folder folder;
   ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
   ::setenv("TMPDIR", folder.path("").c_str(), 1);
@@ -187,7 +187,7 @@ TEST_CASE("a rank without a symbol MPI_Init is let go at its gate") {
   for (int rank = 0; rank < 4; ++rank) CHECK(oracle.at("rank." + std::to_string(rank) + ".wait_status") == "0x0");
 }
 
-TEST_CASE("what only one way of keeping it shows") {
+TEST_CASE("some clauses pass only with one permitted way of launching") {
   const checked gated = check_fixture({"checked_gated", "--rank", "checked_rank_gate"});
   for (const char* id : {"6.2b", "9.8a", "9.8b", "9.8c"}) {
     INFO(id << ": " << gated.by_id.at(id).result.saw);

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Judges on made-up observations: a starter that keeps everything, then one thing otherwise at a time. What fixtures
-// can do is in fixtures_test.cpp; here is also what they cannot.
+// Judges on made-up observations: a starter that conforms, then one deviation at a time. fixtures_test.cpp has the
+// deviations that fixtures can show; this file also has the others.
 #include <functional>
 
 #include "catch.hpp"
@@ -416,7 +416,7 @@ const std::vector<variation>& variations() {
 
 }  // namespace
 
-TEST_CASE("a starter that keeps everything fails no clause") {
+TEST_CASE("a starter that conforms fails no clause") {
   for (const check::judgement& j : check::judge(whole())) {
     INFO(j.rule->id << ": " << j.result.saw);
     CHECK(j.result.what != verdict::fail);
@@ -424,7 +424,7 @@ TEST_CASE("a starter that keeps everything fails no clause") {
   }
 }
 
-TEST_CASE("one thing otherwise, and the clause that is about it says so") {
+TEST_CASE("one deviation makes the clause that covers it fail") {
   const std::size_t which = GENERATE(range(std::size_t{0}, variations().size()));
   const variation& v = variations()[which];
   observations o = whole();
@@ -435,7 +435,7 @@ TEST_CASE("one thing otherwise, and the clause that is about it says so") {
   CHECK_THAT(found.saw, ContainsSubstring(v.saw));
 }
 
-TEST_CASE("what is seen only of a starter that we launch is not judged of one that we attach to") {
+TEST_CASE("clauses that need a launch are not judged for an attached starter") {
   observations o = whole();
   o.how = check::mode::attach;
   o.initially = {1, 2};

@@ -80,7 +80,7 @@ using change = std::function<void(made_up&)>;
 
 }  // namespace
 
-TEST_CASE("check: an MPI2DD job that keeps the draft passes every clause that it meets") {
+TEST_CASE("check: an MPI2DD job that keeps the draft passes every clause that it reaches") {
   made_up whole;
   CHECK(whole.failed().empty());
   std::size_t passed = 0;
@@ -211,7 +211,7 @@ verdicts check_launched(std::vector<std::string> command, int status = 0) {
 
 }  // namespace
 
-TEST_CASE("check: the reference of MPI2DD keeps the draft, and ends as without us") {
+TEST_CASE("check: the reference of MPI2DD keeps the draft, and ends as it does without the checker") {
   const std::set<std::string> clean;
   const verdicts plain = check_launched({"mpi2dd_starter", "--ranks", "3", "--directories", "2", "--metadirectory"});
   CHECK(plain.failed == clean);

@@ -73,7 +73,7 @@ TEST_CASE("types of variables agree with gdb") {
   CHECK(compared >= 5);
 }
 
-TEST_CASE("where there is no debug information there is no type") {
+TEST_CASE("a variable without debug information has no type") {
   auto source = file_symbols::open(MPIACQ_STARTERS "/checked_no_debug");
   REQUIRE(source.has_value());
   const auto symbol = (*source)->find_symbol("MPIR_debug_state");

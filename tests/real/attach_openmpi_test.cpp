@@ -118,7 +118,9 @@ TEST_CASE("Open MPI: attach and then stop leaves the ranks asked for stopped, fo
   check_its_own_end(job);
 }
 
-TEST_CASE("Open MPI: attach and then continue stays to the job's end, a second attach meanwhile is told who is there") {
+TEST_CASE(
+    "Open MPI: attach and then continue stays to the job's end, and a second attach meanwhile names the attached "
+    "tool") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job(mpirun_line(4, {"--exit", "3"}), 4);
   REQUIRE(job.ranks().size() == 4);
@@ -162,7 +164,7 @@ TEST_CASE("Open MPI: attach and then kill ends mpirun and its ranks, and says ho
   }
 }
 
-TEST_CASE("Open MPI: a program that is not MPI has no table, attach waits for one, no longer than it is told to") {
+TEST_CASE("Open MPI: a program that is not MPI has no table, and attach waits for one up to its time limit") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job({mpirun, "--oversubscribe", "-n", "2", rank_program("plain_pids"), "--exit", "3"}, 2);
   REQUIRE(job.ranks().size() == 2);

@@ -53,7 +53,8 @@ std::map<long, long> attach_once(pid_t starter) {
 
 }  // namespace
 
-TEST_CASE("Open MPI: 500 times attached to and let go of, and 20 times by the command, a job ends as it would have") {
+TEST_CASE(
+    "Open MPI: a job that is attached to and released 500 times, and 20 times by the command, ends as it would have") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   running_job job(mpirun_line(4, {"--exit", "3"}), 4);
   REQUIRE(job.ranks().size() == 4);

@@ -143,7 +143,7 @@ TEST_CASE("Slurm: attach and then stop, continue and kill") {
   }
 }
 
-TEST_CASE("Slurm: tasks that srun holds at their launch stay so for the next tool, until srun lets them go") {
+TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next tool, until srun releases them") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   INFO(cluster.said());

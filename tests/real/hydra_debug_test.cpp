@@ -93,7 +93,7 @@ TEST_CASE("MPICH with symbols: attach and then stop leaves the ranks asked for s
   CHECK(job.finish().as_shell() == 3);
 }
 
-TEST_CASE("MPICH with symbols: check judges it without a failure of its own") {
+TEST_CASE("MPICH with symbols: check does not fail the definitions of the process table") {
   if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
   std::vector<std::string> line = {MPIACQ_COMMAND, "check", "--json", "--"};
   for (const std::string& word : hydra_line(2)) line.push_back(word);

@@ -118,7 +118,7 @@ TEST_CASE("Remote hosts: mpirun has a job on all of them, through ssh") {
   CHECK(hosts_printed(run.out) == two_on_each());
 }
 
-TEST_CASE("Remote hosts: one that is cut off does not answer until it is mended") {
+TEST_CASE("Remote hosts: a host that is cut off does not answer until it is reconnected") {
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::vector<std::string> call = {"ssh", "-o", "ConnectTimeout=1", "h3", "uname", "-n"};
   CHECK(hosts.run("h1", call).out == "h3\n");
@@ -133,7 +133,7 @@ TEST_CASE("Remote hosts: one that is cut off does not answer until it is mended"
   CHECK(hosts.run("h1", {"ssh", "-o", "ConnectTimeout=10", "h3", "uname", "-n"}).out == "h3\n");
 }
 
-TEST_CASE("Remote hosts: nothing of them is left, however their keeper ends") {
+TEST_CASE("Remote hosts: nothing of the hosts is left, however their keeper ends") {
   const bool killed = GENERATE(false, true);
   INFO("killed: " << killed);
   const std::set<std::string> before = interfaces();

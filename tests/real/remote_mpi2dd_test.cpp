@@ -136,7 +136,7 @@ TEST_CASE("Remote MPI2DD: stacks, and a deadlock between two hosts, with no opti
   }
 }
 
-TEST_CASE("Remote MPI2DD: with no option, and nobody who runs the job, ssh reaches the other host") {
+TEST_CASE("Remote MPI2DD: with no option, and no launcher of the job, ssh reaches the other host") {
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const far_world job(hosts, "alone", far_world::by::nobody);
   REQUIRE(job.pid("h2", "rank.w.1.pid") != "0");

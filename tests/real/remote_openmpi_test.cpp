@@ -77,7 +77,7 @@ TEST_CASE("Remote Open MPI: attach shows the stacks of all hosts, and leaves the
   check_left_alone(job, 3);
 }
 
-TEST_CASE("Remote Open MPI: two ranks on different hosts that wait for each other are told as a deadlock") {
+TEST_CASE("Remote Open MPI: two ranks on different hosts that wait for each other are reported as a deadlock") {
   if (!std::filesystem::exists(rank_program("mpi_deadlock_openmpi"))) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   const std::string types = hosts.path("openmpi.types");

@@ -159,7 +159,7 @@ TEST_CASE("Open MPI: rank 0 waits in MPI_Recv, the others in MPI_Barrier, and th
   CHECK_THAT(end.out, ContainsSubstring("rank 0 waits in exchange at " + exchanging[0].at("line").dump() + "\n"));
 }
 
-TEST_CASE("Open MPI: eight ranks in eight calls are eight branches") {
+TEST_CASE("Open MPI: eight ranks in eight calls are eight nodes of the call tree") {
   if (!have_waits()) MPIACQ_SKIP(openmpi_not_installed);
   waiting_job waits(8, "different");
   REQUIRE(waits.job().ranks().size() == 8);
@@ -178,7 +178,7 @@ TEST_CASE("Open MPI: eight ranks in eight calls are eight branches") {
   }
 }
 
-TEST_CASE("Open MPI: 200 times looked at, by forty commands, a job ends as it would have") {
+TEST_CASE("Open MPI: a job that is sampled 200 times, by forty commands, ends as it would have") {
   if (!have_waits()) MPIACQ_SKIP(openmpi_not_installed);
   waiting_job waits(4, "one");
   REQUIRE(waits.job().ranks().size() == 4);
@@ -222,7 +222,7 @@ TEST_CASE("Open MPI: mpiacq killed at any moment of its sampling leaves no rank 
   CHECK(end.all_ranks_ended(4));
 }
 
-TEST_CASE("Open MPI: ranks that MPI_Comm_spawn made are not taken for other processes, whatever number they have") {
+TEST_CASE("Open MPI: ranks of MPI_Comm_spawn are recognised, whatever rank number they have") {
   const std::string spawning = rank_program("mpi_spawn_openmpi");
   if (!is_installed(mpirun) || !std::filesystem::exists(spawning)) MPIACQ_SKIP(openmpi_not_installed);
   running_job job({mpirun, "--oversubscribe", "-n", "1", spawning}, 3);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the rows of the clause tables are written with.
+// The vocabulary of the rows of the clause tables.
 #pragma once
 
 #include "mpiacq/check/check.hpp"

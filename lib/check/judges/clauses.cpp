@@ -14,13 +14,13 @@ namespace {
 
 using mpir::known;
 
-/// A clause that asks for no more than that a symbol is defined as the document has it.
+/// A clause that only requires a symbol with the document's definition.
 template <known K, std::uint64_t ArraySize = 0>
 finding is_defined(const observations& o) {
   return judge_definition(o, K, ArraySize);
 }
 
-// Ids are for people's scripts: a new clause gets a new one, and none is used again.
+// Scripts of users refer to ids: a new clause gets a new id, and no id is reused.
 constexpr std::array mpir_clauses = {
     clause{"3.2", "3.2", "the starter defines the interface",
            "By definition, the starter process contains functions, data structures, and symbol table information for "

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the starter is made of: symbols, types, debug information.
+// Judges the starter's symbols, types and debug information.
 #include <algorithm>
 
 #include <fmt/ranges.h>

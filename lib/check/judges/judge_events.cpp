@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the starter told at MPIR_Breakpoint, in its order.
+// Judges the events that the starter raised at MPIR_Breakpoint, in their order.
 #include <algorithm>
 
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What a process says of itself by MPI2DD.
+// Judges the MPI2DD information of single processes.
 #include <algorithm>
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the tables of an MPI2DD job say.
+// Judges the tables of an MPI2DD job.
 #include <algorithm>
 #include <array>
 #include <map>

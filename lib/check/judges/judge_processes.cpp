@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the processes of the table did while the starter stood at the spawn event, and when it went on.
+// Judges the processes of the table: while the starter was held at the spawn event, and after it went on.
 #include <algorithm>
 
 #include "judges/judges.hpp"

@@ -13,7 +13,7 @@ namespace mpiacq::check {
 
 namespace {
 
-/// The starter may live in another mount namespace. A path that is not full counts from its working directory.
+/// The starter may be in another mount namespace. A relative path starts at the starter's working directory.
 std::string as_starter_sees(process_id starter, const std::string& path) {
   return path.starts_with('/') ? fmt::format("/proc/{}/root{}", starter.value(), path)
                                : fmt::format("/proc/{}/cwd/{}", starter.value(), path);
@@ -46,9 +46,10 @@ std::optional<bool> is_waited_on(process_id starter, const std::string& path) {
     if (::stat(entry.path().c_str(), &open) == 0 && open.st_dev == fifo.st_dev && open.st_ino == fifo.st_ino)
       return true;
   }
-  // A process that is ending has none any more.
+  // A process that is ending has no descriptors any more.
   if (failed || !any_open) return std::nullopt;
-  // A thread that waits for the other side in open(2) has no descriptor yet; the kernel's function for it tells.
+  // A thread that waits for the other side in open(2) has no descriptor yet; the kernel function that it waits in shows
+  // this.
   for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", starter.value()), failed)) {
     if (file_text(task.path().string() + "/wchan", 128) == "wait_for_partner") return true;
   }

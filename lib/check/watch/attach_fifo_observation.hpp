@@ -9,7 +9,7 @@
 namespace mpiacq::check {
 
 /// A name out of MPIR_attach_fifo, looked up as the starter sees it. Nothing is opened: a writer that comes and goes
-/// would be an event for whoever reads the FIFO.
+/// would be an event for the reader of the FIFO.
 [[nodiscard]] fifo_seen look_at_fifo(process_id starter, std::string path);
 /// Whether a descriptor of the starter is that FIFO, or one of its threads waits in opening one. Empty where that
 /// cannot be seen.

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Just enough of three instruction sets to see whom a call calls. All of it is arithmetic on bytes that the target
-// need not mean as code: whatever does not fit is no call.
+// Decodes just enough of three instruction sets to find the target of a call. The bytes need not be code: bytes that
+// match no call are no call.
 #include "watch/call_sites.hpp"
 
 #include <array>

@@ -48,7 +48,7 @@ how look_up(const std::string& host) {
   return problem == EAI_AGAIN || problem == EAI_MEMORY || problem == EAI_SYSTEM ? how::no_answer : how::unknown;
 }
 
-/// What the asking thread and we share. Whoever is last lets go of it.
+/// The state that the look-up thread and its caller share. The last of the two frees it.
 struct questions {
   std::mutex lock;
   std::condition_variable changed;

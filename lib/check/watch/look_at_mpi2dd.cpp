@@ -56,7 +56,7 @@ std::string name_of(const mpi2dd::graph& graph, mpi2dd::process_number p) {
   return fmt::format("{}:{}", world ? graph.worlds()[index(*world)].id : "?", *graph.rank(p));
 }
 
-/// The info blocks of ranks that have come to an abort since they were looked at. A rank raises its abort in its own
+/// Reads the info blocks of ranks that have aborted since the last look. A rank raises its abort in its own
 /// process, where this run has no breakpoint; its state stays, and it tells its launcher before the starter ends it.
 void look_for_aborts(const debug_file_search& search, user_id user, mpi2dd_seen& seen) {
   for (mpi2dd_rank_seen& rank : seen.ranks) {
@@ -66,8 +66,7 @@ void look_for_aborts(const debug_file_search& search, user_id user, mpi2dd_seen&
   }
 }
 
-/// A rank that has come since the first look may not have come to its MPI initialisation: without an info block it is
-/// left to the next look.
+/// A new rank may not have reached its MPI initialisation. A rank without an info block is read at the next look.
 void look_at_ranks(const job_graph& job, const debug_file_search& search, user_id user, bool is_first,
                    mpi2dd_seen& seen) {
   const mpi2dd::graph& graph = job.graph;
@@ -91,7 +90,7 @@ std::optional<target_address> look_for_mpi2dd(const target& starter, const modul
   auto found = starter.symbols.look_up(names, {.loaded_only = true});
   if (found && !found->front()) found = starter.symbols.look_up(names, {.only_in = home});
   if (!found || !(*found)[0]) return std::nullopt;
-  // What is not exported may stand beside what is.
+  // A symbol that is not exported may be in the module of an exported one.
   if (!(*found)[1]) {
     if (auto more = starter.symbols.look_up(names, {.only_in = (*found)[0]->home.get()})) {
       (*found)[1] = std::move((*more)[1]);
@@ -108,7 +107,7 @@ std::optional<target_address> look_for_mpi2dd(const target& starter, const modul
 
 void look_at_mpi2dd_event(const target& starter, mpi2dd_seen& seen) {
   const auto info = mpi2dd::read_info(starter);
-  if (!info || !*info) return;  // the clause on its first bytes says what is wrong with it
+  if (!info || !*info) return;  // the clause on the first bytes reports the fault
   const mpi2dd::process_info& now = **info;
   mpi2dd_event_seen event;
   event.state = now.block.state;

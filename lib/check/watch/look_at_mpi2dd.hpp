@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What there is of MPI2DD in a starter, and the job that it leads to. Nothing is written.
+// Observes MPI2DD in a starter, and the job that it leads to. Nothing is written.
 #pragma once
 
 #include <optional>

@@ -35,7 +35,7 @@ std::optional<bool> names_executable_of(const process_facts& process, process_id
   const std::string runs = process.executable().value_or("");
   struct stat running {};
   if (runs.empty() || ::stat(fmt::format("/proc/{}/exe", pid.value()).c_str(), &running) != 0) return std::nullopt;
-  // Without a folder it was looked up in a PATH that need not be ours.
+  // A name without a folder was searched in a PATH that may differ from this process's.
   if (name.find('/') == std::string_view::npos) return last_part(runs) == name;
   const std::string path(name);
   const std::array<std::string, 3> places =
@@ -49,14 +49,14 @@ std::optional<bool> names_executable_of(const process_facts& process, process_id
     found_one = true;
     if (same_file(named, running) || file_text(place, 2).starts_with("#!")) return true;
   }
-  // A file that is nowhere may have been replaced or removed since.
+  // A file that does not exist may have been replaced or removed since.
   return found_one ? std::optional(false) : std::optional(last_part(runs) == last_part(path));
 }
 
 rank_watch::rank_watch(std::size_t rank, process_id pid, bool is_starter, debug_file_search search,
                        std::optional<user_id> user)
     : search_(std::move(search)), memory_(pid, user) {
-  // A server would be asked once for each process.
+  // A server would receive one request for each process.
   search_.debuginfod = false;
   seen.rank = rank;
   seen.pid = pid;
@@ -73,7 +73,7 @@ bool rank_watch::stopped() const {
   return stat && is_stopped(*stat);
 }
 
-/// Looked at anew until its libraries are there: a process that stands at its first instruction has none yet.
+/// Reads the process again until its libraries are mapped: a process at its first instruction has none yet.
 bool rank_watch::open_symbols() {
   if (symbols_ && landmarks_ && (!landmarks_->mpi_init.empty() || symbols_->modules().size() > 1)) return true;
   auto opened = process_symbols::open(seen.pid, memory_, search_);
@@ -88,11 +88,11 @@ place rank_watch::look() {
   const auto rests = rests_at(seen.pid);
   const target_address stack_begin{stat ? stat->stack_begin : 0};
   if (!rests || stack_begin.is_null()) return place::unknown;
-  // Nothing has been put on its stack: not one instruction has run.
+  // The stack is empty, so no instruction has run.
   if (rests->stack == stack_begin) return place::before_main;
   if (!open_symbols()) return place::unknown;
   const auto calls = calls_on_stack(memory_, symbols_->abi(), rests->stack, stack_begin, *landmarks_);
-  // It may have run on while we read.
+  // The process may have run during the reading.
   const auto still = rests_at(seen.pid);
   if (!calls || !still || still->stack != rests->stack) return place::unknown;
   if (calls->mpi_init) return place::in_mpi_init;
@@ -129,7 +129,7 @@ void rank_watch::describe_symbols() {
   symbol_scope scope{.loaded_only = true};
   auto found = symbols_->look_up(names, scope);
   if (!found) return;
-  // What is not exported: in the executable only, not in the file of each of its libraries.
+  // Symbols that are not exported are searched in the executable only, not in the file of each library.
   scope = {.only_in = symbols_->modules().front().get()};
   if (auto more = symbols_->look_up(names, scope)) {
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -148,7 +148,7 @@ void rank_watch::describe_symbols() {
       seen.queue_library_name = std::move(*text);
     }
   }
-  // Before its libraries are mapped it cannot be said what a process defines.
+  // The symbols of a process are unknown before its libraries are mapped.
   if (symbols_->modules().size() > 1 || (*found)[2] || (*found)[3]) {
     seen.defines_i_am_starter = (*found)[2].has_value() || (*found)[3].has_value();
   }

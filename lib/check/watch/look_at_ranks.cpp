@@ -14,7 +14,7 @@ namespace mpiacq::check {
 
 namespace {
 
-/// /proc tells nobody when something changes there: it has to be looked at again.
+/// /proc gives no notice of changes, so it must be polled.
 constexpr std::chrono::milliseconds between_looks{5};
 constexpr std::uint64_t smallest_pid = 4;  // bytes of a pid_t
 
@@ -48,7 +48,7 @@ void rank_set::take_in(const process_table& table, process_id starter) {
   std::vector<std::unique_ptr<rank_watch>> before = std::exchange(ranks_, {});
   on_node_ = 0;
   others_.clear();
-  // A number that does not hold a pid may be a stranger's.
+  // A field that is too small for a pid may name an unrelated process.
   const structure_member* pid = table.layout().find(name(descriptor_field::pid));
   if (pid == nullptr || pid->size < smallest_pid) return;
   std::map<process_id, bool> is_other_users;  // a table may name one process many times
@@ -86,7 +86,7 @@ void rank_set::settle() {
       if (is_settled(*rank) || rank->done || rank->settled_before) continue;
       rank->seen.at_spawn = rank->look();
       rank->seen.stopped = rank->stopped();
-      // Nothing moves a process that is stopped.
+      // A stopped process does not go on by itself.
       all_settled = all_settled && (is_settled(*rank) || rank->seen.stopped);
     }
     if (all_settled || clock::now() >= until) break;
@@ -123,7 +123,7 @@ void rank_set::look_at(rank_watch& rank) {
     if (now == place::in_mpi_init) rank.seen.at_spawn = place::before_init;
     return;
   }
-  // A program may have a gate and no symbol MPI_Init: whether it waits there is not to be seen, so its gate is opened.
+  // A program may have a gate and no symbol MPI_Init. Then its waiting cannot be seen, so its gate is opened.
   if (now == place::no_mpi && gates_are_ours_ && !partial_attach_ok_) (void)rank.open_gate();
   if (now == place::past_init || now == place::no_mpi) {
     rank.seen.went_on = gone_on;
@@ -165,7 +165,7 @@ bool rank_set::look_again() {
     more = more || !rank->done;
   }
   if (time_for_gates) {
-    // One that comes to its gate later than the others, on a busy machine, must not be left there.
+    // On a busy machine a process may reach its gate later than the others. It must not be left waiting there.
     if (!closed) gates_at_ = no_deadline;
     open_gates_of_others();
     if (opened && give_up_at_ == no_deadline) give_up_at_ = clock::now() + options_.patience_with_gate;

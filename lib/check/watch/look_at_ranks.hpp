@@ -15,18 +15,19 @@ class rank_set {
  public:
   explicit rank_set(const run_options& options) : options_(options) {}
 
-  /// At a spawn event, the starter held: who they are, where they are. Takes no longer than `run_options::settle`.
-  /// Processes that an earlier event has shown are left as they were seen then.
+  /// At a spawn event, with the starter held: finds the processes and their places. Takes at most
+  /// `run_options::settle`. Processes that an earlier event has shown are left as they were seen then.
   void look_at_spawn(const process_table& table, process_id starter);
-  /// Of a job that runs already: who they are. Where they are says nothing then, and their gates are not ours.
+  /// For a job that runs already: finds the processes. Their places have no meaning then, and the checker does not open
+  /// their gates.
   void look_at_running(const process_table& table, process_id starter);
   /// The starter goes on: from now on processes are watched for leaving.
   void starter_goes_on(bool partial_attach_ok);
-  /// Looks again, and opens gates where it is time. True while there is something left to see.
+  /// Looks again, and opens the gates that are due. True while there is something left to observe.
   [[nodiscard]] bool look_again();
   /// The starter has ended.
   void finish();
-  /// Opens the gates of whoever may still wait for it: nobody is left behind by us.
+  /// Opens the gates of all processes that may still wait, so that the checker leaves no process waiting.
   void open_all_gates();
 
   void report(observations& o) const;
@@ -49,8 +50,8 @@ class rank_set {
   bool starter_is_entry_0_ = false;
   bool partial_attach_ok_ = false;
   bool gates_are_ours_ = false;        ///< the job was launched for a tool, so that processes can wait for one
-  deadline gates_at_ = no_deadline;    ///< who still waits then has its gate opened
-  deadline give_up_at_ = no_deadline;  ///< who still waits then, its gate open, does not heed it
+  deadline gates_at_ = no_deadline;    ///< when the gates of waiting processes are opened
+  deadline give_up_at_ = no_deadline;  ///< a process that still waits then ignores its open gate
 };
 
 }  // namespace mpiacq::check

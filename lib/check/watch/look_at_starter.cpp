@@ -46,7 +46,7 @@ void look_at_abort(const target& starter, const mpir::symbol_set& found, stop_se
   }
 }
 
-/// Distinct pointers of one column, held against the distinct strings that they lead to.
+/// Compares the distinct pointers of one column with the distinct strings that they point to.
 sharing_seen sharing_of(const target& starter, const structure_layout& layout, target_address base,
                         const process_table& table, descriptor_field field) {
   const structure_member* member = layout.find(name(field));
@@ -94,7 +94,7 @@ void look_at_table(const target& starter, const definitions_seen& defined, stop_
   stop.table = std::make_shared<const process_table>(std::move(*table));
 }
 
-/// The module that a person would look into: that of MPIR_Breakpoint, of another symbol, or the program itself.
+/// The module that defines the interface: that of MPIR_Breakpoint, of another symbol, or the program itself.
 const module* home_of(const process_symbols& symbols, const mpir::symbol_set& found) {
   for (const mpir::known_symbol& s : mpir::known_symbols()) {
     if (s.required && found.has(s.id) && found[s.id]->home) return found[s.id]->home.get();

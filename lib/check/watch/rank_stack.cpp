@@ -37,7 +37,7 @@ bool begins_at(const std::vector<code_range>& ranges, target_address address) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const code_range& r) { return r.begin == address; });
 }
 
-/// Whether a return from a call of MPI_Init stands among the words; also where that cannot be told of one of them.
+/// Whether one of the words returns from a call of MPI_Init. Also true if a word may be such a return.
 bool returns_from_init(memory_reader& memory, const target_abi& abi, std::span<const std::uint64_t> words,
                        const landmarks& known) {
   for (const std::uint64_t word : words) {

@@ -11,7 +11,7 @@
 
 namespace mpiacq::check {
 
-/// The functions of a process that say how far it has come.
+/// The functions of a process that show its progress.
 struct landmarks {
   std::vector<code_range> main;  ///< empty where the program's main is not known
   std::vector<code_range> mpi_init;
@@ -19,11 +19,11 @@ struct landmarks {
 };
 [[nodiscard]] landmarks landmarks_of(process_symbols& symbols, process_id pid);
 
-/// Which of them are on the stack of a thread that does not run. Nothing is unwound, for that takes registers that only
-/// a tracer sees: the words of the stack in use are looked at as return addresses. MPI_Init is in progress where a word
-/// leads into it and, farther up, another returns from a call of it. One word alone would not do: calls that are over
-/// leave theirs behind in what later frames do not fill. On machines whose calls are not decoded, and where a call
-/// through a register hides its target, the first word alone has to do, so that the answer then errs towards MPI_Init.
+/// Finds which of them are on the stack of a thread that does not run. Unwinding would need registers that only a
+/// tracer sees, so the words of the used stack are examined as return addresses. MPI_Init is in progress if a word
+/// leads into it and another word, farther up, returns from a call of it. One word alone is not enough: finished calls
+/// leave stale words in places that later frames do not fill. If calls cannot be decoded, or a call through a register
+/// hides its target, the first word alone decides, and the answer errs towards MPI_Init.
 struct calls_in_progress {
   bool main = false;
   bool mpi_init = false;

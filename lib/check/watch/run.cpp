@@ -110,7 +110,7 @@ result<void> run::state::hold() {
                   fmt::format("stopping the starter {}: not all of its threads stopped within {} s", pid.value(),
                               hold_limit.count()));
     }
-    // Whatever stops it first will do: it is let go at once, and asked again.
+    // The starter may stop first for another reason: then it is released at once, and the stop is requested again.
     const bool is_answer = std::holds_alternative<interrupted>(event->what);
     handle(*event);
     if (!is_answer && !stopped && !ended) (void)control->interrupt(pid);

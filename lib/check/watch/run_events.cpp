@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// From what the tracer reports, and from what only looking tells, to what has been seen.
+// Turns the tracer's events, and the results of polling, into observations.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds often{20};
 constexpr std::chrono::milliseconds seldom{200};
 /// Most that happens after a release happens in its first seconds.
 constexpr std::chrono::seconds busy_time{5};
-/// So many looks at a state of 1 without a call: the tracer reports a call within a fraction of one.
+/// The number of looks at a state of 1 without a call. The tracer reports a call within a fraction of one look.
 constexpr int looks_that_convince = 3;
 constexpr std::chrono::seconds host_limit{1};
 constexpr std::size_t hosts_asked_for = 64;
@@ -69,7 +69,7 @@ void run::state::take_end(const process_ended& end) {
   coming.emplace_back(starter_ended{end.status});
 }
 
-/// An exec makes another program of the process: what was seen of the one before was a wrapper's.
+/// After an exec the process runs another program, so the earlier observations belong to a wrapper.
 void run::state::at_entry() {
   stopped = true;
   const mode how = seen.how;
@@ -100,7 +100,7 @@ void run::state::at_entry() {
   run_on();
 }
 
-/// Before anything is written, so that values are the starter's own.
+/// Reads the variables before the first write, so that the values are the starter's own.
 void run::state::look_at_symbols() {
   const mpir::symbol_set* found = acquisition.symbols();
   if (found == nullptr) return;
@@ -135,7 +135,7 @@ void run::state::at_mpir_breakpoint() {
   if (seen.stops.back().table) watch_processes();
 }
 
-/// The starter is held, and its table has been read.
+/// Precondition: the starter is held, and its table has been read.
 void run::state::watch_processes() {
   for (error& why : other_users_ranks(*seen.spawn()->table, entry_locality(*seen.spawn()->table))) {
     notice(std::move(why));
@@ -185,7 +185,7 @@ void run::state::take_table_at_attach() {
   if (seen.at_attach->table) watch_processes();
 }
 
-/// A job that is just being started has its table only later: the starter says so by MPIR_debug_state.
+/// A job that is still starting has no table yet. The starter declares the table by MPIR_debug_state.
 void run::state::look_for_late_table() {
   if (!seen.at_attach || seen.at_attach->table || !symbols) return;
   const auto& variable = (*acquisition.symbols())[known::debug_state];
@@ -274,7 +274,8 @@ void run::state::look_at_all_else() {
   look_at = std::min(look_at, let_go_at);
 }
 
-/// A call whose body stands in its place is never seen; what it announces is. The starter is not stopped for this.
+/// An inlined call of MPIR_Breakpoint never reaches the breakpoint, but the state that it announces can be read. The
+/// starter is not stopped for this.
 void run::state::look_for_unannounced_spawn() {
   const mpir::symbol_set* found = acquisition.symbols();
   if (found == nullptr || !found->complete() || !seen.stops.empty() || !symbols) return;
@@ -290,7 +291,7 @@ void run::state::look_at_fifo_name() {
   if (auto path = read_array_text(view(), variable)) seen.fifo = look_at_fifo(pid, std::move(*path));
 }
 
-/// The FIFO need not be there before the starter has gone on.
+/// The FIFO need not exist before the starter has gone on.
 void run::state::look_at_fifo_again() {
   if (!seen.fifo && symbols) look_at_fifo_name();
   if (!seen.fifo || !seen.fifo->is_fifo || seen.fifo->waited_on == true) return;

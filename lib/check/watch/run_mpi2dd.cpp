@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// A run's part in MPI2DD: it stands beside MPIR, and writes nothing.
+// The MPI2DD part of a run. It works in addition to MPIR, and writes nothing.
 #include <algorithm>
 
 #include "watch/look_at_mpi2dd.hpp"
@@ -9,11 +9,11 @@ namespace mpiacq::check {
 
 namespace {
 constexpr std::chrono::milliseconds next_look{200};
-/// Most that a job spawns it spawns in its first seconds, as far as anybody can wait.
+/// A job usually spawns in its first seconds. The check does not wait longer.
 constexpr std::chrono::seconds last_look{5};
 }  // namespace
 
-/// Its breakpoint beside MPIR's, once it is there.
+/// Plants the MPI2DD breakpoint in addition to that of MPIR, once its symbol exists.
 void run::state::watch_mpi2dd() {
   if (seen.mpi2dd.info || symbols->modules().empty()) return;
   const auto where = look_for_mpi2dd(view(), symbols->modules().front().get(), seen.how, seen.mpi2dd);
@@ -31,7 +31,8 @@ void run::state::at_mpi2dd_breakpoint() {
   look_at = std::min(look_at, mpi2dd_look_at);
 }
 
-/// Ranks announce their spawns themselves, and only in the starter are we told. It runs meanwhile.
+/// A rank announces its spawn in its own process, and this run has a breakpoint only in the starter. So the run looks
+/// again while the starter runs.
 void run::state::look_at_mpi2dd_again() {
   if (clock::now() < mpi2dd_look_at) return;
   look_at_mpi2dd_job(pid, options.debug_files, seen.mpi2dd);

@@ -44,7 +44,7 @@ struct run::state {
   bool detached = false;
   bool ended = false;
 
-  deadline look_at = no_deadline;     ///< when something is to be looked at that tells nobody of itself
+  deadline look_at = no_deadline;     ///< when to poll the things that raise no event
   deadline let_go_at = no_deadline;   ///< attached: when enough has been seen
   deadline spawned_at = no_deadline;  ///< the starter went on from the last spawn event
   bool ranks_watched = false;
@@ -84,7 +84,7 @@ struct run::state {
   [[nodiscard]] target view() { return {memory, &memory, symbols->abi(), *symbols, user_of(pid)}; }
   void notice(error what) { coming.emplace_back(job_notice{std::move(what)}); }
   void notice_failure(const result<void>& done) {
-    // A starter that died under our hands says so itself, by its end.
+    // A starter that died during the work reports its end by an event.
     if (!done && done.error().code != error_code::process_gone) notice(done.error());
   }
 };

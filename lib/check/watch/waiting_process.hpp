@@ -9,13 +9,13 @@
 #include "mpiacq/base/address.hpp"
 #include "mpiacq/base/ids.hpp"
 
-/// Where a process of this node is, by /proc, without touching it. Everything is read anew at each call.
+/// The place of a process of this node in its program, from /proc. The process is not stopped. Each call reads again.
 namespace mpiacq::check {
 
 /// A file's bytes up to a limit; empty if it cannot be read.
 [[nodiscard]] std::string file_text(const std::string& path, std::size_t limit = 65536);
 
-/// Where a thread that does not run is: /proc/PID/syscall.
+/// The place of a thread that does not run, from /proc/PID/syscall.
 struct resting_thread {
   target_address stack;
 };
