@@ -16,7 +16,7 @@ namespace mpiacq {
 
 namespace {
 
-constexpr std::string_view looking_for_ranks = "looking for ranks of this node";
+constexpr std::string_view making_a_group = "making a group of ranks";
 
 /// A group of one backend with ranks that are known.
 result<rank_group> group_of(result<std::unique_ptr<node_ranks>> made, const rank_options& options) {
@@ -94,13 +94,13 @@ rank_group::rank_group(rank_group&&) noexcept = default;
 rank_group& rank_group::operator=(rank_group&&) noexcept = default;
 
 result<rank_group> rank_group::of_processes(std::span<const process_id> processes, const rank_options& options) {
-  return without_exceptions(looking_for_ranks, [&] {
+  return without_exceptions(making_a_group, [&] {
     return group_of(node_ranks::of_processes(processes, {options.tracing, options.debug_files}), options);
   });
 }
 
 result<rank_group> rank_group::of_ranks(std::vector<rank_process> ranks, const rank_options& options) {
-  return without_exceptions(looking_for_ranks, [&] {
+  return without_exceptions(making_a_group, [&] {
     return group_of(node_ranks::create(std::move(ranks), {options.tracing, options.debug_files}), options);
   });
 }
