@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "framing/overloaded.hpp"
 #include "proc/process_state.hpp"
 #include "watch/attach_fifo_observation.hpp"
 #include "watch/daemon_observation.hpp"
@@ -18,13 +19,6 @@ namespace {
 
 using mpir::known;
 
-template <class... Fs>
-struct overloaded : Fs... {
-  using Fs::operator()...;
-};
-template <class... Fs>
-overloaded(Fs...) -> overloaded<Fs...>;
-
 constexpr std::chrono::milliseconds often{20};
 constexpr std::chrono::milliseconds seldom{200};
 /// Most that happens after a release happens in its first seconds.
@@ -37,7 +31,7 @@ constexpr std::size_t hosts_asked_for = 64;
 }  // namespace
 
 void run::state::handle(const process_event& event) {
-  std::visit(overloaded{
+  std::visit(base::overloaded{
                  [&](const entry_reached&) { at_entry(); },
                  [&](const breakpoint_hit& hit) { at_breakpoint(hit.address); },
                  [&](const interrupted&) { stopped = true; },

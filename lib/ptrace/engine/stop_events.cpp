@@ -4,7 +4,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/fork_reports.hpp"
-#include "engine/overloaded.hpp"
+#include "framing/overloaded.hpp"
 
 namespace mpiacq::tracing {
 
@@ -53,7 +53,7 @@ void engine::on_stop(traced_process& process, traced_thread& thread, const wait_
   if (std::holds_alternative<exec_stop>(status)) return on_exec(process);
   if (thread.stepping && process.now == phase::stepping) return on_step_stop(process, thread, status);
   if (is_event_stop(status) && resuming_.run_into_pending_trap(process, thread)) return;
-  std::visit(overloaded{
+  std::visit(base::overloaded{
                  [&](const signal_stop& stop) {
                    if (stop.signal == SIGTRAP) return traps_.on_trap(process, thread);
                    thread.signal = stop.signal;

@@ -7,7 +7,7 @@
 
 #include <poll.h>
 
-#include "engine/overloaded.hpp"
+#include "framing/overloaded.hpp"
 #include "kernel/bounded_call.hpp"
 #include "wire/channel.hpp"
 
@@ -118,7 +118,7 @@ void tracer_server::carry_out(command& what, std::vector<unique_fd>& descriptors
     replier<typename C::answer>()(std::move(with));
   };
   std::visit(
-      overloaded{
+      base::overloaded{
           [&](const begin_command& c) {
             options_.stop_limit = c.stop_limit;
             options_.hold_limit = c.hold_limit;

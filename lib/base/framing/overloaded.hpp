@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace mpiacq::tracing {
+namespace mpiacq::base {
 
 /// One call operator for each alternative of a variant, for std::visit.
 template <class... Cases>
@@ -11,4 +11,4 @@ struct overloaded : Cases... {
 template <class... Cases>
 overloaded(Cases...) -> overloaded<Cases...>;
 
-}  // namespace mpiacq::tracing
+}  // namespace mpiacq::base
