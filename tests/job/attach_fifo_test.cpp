@@ -1,7 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The attach FIFO on real files. This process, or a child of it, stands for the starter.
-#include "starter/attach_fifo.hpp"
-
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -18,6 +16,7 @@
 
 #include "catch.hpp"
 #include "descriptors/unique_fd.hpp"
+#include "mpiacq/job/job.hpp"
 #include "run_command.hpp"
 
 using namespace mpiacq;
