@@ -22,13 +22,17 @@ inline constexpr auto last_of<which_threads> = which_threads::all;
 template <>
 inline constexpr auto last_of<interface_kind> = interface_kind::mpi2dd;
 
+}  // namespace mpiacq::agents
+
+namespace mpiacq {
+
 template <>
-inline constexpr auto members<peer_address> =
-    std::tuple{member{"endpoints", &peer_address::endpoints}, member{"key", &peer_address::key}};
+inline constexpr auto members<agents::peer_address> =
+    std::tuple{member{"endpoints", &agents::peer_address::endpoints}, member{"key", &agents::peer_address::key}};
 template <>
-inline constexpr auto members<node_names> =
-    std::tuple{member{"given", &node_names::given}, member{"host", &node_names::host},
-               member{"slurm", &node_names::slurm}, member{"addresses", &node_names::addresses}};
+inline constexpr auto members<agents::node_names> =
+    std::tuple{member{"given", &agents::node_names::given}, member{"host", &agents::node_names::host},
+               member{"slurm", &agents::node_names::slurm}, member{"addresses", &agents::node_names::addresses}};
 template <>
 inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::rank},
                                                          member{"pid", &rank_process::pid},
@@ -37,21 +41,22 @@ inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_pr
                                                          member{"name", &rank_process::name},
                                                          member{"user", &rank_process::user}};
 template <>
-inline constexpr auto members<hello> =
-    std::tuple{member{"credential", &hello::credential}, member{"number", &hello::number},
-               member{"names", &hello::names}, member{"address", &hello::address}};
+inline constexpr auto members<agents::hello> =
+    std::tuple{member{"credential", &agents::hello::credential}, member{"number", &agents::hello::number},
+               member{"names", &agents::hello::names}, member{"address", &agents::hello::address}};
 template <>
-inline constexpr auto members<assignment> = std::tuple{
-    member{"number", &assignment::number}, member{"above", &assignment::above}, member{"ranks", &assignment::ranks}};
+inline constexpr auto members<agents::assignment> =
+    std::tuple{member{"number", &agents::assignment::number}, member{"above", &agents::assignment::above},
+               member{"ranks", &agents::assignment::ranks}};
 template <>
-inline constexpr auto members<welcome> = std::tuple<>{};
+inline constexpr auto members<agents::welcome> = std::tuple<>{};
 template <>
-inline constexpr auto members<goodbye> = std::tuple{member{"why", &goodbye::why}};
+inline constexpr auto members<agents::goodbye> = std::tuple{member{"why", &agents::goodbye::why}};
 template <>
-inline constexpr auto members<finish_early> = std::tuple{member{"number", &finish_early::number}};
+inline constexpr auto members<agents::finish_early> = std::tuple{member{"number", &agents::finish_early::number}};
 template <>
-inline constexpr auto members<heartbeat> = std::tuple{member{"done", &heartbeat::done}, member{"all", &heartbeat::all}};
-
+inline constexpr auto members<agents::heartbeat> =
+    std::tuple{member{"done", &agents::heartbeat::done}, member{"all", &agents::heartbeat::all}};
 template <>
 inline constexpr auto members<stack_options> =
     std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
@@ -65,16 +70,6 @@ inline constexpr auto members<ask_release> = std::tuple{member{"how", &ask_relea
 template <>
 inline constexpr auto members<ask_stacks> =
     std::tuple{member{"how", &ask_stacks::how}, member{"debug_files", &ask_stacks::debug_files}};
-template <>
-inline constexpr auto members<queue_limits> = std::tuple{member{"communicators", &queue_limits::communicators},
-                                                         member{"operations", &queue_limits::operations},
-                                                         member{"fetch_bytes", &queue_limits::fetch_bytes},
-                                                         member{"fetched_bytes", &queue_limits::fetched_bytes},
-                                                         member{"allocated_bytes", &queue_limits::allocated_bytes},
-                                                         member{"group_size", &queue_limits::group_size},
-                                                         member{"call_us", &queue_limits::call_time},
-                                                         member{"process_us", &queue_limits::process_time},
-                                                         member{"output_bytes", &queue_limits::output_bytes}};
 template <>
 inline constexpr auto members<queue_host_options> = std::tuple{
     member{"limits", &queue_host_options::limits}, member{"trust_library", &queue_host_options::trust_library}};
@@ -105,17 +100,17 @@ inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
                member{"tables", &mpi2dd::process_request::tables}};
 template <>
-inline constexpr auto members<agent_visits> =
-    std::tuple{member{"agent", &agent_visits::agent}, member{"processes", &agent_visits::processes}};
+inline constexpr auto members<agents::agent_visits> =
+    std::tuple{member{"agent", &agents::agent_visits::agent}, member{"processes", &agents::agent_visits::processes}};
 template <>
-inline constexpr auto members<ask_visits> =
-    std::tuple{member{"of", &ask_visits::of}, member{"limits", &ask_visits::limits},
-               member{"max_rereads", &ask_visits::max_rereads}, member{"user", &ask_visits::user},
-               member{"debug_folders", &ask_visits::debug_folders}};
+inline constexpr auto members<agents::ask_visits> =
+    std::tuple{member{"of", &agents::ask_visits::of}, member{"limits", &agents::ask_visits::limits},
+               member{"max_rereads", &agents::ask_visits::max_rereads}, member{"user", &agents::ask_visits::user},
+               member{"debug_folders", &agents::ask_visits::debug_folders}};
 template <>
-inline constexpr auto members<ask> =
-    std::tuple{member{"number", &ask::number}, member{"limit_ms", &ask::limit_ms}, member{"what", &ask::what}};
-
+inline constexpr auto members<agents::ask> =
+    std::tuple{member{"number", &agents::ask::number}, member{"limit_ms", &agents::ask::limit_ms},
+               member{"what", &agents::ask::what}};
 template <>
 inline constexpr auto members<rank_hold> =
     std::tuple{member{"rank", &rank_hold::rank}, member{"pid", &rank_hold::pid}, member{"state", &rank_hold::state},
@@ -135,21 +130,25 @@ inline constexpr auto members<group_stacks> =
                member{"refused", &group_stacks::refused}, member{"held_us", &group_stacks::held_for},
                member{"problems", &group_stacks::problems}};
 template <>
-inline constexpr auto members<agent_accounts> =
-    std::tuple{member{"agent", &agent_accounts::agent}, member{"said", &agent_accounts::said}};
+inline constexpr auto members<agents::agent_accounts> =
+    std::tuple{member{"agent", &agents::agent_accounts::agent}, member{"said", &agents::agent_accounts::said}};
 template <>
-inline constexpr auto members<visits_part> = std::tuple{member{"of", &visits_part::of}};
+inline constexpr auto members<agents::visits_part> = std::tuple{member{"of", &agents::visits_part::of}};
 template <>
 inline constexpr auto members<opened_gates> =
     std::tuple{member{"open", &opened_gates::open}, member{"without", &opened_gates::without},
                member{"refused", &opened_gates::refused}};
 template <>
-inline constexpr auto members<agent_problem> =
-    std::tuple{member{"agent", &agent_problem::agent}, member{"why", &agent_problem::why}};
+inline constexpr auto members<agents::agent_problem> =
+    std::tuple{member{"agent", &agents::agent_problem::agent}, member{"why", &agents::agent_problem::why}};
 template <>
-inline constexpr auto members<answer> =
-    std::tuple{member{"number", &answer::number}, member{"agents", &answer::agents},
-               member{"problems", &answer::problems}, member{"what", &answer::what}};
+inline constexpr auto members<agents::answer> =
+    std::tuple{member{"number", &agents::answer::number}, member{"agents", &agents::answer::agents},
+               member{"problems", &agents::answer::problems}, member{"what", &agents::answer::what}};
+
+}  // namespace mpiacq
+
+namespace mpiacq::agents {
 
 template <>
 inline constexpr std::string_view kind_of<hello> = "hello";

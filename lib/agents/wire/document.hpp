@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Values as parts of documents. A structure names its members once, in `members`, for writing and reading. An
-// enumerator is written as the text that `name` returns for it.
+// Values as parts of documents. A structure names its members and their keys once (members.hpp), for writing and
+// reading. An enumerator is written as the text that `name` returns for it.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "framing/members.hpp"
 #include "mpiacq/base/address.hpp"
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
@@ -28,18 +29,6 @@
 
 namespace mpiacq::agents {
 
-/// A member and its key.
-template <class Pointer>
-struct member {
-  std::string_view key;
-  Pointer pointer;
-};
-template <class Pointer>
-member(const char*, Pointer) -> member<Pointer>;
-
-/// The members of T as a tuple. Specialised for each structure.
-template <class T>
-inline constexpr std::nullptr_t members = nullptr;
 /// The last enumerator of T. Specialised for each enumeration.
 template <class T>
 inline constexpr std::nullptr_t last_of = nullptr;
@@ -58,13 +47,7 @@ concept has_stand_in = requires {
 
 template <>
 inline constexpr auto last_of<error_code> = error_code::system;
-template <>
-inline constexpr auto members<error> =
-    std::tuple{member{"code", &error::code}, member{"errno", &error::system_errno}, member{"address", &error::address},
-               member{"path", &error::path}, member{"message", &error::message}};
 
-template <class T>
-concept has_members = !std::same_as<std::remove_cvref_t<decltype(members<T>)>, std::nullptr_t>;
 template <class T>
 concept is_enumeration = !std::same_as<std::remove_cvref_t<decltype(last_of<T>)>, std::nullptr_t>;
 template <class T>

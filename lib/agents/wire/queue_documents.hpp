@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpiacq/ranks/rank_report.hpp"
+#include "reports/queue_members.hpp"
 #include "wire/document.hpp"
 
 namespace mpiacq::agents {
@@ -57,22 +58,10 @@ inline constexpr auto last_of<length_unit> = length_unit::unknown;
 template <>
 inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
 
-template <>
-inline constexpr auto members<peer> =
-    std::tuple{member{"any", &peer::any}, member{"local", &peer::local}, member{"global", &peer::global}};
-template <>
-inline constexpr auto members<queue_message> =
-    std::tuple{member{"peer", &queue_message::from_or_to}, member{"tag", &queue_message::tag},
-               member{"length", &queue_message::length}};
-template <>
-inline constexpr auto members<queue_operation> = std::tuple{member{"status", &queue_operation::status},
-                                                            member{"peer", &queue_operation::desired},
-                                                            member{"tag", &queue_operation::tag},
-                                                            member{"length", &queue_operation::length},
-                                                            member{"system_buffer", &queue_operation::system_buffer},
-                                                            member{"buffer", &queue_operation::buffer},
-                                                            member{"actual", &queue_operation::actual},
-                                                            member{"extra", &queue_operation::extra}};
+}  // namespace mpiacq::agents
+
+namespace mpiacq {
+
 template <>
 inline constexpr auto members<queue_listing> =
     std::tuple{member{"known", &queue_listing::known}, member{"operations", &queue_listing::operations}};
@@ -84,13 +73,6 @@ inline constexpr auto members<queue_communicator> =
                member{"size", &queue_communicator::size},
                member{"intercommunicator", &queue_communicator::is_inter},
                member{"queues", &queue_communicator::queues}};
-template <>
-inline constexpr auto members<new_process> =
-    std::tuple{member{"pid", &new_process::pid}, member{"executable", &new_process::executable},
-               member{"host", &new_process::host}};
-template <>
-inline constexpr auto members<missing_type> =
-    std::tuple{member{"type", &missing_type::type}, member{"field", &missing_type::field}};
 template <>
 inline constexpr auto members<queue_report> = std::tuple{member{"path", &queue_report::library_path},
                                                          member{"version", &queue_report::library_version},
@@ -111,16 +93,17 @@ inline constexpr auto members<rank_report> = std::tuple{
     member{"rank", &rank_report::rank}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
     member{"doing", &rank_report::doing}, member{"pml", &rank_report::pml}};
 template <>
-inline constexpr auto members<group_run> = std::tuple{
-    member{"first", &group_run::first}, member{"step", &group_run::step}, member{"count", &group_run::count}};
+inline constexpr auto members<agents::group_run> =
+    std::tuple{member{"first", &agents::group_run::first}, member{"step", &agents::group_run::step},
+               member{"count", &agents::group_run::count}};
 template <>
-inline constexpr auto members<groups_used> =
-    std::tuple{member{"group", &groups_used::group}, member{"remote_group", &groups_used::remote_group}};
+inline constexpr auto members<agents::groups_used> = std::tuple{
+    member{"group", &agents::groups_used::group}, member{"remote_group", &agents::groups_used::remote_group}};
 template <>
-inline constexpr auto members<queues_part> =
-    std::tuple{member{"groups", &queues_part::groups},    member{"ranks", &queues_part::ranks},
-               member{"used", &queues_part::used},        member{"held_us", &queues_part::held_for},
-               member{"stopped", &queues_part::stopped},  member{"notes", &queues_part::notes},
-               member{"problems", &queues_part::problems}};
+inline constexpr auto members<agents::queues_part> =
+    std::tuple{member{"groups", &agents::queues_part::groups},    member{"ranks", &agents::queues_part::ranks},
+               member{"used", &agents::queues_part::used},        member{"held_us", &agents::queues_part::held_for},
+               member{"stopped", &agents::queues_part::stopped},  member{"notes", &agents::queues_part::notes},
+               member{"problems", &agents::queues_part::problems}};
 
-}  // namespace mpiacq::agents
+}  // namespace mpiacq

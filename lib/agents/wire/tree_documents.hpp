@@ -39,20 +39,25 @@ struct stand_in<call_tree> {
 
 template <>
 inline constexpr auto last_of<stack_end> = stack_end::frame_limit;
+
+}  // namespace mpiacq::agents
+
+namespace mpiacq {
+
 template <>
 inline constexpr auto members<code_place> = std::tuple{
     member{"function", &code_place::function}, member{"file", &code_place::file}, member{"line", &code_place::line},
     member{"module", &code_place::module_path}, member{"offset", &code_place::offset}};
 template <>
-inline constexpr auto members<tree_node_part> =
-    std::tuple{member{"parent", &tree_node_part::parent},     member{"place", &tree_node_part::place},
-               member{"inlined", &tree_node_part::inlined},   member{"end", &tree_node_part::end},
-               member{"why", &tree_node_part::why},           member{"ranks", &tree_node_part::ranks},
-               member{"standing", &tree_node_part::standing}, member{"steady", &tree_node_part::steady},
-               member{"count", &tree_node_part::count},       member{"ending", &tree_node_part::ending},
-               member{"threads", &tree_node_part::threads}};
+inline constexpr auto members<agents::tree_node_part> =
+    std::tuple{member{"parent", &agents::tree_node_part::parent},     member{"place", &agents::tree_node_part::place},
+               member{"inlined", &agents::tree_node_part::inlined},   member{"end", &agents::tree_node_part::end},
+               member{"why", &agents::tree_node_part::why},           member{"ranks", &agents::tree_node_part::ranks},
+               member{"standing", &agents::tree_node_part::standing}, member{"steady", &agents::tree_node_part::steady},
+               member{"count", &agents::tree_node_part::count},       member{"ending", &agents::tree_node_part::ending},
+               member{"threads", &agents::tree_node_part::threads}};
 template <>
-inline constexpr auto members<tree_part> =
-    std::tuple{member{"samples", &tree_part::samples}, member{"nodes", &tree_part::nodes}};
+inline constexpr auto members<agents::tree_part> =
+    std::tuple{member{"samples", &agents::tree_part::samples}, member{"nodes", &agents::tree_part::nodes}};
 
-}  // namespace mpiacq::agents
+}  // namespace mpiacq

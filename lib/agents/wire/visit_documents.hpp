@@ -38,6 +38,10 @@ inline constexpr auto last_of<mpi2dd::entry_fault> = mpi2dd::entry_fault::imposs
 template <>
 inline constexpr auto last_of<layout_source> = layout_source::fixed;
 
+}  // namespace mpiacq::agents
+
+namespace mpiacq {
+
 template <>
 inline constexpr auto members<mpi2dd::table_selection> =
     std::tuple{member{"processes", &mpi2dd::table_selection::processes},
@@ -63,27 +67,32 @@ inline constexpr auto members<mpi2dd::entry_stride> =
     std::tuple{member{"bytes", &mpi2dd::entry_stride::bytes}, member{"source", &mpi2dd::entry_stride::source},
                member{"why", &mpi2dd::entry_stride::why}};
 template <>
-inline constexpr auto members<spawn_columns> =
-    std::tuple{member{"worlds", &spawn_columns::worlds}, member{"ranks", &spawn_columns::ranks},
-               member{"sequences", &spawn_columns::sequences}};
+inline constexpr auto members<agents::spawn_columns> =
+    std::tuple{member{"worlds", &agents::spawn_columns::worlds}, member{"ranks", &agents::spawn_columns::ranks},
+               member{"sequences", &agents::spawn_columns::sequences}};
 template <>
-inline constexpr auto members<process_table_part> = std::tuple{member{"hosts", &process_table_part::hosts},
-                                                               member{"executables", &process_table_part::executables},
-                                                               member{"worlds", &process_table_part::worlds},
-                                                               member{"spawns", &process_table_part::spawns},
-                                                               member{"pids", &process_table_part::pids},
-                                                               member{"ranks", &process_table_part::ranks},
-                                                               member{"spawned_by", &process_table_part::spawned_by},
-                                                               member{"strings", &process_table_part::strings},
-                                                               member{"facts", &process_table_part::facts}};
+inline constexpr auto members<agents::process_table_part> =
+    std::tuple{member{"hosts", &agents::process_table_part::hosts},
+               member{"executables", &agents::process_table_part::executables},
+               member{"worlds", &agents::process_table_part::worlds},
+               member{"spawns", &agents::process_table_part::spawns},
+               member{"pids", &agents::process_table_part::pids},
+               member{"ranks", &agents::process_table_part::ranks},
+               member{"spawned_by", &agents::process_table_part::spawned_by},
+               member{"strings", &agents::process_table_part::strings},
+               member{"facts", &agents::process_table_part::facts}};
 template <>
-inline constexpr auto members<directory_table_part> =
-    std::tuple{member{"hosts", &directory_table_part::hosts}, member{"executables", &directory_table_part::executables},
-               member{"pids", &directory_table_part::pids},   member{"strings", &directory_table_part::strings},
-               member{"facts", &directory_table_part::facts}, member{"stride", &directory_table_part::stride}};
+inline constexpr auto members<agents::directory_table_part> =
+    std::tuple{member{"hosts", &agents::directory_table_part::hosts},
+               member{"executables", &agents::directory_table_part::executables},
+               member{"pids", &agents::directory_table_part::pids},
+               member{"strings", &agents::directory_table_part::strings},
+               member{"facts", &agents::directory_table_part::facts},
+               member{"stride", &agents::directory_table_part::stride}};
 template <class Table>
-inline constexpr auto members<table_reading_part<Table>> = std::tuple{
-    member{"entries", &table_reading_part<Table>::entries}, member{"failure", &table_reading_part<Table>::failure}};
+inline constexpr auto members<agents::table_reading_part<Table>> =
+    std::tuple{member{"entries", &agents::table_reading_part<Table>::entries},
+               member{"failure", &agents::table_reading_part<Table>::failure}};
 template <>
 inline constexpr auto members<mpi2dd::info_block> =
     std::tuple{member{"version", &mpi2dd::info_block::version},
@@ -115,14 +124,15 @@ inline constexpr auto members<mpi2dd::process_info> =
                member{"abort_reason", &mpi2dd::process_info::abort_reason},
                member{"warnings", &mpi2dd::process_info::warnings}};
 template <>
-inline constexpr auto members<account_part> = std::tuple{member{"state", &account_part::state},
-                                                         member{"failure", &account_part::failure},
-                                                         member{"info", &account_part::info},
-                                                         member{"processes", &account_part::processes},
-                                                         member{"directories", &account_part::directories},
-                                                         member{"metadirectories", &account_part::metadirectories},
-                                                         member{"rereads", &account_part::rereads},
-                                                         member{"unsettled", &account_part::unsettled},
-                                                         member{"own_names", &account_part::own_names}};
+inline constexpr auto members<agents::account_part> =
+    std::tuple{member{"state", &agents::account_part::state},
+               member{"failure", &agents::account_part::failure},
+               member{"info", &agents::account_part::info},
+               member{"processes", &agents::account_part::processes},
+               member{"directories", &agents::account_part::directories},
+               member{"metadirectories", &agents::account_part::metadirectories},
+               member{"rereads", &agents::account_part::rereads},
+               member{"unsettled", &agents::account_part::unsettled},
+               member{"own_names", &agents::account_part::own_names}};
 
-}  // namespace mpiacq::agents
+}  // namespace mpiacq

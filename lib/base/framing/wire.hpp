@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Values as bytes, for two processes of this project on one machine. Numbers are in the host's order, and everything of
-// variable length has its length in front. A structure names its members once, in `wire_members`, for both directions.
+// variable length has its length in front. A structure names its members once (members.hpp), for both directions.
 //
 // The reader trusts no length: if a length exceeds the bytes that are left, the reader fails and returns no value.
 #pragma once
@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "framing/members.hpp"
 #include "mpiacq/base/address.hpp"
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
@@ -25,16 +26,6 @@
 
 namespace mpiacq::base {
 
-/// Pointers to the members of T that are sent, as a tuple. Specialised for each structure.
-template <class T>
-inline constexpr std::nullptr_t wire_members = nullptr;
-
-template <>
-inline constexpr auto wire_members<error> =
-    std::tuple{&error::code, &error::system_errno, &error::address, &error::path, &error::message};
-
-template <class T>
-concept wire_structure = !std::is_same_v<std::remove_cvref_t<decltype(wire_members<T>)>, std::nullptr_t>;
 template <class T>
 concept wire_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
@@ -90,9 +81,9 @@ class wire_writer {
     if (!outcome) return put(outcome.error());
     if constexpr (!std::is_void_v<T>) put(*outcome);
   }
-  template <wire_structure T>
+  template <has_members T>
   void put(const T& value) {
-    std::apply([&](auto... member) { (put(value.*member), ...); }, wire_members<T>);
+    std::apply([&](auto... one) { (put(value.*pointer_of(one)), ...); }, members<T>);
   }
 
  private:
@@ -183,9 +174,9 @@ class wire_reader {
       outcome = {};
     }
   }
-  template <wire_structure T>
+  template <has_members T>
   void get(T& value) {
-    std::apply([&](auto... member) { (get(value.*member), ...); }, wire_members<T>);
+    std::apply([&](auto... one) { (get(value.*pointer_of(one)), ...); }, members<T>);
   }
 
  private:

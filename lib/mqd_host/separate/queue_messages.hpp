@@ -21,6 +21,7 @@
 #include "mpiacq/base/abi.hpp"
 #include "mpiacq/process/type_source.hpp"
 #include "mpiacq/queues/message_queues.hpp"
+#include "reports/queue_members.hpp"
 
 namespace mpiacq::mqd_host {
 
@@ -120,80 +121,61 @@ using record = std::variant<library_facts, has_queues_record, communicator_recor
 
 }  // namespace mpiacq::mqd_host
 
-namespace mpiacq::base {
+namespace mpiacq {
 
 template <>
-inline constexpr auto wire_members<target_abi> =
+inline constexpr auto members<target_abi> =
     std::tuple{&target_abi::pointer_size, &target_abi::order,       &target_abi::short_size,
                &target_abi::int_size,     &target_abi::long_size,   &target_abi::long_long_size,
                &target_abi::bool_size,    &target_abi::size_t_size, &target_abi::elf_machine};
 template <>
-inline constexpr auto wire_members<queue_limits> =
-    std::tuple{&queue_limits::communicators, &queue_limits::operations,      &queue_limits::fetch_bytes,
-               &queue_limits::fetched_bytes, &queue_limits::allocated_bytes, &queue_limits::group_size,
-               &queue_limits::call_time,     &queue_limits::process_time,    &queue_limits::output_bytes};
-template <>
-inline constexpr auto wire_members<mqd_host::session_facts> =
+inline constexpr auto members<mqd_host::session_facts> =
     std::tuple{&mqd_host::session_facts::identity, &mqd_host::session_facts::image};
 template <>
-inline constexpr auto wire_members<mqd_host::begin_message> =
+inline constexpr auto members<mqd_host::begin_message> =
     std::tuple{&mqd_host::begin_message::version, &mqd_host::begin_message::library, &mqd_host::begin_message::abi,
                &mqd_host::begin_message::facts, &mqd_host::begin_message::limits};
 template <>
-inline constexpr auto wire_members<mqd_host::look_up_request> = std::tuple{
+inline constexpr auto members<mqd_host::look_up_request> = std::tuple{
     &mqd_host::look_up_request::function, &mqd_host::look_up_request::language, &mqd_host::look_up_request::name};
 template <>
-inline constexpr auto wire_members<mqd_host::type_field> =
+inline constexpr auto members<mqd_host::type_field> =
     std::tuple{&mqd_host::type_field::name, &mqd_host::type_field::offset};
 template <>
-inline constexpr auto wire_members<mqd_host::type_facts> =
+inline constexpr auto members<mqd_host::type_facts> =
     std::tuple{&mqd_host::type_facts::size, &mqd_host::type_facts::fields};
 template <>
-inline constexpr auto wire_members<mqd_host::type_request> =
+inline constexpr auto members<mqd_host::type_request> =
     std::tuple{&mqd_host::type_request::language, &mqd_host::type_request::name};
 template <>
-inline constexpr auto wire_members<mqd_host::memory_request> =
+inline constexpr auto members<mqd_host::memory_request> =
     std::tuple{&mqd_host::memory_request::address, &mqd_host::memory_request::bytes};
 template <>
-inline constexpr auto wire_members<mqd_host::report_request> = std::tuple{};
+inline constexpr auto members<mqd_host::report_request> = std::tuple{};
 template <>
-inline constexpr auto wire_members<mqd_host::end_message> = std::tuple{&mqd_host::end_message::outcome};
+inline constexpr auto members<mqd_host::end_message> = std::tuple{&mqd_host::end_message::outcome};
 
 template <>
-inline constexpr auto wire_members<mqd_host::library_facts> = std::tuple{
+inline constexpr auto members<mqd_host::library_facts> = std::tuple{
     &mqd_host::library_facts::version, &mqd_host::library_facts::compatibility, &mqd_host::library_facts::unit};
 template <>
-inline constexpr auto wire_members<mqd_host::has_queues_record> = std::tuple{};
+inline constexpr auto members<mqd_host::has_queues_record> = std::tuple{};
 template <>
-inline constexpr auto wire_members<mqd_host::communicator_record> =
+inline constexpr auto members<mqd_host::communicator_record> =
     std::tuple{&mqd_host::communicator_record::id, &mqd_host::communicator_record::name,
                &mqd_host::communicator_record::local_rank, &mqd_host::communicator_record::size,
                &mqd_host::communicator_record::group_size};
 template <>
-inline constexpr auto wire_members<mqd_host::group_record> = std::tuple{&mqd_host::group_record::ranks};
+inline constexpr auto members<mqd_host::group_record> = std::tuple{&mqd_host::group_record::ranks};
 template <>
-inline constexpr auto wire_members<mqd_host::queue_begins_record> = std::tuple{&mqd_host::queue_begins_record::which};
+inline constexpr auto members<mqd_host::queue_begins_record> = std::tuple{&mqd_host::queue_begins_record::which};
 template <>
-inline constexpr auto wire_members<mqd_host::queue_ends_record> =
+inline constexpr auto members<mqd_host::queue_ends_record> =
     std::tuple{&mqd_host::queue_ends_record::which, &mqd_host::queue_ends_record::known};
 template <>
-inline constexpr auto wire_members<mqd_host::spawn_breakpoint_record> =
+inline constexpr auto members<mqd_host::spawn_breakpoint_record> =
     std::tuple{&mqd_host::spawn_breakpoint_record::function};
 template <>
-inline constexpr auto wire_members<mqd_host::note_record> = std::tuple{&mqd_host::note_record::text};
-template <>
-inline constexpr auto wire_members<peer> = std::tuple{&peer::any, &peer::local, &peer::global};
-template <>
-inline constexpr auto wire_members<queue_message> =
-    std::tuple{&queue_message::from_or_to, &queue_message::tag, &queue_message::length};
-template <>
-inline constexpr auto wire_members<queue_operation> = std::tuple{
-    &queue_operation::status,        &queue_operation::desired, &queue_operation::tag,    &queue_operation::length,
-    &queue_operation::system_buffer, &queue_operation::buffer,  &queue_operation::actual, &queue_operation::extra};
-template <>
-inline constexpr auto wire_members<new_process> =
-    std::tuple{&new_process::pid, &new_process::executable, &new_process::host};
-template <>
-inline constexpr auto wire_members<missing_type> = std::tuple{&missing_type::type, &missing_type::field};
+inline constexpr auto members<mqd_host::note_record> = std::tuple{&mqd_host::note_record::text};
 
-}  // namespace mpiacq::base
+}  // namespace mpiacq

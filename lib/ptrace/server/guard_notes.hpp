@@ -43,19 +43,19 @@ using guard_note = std::variant<guarded_process, forgotten_process>;
 
 }  // namespace mpiacq::tracing
 
-namespace mpiacq::base {
+namespace mpiacq {
 
 template <>
-inline constexpr auto wire_members<tracing::guarded_trap> =
+inline constexpr auto members<tracing::guarded_trap> =
     std::tuple{&tracing::guarded_trap::address, &tracing::guarded_trap::original};
 template <>
-inline constexpr auto wire_members<tracing::guarded_write> =
+inline constexpr auto members<tracing::guarded_write> =
     std::tuple{&tracing::guarded_write::address, &tracing::guarded_write::bytes};
 template <>
-inline constexpr auto wire_members<tracing::guarded_process> = std::tuple{
+inline constexpr auto members<tracing::guarded_process> = std::tuple{
     &tracing::guarded_process::id,           &tracing::guarded_process::start_time, &tracing::guarded_process::launched,
     &tracing::guarded_process::has_hardware, &tracing::guarded_process::traps,      &tracing::guarded_process::writes};
 template <>
-inline constexpr auto wire_members<tracing::forgotten_process> = std::tuple{&tracing::forgotten_process::id};
+inline constexpr auto members<tracing::forgotten_process> = std::tuple{&tracing::forgotten_process::id};
 
-}  // namespace mpiacq::base
+}  // namespace mpiacq

@@ -132,104 +132,104 @@ using base::encode;
 
 }  // namespace mpiacq::tracing
 
-namespace mpiacq::base {
+namespace mpiacq {
 
 template <>
-inline constexpr auto wire_members<tracing::begin_command> = std::tuple{
+inline constexpr auto members<tracing::begin_command> = std::tuple{
     &tracing::begin_command::version, &tracing::begin_command::stop_limit, &tracing::begin_command::hold_limit};
 template <>
-inline constexpr auto wire_members<launch_request> =
+inline constexpr auto members<launch_request> =
     std::tuple{&launch_request::arguments, &launch_request::environment, &launch_request::kill_with_tool,
                &launch_request::follow_children};
 template <>
-inline constexpr auto wire_members<tracing::launch_surroundings> =
+inline constexpr auto members<tracing::launch_surroundings> =
     std::tuple{&tracing::launch_surroundings::search_path,     &tracing::launch_surroundings::blocked_signals,
                &tracing::launch_surroundings::ignored_signals, &tracing::launch_surroundings::process_group,
                &tracing::launch_surroundings::file_mode_mask,  &tracing::launch_surroundings::descriptors};
 template <>
-inline constexpr auto wire_members<tracing::launch_command> =
+inline constexpr auto members<tracing::launch_command> =
     std::tuple{&tracing::launch_command::request, &tracing::launch_command::surroundings};
 template <>
-inline constexpr auto wire_members<attach_options> = std::tuple{&attach_options::follow_children};
+inline constexpr auto members<attach_options> = std::tuple{&attach_options::follow_children};
 template <>
-inline constexpr auto wire_members<tracing::attach_command> =
+inline constexpr auto members<tracing::attach_command> =
     std::tuple{&tracing::attach_command::process, &tracing::attach_command::options};
 template <>
-inline constexpr auto wire_members<tracing::resume_command> = std::tuple{&tracing::resume_command::process};
+inline constexpr auto members<tracing::resume_command> = std::tuple{&tracing::resume_command::process};
 template <>
-inline constexpr auto wire_members<tracing::interrupt_command> = std::tuple{&tracing::interrupt_command::process};
+inline constexpr auto members<tracing::interrupt_command> = std::tuple{&tracing::interrupt_command::process};
 template <>
-inline constexpr auto wire_members<tracing::detach_command> =
+inline constexpr auto members<tracing::detach_command> =
     std::tuple{&tracing::detach_command::process, &tracing::detach_command::how};
 template <>
-inline constexpr auto wire_members<tracing::kill_command> = std::tuple{&tracing::kill_command::process};
+inline constexpr auto members<tracing::kill_command> = std::tuple{&tracing::kill_command::process};
 template <>
-inline constexpr auto wire_members<tracing::insert_breakpoint_command> =
+inline constexpr auto members<tracing::insert_breakpoint_command> =
     std::tuple{&tracing::insert_breakpoint_command::process, &tracing::insert_breakpoint_command::address,
                &tracing::insert_breakpoint_command::kind};
 template <>
-inline constexpr auto wire_members<tracing::remove_breakpoint_command> =
+inline constexpr auto members<tracing::remove_breakpoint_command> =
     std::tuple{&tracing::remove_breakpoint_command::process, &tracing::remove_breakpoint_command::address};
 template <>
-inline constexpr auto wire_members<tracing::insert_watchpoint_command> =
+inline constexpr auto members<tracing::insert_watchpoint_command> =
     std::tuple{&tracing::insert_watchpoint_command::process, &tracing::insert_watchpoint_command::address,
                &tracing::insert_watchpoint_command::length};
 template <>
-inline constexpr auto wire_members<tracing::remove_watchpoint_command> =
+inline constexpr auto members<tracing::remove_watchpoint_command> =
     std::tuple{&tracing::remove_watchpoint_command::process, &tracing::remove_watchpoint_command::address};
 template <>
-inline constexpr auto wire_members<tracing::restore_on_exit_command> =
+inline constexpr auto members<tracing::restore_on_exit_command> =
     std::tuple{&tracing::restore_on_exit_command::process, &tracing::restore_on_exit_command::address,
                &tracing::restore_on_exit_command::bytes};
 template <>
-inline constexpr auto wire_members<tracing::follow_children_command> =
+inline constexpr auto members<tracing::follow_children_command> =
     std::tuple{&tracing::follow_children_command::process, &tracing::follow_children_command::follow};
 template <>
-inline constexpr auto wire_members<tracing::threads_command> = std::tuple{&tracing::threads_command::process};
+inline constexpr auto members<tracing::threads_command> = std::tuple{&tracing::threads_command::process};
 template <>
-inline constexpr auto wire_members<tracing::is_idle_command> = std::tuple{&tracing::is_idle_command::surely};
+inline constexpr auto members<tracing::is_idle_command> = std::tuple{&tracing::is_idle_command::surely};
 template <>
-inline constexpr auto wire_members<tracing::keep_held_command> = std::tuple{};
+inline constexpr auto members<tracing::keep_held_command> = std::tuple{};
 template <>
-inline constexpr auto wire_members<attach_target> =
+inline constexpr auto members<attach_target> =
     std::tuple{&attach_target::process, &attach_target::start_time, &attach_target::user};
 template <>
-inline constexpr auto wire_members<tracing::attach_all_command> =
+inline constexpr auto members<tracing::attach_all_command> =
     std::tuple{&tracing::attach_all_command::targets, &tracing::attach_all_command::options};
 template <>
-inline constexpr auto wire_members<tracing::detach_all_command> =
+inline constexpr auto members<tracing::detach_all_command> =
     std::tuple{&tracing::detach_all_command::processes, &tracing::detach_all_command::how};
 template <>
-inline constexpr auto wire_members<tracing::registers_command> =
+inline constexpr auto members<tracing::registers_command> =
     std::tuple{&tracing::registers_command::processes, &tracing::registers_command::which};
 template <>
-inline constexpr auto wire_members<tracing::request_message> =
+inline constexpr auto members<tracing::request_message> =
     std::tuple{&tracing::request_message::events_taken, &tracing::request_message::what};
 
 template <>
-inline constexpr auto wire_members<exit_status> =
+inline constexpr auto members<exit_status> =
     std::tuple{&exit_status::signaled, &exit_status::value, &exit_status::core_dumped};
 template <>
-inline constexpr auto wire_members<entry_reached> = std::tuple{};
+inline constexpr auto members<entry_reached> = std::tuple{};
 template <>
-inline constexpr auto wire_members<process_born> = std::tuple{&process_born::parent, &process_born::shares_memory};
+inline constexpr auto members<process_born> = std::tuple{&process_born::parent, &process_born::shares_memory};
 template <>
-inline constexpr auto wire_members<breakpoint_hit> = std::tuple{&breakpoint_hit::thread, &breakpoint_hit::address};
+inline constexpr auto members<breakpoint_hit> = std::tuple{&breakpoint_hit::thread, &breakpoint_hit::address};
 template <>
-inline constexpr auto wire_members<watch_hit> = std::tuple{&watch_hit::thread, &watch_hit::address};
+inline constexpr auto members<watch_hit> = std::tuple{&watch_hit::thread, &watch_hit::address};
 template <>
-inline constexpr auto wire_members<group_stopped> = std::tuple{&group_stopped::signal};
+inline constexpr auto members<group_stopped> = std::tuple{&group_stopped::signal};
 template <>
-inline constexpr auto wire_members<group_continued> = std::tuple{};
+inline constexpr auto members<group_continued> = std::tuple{};
 template <>
-inline constexpr auto wire_members<interrupted> = std::tuple{};
+inline constexpr auto members<interrupted> = std::tuple{};
 template <>
-inline constexpr auto wire_members<process_ended> = std::tuple{&process_ended::status};
+inline constexpr auto members<process_ended> = std::tuple{&process_ended::status};
 template <>
-inline constexpr auto wire_members<tracing_problem> = std::tuple{&tracing_problem::what};
+inline constexpr auto members<tracing_problem> = std::tuple{&tracing_problem::what};
 template <>
-inline constexpr auto wire_members<control_lost> = std::tuple{&control_lost::why};
+inline constexpr auto members<control_lost> = std::tuple{&control_lost::why};
 template <>
-inline constexpr auto wire_members<process_event> = std::tuple{&process_event::process, &process_event::what};
+inline constexpr auto members<process_event> = std::tuple{&process_event::process, &process_event::what};
 
-}  // namespace mpiacq::base
+}  // namespace mpiacq
