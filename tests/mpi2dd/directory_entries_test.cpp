@@ -87,7 +87,7 @@ TEST_CASE("another type of the same name does not decide the stride") {
   REQUIRE(t.has_value());
   check_entries(*t, 4);
   CHECK(t->stride().source == layout_source::inferred);
-  CHECK_THAT(t->stride().why, ContainsSubstring("something else"));
+  CHECK_THAT(t->stride().why, ContainsSubstring("is another type"));
   p.symbols.layout_error = error{error_code::bad_format, "broken units"};
   const auto again = read(p);
   REQUIRE(again.has_value());

@@ -77,7 +77,7 @@ TEST_CASE("a receive from any source waits for any other member of the communica
 
 TEST_CASE("with unknown stacks or with other threads, waits are only possible") {
   CHECK(text_of(made_job(2).receive(0, 1, 7).waits_without_stacks().waits) == "0>1?");
-  CHECK(says(made_job(2).waits_without_stacks().doubts, "ranks 0-1: what they are doing is not known"));
+  CHECK(says(made_job(2).waits_without_stacks().doubts, "ranks 0-1: their calls are not known"));
   const auto threaded = made_job(2).receive(0, 1, 7).in(0, "MPI_Recv").threads(0).waits();
   CHECK(text_of(threaded.waits) == "0>1?");
   CHECK(says(threaded.doubts, "rank 0: other threads"));
