@@ -168,7 +168,7 @@ TEST_CASE("attach: ranks that ended before the attach are gone, and the others a
     const bool has_gone = i == 1 || i == 3;
     CHECK(seen.report.at("processes")[i].at("state") == (has_gone ? "gone" : "held"));
     CHECK(seen.report.at("processes")[i].at("pid") == ranks[i]);
-    if (!has_gone) CHECK(is_left_stopped(ranks[i]));
+    if (!has_gone) CHECK(comes_to_be_left_stopped(ranks[i]));
   }
   CHECK_THAT(seen.report.at("problems").dump(), ContainsSubstring("holding rank 3"));
   CHECK_THAT(seen.command.err, ContainsSubstring("it has ended already"));
@@ -184,7 +184,8 @@ TEST_CASE("attach: the error about a rank names the process that traces it, and 
   CHECK(seen.command.exit_code == 0);
   CHECK_THAT(seen.command.err, ContainsSubstring("holding rank 2"));
   CHECK_THAT(seen.command.err, ContainsSubstring("process " + std::to_string(::getpid())));
-  for (const std::size_t rank : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) CHECK(is_left_stopped(ranks[rank]));
+  for (const std::size_t rank : {std::size_t{0}, std::size_t{1}, std::size_t{3}})
+    CHECK(comes_to_be_left_stopped(ranks[rank]));
   CHECK(status_of(ranks[2], "TracerPid") == std::to_string(::getpid()));
   CHECK(process_state(ranks[2]) == 'S');
 }

@@ -176,7 +176,7 @@ TEST_CASE("attach: afterwards no byte of the starter differs, no thread is held 
   INFO(seen.command.err);
   CHECK(seen.command.exit_code == 0);
   if (stops) {
-    CHECK(is_left_stopped(starter.pid()));
+    CHECK(comes_to_be_left_stopped(starter.pid()));
     for (const pid_t rank : starter.ranks()) ::kill(rank, SIGCONT);
     ::kill(starter.pid(), SIGCONT);
     REQUIRE(comes_true([&] { return sleeps(starter.pid()); }));

@@ -268,7 +268,7 @@ TEST_CASE("queues: the report names a rank that another tracer holds, a stopped 
   CHECK(seen.at("ranks").at(0).at("outcome") == "complete");
   CHECK(seen.at("ranks").at(1).at("outcome") == "busy");
   CHECK(seen.at("ranks").at(2).at("outcome") == "complete");
-  CHECK(is_left_stopped(stopped));
+  CHECK(comes_to_be_left_stopped(stopped));
   ::kill(stopped, SIGCONT);
 
   queue_job elsewhere(2, {}, {"--host", "n17.elsewhere"});

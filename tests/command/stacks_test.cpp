@@ -204,7 +204,7 @@ TEST_CASE("stacks: a stopped rank is shown and stays stopped") {
   REQUIRE(comes_true([&] { return is_left_stopped(rank); }));
   const json seen = json_of(stacks(starter.pid(), {"--json", "--samples", "3", "--interval", "0"}));
   CHECK(seen.at("tree")[0].at("ranks") == "0-3");
-  CHECK(is_left_stopped(rank));
+  CHECK(comes_to_be_left_stopped(rank));
   ::kill(rank, SIGCONT);
 }
 

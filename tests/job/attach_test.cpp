@@ -131,7 +131,7 @@ TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_d
     INFO(i);
     CHECK(being_debugged(starter, i) == 0);
     // Who was stopped before stays so.
-    CHECK((i == 2 ? is_left_stopped(ranks[i]) : runs_freely(ranks[i])));
+    CHECK((i == 2 ? comes_to_be_left_stopped(ranks[i]) : runs_freely(ranks[i])));
   }
   ::kill(ranks[2], SIGCONT);
   check_end(starter);

@@ -119,6 +119,11 @@ inline bool is_left_stopped(pid_t process) {
   });
 }
 
+/// The same after a moment: the kernel stops a thread some time after its tracer has left it, when the thread runs.
+inline bool comes_to_be_left_stopped(pid_t process) {
+  return comes_true([process] { return is_left_stopped(process); });
+}
+
 /// The contents of each mapping, indexed by its line of /proc/PID/maps. Without [vvar] and [vdso], which the kernel
 /// changes.
 inline std::map<std::string, std::string> memory_of(pid_t process) {
