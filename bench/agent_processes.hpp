@@ -64,7 +64,7 @@ inline int be_agents(int argc, char** argv) {
       const auto answers = [&](const std::vector<rank_process>&) -> agents::answerer {
         come.release();
         auto part = std::make_shared<const group_stacks>(stacks_of(job.of(node)));
-        return [part](const agents::question&, const agents::answer_terms&) { return agents::answer_body(*part); };
+        return [part](const agents::question&, const answer_terms&) { return agents::answer_body(*part); };
       };
       if (const auto ended = agents::agent_process::run(mine, answers, -1); !ended)
         std::fprintf(stderr, "agent of node %u: %s\n", node, ended.error().message.c_str());
@@ -89,7 +89,7 @@ class running_agents {
       std::vector<rank_process> ranks;
       const made_up_ranks mine = job.of(static_cast<std::uint32_t>(std::stoul(names.given)));
       for (std::uint32_t rank = mine.first; rank < mine.first + mine.count && job.agents > 1; ++rank)
-        ranks.push_back({rank, no_process, "/home/somebody/work/application/bin/solver"});
+        ranks.push_back({entry_index{rank}, no_process, "/home/somebody/work/application/bin/solver"});
       return std::optional(std::move(ranks));
     });
     if (!made) give_up(made.error().message);

@@ -74,14 +74,14 @@ class made_up_calls {
     if (apart != 0 && rank % apart == 0) {
       made_up_calls own = kernel;
       own.add(program, "kernel::relax_cell(cell&)", 1000 + rank);
-      part.tree.add(rank, own.stack());
+      part.tree.add(entry_index{rank}, own.stack());
     } else if (rank == 0) {
-      part.tree.add(rank, writes);
+      part.tree.add(entry_index{rank}, writes);
     } else if (rank % late_ones == 0) {
-      part.tree.add(rank, computes);
+      part.tree.add(entry_index{rank}, computes);
     } else {
       const bool sums = rank >= ranks.all / 2 && rank < ranks.all / 4 * 3;
-      part.tree.add(rank, sums ? in_sum : in_wait);
+      part.tree.add(entry_index{rank}, sums ? in_sum : in_wait);
     }
     part.taken.add(rank);
   }

@@ -38,7 +38,8 @@ process_table made_table(std::size_t entries, bool own_strings) {
   std::vector<table_row> rows;
   for (std::size_t i = 0; i < entries; ++i) {
     rows.push_back({hosts[own_strings ? i : i / ranks_on_host], programs[own_strings ? i : 0],
-                    process_id{static_cast<std::int64_t>(1000 + i % 4'000'000)}, 0, static_cast<std::int32_t>(i)});
+                    process_id{static_cast<std::int64_t>(1000 + i % 4'000'000)}, 0,
+                    rank_number{static_cast<std::int32_t>(i)}});
   }
   return make_process_table(rows, {}, inferred_descriptor_layout(target_abi{}));
 }

@@ -15,10 +15,10 @@ int main(int argc, char** argv) {
     if (!event || !*event) return 125;
     if (std::holds_alternative<mpiacq::job_spawned>(**event)) {
       const auto table = (*job)->processes();
-      for (std::size_t rank = 0; rank < table->size(); ++rank) {
-        const std::string host(table->host_name(rank).value_or("?"));
-        std::fprintf(stderr, "rank %zu is pid %lld on %s\n", rank, static_cast<long long>(table->pid(rank).value()),
-                     host.c_str());
+      for (const mpiacq::entry_index entry : table->entries()) {
+        const std::string host(table->host_name(entry).value_or("?"));
+        std::fprintf(stderr, "rank %u is pid %lld on %s\n", entry.value(),
+                     static_cast<long long>(table->pid(entry).value()), host.c_str());
       }
       if (!(*job)->resume()) return 125;
     } else if (const auto* end = std::get_if<mpiacq::starter_ended>(&**event)) {

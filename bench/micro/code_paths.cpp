@@ -100,7 +100,8 @@ void add_to_tree(benchmark::State& state) {
   for (std::uint32_t child_links = 0; child_links < 8; ++child_links) stacks.push_back(stack_of(22, child_links));
   for (auto _ : state) {
     call_tree tree;
-    for (std::uint32_t rank = 0; rank < state.range(0); ++rank) tree.add(rank, stacks[rank % stacks.size()]);
+    for (std::uint32_t rank = 0; rank < state.range(0); ++rank)
+      tree.add(entry_index{rank}, stacks[rank % stacks.size()]);
     benchmark::DoNotOptimize(tree[call_tree::root].stacks);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));

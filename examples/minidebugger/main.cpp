@@ -91,10 +91,10 @@ class minidebugger {
     if (link_map_) program_.plant(*link_map_);
   }
   void act(const mpir::report_processes& a) {
-    for (std::size_t rank = 0; rank < a.table->size(); ++rank) {
-      const std::string host(a.table->host_name(rank).value_or("?"));
-      std::fprintf(stderr, "rank %zu is pid %lld on %s\n", rank, static_cast<long long>(a.table->pid(rank).value()),
-                   host.c_str());
+    for (const mpiacq::entry_index entry : a.table->entries()) {
+      const std::string host(a.table->host_name(entry).value_or("?"));
+      std::fprintf(stderr, "rank %u is pid %lld on %s\n", entry.value(),
+                   static_cast<long long>(a.table->pid(entry).value()), host.c_str());
     }
     carry_out(mpir_.before_detach(starter()));
   }

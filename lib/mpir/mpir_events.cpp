@@ -22,7 +22,7 @@ error unknown_state(std::int64_t state) {
 std::uint64_t complete_entries(const process_table& table) {
   if (table.problem_count() == 0) return table.size();
   std::uint64_t faulty = 0;
-  std::uint32_t last = UINT32_MAX;
+  std::optional<entry_index> last;
   for (const field_problem& p : table.problems()) {
     if (p.entry != last) ++faulty;
     last = p.entry;

@@ -2,7 +2,6 @@
 #include "mpiacq/mpir/mpir_ranks.hpp"
 
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,24 +49,24 @@ std::vector<action> rank_before_detach(const target_abi& abi, const rank_symbols
   return set(abi, rank.being_debugged, known::being_debugged, 0);
 }
 
-result<release_plan> plan_release(const job_facts& facts, std::size_t ranks, std::span<const std::uint32_t> wanted) {
+result<release_plan> plan_release(const job_facts& facts, std::size_t ranks, std::span<const entry_index> wanted) {
   std::vector<bool> is_wanted(ranks, false);
-  for (const std::uint32_t rank : wanted) {
-    if (rank >= ranks) {
-      return fail(error_code::invalid_argument, fmt::format("there is no rank {}: the job has {}", rank,
+  for (const entry_index entry : wanted) {
+    if (entry.value() >= ranks) {
+      return fail(error_code::invalid_argument, fmt::format("there is no rank {}: the job has {}", entry.value(),
                                                             ranks == 0   ? "none"
                                                             : ranks == 1 ? "rank 0 alone"
                                                                          : fmt::format("ranks 0 to {}", ranks - 1)));
     }
-    is_wanted[rank] = true;
+    is_wanted[entry.value()] = true;
   }
   release_plan plan;
   plan.starter_alone = facts.partial_attach_ok;
   if (plan.starter_alone) return plan;
-  plan.gates.resize(ranks);
-  std::iota(plan.gates.begin(), plan.gates.end(), 0U);
-  for (const std::uint32_t rank : plan.gates) {
-    if (!is_wanted[rank]) plan.only_for_the_gate.push_back(rank);
+  plan.gates.reserve(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    plan.gates.emplace_back(i);
+    if (!is_wanted[i]) plan.only_for_the_gate.emplace_back(i);
   }
   return plan;
 }

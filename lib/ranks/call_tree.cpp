@@ -94,17 +94,17 @@ call_tree::node_number call_tree::cut_below_root(stack_end end, const std::strin
   return number;
 }
 
-void call_tree::pass(node_number number, std::uint32_t rank) {
+void call_tree::pass(node_number number, entry_index entry) {
   node& here = nodes_[number];
-  here.ranks.add(rank);
-  here.steady.add(rank);
+  here.ranks.add(entry);
+  here.steady.add(entry);
   ++here.stacks;
   ++here.threads;
 }
 
-void call_tree::add(std::uint32_t rank, const thread_stack& stack) {
+void call_tree::add(entry_index entry, const thread_stack& stack) {
   samples_ = std::max<std::size_t>(samples_, 1);
-  pass(root, rank);
+  pass(root, entry);
   node_number at = root;
   std::size_t depth = 0;  // how far it has gone along the last path
   const auto go = [&](auto&& matches, auto&& look_up) {
@@ -115,7 +115,7 @@ void call_tree::add(std::uint32_t rank, const thread_stack& stack) {
       last_path_.push_back(at = look_up());
     }
     ++depth;
-    pass(at, rank);
+    pass(at, entry);
   };
   if (stack.end != stack_end::outermost) {
     go([&](const node& known) { return known.end == stack.end; }, [&] { return cut_below_root(stack.end, stack.why); });
@@ -124,7 +124,7 @@ void call_tree::add(std::uint32_t rank, const thread_stack& stack) {
     go([&](const node& known) { return known.place == frame->place && known.inlined == frame->inlined; },
        [&] { return frame_below(at, frame->place, frame->inlined); });
   }
-  nodes_[at].standing.add(rank);
+  nodes_[at].standing.add(entry);
   ++nodes_[at].stacks_ending;
 }
 

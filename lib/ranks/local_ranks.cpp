@@ -10,7 +10,7 @@ namespace {
 rank_answer answer_to(node_ranks& ranks, const ask_hold&, const answer_terms&) {
   hold_part part;
   for (rank_hold& rank : ranks.hold()) {
-    if (rank.state == hold_state::held) part.held.add(rank.rank);
+    if (rank.state == hold_state::held) part.held.add(rank.entry);
     if (rank.state != hold_state::held || rank.why) part.others.push_back(std::move(rank));
   }
   return part;
@@ -20,11 +20,11 @@ rank_answer answer_to(node_ranks& ranks, const ask_release& what, const answer_t
   release_part part;
   const auto outcomes = ranks.release(what.how);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const std::uint32_t rank = ranks.ranks()[i].rank;
+    const entry_index entry = ranks.ranks()[i].entry;
     if (outcomes[i]) {
-      part.released.add(rank);
+      part.released.add(entry);
     } else {
-      part.refused.push_back({rank_set(rank), outcomes[i].error()});
+      part.refused.push_back({rank_set(entry), outcomes[i].error()});
     }
   }
   return part;
@@ -33,7 +33,7 @@ rank_answer answer_to(node_ranks& ranks, const ask_release& what, const answer_t
 rank_answer answer_to(node_ranks& ranks, const ask_registers& what, const answer_terms&) {
   registers_part part;
   auto all = ranks.registers(what.which);
-  for (std::size_t i = 0; i < all.size(); ++i) part.push_back({ranks.ranks()[i].rank, std::move(all[i])});
+  for (std::size_t i = 0; i < all.size(); ++i) part.push_back({ranks.ranks()[i].entry, std::move(all[i])});
   return part;
 }
 
@@ -56,12 +56,12 @@ rank_answer answer_to(node_ranks& ranks, const ask_gates& what, const answer_ter
   opened_gates part;
   const auto outcomes = ranks.open_gates(how);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const std::uint32_t rank = ranks.ranks()[i].rank;
-    if (!how.ranks.contains(rank)) continue;
+    const entry_index entry = ranks.ranks()[i].entry;
+    if (!how.ranks.contains(entry)) continue;
     if (!outcomes[i]) {
-      part.refused.push_back({rank_set(rank), outcomes[i].error()});
+      part.refused.push_back({rank_set(entry), outcomes[i].error()});
     } else {
-      (*outcomes[i] ? part.open : part.without).add(rank);
+      (*outcomes[i] ? part.open : part.without).add(entry);
     }
   }
   return part;

@@ -36,7 +36,7 @@ std::vector<result<bool>> node_ranks::open_gates(const gate_options& how) {
   std::vector<result<bool>> outcomes(state_->ranks.size(), result<bool>(true));
   std::vector<std::size_t> closed;
   for (std::size_t i = 0; i < state_->ranks.size(); ++i) {
-    if (!how.ranks.contains(state_->ranks[i].rank)) continue;
+    if (!how.ranks.contains(state_->ranks[i].entry)) continue;
     const rank_identity& identity = state_->here[i].identity;
     if (identity.state == hold_state::held) {
       closed.push_back(i);

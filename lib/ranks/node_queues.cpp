@@ -27,12 +27,12 @@ group_queues node_ranks::state::read_queues(const rank_queue_options& options) {
   std::vector<rank_report> sorted;
   auto no = refused.begin();
   const auto refuse = [&] {
-    rank_report& one = sorted.emplace_back(rank_report{no->first.rank, no->first.pid, fail(no->second)});
+    rank_report& one = sorted.emplace_back(rank_report{no->first.entry, no->first.pid, fail(no->second)});
     if (has_ended(one.pid, one.report)) one.doing.kind = mpi_call_kind::ended;
     ++no;
   };
   for (rank_report& rank : all.ranks) {
-    while (no != refused.end() && no->first.rank < rank.rank) refuse();
+    while (no != refused.end() && no->first.entry < rank.entry) refuse();
     sorted.push_back(std::move(rank));
   }
   while (no != refused.end()) refuse();

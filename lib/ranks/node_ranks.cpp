@@ -21,7 +21,7 @@ constexpr std::string_view looking_for_ranks = "looking for ranks of this node";
 std::vector<rank_process> local_ones(const process_table& table, const rank_selection& selection) {
   const entry_locality locality(table);
   std::vector<rank_process> ranks;
-  for (const std::uint32_t entry : table.names().selected(selection, table.size())) {
+  for (const entry_index entry : table.names().selected(selection, table.size())) {
     if (locality.is_local(entry)) ranks.push_back(rank_of(table, entry));
   }
   return ranks;
@@ -54,7 +54,7 @@ hold_state state_of_failure(const error& e) {
   }
 }
 
-rank_process rank_of(const process_table& table, std::uint32_t entry) {
+rank_process rank_of(const process_table& table, entry_index entry) {
   return {entry,
           table.pid(entry),
           std::string(table.executable_name(entry).value_or("")),
@@ -64,7 +64,7 @@ rank_process rank_of(const process_table& table, std::uint32_t entry) {
 }
 
 std::string name_of(const rank_process& rank) {
-  return rank.name.empty() ? std::to_string(rank.rank) : rank.name;
+  return rank.name.empty() ? std::to_string(rank.entry.value()) : rank.name;
 }
 
 std::string_view name(hold_state state) {
@@ -121,7 +121,7 @@ result<std::unique_ptr<node_ranks>> node_ranks::of_processes(std::span<const pro
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
     auto control = TRY(tracer::create(options.tracing));
     std::vector<rank_process> ranks;
-    for (const process_id pid : processes) ranks.push_back({static_cast<std::uint32_t>(ranks.size()), pid, {}});
+    for (const process_id pid : processes) ranks.push_back({entry_index{ranks.size()}, pid, {}});
     auto made = state::make(std::make_unique<tracer_grip>(std::move(control)), std::move(ranks), false);
     made->debug_files = options.debug_files;
     return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
@@ -196,7 +196,7 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
     const auto [known, is_new] = made->place_of.try_emplace(made->ranks[i].pid, i);
     rank.identity =
         is_new ? identify(made->ranks[i], compare) : named_twice(made->ranks[i], made->ranks[known->second]);
-    rank.hold = {made->ranks[i].rank, made->ranks[i].pid, rank.identity.state, rank.identity.why};
+    rank.hold = {made->ranks[i].entry, made->ranks[i].pid, rank.identity.state, rank.identity.why};
   }
   return made;
 }
@@ -269,10 +269,10 @@ node_ranks::state::chosen node_ranks::state::choose(const rank_selection& select
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const rank_process& rank = ranks[i];
     const rank_identity& identity = here[i].identity;
-    if (!selection.contains(rank.rank)) continue;
+    if (!selection.contains(rank.entry)) continue;
     if (identity.state == hold_state::held) {
-      const auto number = static_cast<std::uint32_t>(rank.told.value_or(rank.rank));
-      found.wanted.push_back({rank.rank, {rank.pid, identity.start_time, rank.user}, number, here[i].held});
+      const auto number = rank.rank ? static_cast<std::uint32_t>(rank.rank->value()) : rank.entry.value();
+      found.wanted.push_back({rank.entry, {rank.pid, identity.start_time, rank.user}, number, here[i].held});
     } else {
       found.refused.emplace_back(rank,
                                  identity.why.value_or(error{error_code::process_gone, "it is not there any more"}));

@@ -27,7 +27,7 @@ namespace mpiacq {
 class rank_stopper;
 
 /// An entry of a table.
-[[nodiscard]] rank_process rank_of(const process_table& table, std::uint32_t entry);
+[[nodiscard]] rank_process rank_of(const process_table& table, entry_index entry);
 
 /// How the ranks of a node are looked after.
 struct node_ranks_options {

@@ -15,7 +15,7 @@ node_stacks node_ranks::stacks(const stack_options& options) {
 node_stacks node_ranks::state::take_stacks(const stack_options& options) {
   auto [wanted, no_stacks] = choose(options.ranks);
   std::vector<rank_stacks> refused;
-  for (const auto& [rank, why] : no_stacks) refused.push_back({rank.rank, rank.pid, fail(why), {}});
+  for (const auto& [rank, why] : no_stacks) refused.push_back({rank.entry, rank.pid, fail(why), {}});
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   node_stacks taken = stacks->take(wanted, options);
   // What the tracer told of processes that it has let go of by now is of no use.
@@ -24,7 +24,7 @@ node_stacks node_ranks::state::take_stacks(const stack_options& options) {
   std::vector<rank_stacks> all;
   auto no = refused.begin();
   for (rank_stacks& yes : taken.ranks) {
-    while (no != refused.end() && no->rank < yes.rank) all.push_back(std::move(*no++));
+    while (no != refused.end() && no->entry < yes.entry) all.push_back(std::move(*no++));
     all.push_back(std::move(yes));
   }
   all.insert(all.end(), std::make_move_iterator(no), std::make_move_iterator(refused.end()));

@@ -23,7 +23,7 @@ std::vector<error> other_users_ranks(const process_table& table, const entry_loc
   std::map<std::string, group> by_users;
   // A table may name one process many times.
   std::unordered_map<process_id, group*> known;
-  for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
+  for (const entry_index entry : table.entries()) {
     if (!locality.is_local(entry)) continue;
     const process_id pid = table.pid(entry);
     const auto [at, is_new] = known.try_emplace(pid, nullptr);

@@ -215,7 +215,7 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
   for (pending& one : all) {
     const process_id pid = one.rank->process.process;
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
-    taken.ranks.push_back({one.rank->rank, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
+    taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }
   return taken;
 }

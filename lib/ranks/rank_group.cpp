@@ -22,7 +22,7 @@ constexpr std::string_view making_a_group = "making a group of ranks";
 result<rank_group> group_of(result<std::unique_ptr<node_ranks>> made, const rank_options& options) {
   if (!made) return fail(std::move(made).error());
   job_node here{"", {}, true, std::nullopt};
-  for (const rank_process& rank : (*made)->ranks()) here.ranks.add(rank.rank);
+  for (const rank_process& rank : (*made)->ranks()) here.ranks.add(rank.entry);
   auto parts = std::make_unique<group_parts>(options);
   parts->add(std::make_unique<local_ranks>(std::move(*made), std::vector{std::move(here)}));
   return group_parts::make(std::move(parts));
@@ -35,7 +35,7 @@ void group_parts::add(std::unique_ptr<rank_backend> backend) {
   const auto middle = static_cast<std::ptrdiff_t>(ranks.size());
   ranks.insert(ranks.end(), more.begin(), more.end());
   std::inplace_merge(ranks.begin(), ranks.begin() + middle, ranks.end(),
-                     [](const rank_process& a, const rank_process& b) { return a.rank < b.rank; });
+                     [](const rank_process& a, const rank_process& b) { return a.entry < b.entry; });
   backends.push_back(std::move(backend));
 }
 
@@ -48,7 +48,7 @@ void add_missing(rank_answer& answer, const rank_question& what, const rank_back
   std::vector<refused_process> missing;
   const auto ranks = backend.ranks();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (asked.contains(ranks[i].rank) && !told.contains(ranks[i].rank))
+    if (asked.contains(ranks[i].entry) && !told.contains(ranks[i].entry))
       missing.push_back({ranks[i], backend.why_missing(i)});
   }
   if (!missing.empty()) merge(answer, refusal_of(missing, what));
@@ -59,7 +59,7 @@ void add_missing(rank_answer& answer, const rank_question& what, const rank_back
 rank_answer group_parts::ask(const rank_question& what, const progress& tell) {
   const rank_selection asked = asked_ranks(what);
   const auto wanted = static_cast<std::size_t>(
-      std::count_if(ranks.begin(), ranks.end(), [&](const rank_process& rank) { return asked.contains(rank.rank); }));
+      std::count_if(ranks.begin(), ranks.end(), [&](const rank_process& rank) { return asked.contains(rank.entry); }));
   std::size_t before = 0, latest = 0;
   answer_terms terms{limit.get(), {}};
   if (tell) {
@@ -122,12 +122,12 @@ std::vector<job_node> rank_group::nodes() const {
 
 std::vector<rank_hold> rank_group::hold() {
   auto answer = parts_->ask_for<hold_part>(ask_hold{});
-  std::map<std::uint32_t, rank_hold> others;
-  for (rank_hold& one : answer.others) others.emplace(one.rank, std::move(one));
+  std::map<entry_index, rank_hold> others;
+  for (rank_hold& one : answer.others) others.emplace(one.entry, std::move(one));
   std::vector<rank_hold> all;
   for (const rank_process& rank : parts_->ranks) {
-    const auto other = others.find(rank.rank);
-    all.push_back(other == others.end() ? rank_hold{rank.rank, rank.pid, hold_state::held, std::nullopt}
+    const auto other = others.find(rank.entry);
+    all.push_back(other == others.end() ? rank_hold{rank.entry, rank.pid, hold_state::held, std::nullopt}
                                         : std::move(other->second));
   }
   return all;
@@ -142,7 +142,7 @@ std::vector<result<void>> rank_group::release(leave how) {
   std::vector<result<void>> all;
   for (const rank_process& rank : parts_->ranks) {
     const auto why = std::find_if(answer.refused.begin(), answer.refused.end(),
-                                  [&](const refused_ranks& one) { return one.ranks.contains(rank.rank); });
+                                  [&](const refused_ranks& one) { return one.ranks.contains(rank.entry); });
     all.push_back(why == answer.refused.end() ? result<void>() : result<void>(fail(why->why)));
   }
   return all;
@@ -151,7 +151,7 @@ std::vector<result<void>> rank_group::release(leave how) {
 std::vector<result<std::vector<thread_registers>>> rank_group::registers(which_threads which) const {
   auto answer = parts_->ask_for<registers_part>(ask_registers{which});
   std::sort(answer.begin(), answer.end(),
-            [](const rank_registers& a, const rank_registers& b) { return a.rank < b.rank; });
+            [](const rank_registers& a, const rank_registers& b) { return a.entry < b.entry; });
   std::vector<result<std::vector<thread_registers>>> all;
   for (rank_registers& one : answer) all.push_back(std::move(one.threads));
   return all;

@@ -60,7 +60,7 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const process_
 
 std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evidence& evidence) {
   const launcher_variables told = decode_launcher_variables(evidence.environment.value_or(""));
-  const std::string number = std::to_string(rank.told.value_or(rank.rank));
+  const std::string number = rank.rank ? std::to_string(rank.rank->value()) : std::to_string(rank.entry.value());
   const auto confirms = [&](const rank_variable& one) { return one.value == number; };
   if (std::any_of(told.ranks.begin(), told.ranks.end(), confirms)) return std::nullopt;
   if (!told.ranks.empty() && !told.is_spawned) {

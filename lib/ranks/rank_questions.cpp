@@ -57,16 +57,16 @@ rank_set all_ranks_of(const std::vector<refused_ranks>& refused) {
   return all;
 }
 
-rank_set set_of(std::vector<std::uint32_t> ranks) {
-  std::sort(ranks.begin(), ranks.end());
+rank_set set_of(std::vector<entry_index> entries) {
+  std::sort(entries.begin(), entries.end());
   rank_set all;
-  for (const std::uint32_t rank : ranks) all.add(rank);
+  for (const entry_index entry : entries) all.add(entry);
   return all;
 }
 
 rank_set told_in(const hold_part& part) {
-  std::vector<std::uint32_t> others;
-  for (const rank_hold& one : part.others) others.push_back(one.rank);
+  std::vector<entry_index> others;
+  for (const rank_hold& one : part.others) others.push_back(one.entry);
   rank_set all = set_of(std::move(others));
   all.add(part.held);
   return all;
@@ -77,8 +77,8 @@ rank_set told_in(const release_part& part) {
   return all;
 }
 rank_set told_in(const registers_part& part) {
-  std::vector<std::uint32_t> all;
-  for (const rank_registers& one : part) all.push_back(one.rank);
+  std::vector<entry_index> all;
+  for (const rank_registers& one : part) all.push_back(one.entry);
   return set_of(std::move(all));
 }
 rank_set told_in(const group_stacks& part) {
@@ -88,7 +88,7 @@ rank_set told_in(const group_stacks& part) {
 }
 rank_set told_in(const group_queues& part) {
   rank_set all;
-  for (const rank_report& one : part.ranks) all.add(one.rank);
+  for (const rank_report& one : part.ranks) all.add(one.entry);
   return all;
 }
 rank_set told_in(const opened_gates& part) {
@@ -105,28 +105,28 @@ std::vector<refused_ranks> together(refused_span ranks, const rank_selection& wh
   std::vector<refused_ranks> all;
   std::map<std::pair<error_code, std::string>, std::size_t> places;
   for (const refused_process& one : ranks) {
-    if (!which.contains(one.rank.rank)) continue;
+    if (!which.contains(one.rank.entry)) continue;
     const auto [known, is_new] = places.try_emplace({one.why.code, one.why.message}, all.size());
     if (is_new) all.push_back({{}, one.why});
-    all[known->second].ranks.add(one.rank.rank);
+    all[known->second].ranks.add(one.rank.entry);
   }
   return all;
 }
 
 rank_answer refuse(refused_span ranks, const ask_hold&) {
   hold_part part;
-  for (const auto& [rank, why] : ranks) part.others.push_back({rank.rank, rank.pid, hold_state::failed, why});
+  for (const auto& [rank, why] : ranks) part.others.push_back({rank.entry, rank.pid, hold_state::failed, why});
   return part;
 }
 /// Nothing holds ranks that cannot be reached.
 rank_answer refuse(refused_span ranks, const ask_release&) {
   release_part part;
-  for (const refused_process& one : ranks) part.released.add(one.rank.rank);
+  for (const refused_process& one : ranks) part.released.add(one.rank.entry);
   return part;
 }
 rank_answer refuse(refused_span ranks, const ask_registers&) {
   registers_part part;
-  for (const auto& [rank, why] : ranks) part.push_back({rank.rank, fail(why)});
+  for (const auto& [rank, why] : ranks) part.push_back({rank.entry, fail(why)});
   return part;
 }
 rank_answer refuse(refused_span ranks, const ask_stacks& what) {
@@ -137,7 +137,7 @@ rank_answer refuse(refused_span ranks, const ask_stacks& what) {
 rank_answer refuse(refused_span ranks, const ask_queues& what) {
   group_queues part;
   for (const auto& [rank, why] : ranks) {
-    if (what.how.ranks.contains(rank.rank)) part.ranks.push_back({rank.rank, rank.pid, fail(why)});
+    if (what.how.ranks.contains(rank.entry)) part.ranks.push_back({rank.entry, rank.pid, fail(why)});
   }
   return part;
 }
@@ -203,11 +203,12 @@ void merge(group_stacks& into, group_stacks&& other) {
 void merge(group_queues& into, group_queues&& other) {
   std::vector<rank_report> all;
   const auto take = [&all](rank_report& rank) {
-    if (all.empty() || all.back().rank != rank.rank) all.push_back(std::move(rank));
+    if (all.empty() || all.back().entry != rank.entry) all.push_back(std::move(rank));
   };
   std::size_t a = 0, b = 0;
   while (a < into.ranks.size() || b < other.ranks.size()) {
-    const bool first = b == other.ranks.size() || (a < into.ranks.size() && into.ranks[a].rank <= other.ranks[b].rank);
+    const bool first =
+        b == other.ranks.size() || (a < into.ranks.size() && into.ranks[a].entry <= other.ranks[b].entry);
     take(first ? into.ranks[a++] : other.ranks[b++]);
   }
   into.ranks = std::move(all);
@@ -245,11 +246,11 @@ group_stacks merged(node_stacks&& taken) {
     if (!rank.taken) {
       const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
       if (is_new) all.refused.push_back({{}, rank.taken.error()});
-      all.refused[at->second].ranks.add(rank.rank);
+      all.refused[at->second].ranks.add(rank.entry);
       continue;
     }
-    all.taken.add(rank.rank);
-    for (const thread_stack& stack : rank.threads) all.tree.add(rank.rank, stack);
+    all.taken.add(rank.entry);
+    for (const thread_stack& stack : rank.threads) all.tree.add(rank.entry, stack);
   }
   all.held_for = taken.held_for;
   all.problems = std::move(taken.problems);

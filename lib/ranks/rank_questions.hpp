@@ -52,7 +52,7 @@ struct release_part {
   std::vector<refused_ranks> refused;
 };
 struct rank_registers {
-  std::uint32_t rank = 0;
+  entry_index entry;
   result<std::vector<thread_registers>> threads;
 };
 using registers_part = std::vector<rank_registers>;

@@ -15,7 +15,7 @@ namespace mpiacq {
 
 /// The stacks of one rank.
 struct rank_stacks {
-  std::uint32_t rank = 0;
+  entry_index entry;
   process_id pid;
   result<void> taken;  ///< else why not, as `tracer::attach` or `unwinder` say it
   std::vector<thread_stack> threads;

@@ -10,7 +10,7 @@ namespace mpiacq {
 namespace {
 
 /// The entry of each rank of each world.
-using entry_map = std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t>;
+using entry_map = std::map<std::pair<std::uint32_t, std::int64_t>, entry_index>;
 /// The group in entries for each list of ranks of each world: ranks share lists, and go on sharing them.
 using group_map = std::map<std::pair<std::uint32_t, const void*>, group_members>;
 
@@ -21,7 +21,7 @@ struct translator {
 
   [[nodiscard]] std::int64_t entry_of(std::int64_t rank) const {
     const auto found = entries.find({world, rank});
-    return found == entries.end() ? -1 : std::int64_t{found->second};
+    return found == entries.end() ? -1 : std::int64_t{found->second.value()};
   }
   [[nodiscard]] group_members entries_of(const group_members& group) const {
     const auto [known, is_new] = groups.try_emplace({world, group.list()});
@@ -58,14 +58,15 @@ struct translator {
 
 std::vector<rank_report> by_entries(std::span<const rank_report> ranks, const rank_names& names, std::size_t entries) {
   entry_map places;
-  for (std::size_t entry = 0; entry < entries; ++entry) {
-    places.emplace(std::pair{names.world(entry), names.rank(entry)}, static_cast<std::uint32_t>(entry));
+  for (std::size_t i = 0; i < entries; ++i) {
+    const entry_index entry{i};
+    places.emplace(std::pair{names.world(entry), names.rank(entry).value()}, entry);
   }
   std::vector<rank_report> all(ranks.begin(), ranks.end());
   group_map groups;
   for (rank_report& rank : all) {
     if (!rank.report) continue;
-    const translator of_world{places, groups, names.world(rank.rank)};
+    const translator of_world{places, groups, names.world(rank.entry)};
     for (queue_communicator& one : rank.report->communicators) of_world.translate(one);
   }
   return all;

@@ -65,7 +65,7 @@ void spawn_watch::state::begin(std::vector<followed> wanted) {
     const process_id pid = one.rank.process.process;
     one.rank.held = true;
     if (auto planted = plant(*control, one); !planted) {
-      found.push_back({one.rank.rank, {}, {std::move(planted).error()}});
+      found.push_back({one.rank.entry, {}, {std::move(planted).error()}});
       (void)control->detach(pid);
       continue;
     }
@@ -78,7 +78,7 @@ void spawn_watch::state::begin(std::vector<followed> wanted) {
 void spawn_watch::state::ask(followed& one) {
   group_queues seen = inside().queues->take({&one.rank, 1}, how);
   auto& report = seen.ranks.front().report;
-  rank_spawn made{one.rank.rank, {}, {}};
+  rank_spawn made{one.rank.entry, {}, {}};
   if (!report) {
     made.problems.push_back(std::move(report).error());
   } else {
@@ -130,7 +130,7 @@ std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ran
   std::vector<followed> wanted;
   for (wanted_rank& rank : inside.choose(s->how.ranks).wanted) {
     const auto said =
-        std::find_if(seen.ranks.begin(), seen.ranks.end(), [&](const auto& one) { return one.rank == rank.rank; });
+        std::find_if(seen.ranks.begin(), seen.ranks.end(), [&](const auto& one) { return one.entry == rank.entry; });
     if (said == seen.ranks.end() || !said->report || said->report->spawn_breakpoint.empty()) continue;
     followed one{rank, said->report->spawn_breakpoint, {}};
     for (const new_process& process : said->report->new_processes) one.told.push_back(process.pid);
@@ -142,7 +142,7 @@ std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ran
     s->control = std::move(*control);
     s->begin(std::move(wanted));
   } else {
-    s->found.push_back({wanted.front().rank.rank, {}, {std::move(control).error()}});
+    s->found.push_back({wanted.front().rank.entry, {}, {std::move(control).error()}});
   }
   if (s->ranks.empty() && s->found.empty()) return nullptr;
   return std::unique_ptr<spawn_watch>(new spawn_watch(std::move(s)));

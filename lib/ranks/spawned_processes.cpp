@@ -51,7 +51,7 @@ spawned_processes::spawned_processes(const process_table& table, rank_selection 
       next_identity_(first_identity_),
       none_(!table.worlds().empty()) {
   const entry_locality locality(table);
-  for (std::size_t entry = 0; entry < table.size(); ++entry) {
+  for (const entry_index entry : table.entries()) {
     if (locality.is_local(entry)) known_.insert(table.pid(entry));
   }
   known_.insert(process_id(::getpid()));
@@ -63,20 +63,20 @@ void spawned_processes::hold() {
 
 std::vector<rank_process> spawned_processes::newcomers(group_queues& seen) {
   std::vector<table_row> rows;
-  std::vector<std::uint32_t> parents;
+  std::vector<entry_index> parents;
   for (const rank_report& rank : seen.ranks) {
     if (!rank.report) continue;
     for (const new_process& one : rank.report->new_processes) {
       if (known_.contains(one.pid) || rows.size() == most_processes) continue;
-      rows.push_back({one.host, one.executable, one.pid, rank_names::no_world, 0});
-      parents.push_back(rank.rank);
+      rows.push_back({one.host, one.executable, one.pid, rank_names::no_world, rank_number{0}});
+      parents.push_back(rank.entry);
     }
   }
   const process_table table = make_process_table(rows, {}, {});
   const entry_locality locality(table);
   std::vector<rank_process> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!locality.is_local(i) || !known_.insert(rows[i].pid).second) continue;
+    if (!locality.is_local(entry_index{i}) || !known_.insert(rows[i].pid).second) continue;
     if (next_identity_ - first_identity_ == most_processes) {
       seen.problems.emplace_back(error_code::limit,
                                  fmt::format("the ranks have spawned more than {} processes of this node: the rest is "
@@ -85,10 +85,10 @@ std::vector<rank_process> spawned_processes::newcomers(group_queues& seen) {
       break;
     }
     const std::uint32_t identity = next_identity_++;
-    if (!ranks_.contains(identity)) continue;
-    seen.notes.push_back(fmt::format("rank {} has spawned process {} ({}): here it is rank {}", parents[i],
+    if (!ranks_.contains(entry_index{identity})) continue;
+    seen.notes.push_back(fmt::format("rank {} has spawned process {} ({}): here it is rank {}", parents[i].value(),
                                      rows[i].pid.value(), *rows[i].executable, identity));
-    found.push_back({identity, rows[i].pid, std::string(*rows[i].executable), std::nullopt, {}, user_});
+    found.push_back({entry_index{identity}, rows[i].pid, std::string(*rows[i].executable), std::nullopt, {}, user_});
   }
   return found;
 }
@@ -100,8 +100,9 @@ void spawned_processes::read_group(node_ranks& group, group_queues& seen, const 
     // A library may name for ever what has ended long ago.
     if (has_gone(rank)) continue;
     if (rank.report) {
+      const std::uint32_t identity = rank.entry.value();
       for (queue_communicator& one : rank.report->communicators) {
-        if (!is_numbered_by_identities(one, rank.rank)) keep_apart(one, rank.rank);
+        if (!is_numbered_by_identities(one, identity)) keep_apart(one, identity);
       }
     }
     seen.ranks.push_back(std::move(rank));

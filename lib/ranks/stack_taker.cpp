@@ -144,7 +144,7 @@ std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
   std::vector<rank_stacks> ranks;
   for (pending& one : all) {
     const process_id pid = one.rank->process.process;
-    rank_stacks& rank = ranks.emplace_back(rank_stacks{one.rank->rank, pid, std::move(one.taken), {}});
+    rank_stacks& rank = ranks.emplace_back(rank_stacks{one.rank->entry, pid, std::move(one.taken), {}});
     for (raw_stack& stack : one.stacks) {
       thread_stack& named = rank.threads.emplace_back();
       named = {pid, stack.thread, {}, stack.end, std::move(stack.why)};

@@ -17,9 +17,9 @@ namespace mpiacq {
 
 /// A rank whose stacks are wanted.
 struct wanted_rank {
-  std::uint32_t rank = 0;
+  entry_index entry;
   attach_target process;
-  std::uint32_t number = 0;  ///< in its world
+  std::uint32_t number = 0;  ///< in its world; beyond MPI_COMM_WORLD, for a spawned process, its identity
   bool held = false;         ///< by the same grip already: it is neither taken nor let go
 };
 

@@ -35,8 +35,8 @@ std::vector<bool> local_hosts_of(const process_table& table, const local_host& h
     }
     --questions_left[host];
     // Most processes of a large job are on other nodes, and kill(2) is a tenth of what opening /proc/PID costs.
-    if (::kill(static_cast<pid_t>(table.pid(entry).value()), 0) != 0 && errno == ESRCH) continue;
-    const auto process = process_facts::open(table.pid(entry));
+    if (::kill(static_cast<pid_t>(table.pid(entry_index{entry}).value()), 0) != 0 && errno == ESRCH) continue;
+    const auto process = process_facts::open(table.pid(entry_index{entry}));
     // Another user's process can say anything.
     if (!process || !process->users() || why_no_rank(process->pid(), *process->users(), user)) continue;
     local[host] = process->variable("SLURMD_NODENAME") == name;

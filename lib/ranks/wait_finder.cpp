@@ -19,18 +19,18 @@ constexpr int samples_between_looks = 8;
 constexpr int most_tries = 10;
 constexpr std::chrono::milliseconds between_tries{20};
 
-rank_selection selection_of(const std::vector<std::uint32_t>& sorted) {
+rank_selection selection_of(const std::vector<entry_index>& sorted) {
   rank_set all;
-  for (const std::uint32_t rank : sorted) all.add(rank);
+  for (const entry_index entry : sorted) all.add(entry);
   return rank_selection::parse(all.text()).value_or(rank_selection{});
 }
 
 /// Puts what another try has given in the place of what was there.
 void put_into(group_queues& all, group_queues&& some) {
   for (rank_report& rank : some.ranks) {
-    const auto at = std::lower_bound(all.ranks.begin(), all.ranks.end(), rank.rank,
-                                     [](const rank_report& row, std::uint32_t number) { return row.rank < number; });
-    if (at != all.ranks.end() && at->rank == rank.rank) *at = std::move(rank);
+    const auto at = std::lower_bound(all.ranks.begin(), all.ranks.end(), rank.entry,
+                                     [](const rank_report& row, entry_index entry) { return row.entry < entry; });
+    if (at != all.ranks.end() && at->entry == rank.entry) *at = std::move(rank);
   }
   all.held_for += some.held_for;
   all.stopped = all.stopped || some.stopped;
@@ -38,10 +38,10 @@ void put_into(group_queues& all, group_queues&& some) {
   std::move(some.problems.begin(), some.problems.end(), std::back_inserter(all.problems));
 }
 
-std::vector<std::uint32_t> busy_ones(const group_queues& seen) {
-  std::vector<std::uint32_t> busy;
+std::vector<entry_index> busy_ones(const group_queues& seen) {
+  std::vector<entry_index> busy;
   for (const rank_report& rank : seen.ranks) {
-    if (!rank.report && rank.report.error().code == error_code::busy) busy.push_back(rank.rank);
+    if (!rank.report && rank.report.error().code == error_code::busy) busy.push_back(rank.entry);
   }
   return busy;
 }
@@ -137,7 +137,7 @@ std::vector<std::string> wait_finder::calls_now(const stack_options& how) {
   return calls;
 }
 
-bool wait_finder::stay_where_they_are(const std::vector<std::uint32_t>& ranks) {
+bool wait_finder::stay_where_they_are(const std::vector<entry_index>& ranks) {
   stack_options how;
   how.ranks = selection_of(ranks);
   std::vector<std::string> calls;
@@ -154,8 +154,8 @@ bool wait_finder::stay_where_they_are(const std::vector<std::uint32_t>& ranks) {
 }
 
 void wait_finder::confirm() {
-  std::set<std::vector<std::uint32_t>> before;
-  std::set<std::uint32_t> members;
+  std::set<std::vector<entry_index>> before;
+  std::set<entry_index> members;
   for (const deadlock& one : found_.deadlocks) {
     if (!one.certain) continue;
     before.insert(one.ranks);

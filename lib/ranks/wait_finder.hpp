@@ -26,7 +26,7 @@ class wait_finder {
   [[nodiscard]] group_queues read_all();
   void confirm();
   /// Whether these ranks are all seen in the calls that they are in, some times in a row.
-  [[nodiscard]] bool stay_where_they_are(const std::vector<std::uint32_t>& ranks);
+  [[nodiscard]] bool stay_where_they_are(const std::vector<entry_index>& ranks);
   /// The MPI calls that these ranks are in now, comparable with another moment's.
   [[nodiscard]] std::vector<std::string> calls_now(const stack_options& how);
   void doubt_all();

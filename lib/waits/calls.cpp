@@ -9,7 +9,7 @@ namespace mpiacq {
 
 std::vector<rank_call> calls_of(std::span<const rank_report> ranks) {
   std::map<std::pair<std::string, mpi_call_kind>, std::vector<std::uint32_t>> by_call;
-  for (const rank_report& rank : ranks) by_call[{rank.doing.function, rank.doing.kind}].push_back(rank.rank);
+  for (const rank_report& rank : ranks) by_call[{rank.doing.function, rank.doing.kind}].push_back(rank.entry.value());
   std::vector<rank_call> found;
   for (auto& [call, numbers] : by_call) found.push_back({call.first, call.second, waits::set_of(std::move(numbers))});
   std::sort(found.begin(), found.end(),

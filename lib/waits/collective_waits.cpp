@@ -119,7 +119,7 @@ void tell(const picture& seen, const call& where, const gathering& those, const 
     if (certain) graphs.certain.need(report, all_come);
     // A rank in MPI_Finalize does nothing for other ranks any more, even if it waits there.
     if (!does_nothing_more(seen.ranks[report].doing)) graphs.likely.need(report, all_come);
-    graphs.waits.push_back({seen.ranks[report].rank, missing.ranks, false, certain, why});
+    graphs.waits.push_back({seen.ranks[report].entry, missing.ranks, false, certain, why});
   }
 }
 
@@ -137,7 +137,7 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
     const std::uint32_t shared = guessed ? likely_communicator(seen, report) : is_on[report];
     if (guessed) {
       is_on[report] = nowhere;
-      unknown_where[doing.function].push_back(seen.ranks[report].rank);
+      unknown_where[doing.function].push_back(seen.ranks[report].entry.value());
     }
     if (shared == nowhere) continue;
     gathering& here = calls[{shared, doing.function, guessed}];

@@ -28,7 +28,7 @@ std::string ring_text(const deadlock& found, const rank_names& names) {
 
 std::string members_text(const deadlock& found, const rank_names& names) {
   rank_set all;
-  for (const std::uint32_t rank : found.ranks) all.add(rank_set{rank});
+  for (const entry_index entry : found.ranks) all.add(entry);
   return text_of(all, names);
 }
 
@@ -40,8 +40,8 @@ std::string counted_ranks(const rank_set& ranks, const rank_names& names) {
 std::string idle_text(const deadlock& found, const rank_names& names) {
   rank_set waiting, awaited = found.in_finalize;
   awaited.add(found.ended);
-  for (const std::uint32_t rank : found.ranks) {
-    if (!awaited.contains(rank)) waiting.add(rank_set{rank});
+  for (const entry_index entry : found.ranks) {
+    if (!awaited.contains(entry)) waiting.add(entry);
   }
   std::string text = fmt::format("{} {} for", counted_ranks(waiting, names), waiting.count() == 1 ? "waits" : "wait");
   if (!found.in_finalize.empty()) {

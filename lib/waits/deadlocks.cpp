@@ -43,7 +43,7 @@ class stuck_nodes {
     for (needs::node node = 0; node < seen_.ranks.size(); ++node) {
       const std::uint32_t knot = knot_of(node);
       if (knot != needs::knots::none && is_behind(node, knot, found[knot])) {
-        behind[knot].push_back(seen_.ranks[node].rank);
+        behind[knot].push_back(seen_.ranks[node].entry.value());
       }
     }
     for (std::uint32_t i = 0; i < found.size(); ++i) found[i].behind = set_of(std::move(behind[i]));
@@ -64,7 +64,7 @@ class stuck_nodes {
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       if (!does_nothing_more(seen_.ranks[report].doing)) continue;
       (seen_.ranks[report].doing.kind == mpi_call_kind::ended ? ended : in_finalize)
-          .push_back(seen_.ranks[report].rank);
+          .push_back(seen_.ranks[report].entry.value());
     }
     in_finalize_ = set_of(std::move(in_finalize));
     ended_ = set_of(std::move(ended));
@@ -77,7 +77,7 @@ class stuck_nodes {
   void join_never(const std::vector<rank_wait>& waits) {
     joined_.assign(knots_.all.size(), false);
     for (const rank_wait& wait : waits) {
-      const std::uint32_t knot = knots_.of[seen_.report_of.at(wait.from)];
+      const std::uint32_t knot = knots_.of[seen_.report_of.at(wait.from.value())];
       if (knot != needs::knots::none && wait.any_of && names_idle(wait)) joined_[knot] = true;
     }
   }
@@ -92,7 +92,7 @@ class stuck_nodes {
     found.is_ring = !ring.empty();
     for (const needs::node node : found.is_ring ? ring : knots_.all[knot]) {
       // The nodes behind the reports are groups of ranks.
-      if (node < seen_.ranks.size()) found.ranks.push_back(seen_.ranks[node].rank);
+      if (node < seen_.ranks.size()) found.ranks.push_back(seen_.ranks[node].entry);
     }
     return found;
   }
@@ -103,9 +103,9 @@ class stuck_nodes {
     deadlock found;
     found.is_ring = false;
     for (const rank_wait& wait : waits) {
-      const std::uint32_t report = seen_.report_of.at(wait.from);
+      const std::uint32_t report = seen_.report_of.at(wait.from.value());
       if (knot_of(report) != never_ || does_nothing_more(seen_.ranks[report].doing) || !names_idle(wait)) continue;
-      members.push_back(wait.from);
+      members.push_back(wait.from.value());
       found.in_finalize.add(wait.to.both(in_finalize_));
       found.ended.add(wait.to.both(ended_));
     }
@@ -114,7 +114,7 @@ class stuck_nodes {
     all.add(found.ended);
     for (const rank_set::range& range : all.ranges()) {
       for (std::uint64_t rank = range.first; rank <= range.last; ++rank) {
-        found.ranks.push_back(static_cast<std::uint32_t>(rank));
+        found.ranks.emplace_back(rank);
       }
     }
     return found;
@@ -123,7 +123,7 @@ class stuck_nodes {
   [[nodiscard]] bool is_behind(needs::node node, std::uint32_t knot, const deadlock& found) const {
     if (knot != never_) return !std::binary_search(knots_.all[knot].begin(), knots_.all[knot].end(), node);
     return !does_nothing_more(seen_.ranks[node].doing) &&
-           !std::binary_search(found.ranks.begin(), found.ranks.end(), seen_.ranks[node].rank);
+           !std::binary_search(found.ranks.begin(), found.ranks.end(), seen_.ranks[node].entry);
   }
 
   const picture& seen_;

@@ -53,7 +53,7 @@ struct gaps {
 gaps find_gaps(const picture& seen) {
   gaps found;
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
-    const std::uint32_t rank = seen.ranks[report].rank;
+    const std::uint32_t rank = seen.ranks[report].entry.value();
     if (!seen.ranks[report].report) {
       if (seen.ranks[report].doing.kind != mpi_call_kind::ended) found.without_report.push_back(rank);
       continue;

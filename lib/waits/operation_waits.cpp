@@ -192,7 +192,7 @@ class one_rank {
           [&](std::size_t, std::int64_t member) { members.push_back(static_cast<std::uint32_t>(member)); });
       all = set_of(std::move(members));
     }
-    rank_set others = all.without(rank_set{seen_.ranks[report_].rank});
+    rank_set others = all.without(rank_set{seen_.ranks[report_].entry});
     return others.empty() ? all : others;
   }
 
@@ -206,7 +206,7 @@ class one_rank {
     std::string why = fmt::format("{}: {}", where(), text_of(*what.first, seen_));
     if (what.count > 1) why += fmt::format(" and {} more", what.count - 1);
     why += missing_text(*what.first);
-    graphs_.waits.push_back({seen_.ranks[report_].rank, std::move(to), any_of, certain, std::move(why)});
+    graphs_.waits.push_back({seen_.ranks[report_].entry, std::move(to), any_of, certain, std::move(why)});
   }
 
   void put_one_of_many() {
@@ -227,7 +227,7 @@ class one_rank {
     }
     std::string why =
         fmt::format("{}: one of {} operations, the first {}", where(), count, text_of(*first->first, seen_));
-    graphs_.waits.push_back({seen_.ranks[report_].rank, std::move(all), true, sure_, std::move(why)});
+    graphs_.waits.push_back({seen_.ranks[report_].entry, std::move(all), true, sure_, std::move(why)});
   }
 
   const picture& seen_;
@@ -254,7 +254,7 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
     const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
     const kind call = seen.ranks[report].doing.kind;  // add_doubts reports probes
     if (whole && blocks(call) && call != kind::probe && rank.candidates() == 0)
-      nothing_there.push_back(seen.ranks[report].rank);
+      nothing_there.push_back(seen.ranks[report].entry.value());
   }
   if (!nothing_there.empty()) {
     doubts.push_back(ranks_named(set_of(nothing_there)) +

@@ -139,7 +139,7 @@ class known_queues {
  public:
   explicit known_queues(std::span<const rank_report> ranks) : ranks_(ranks) {
     for (const rank_report& one : ranks) {
-      if (one.doing.kind == mpi_call_kind::ended) ended_.insert(one.rank);
+      if (one.doing.kind == mpi_call_kind::ended) ended_.insert(one.entry.value());
     }
   }
   /// The queue of a member of this communicator.

@@ -81,7 +81,7 @@ void join(shared_communicator& shared, const rank_report& rank, std::uint32_t re
   }
   const auto local = static_cast<std::uint32_t>(own.local_rank);
   // Two reports have the same rank in it: these are two communicators, or the library lists one twice.
-  if (!shared.members.add(local, {rank.rank, report, place}) || shared.members[local] != rank.rank) {
+  if (!shared.members.add(local, {rank.entry.value(), report, place}) || shared.members[local] != rank.entry.value()) {
     shared.ambiguous = true;
   }
 }

@@ -59,7 +59,7 @@ queue_waits find_waits(std::span<const rank_report> ranks) {
   waits::look_at_other_sides(operations, ranks, shared);
   waits::take_operations(operations, found);
   waits::picture seen{ranks, shared, operations, {}};
-  for (std::uint32_t i = 0; i < ranks.size(); ++i) seen.report_of.try_emplace(ranks[i].rank, i);
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) seen.report_of.try_emplace(ranks[i].entry.value(), i);
   waits::wait_graphs graphs = waits::begin_graphs(seen);
   found.doubts = shared.doubts;
   waits::add_operations(seen, graphs, found.doubts);
@@ -79,7 +79,7 @@ rank_set ranks_of_communicator(std::span<const rank_report> ranks, std::string_v
     if (!rank.report) continue;
     for (const queue_communicator& own : rank.report->communicators) {
       if (own.name != communicator) continue;
-      members.push_back(rank.rank);
+      members.push_back(rank.entry.value());
       for (const auto* group : {&own.group, &own.remote_group}) {
         if (!*group || !seen.insert((*group)->list()).second) continue;
         for (const std::int64_t member : **group) {

@@ -171,7 +171,7 @@ TEST_CASE("agent's end: an agent ends with its front end while a queue library h
   const fake_host_job job({"n1", "n2"});
   fake_front_end front;
   running_command agent(agent_line(front.order()));
-  const auto peer = front.assign_one({{0, process_id{job.pid(0)}, ""}});
+  const auto peer = front.assign_one({{{}, process_id{job.pid(0)}, ""}});
   agents::ask_queues what;
   what.how.library = with_library_that_hangs().library;
   what.how.host.trust_library = true;

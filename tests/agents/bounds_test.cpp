@@ -34,7 +34,7 @@ result<message> sent_tree(std::uint32_t frames) {
   thread_stack stack;
   stack.frames.assign(frames, {{}, some_place("f")});
   group_stacks part;
-  part.tree.add(0, stack);
+  part.tree.add(entry_index{0}, stack);
   part.taken.add(0);
   return decode(encode(answer{1, rank_set(1), {}, std::move(part)}));
 }

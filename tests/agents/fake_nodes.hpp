@@ -33,8 +33,7 @@ class fake_nodes {
       line.insert(line.end(), words[rank].begin(), words[rank].end());
       processes_.push_back(std::make_unique<live_process>(line));
       (void)processes_.back()->lines_until_ready();
-      const auto number = static_cast<std::uint32_t>(rank);
-      nodes_["n" + std::to_string(rank / ranks_on_each)].push_back({number, processes_.back()->pid(), ""});
+      nodes_["n" + std::to_string(rank / ranks_on_each)].push_back({entry_index{rank}, processes_.back()->pid(), ""});
     }
     agents::front_end_options options;
     options.fan_out = fan_out;

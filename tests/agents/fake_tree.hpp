@@ -31,7 +31,7 @@ class fake_tree {
     front_ = agents::front_end::open(options, [](const agents::node_names&, std::uint32_t number) {
                std::vector<rank_process> ranks;
                for (std::uint32_t i = 0; i < ranks_each; ++i)
-                 ranks.push_back({(number - 1) * ranks_each + i, process_id{1}, ""});
+                 ranks.push_back({entry_index{(number - 1) * ranks_each + i}, process_id{1}, ""});
                return std::optional(ranks);
              }).value();
     const auto end = clock::now() + patience;
@@ -58,8 +58,8 @@ class fake_tree {
   static agents::answerer answers(const std::vector<rank_process>& ranks) {
     group_stacks part;
     for (const rank_process& rank : ranks) {
-      add_stack(part.tree, rank.rank, {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
-      part.taken.add(rank.rank);
+      add_stack(part.tree, rank.entry.value(), {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
+      part.taken.add(rank.entry);
     }
     return [part = std::move(part)](const agents::question&, const answer_terms&) { return agents::answer_body(part); };
   }

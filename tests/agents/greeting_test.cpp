@@ -95,7 +95,7 @@ TEST_CASE("agent's greeting: an agent that disconnects before its assignment get
 TEST_CASE("agent's end: an agent ends if its ranks have ended before its assignment") {
   fake_front_end front;
   agent_thread agent(front.order());
-  (void)front.assign_one({{0, gone(), ""}});
+  (void)front.assign_one({{{}, gone(), ""}});
   const auto said = front.next<answer>();
   REQUIRE(said.has_value());
   REQUIRE(said->second.problems.size() == 1);
@@ -109,7 +109,7 @@ TEST_CASE("agent's end: an agent ends when its last rank has ended") {
   (void)rank->lines_until_ready();
   fake_front_end front;
   agent_thread agent(front.order());
-  const auto peer = front.assign_one({{0, gone(), ""}, {1, rank->pid(), ""}});
+  const auto peer = front.assign_one({{{}, gone(), ""}, {entry_index{1}, rank->pid(), ""}});
   // The agent stays while one rank runs.
   REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
   const auto seen = front.next<answer>();

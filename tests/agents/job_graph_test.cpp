@@ -72,8 +72,9 @@ words ranks_of(const job_description& view) {
   words all;
   const process_table& table = *view.processes;
   for (std::uint32_t i = 0; i < table.size(); ++i) {
-    all.insert(table.worlds()[table.names().world(i)].id + " " + std::to_string(table.names().rank(i)) + " is " +
-               std::to_string(table.pid(i).value()));
+    all.insert(table.worlds()[table.names().world(entry_index{i})].id + " " +
+               std::to_string(table.names().rank(entry_index{i}).value()) + " is " +
+               std::to_string(table.pid(entry_index{i}).value()));
   }
   return all;
 }
@@ -173,11 +174,11 @@ TEST_CASE("look over nodes: ranks in tables of other hosts are found, and the ag
   CHECK(view.problems.empty());
   const process_table& table = *view.processes;
   for (std::uint32_t i = 0; i < table.size(); ++i) {
-    const std::string& world = table.worlds()[table.names().world(i)].id;
+    const std::string& world = table.worlds()[table.names().world(entry_index{i})].id;
     INFO(world << " " << i);
-    CHECK(view.is_local(i) == (world == "w0"));
-    if (world == "w1") CHECK(table.host_name(i) == "n1");
-    if (world == "w2") CHECK(table.host_name(i) == "n2");
+    CHECK(view.is_local(entry_index{i}) == (world == "w0"));
+    if (world == "w1") CHECK(table.host_name(entry_index{i}) == "n1");
+    if (world == "w2") CHECK(table.host_name(entry_index{i}) == "n2");
   }
   for (const char* host : {"n1", "n2"}) {
     REQUIRE(ssh.agent_of(host) > 0);

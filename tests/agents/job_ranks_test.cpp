@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "entries.hpp"
 #include "fake_hosts.hpp"
 #include "patience.hpp"
 
@@ -46,7 +47,7 @@ TEST_CASE("job ranks: the ranks of two hosts are held, examined and released tog
   REQUIRE(queues.ranks.size() == 4);
   const queue_waits waits = find_waits(queues.ranks);
   REQUIRE(waits.deadlocks.size() == 1);
-  CHECK(waits.deadlocks[0].ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(waits.deadlocks[0].ranks == entries({0, 1, 2, 3}));
 
   const pid_t agent = ssh.agent_of("n2");
   CHECK(process_state(agent) != ' ');

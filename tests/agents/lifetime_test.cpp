@@ -64,7 +64,7 @@ TEST_CASE("agent's end: an agent that holds ranks ends with its front end, and t
   (void)rank.lines_until_ready();
   fake_front_end front;
   agent_thread agent(front.order());
-  const auto peer = front.assign_one({{0, rank.pid(), ""}});
+  const auto peer = front.assign_one({{{}, rank.pid(), ""}});
   REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_hold{}}) == sending::done);
   const auto held = front.next<answer>();
   REQUIRE(held.has_value());

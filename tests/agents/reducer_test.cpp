@@ -104,7 +104,7 @@ TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them"
   const auto queues_of = [](std::vector<std::uint32_t> ranks) {
     group_queues queues;
     for (const std::uint32_t rank : ranks) {
-      queues.ranks.push_back({rank,
+      queues.ranks.push_back({entry_index{rank},
                               process_id{rank + 100},
                               queue_report{},
                               {mpi_call_kind::receive, "MPI_Recv" + std::to_string(rank), false},
@@ -121,8 +121,8 @@ TEST_CASE("reducer: queues are in the order of ranks, whichever agent sent them"
   const auto& queues = std::get<group_queues>(*whole.what);
   std::vector<std::uint32_t> ranks;
   for (const rank_report& rank : queues.ranks) {
-    ranks.push_back(rank.rank);
-    CHECK(rank.doing.function == "MPI_Recv" + std::to_string(rank.rank));
+    ranks.push_back(rank.entry.value());
+    CHECK(rank.doing.function == "MPI_Recv" + std::to_string(rank.entry.value()));
   }
   CHECK(ranks == std::vector<std::uint32_t>{0, 1, 4, 5, 7, 8, 9});
   CHECK(queues.notes.size() == 1);
@@ -161,7 +161,7 @@ queue_communicator communicator(std::uint64_t id, const group_members& group) {
 }
 
 void add_rank(group_queues& queues, std::uint32_t rank, queue_report report) {
-  queues.ranks.push_back({rank, process_id{1000 + rank}, std::move(report)});
+  queues.ranks.push_back({entry_index{rank}, process_id{1000 + rank}, std::move(report)});
 }
 
 /// The ranks of one agent in a job of `world` ranks, each with three communicators.
@@ -222,7 +222,7 @@ TEST_CASE("reducer: a job of 20,000 ranks keeps all reports, and each group once
       REQUIRE(one.group.has_value());
       lists.insert(one.group->list());
     }
-    whole += seen.ranks[rank].rank == rank && report.problems.empty() &&
+    whole += seen.ranks[rank].entry == entry_index{rank} && report.problems.empty() &&
              report.communicators[1].group == group_members{std::int64_t{rank}} &&
              report.communicators[2].group == counted_from(rank / 8 * 8, 8) &&
              report.communicators[0].of(queue_class::receives).operations.size() == 2;
@@ -248,12 +248,12 @@ TEST_CASE("reducer: if reports are too large together, the largest are shortened
   REQUIRE(seen.ranks.size() == 10 * nodes);
   std::size_t shortened = 0;
   for (const rank_report& rank : seen.ranks) {
-    CAPTURE(rank.rank);
+    CAPTURE(rank.entry.value());
     REQUIRE(rank.report.has_value());
     if (is_shortened(rank)) ++shortened;
-    if (rank.rank % 10 != 9) CHECK_FALSE(is_shortened(rank));
-    if (rank.rank % 10 != 9) CHECK(rank.report->communicators.size() == 3);
-    if (rank.rank % 10 == 9)
+    if (rank.entry.value() % 10 != 9) CHECK_FALSE(is_shortened(rank));
+    if (rank.entry.value() % 10 != 9) CHECK(rank.report->communicators.size() == 3);
+    if (rank.entry.value() % 10 == 9)
       CHECK(rank.report->communicators.at(0).of(queue_class::unexpected).operations.size() > 1000);
   }
   CHECK(shortened >= 9);  // the last ones may fit
@@ -283,11 +283,11 @@ TEST_CASE("reducer: message queues that do not fit into a message are sent short
   for (const group_queues& part : came) {
     REQUIRE(part.ranks.size() == 16);
     for (const rank_report& rank : part.ranks) {
-      CAPTURE(rank.rank);
-      CHECK(is_shortened(rank) == (rank.rank % 100 >= 50));
+      CAPTURE(rank.entry.value());
+      CHECK(is_shortened(rank) == (rank.entry.value() % 100 >= 50));
       REQUIRE(rank.report.has_value());
       CHECK_FALSE(rank.report->communicators.empty());
-      if (rank.rank % 100 < 50) CHECK(rank.report->communicators.size() == 3);
+      if (rank.entry.value() % 100 < 50) CHECK(rank.report->communicators.size() == 3);
     }
   }
   // An answer that cannot be sent for another reason is not shortened forever.

@@ -21,7 +21,7 @@ inline void add_stack(call_tree& tree, std::uint32_t rank, const std::vector<std
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) stack.frames.push_back({{}, some_place(*call)});
   stack.end = end;
   if (end != stack_end::outermost) stack.why = "for the test's sake";
-  tree.add(rank, stack);
+  tree.add(entry_index{rank}, stack);
 }
 
 inline call_tree some_tree() {
@@ -60,8 +60,8 @@ inline group_queues some_queues() {
   report.notes = {"a note"};
   report.problems = {error{error_code::limit, "too many"}.with_errno(12).at(target_address{4096}).on("/x")};
   group_queues queues;
-  queues.ranks.push_back({1, process_id{11}, report, {mpi_call_kind::receive, "MPI_Recv", true}, "ob1"});
-  queues.ranks.push_back({4, process_id{14}, fail(error_code::process_gone, "has ended")});
+  queues.ranks.push_back({entry_index{1}, process_id{11}, report, {mpi_call_kind::receive, "MPI_Recv", true}, "ob1"});
+  queues.ranks.push_back({entry_index{4}, process_id{14}, fail(error_code::process_gone, "has ended")});
   queues.held_for = std::chrono::microseconds{1234};
   queues.notes = {"types from a carrier"};
   return queues;
@@ -144,15 +144,17 @@ inline std::vector<agents::message> sample_messages() {
   group_stacks stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
   return {
       hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
-      assignment{
-          4, {somebody, somebody}, {{0, process_id{100}, "/bin/app", 0, ""}, {5, process_id{105}, "", {}, "1:1"}}},
+      assignment{4,
+                 {somebody, somebody},
+                 {{entry_index{0}, process_id{100}, "/bin/app", rank_number{0}, ""},
+                  {entry_index{5}, process_id{105}, "", {}, "1:1"}}},
       welcome{},
       goodbye{},
       ask{1, 5000, ask_hold{}},
       ask{2, 5000, ask_release{leave::stopped}},
       ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {{"/opt/debug"}}}},
       ask{4, 5000, ask_queues{some_queue_options()}},
-      answer{1, ranks, {{6, why}}, hold_part{ranks, {{9, process_id{109}, hold_state::busy, why}}}},
+      answer{1, ranks, {{6, why}}, hold_part{ranks, {{entry_index{9}, process_id{109}, hold_state::busy, why}}}},
       answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
       answer{3, ranks, {}, std::move(stacks)},
       answer{4, rank_set{1}, {}, some_queues()},

@@ -2,6 +2,7 @@
 // Agents of several nodes that are one machine: their merged answers, and their end.
 #include <deque>
 
+#include "entries.hpp"
 #include "fake_nodes.hpp"
 #include "patience.hpp"
 
@@ -58,7 +59,7 @@ TEST_CASE("agents: a deadlock between nodes is found in their queues") {
   for (const rank_report& rank : seen.ranks) CHECK(is_whole(rank));
   const queue_waits waits = find_waits(seen.ranks);
   REQUIRE(waits.deadlocks.size() == 1);
-  CHECK(waits.deadlocks[0].ranks == std::vector<std::uint32_t>{0, 1, 2, 3});
+  CHECK(waits.deadlocks[0].ranks == entries({0, 1, 2, 3}));
 }
 
 TEST_CASE("agents: a tree of three levels merges stacks on the way") {

@@ -58,8 +58,8 @@ TEST_CASE("text and dot of many different stacks allocate less than half of what
   if (!counts_peaks()) MPIACQ_SKIP("allocations are counted by AddressSanitizer's hooks only");
   tool::stacks_snapshot snapshot;
   for (std::uint32_t rank = 0; rank < 10'000; ++rank) {
-    snapshot.tree.add(rank, stack_in("stage_" + std::to_string(rank) + std::string(1000, 'x')));
-    snapshot.ranks.push_back({rank, process_id{1 + rank}, "", true, 1, {}});
+    snapshot.tree.add(entry_index{rank}, stack_in("stage_" + std::to_string(rank) + std::string(1000, 'x')));
+    snapshot.ranks.push_back({entry_index{rank}, process_id{1 + rank}, "", true, 1, {}});
   }
   const bool dot = GENERATE(true, false);
   INFO((dot ? "dot" : "text"));
@@ -79,7 +79,7 @@ TEST_CASE("the text of all operations allocates less than a quarter of what is w
   world.of(queue_class::sends).operations.assign(10'000, operation);
   tool::queues_snapshot snapshot;
   snapshot.verbose = true;
-  snapshot.seen.ranks.push_back({0, process_id{1}, queue_report{}});
+  snapshot.seen.ranks.push_back({{}, process_id{1}, queue_report{}});
   snapshot.seen.ranks.back().report->communicators.push_back(world);
   const writing_cost cost = cost_of([&](tool::report_stream& out) { tool::write_queues_text(out, snapshot, false); });
   CHECK(cost.written > 10'000 * 1000);

@@ -43,7 +43,7 @@ std::vector<rank_report> one_rank_each(const std::vector<queue_communicator>& co
   std::vector<rank_report> ranks;
   for (const queue_communicator& one : communicators) {
     const auto number = static_cast<std::uint32_t>(ranks.size());
-    ranks.push_back({number, process_id{1000 + number}, queue_report{}, activity_in("MPI_Recv")});
+    ranks.push_back({entry_index{number}, process_id{1000 + number}, queue_report{}, activity_in("MPI_Recv")});
     ranks.back().report->communicators.push_back(one);
   }
   return ranks;

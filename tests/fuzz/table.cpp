@@ -62,12 +62,13 @@ structure_layout random_layout(input& in, const target_abi& abi) {
 void use(const process_table& table) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    bytes += table.host_name(i).value_or("").size() + table.executable_name(i).value_or("").size();
-    (void)table.pid(i);
+    bytes +=
+        table.host_name(entry_index{i}).value_or("").size() + table.executable_name(entry_index{i}).value_or("").size();
+    (void)table.pid(entry_index{i});
   }
-  std::uint32_t before = 0;
+  entry_index before;
   for (const field_problem& p : table.problems()) {
-    if (p.entry < before || p.entry >= table.size()) std::abort();
+    if (p.entry < before || p.entry.value() >= table.size()) std::abort();
     before = p.entry;
     bytes += p.sentence().size();
   }

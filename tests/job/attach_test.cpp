@@ -77,8 +77,8 @@ TEST_CASE("attach reports a running job at once, and holds its starter where it 
   REQUIRE(subject->processes() != nullptr);
   REQUIRE(subject->processes()->size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
-    CHECK(subject->processes()->pid(i).value() == starter.ranks()[i]);
-    CHECK(subject->is_local(i));
+    CHECK(subject->processes()->pid(entry_index{i}).value() == starter.ranks()[i]);
+    CHECK(subject->is_local(entry_index{i}));
   }
   CHECK(subject->rank_states() == std::vector<rank_state>(4, rank_state::running));
   REQUIRE(subject->resume().has_value());
@@ -111,7 +111,7 @@ TEST_CASE("each selected rank is held with its own outcome, and its MPIR_being_d
   REQUIRE(outcomes.size() == 3);
   const std::vector<std::uint32_t> chosen = {0, 2, 3};
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    CHECK(outcomes[i].rank == chosen[i]);
+    CHECK(outcomes[i].entry == entry_index{chosen[i]});
     CHECK(outcomes[i].pid.value() == ranks[chosen[i]]);
     CHECK(outcomes[i].state == hold_state::held);
   }
@@ -150,7 +150,7 @@ TEST_CASE("job::ranks reads ranks that the job holds, and they stay held") {
   REQUIRE(inside.has_value());
   // Ranks 0 and 1 are the job's, ranks 2 and 3 are held for this look.
   for (const rank_hold& hold : inside->hold()) {
-    INFO(hold.rank << ": " << (hold.why ? hold.why->message : std::string()));
+    INFO(hold.entry.value() << ": " << (hold.why ? hold.why->message : std::string()));
     CHECK(hold.state == hold_state::held);
   }
   for (const auto& threads : inside->registers()) {

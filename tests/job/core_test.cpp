@@ -43,11 +43,11 @@ TEST_CASE("a core's table is read in every width and byte order") {
     REQUIRE(job.processes->size() == 2);
     CHECK(job.processes->layout().source == layout_source::inferred);
     for (std::size_t i = 0; i < 2; ++i) {
-      CHECK(job.processes->pid(i) == process_id{4001 + static_cast<std::int64_t>(i)});
-      CHECK(job.processes->host_name(i) == "node7");
-      CHECK(job.processes->executable_name(i) == "/opt/app");
+      CHECK(job.processes->pid(entry_index{i}) == process_id{4001 + static_cast<std::int64_t>(i)});
+      CHECK(job.processes->host_name(entry_index{i}) == "node7");
+      CHECK(job.processes->executable_name(entry_index{i}) == "/opt/app");
       CHECK(job.states[i] == rank_state::remote);
-      CHECK_FALSE(job.locality.is_local(i));
+      CHECK_FALSE(job.locality.is_local(entry_index{i}));
     }
   }
 }
@@ -97,7 +97,7 @@ TEST_CASE("an entry whose pid now belongs to another program is gone") {
   made.pids = {1, 4194303};
   const core_table job = read(made);
   REQUIRE(job.processes);
-  CHECK(job.locality.is_local(0));
+  CHECK(job.locality.is_local(entry_index{0}));
   CHECK(job.states[0] == rank_state::gone);
   CHECK(job.states[1] == rank_state::gone);
 }

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What is known of a job, whether it is observed or under control.
 #include "catch.hpp"
+#include "entries.hpp"
 #include "mpiacq/mpiacq.hpp"
 #include "patience.hpp"
 #include "running_starter.hpp"
@@ -16,9 +17,9 @@ TEST_CASE("a job that is found and one that is attached to have the same descrip
   CHECK(observed.source == interface_kind::mpir);
   CHECK(observed.launcher == launcher_kind::unknown);
   CHECK_FALSE(observed.is_controlled);
-  CHECK(observed.selected(*rank_selection::parse("1,3")) == std::vector<std::uint32_t>{1, 3});
-  for (std::size_t i = 0; i < 4; ++i) CHECK(observed.is_local(i));
-  CHECK_FALSE(observed.is_local(4));
+  CHECK(observed.selected(*rank_selection::parse("1,3")) == entries({1, 3}));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(observed.is_local(entry_index{i}));
+  CHECK_FALSE(observed.is_local(entry_index{4}));
 
   const auto subject = job::attach(starter.id()).value();
   REQUIRE(subject->next(clock::now() + patience).value());
@@ -28,7 +29,7 @@ TEST_CASE("a job that is found and one that is attached to have the same descrip
   CHECK(now.source == observed.source);
   REQUIRE(now.processes);
   CHECK(now.processes->same_processes(*observed.processes));
-  for (std::size_t i = 0; i < 4; ++i) CHECK(now.is_local(i));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(now.is_local(entry_index{i}));
   REQUIRE(subject->detach());
   CHECK(WEXITSTATUS(starter.end()) == 3);
 }

@@ -33,7 +33,7 @@ void check_attached(job& subject) {
 
 std::set<pid_t> pids_of(const process_table& table) {
   std::set<pid_t> all;
-  for (std::size_t i = 0; i < table.size(); ++i) all.insert(static_cast<pid_t>(table.pid(i).value()));
+  for (std::size_t i = 0; i < table.size(); ++i) all.insert(static_cast<pid_t>(table.pid(entry_index{i}).value()));
   return all;
 }
 
@@ -81,8 +81,8 @@ TEST_CASE("an attach to any process of an MPI2DD job finds all of the job") {
   CHECK(pids_of(*subject->processes()) == ranks_of(job));
   REQUIRE(subject->processes()->worlds().size() == 2);
   CHECK(subject->processes()->worlds()[0].id == "w0");
-  CHECK(subject->processes()->worlds()[1].spawned_by == job_world::origin{"w0", 1, 0});
-  CHECK(subject->processes()->names().of(3) == "1:1");
+  CHECK(subject->processes()->worlds()[1].spawned_by == job_world::origin{"w0", rank_number{1}, 0});
+  CHECK(subject->processes()->names().of(entry_index{3}) == "1:1");
 }
 
 TEST_CASE("a starter that no table lists is not found, and its job is seen from the named process") {
@@ -209,7 +209,7 @@ TEST_CASE("a look at an MPI2DD job stops no process and writes nothing") {
   REQUIRE(view.has_value());
   CHECK(view->starter.pid == process_id{job.pid()});
   CHECK(pids_of(*view->processes) == ranks_of(job));
-  for (std::size_t i = 0; i < 4; ++i) CHECK(view->is_local(i));
+  for (std::size_t i = 0; i < 4; ++i) CHECK(view->is_local(entry_index{i}));
   CHECK(job.look(job.pid()).debugger_flags == 0);
   CHECK(job.look(job.rank("w0", 0)).debugger_flags == 0);
   CHECK(job.end() == 0);

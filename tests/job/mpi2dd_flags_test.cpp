@@ -18,7 +18,7 @@ std::map<std::string, rank_facts> facts_of(const job& subject) {
   const auto table = subject.processes();
   const auto facts = subject.facts_of_ranks();
   REQUIRE(facts.size() == table->size());
-  for (std::size_t i = 0; i < facts.size(); ++i) all[table->names().of(i)] = facts[i];
+  for (std::size_t i = 0; i < facts.size(); ++i) all[table->names().of(entry_index{i})] = facts[i];
   return all;
 }
 

@@ -131,15 +131,16 @@ class followed_job {
     const auto table = subject_->processes();
     REQUIRE(table != nullptr);
     for (std::size_t i = 0; i < table->size(); ++i) {
-      const std::uint32_t world = table->names().world(i);
+      const std::uint32_t world = table->names().world(entry_index{i});
       REQUIRE(world < table->worlds().size());
-      ranks_.emplace("rank." + table->worlds()[world].id + "." + std::to_string(table->names().rank(i)) + ".pid",
-                     static_cast<pid_t>(table->pid(i).value()));
+      ranks_.emplace("rank." + table->worlds()[world].id + "." +
+                         std::to_string(table->names().rank(entry_index{i}).value()) + ".pid",
+                     static_cast<pid_t>(table->pid(entry_index{i}).value()));
     }
     for (const job_world& world : table->worlds()) {
       if (!world.spawned_by) continue;
       spawns_.emplace("world." + world.id + ".spawned_by", world.spawned_by->world + " " +
-                                                               std::to_string(world.spawned_by->rank) + " " +
+                                                               std::to_string(world.spawned_by->rank.value()) + " " +
                                                                std::to_string(world.spawned_by->sequence));
     }
   }

@@ -55,9 +55,9 @@ TEST_CASE("spawned: the table by its own layout from debug information") {
     job.starter.symbols.layout = job.starter.layout;
     const process_table& table = job.reported();
     REQUIRE(table.size() == 2);
-    CHECK(table.host_name(1) == "n1");
-    CHECK(table.executable_name(0) == "/path/a.out");
-    CHECK(table.pid(1) == process_id{42});
+    CHECK(table.host_name(entry_index{1}) == "n1");
+    CHECK(table.executable_name(entry_index{0}) == "/path/a.out");
+    CHECK(table.pid(entry_index{1}) == process_id{42});
     CHECK(job.a.layout()->source == layout_source::dwarf);
     CHECK(job.starter.symbols.asked_variable == "MPIR_proctable");
     CHECK(job.starter.symbols.asked_near == "MPIR_Breakpoint");
@@ -122,7 +122,7 @@ TEST_CASE("a table is reported once, and again when it has grown or changed") {
   job.starter.publish({{job.host, job.app, 41}, {job.host, job.app, 42}, {job.host, job.app, 43}});
   CHECK(job.reported().size() == 3);
   job.starter.publish({{job.host, job.app, 41}, {job.host, job.app, 42}, {job.host, job.app, 99}});
-  CHECK(job.reported().pid(2) == process_id{99});
+  CHECK(job.reported().pid(entry_index{2}) == process_id{99});
   CHECK(job.at_breakpoint().empty());
   job.starter.publish({{job.host, job.app, 41}, {job.host, job.app, 42}, {job.host, job.app, 99}},
                       target_address{0x6000000});  // moved by realloc: the same processes
@@ -221,7 +221,7 @@ TEST_CASE("job ids that are null, full arrays, or unreadable") {
   const auto todo = job.at_breakpoint();
   REQUIRE(todo.size() == 2);
   CHECK_THAT(std::get<report_problem>(todo[0]).what.message, ContainsSubstring("reading totalview_stepid"));
-  CHECK(std::get<report_processes>(todo[1]).table->pid(0) == process_id{50});
+  CHECK(std::get<report_processes>(todo[1]).table->pid(entry_index{0}) == process_id{50});
 }
 
 TEST_CASE("bad fields of a table are the table's own, not the event's") {

@@ -41,8 +41,8 @@ TEST_CASE("attach: the table, then being_debugged, then the breakpoint (chapter 
     running_job job(abi);
     const auto todo = expect(job.a.at_attach(job.starter.as_target()));
     CHECK(steps(todo) == with({"report 2"}, taking_hold));
-    CHECK(job.a.table()->pid(1) == process_id{42});
-    CHECK(job.a.table()->executable_name(0) == "/path/a.out");
+    CHECK(job.a.table()->pid(entry_index{1}) == process_id{42});
+    CHECK(job.a.table()->executable_name(entry_index{0}) == "/path/a.out");
     carry_out(job.starter, todo);
     CHECK(job.starter.get("MPIR_being_debugged") == 1);
 

@@ -105,8 +105,8 @@ void check_table(const process_table& table, const std::vector<written>& all) {
   std::size_t bad = 0;
   std::set<std::string> distinct;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (table.host_name(i) != all[i].host || table.executable_name(i) != all[i].executable ||
-        table.pid(i).value() != static_cast<std::int64_t>(1 + i)) {
+    if (table.host_name(entry_index{i}) != all[i].host || table.executable_name(entry_index{i}) != all[i].executable ||
+        table.pid(entry_index{i}).value() != static_cast<std::int64_t>(1 + i)) {
       FAIL("entry " << i << " is not what was written");
     }
     for (const auto& text : {all[i].host, all[i].executable}) {

@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The ranks' side: being_debugged, the gate, and the ranks that must be released (chapter 8, step 18).
 #include "action_checks.hpp"
+#include "entries.hpp"
 #include "mpiacq/mpir/mpir_ranks.hpp"
 
 using namespace mpiacq;
@@ -70,7 +71,7 @@ TEST_CASE("only the file of a rank's MPI library is opened") {
 }
 
 TEST_CASE("the plan of a release names the ranks that must be released (chapter 8, step 18)") {
-  const std::vector<std::uint32_t> wanted{3, 1, 3};
+  const auto wanted = entries({3, 1, 3});
   job_facts facts;
   SECTION("with MPIR_partial_attach_ok the starter alone") {
     facts.partial_attach_ok = true;
@@ -82,11 +83,11 @@ TEST_CASE("the plan of a release names the ranks that must be released (chapter 
   SECTION("without the flag, every rank, also the ranks that the user did not select") {
     const auto plan = plan_release(facts, 5, wanted).value();
     CHECK_FALSE(plan.starter_alone);
-    CHECK(plan.gates == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
-    CHECK(plan.only_for_the_gate == std::vector<std::uint32_t>{0, 2, 4});
+    CHECK(plan.gates == entries({0, 1, 2, 3, 4}));
+    CHECK(plan.only_for_the_gate == entries({0, 2, 4}));
   }
   SECTION("all are wanted, or none") {
-    const std::vector<std::uint32_t> all{0, 1};
+    const auto all = entries({0, 1});
     CHECK(plan_release(facts, 2, all).value().only_for_the_gate.empty());
     CHECK(plan_release(facts, 2, {}).value().only_for_the_gate.size() == 2);
     CHECK(plan_release(facts, 0, {}).value().gates.empty());
@@ -94,7 +95,7 @@ TEST_CASE("the plan of a release names the ranks that must be released (chapter 
 }
 
 TEST_CASE("a release of a rank that the job does not have is refused") {
-  const std::vector<std::uint32_t> wanted{5};
+  const auto wanted = entries({5});
   CHECK(plan_release({}, 5, wanted).error().code == error_code::invalid_argument);
   CHECK(plan_release({}, 5, wanted).error().message == "there is no rank 5: the job has ranks 0 to 4");
   CHECK(plan_release({}, 1, wanted).error().message == "there is no rank 5: the job has rank 0 alone");

@@ -43,11 +43,11 @@ TEST_CASE("fields are found by name in any order, between others, with garbage i
     starter.put_table({{host, app, 77}, {app, host, 78}});
     const auto table = read_process_table(starter.memory, abi, starter.layout, fake_starter::table, 2);
     REQUIRE(table.has_value());
-    CHECK(table->host_name(0) == "n1");
-    CHECK(table->executable_name(0) == "a.out");
-    CHECK(table->pid(0) == process_id{77});
-    CHECK(table->host_name(1) == "a.out");
-    CHECK(table->pid(1) == process_id{78});
+    CHECK(table->host_name(entry_index{0}) == "n1");
+    CHECK(table->executable_name(entry_index{0}) == "a.out");
+    CHECK(table->pid(entry_index{0}) == process_id{77});
+    CHECK(table->host_name(entry_index{1}) == "a.out");
+    CHECK(table->pid(entry_index{1}) == process_id{78});
     CHECK(table->problem_count() == 0);
   }
 }
@@ -59,8 +59,8 @@ TEST_CASE("a packed structure has its fields at odd addresses") {
   starter.put_table({{host, host, 1}, {host, host, 2}, {host, host, 3}});
   const auto table = read_process_table(starter.memory, starter.abi, starter.layout, fake_starter::table, 3);
   REQUIRE(table.has_value());
-  CHECK(table->pid(2) == process_id{3});
-  CHECK(table->host_name(2) == "n1");
+  CHECK(table->pid(entry_index{2}) == process_id{3});
+  CHECK(table->host_name(entry_index{2}) == "n1");
 }
 
 TEST_CASE("a pid of every width is read with its sign") {
@@ -75,10 +75,10 @@ TEST_CASE("a pid of every width is read with its sign") {
         starter.put_table({{host, host, 30000}, {host, host, -2}});
         const auto table = read_process_table(starter.memory, abi, starter.layout, fake_starter::table, 2);
         REQUIRE(table.has_value());
-        CHECK(table->pid(0) == process_id{30000});
+        CHECK(table->pid(entry_index{0}) == process_id{30000});
         const std::int64_t minus_two =
             is_signed || width == 8 ? -2 : static_cast<std::int64_t>((std::uint64_t{1} << (8 * width)) - 2);
-        CHECK(table->pid(1) == process_id{minus_two});
+        CHECK(table->pid(entry_index{1}) == process_id{minus_two});
         CHECK(table->problem_count() == (!is_signed && width == 2 ? 0 : 1));  // 65534 could be a pid
       }
     }

@@ -43,14 +43,14 @@ TEST_CASE("each bad field is a problem of that field alone") {
                                    "pid of rank 5: 4194305 is no process id",
                                });
     CHECK(table->problem_count() == 7);
-    CHECK(table->host_name(0) == "good");
-    CHECK_FALSE(table->executable_name(0).has_value());
-    CHECK_FALSE(table->host_name(1).has_value());
-    CHECK(table->executable_name(1) == "good");
-    CHECK(table->pid(1) == process_id{6});
-    CHECK(table->pid(4) == process_id{-1});
-    CHECK(table->problems_of(3).empty());
-    CHECK(table->problems_of(4).size() == 3);
+    CHECK(table->host_name(entry_index{0}) == "good");
+    CHECK_FALSE(table->executable_name(entry_index{0}).has_value());
+    CHECK_FALSE(table->host_name(entry_index{1}).has_value());
+    CHECK(table->executable_name(entry_index{1}) == "good");
+    CHECK(table->pid(entry_index{1}) == process_id{6});
+    CHECK(table->pid(entry_index{4}) == process_id{-1});
+    CHECK(table->problems_of(entry_index{3}).empty());
+    CHECK(table->problems_of(entry_index{4}).size() == 3);
     CHECK(table->problems()[0].address == fake_starter::table + abi.pointer_size);
     CHECK(table->problems()[1].address == wild);
     CHECK(table->string_count() == 1);
@@ -64,7 +64,7 @@ TEST_CASE("a null pointer in the first entries is a problem even if all else is 
   const auto table = read(starter, 2);
   REQUIRE(table.has_value());
   CHECK(table->problem_count() == 2);
-  CHECK(table->executable_name(0) == "good");
+  CHECK(table->executable_name(entry_index{0}) == "good");
 }
 
 TEST_CASE("a string that runs off memory says where memory ends") {
@@ -94,7 +94,7 @@ TEST_CASE("the limits of strings are named") {
   limits.max_string_bytes = 5;
   const auto table = read(starter, 1, limits);
   REQUIRE(table.has_value());
-  CHECK(table->executable_name(0) == "12345");
+  CHECK(table->executable_name(entry_index{0}) == "12345");
   REQUIRE(table->problem_count() == 1);
   CHECK(table->problems()[0].fault == field_fault::too_long);
   CHECK_THAT(table->problems()[0].sentence(), ContainsSubstring("table_limits::max_string_bytes)"));
@@ -103,7 +103,7 @@ TEST_CASE("the limits of strings are named") {
   limits.max_string_bytes_in_all = 8;
   const auto less = read(starter, 1, limits);
   REQUIRE(less.has_value());
-  CHECK(less->host_name(0) == "123456");
+  CHECK(less->host_name(entry_index{0}) == "123456");
   REQUIRE(less->problem_count() == 1);
   CHECK(less->problems()[0].fault == field_fault::beyond_limit);
   CHECK_THAT(less->problems()[0].sentence(), ContainsSubstring("table_limits::max_string_bytes_in_all)"));
@@ -154,8 +154,9 @@ TEST_CASE("the memory for a large table that claims one entry too many grows wit
   CHECK(table->string_count() == count);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const bool right = table->host_name(i) == "n" + std::to_string(i) && table->executable_name(i) == "n0" &&
-                       table->pid(i) == process_id{1 + static_cast<std::int64_t>(i)};
+    const bool right = table->host_name(entry_index{i}) == "n" + std::to_string(i) &&
+                       table->executable_name(entry_index{i}) == "n0" &&
+                       table->pid(entry_index{i}) == process_id{1 + static_cast<std::int64_t>(i)};
     wrong += right ? 0U : 1U;
   }
   CHECK(wrong == 0);

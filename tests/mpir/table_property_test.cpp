@@ -109,9 +109,9 @@ TEST_CASE("random tables read like the model") {
     REQUIRE(table->size() == model.size());
     std::map<std::string, std::uint32_t> numbers;
     for (std::size_t i = 0; i < model.size(); ++i) {
-      REQUIRE(table->host_name(i) == model[i].host);
-      REQUIRE(table->executable_name(i) == model[i].executable);
-      REQUIRE(table->pid(i) == process_id{model[i].pid});
+      REQUIRE(table->host_name(entry_index{i}) == model[i].host);
+      REQUIRE(table->executable_name(entry_index{i}) == model[i].executable);
+      REQUIRE(table->pid(entry_index{i}) == process_id{model[i].pid});
       const std::uint32_t number = table->host_numbers()[i];
       REQUIRE((number == process_table::no_string) == !model[i].host.has_value());
       if (model[i].host) REQUIRE(numbers.try_emplace(*model[i].host, number).first->second == number);

@@ -23,11 +23,11 @@ TEST_CASE("a table is read on every ABI") {
     const auto table = read(starter, 3);
     REQUIRE(table.has_value());
     REQUIRE(table->size() == 3);
-    CHECK(table->host_name(0) == "n1");
-    CHECK(table->host_name(2) == "fe80::1");
-    CHECK(table->executable_name(1) == "/path/a.out");
-    CHECK(table->pid(0) == process_id{4242});
-    CHECK(table->pid(2) == process_id{17});
+    CHECK(table->host_name(entry_index{0}) == "n1");
+    CHECK(table->host_name(entry_index{2}) == "fe80::1");
+    CHECK(table->executable_name(entry_index{1}) == "/path/a.out");
+    CHECK(table->pid(entry_index{0}) == process_id{4242});
+    CHECK(table->pid(entry_index{2}) == process_id{17});
     CHECK(table->problem_count() == 0);
     CHECK(table->string_count() == 3);
     CHECK(table->claimed_size() == 3);
@@ -57,8 +57,8 @@ TEST_CASE("shared strings are read once: few calls, few bytes") {
   REQUIRE(table.has_value());
   CHECK(table->string_count() == 3);
   CHECK(table->host_numbers()[0] == table->host_numbers()[99998]);
-  CHECK(table->host_name(1) == "n2");
-  CHECK(table->pid(99999) == process_id{100000});
+  CHECK(table->host_name(entry_index{1}) == "n2");
+  CHECK(table->pid(entry_index{99999}) == process_id{100000});
   CHECK(starter.memory.calls <= count * 24 / (512 * 1024) + 3);
   CHECK(starter.memory.bytes_read <= count * 24 + 24 + read_page_size);
 }
@@ -77,8 +77,8 @@ TEST_CASE("own strings are read once, page by page") {
   CHECK(table->string_count() == count + count / 4);  // equal host names share a number, wherever they stand
   CHECK(table->host_numbers()[4] == table->host_numbers()[7]);
   CHECK(table->host_numbers()[3] != table->host_numbers()[4]);
-  CHECK(table->executable_name(49999) == "/path/a.out.49999");
-  CHECK(table->host_name(49999) == "node12499");
+  CHECK(table->executable_name(entry_index{49999}) == "/path/a.out.49999");
+  CHECK(table->host_name(entry_index{49999}) == "node12499");
   const std::size_t pages = starter.string_bytes() / read_page_size + 1;
   CHECK(starter.memory.bytes_read <= count * 24 + 24 + starter.string_bytes() + (pages / 128 + 2) * read_page_size);
   CHECK(starter.memory.calls <= 4 + pages / 100 + count * 24 / (512 * 1024) + 1);
@@ -96,7 +96,7 @@ TEST_CASE("strings are shared whatever the order of their addresses") {
   REQUIRE(table.has_value());
   CHECK(table->string_count() == 10001);
   for (std::size_t i = 0; i < entries.size(); i += 997) {
-    CHECK(table->host_name(i) == "host-" + std::to_string(i * 7919 % 10000));
+    CHECK(table->host_name(entry_index{i}) == "host-" + std::to_string(i * 7919 % 10000));
   }
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("a string that crosses pages, and one that ends on the last mapped byt
   starter.put_table({{crossing, last, 1}});
   const auto table = read(starter, 1);
   REQUIRE(table.has_value());
-  CHECK(table->host_name(0) == "crossing");
-  CHECK(table->executable_name(0) == "last");
+  CHECK(table->host_name(entry_index{0}) == "crossing");
+  CHECK(table->executable_name(entry_index{0}) == "last");
   CHECK(table->problem_count() == 0);
 }
 

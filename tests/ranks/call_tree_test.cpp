@@ -104,10 +104,10 @@ TEST_CASE("an empty tree has its root alone") {
 
 TEST_CASE("ranks part where their stacks do") {
   call_tree tree;
-  tree.add(3, stack_of({"main", "settle", "barrier"}));
-  tree.add(0, stack_of({"main", "exchange", "receive"}));
-  tree.add(1, stack_of({"main", "settle", "barrier"}));
-  tree.add(2, stack_of({"main", "settle"}));
+  tree.add(entry_index{3}, stack_of({"main", "settle", "barrier"}));
+  tree.add(entry_index{0}, stack_of({"main", "exchange", "receive"}));
+  tree.add(entry_index{1}, stack_of({"main", "settle", "barrier"}));
+  tree.add(entry_index{2}, stack_of({"main", "settle"}));
   const auto mains = tree.children(call_tree::root);
   REQUIRE(mains.size() == 1);
   CHECK(tree[mains[0]].ranks.text() == "0-3");
@@ -125,12 +125,12 @@ TEST_CASE("places are the same by what they say, not by who says it") {
   call_tree tree;
   auto inlined = stack_of({"main", "work"});
   inlined.frames.front().inlined = true;
-  tree.add(0, stack_of({"main", "work"}));
-  tree.add(1, stack_of({"main", "work"}));
-  tree.add(2, inlined);
+  tree.add(entry_index{0}, stack_of({"main", "work"}));
+  tree.add(entry_index{1}, stack_of({"main", "work"}));
+  tree.add(entry_index{2}, inlined);
   thread_stack elsewhere = stack_of({"main", "work"});
   elsewhere.frames.front().place = place("work", 2);
-  tree.add(3, elsewhere);
+  tree.add(entry_index{3}, elsewhere);
   const auto below = tree.children(tree.children(call_tree::root).front());
   REQUIRE(below.size() == 3);
   CHECK(tree[below[0]].ranks.text() == "0-1");
@@ -141,10 +141,10 @@ TEST_CASE("places are the same by what they say, not by who says it") {
 
 TEST_CASE("stacks whose ends were cut off keep the reason and stand apart") {
   call_tree tree;
-  tree.add(0, stack_of({"main", "work"}));
-  tree.add(1, stack_of({"work"}, stack_end::no_unwind_info));
-  tree.add(2, stack_of({}, stack_end::unreadable_memory));
-  tree.add(3, stack_of({"work"}, stack_end::no_unwind_info));
+  tree.add(entry_index{0}, stack_of({"main", "work"}));
+  tree.add(entry_index{1}, stack_of({"work"}, stack_end::no_unwind_info));
+  tree.add(entry_index{2}, stack_of({}, stack_end::unreadable_memory));
+  tree.add(entry_index{3}, stack_of({"work"}, stack_end::no_unwind_info));
   const auto tops = tree.children(call_tree::root);
   REQUIRE(tops.size() == 3);
   CHECK(tree[tops[1]].end == stack_end::no_unwind_info);
@@ -156,11 +156,11 @@ TEST_CASE("stacks whose ends were cut off keep the reason and stand apart") {
 
 TEST_CASE("threads are those of a moment, stacks those of all") {
   call_tree first;
-  for (int thread = 0; thread < 5; ++thread) first.add(0, stack_of({"start", "work"}));
+  for (int thread = 0; thread < 5; ++thread) first.add(entry_index{0}, stack_of({"start", "work"}));
   call_tree second;
-  for (int thread = 0; thread < 3; ++thread) second.add(0, stack_of({"start", "work"}));
+  for (int thread = 0; thread < 3; ++thread) second.add(entry_index{0}, stack_of({"start", "work"}));
   call_tree other;
-  other.add(1, stack_of({"start", "work"}));
+  other.add(entry_index{1}, stack_of({"start", "work"}));
   call_tree all = first;
   all.add_sample(second);
   CHECK(all.samples() == 2);
@@ -175,7 +175,7 @@ TEST_CASE("threads are those of a moment, stacks those of all") {
 TEST_CASE("a recursion of a hundred thousand frames is a path like any other") {
   const path deep(100'000, "f");
   call_tree tree;
-  for (std::uint32_t rank = 0; rank < 4; ++rank) tree.add(rank, stack_of(deep));
+  for (std::uint32_t rank = 0; rank < 4; ++rank) tree.add(entry_index{rank}, stack_of(deep));
   call_tree twice = tree;
   twice.add_sample(tree);
   CHECK(twice.size() == 100'001);
@@ -205,7 +205,8 @@ TEST_CASE("trees are what a naive merge makes, however they came about") {
           path frames;
           for (std::uint32_t depth = random() % 6; depth > 0; --depth) frames.push_back(functions[random() % 3]);
           const bool cut = random() % 5 == 0;
-          nodes[rank % nodes.size()].add(rank, stack_of(frames, cut ? stack_end::no_progress : stack_end::outermost));
+          nodes[rank % nodes.size()].add(entry_index{rank},
+                                         stack_of(frames, cut ? stack_end::no_progress : stack_end::outermost));
           if (cut) frames.insert(frames.begin(), std::string(name(stack_end::no_progress)));
           add(naive, rank, frames, sample);
         }

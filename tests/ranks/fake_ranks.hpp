@@ -28,7 +28,7 @@ class fake_ranks final : public rank_backend {
       : script_(std::move(script)) {
     node_ = {local ? "here" : "there", {}, local, std::nullopt};
     for (const std::uint32_t rank : ranks) {
-      ranks_.push_back({rank, process_id{1000 + rank}, "/bin/app"});
+      ranks_.push_back({entry_index{rank}, process_id{1000 + rank}, "/bin/app"});
       node_.ranks.add(rank);
     }
   }

@@ -106,7 +106,7 @@ TEST_CASE("stacks of more ranks than this process may have descriptors, with nam
     CHECK(taken.problems.empty());
     std::size_t whole = 0;
     for (const rank_stacks& rank : taken.ranks) {
-      CAPTURE(rank.rank, look);
+      CAPTURE(rank.entry.value(), look);
       REQUIRE(rank.taken.has_value());
       const auto& frames = rank.threads.at(0).frames;
       const auto calls = std::count_if(frames.begin(), frames.end(),

@@ -46,7 +46,7 @@ TEST_CASE("stacks of ranks of 32 and of 64 bits are taken together, with the nam
     const node_stacks taken = (*node)->stacks();
     REQUIRE(taken.ranks.size() == 3);
     for (const rank_stacks& rank : taken.ranks) {
-      CAPTURE(rank.rank, look);
+      CAPTURE(rank.entry.value(), look);
       REQUIRE(rank.taken.has_value());
       REQUIRE(rank.threads.size() == 1);
       const thread_stack& stack = rank.threads.front();
@@ -55,9 +55,9 @@ TEST_CASE("stacks of ranks of 32 and of 64 bits are taken together, with the nam
       CHECK(stack.end == stack_end::outermost);
       CHECK(count_of(names, "main") == 1);
       CHECK(count_of(names, "leaf") == 1);
-      CHECK(count_of(names, "recurse") == (rank.rank == 2 ? 3 : 8));
-      CHECK(count_of(names, "<signal handler called>") == (rank.rank == 2 ? 1 : 0));
-      CHECK(count_of(names, "fault_at_once") == (rank.rank == 2 ? 1 : 0));
+      CHECK(count_of(names, "recurse") == (rank.entry.value() == 2 ? 3 : 8));
+      CHECK(count_of(names, "<signal handler called>") == (rank.entry.value() == 2 ? 1 : 0));
+      CHECK(count_of(names, "fault_at_once") == (rank.entry.value() == 2 ? 1 : 0));
     }
   }
 }

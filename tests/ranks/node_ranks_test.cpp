@@ -52,7 +52,7 @@ class waiting_rank {
   static std::string executable() { return program_path("echo"); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] process_id id() const { return process_id{pid_}; }
-  [[nodiscard]] rank_process as(std::uint32_t rank) const { return {rank, id(), executable()}; }
+  [[nodiscard]] rank_process as(std::uint32_t rank) const { return {entry_index{rank}, id(), executable()}; }
   /// Its exit status; it was waited for then.
   int end(int signal = 0) {
     ended_ = true;
@@ -86,7 +86,7 @@ std::vector<hold_state> states(const std::vector<rank_hold>& outcomes) {
 
 TEST_CASE("a rank is the process with the launcher's rank number, or the one that runs the table's program") {
   using namespace std::string_literals;
-  const rank_process rank{3, process_id{1}, "/opt/app/solver"};
+  const rank_process rank{entry_index{3}, process_id{1}, "/opt/app/solver"};
   const auto doubt = [&](std::string exe, std::optional<std::string> environment, std::string words = {}) {
     return why_not_rank(rank, {std::move(exe), std::move(environment), std::move(words)});
   };
@@ -101,7 +101,7 @@ TEST_CASE("a rank is the process with the launcher's rank number, or the one tha
   CHECK_THAT(doubt("/opt/app/solver", "OMPI_COMM_WORLD_RANK=30\0"s).value(), ContainsSubstring("RANK=30"));
   CHECK(doubt("/opt/app/solver", "PMIX_RANK=\0"s));
   CHECK_THAT(doubt("/usr/sbin/sshd", "HOME=/\0XPMI_RANK=3\0"s).value(), ContainsSubstring("runs /usr/sbin/sshd"));
-  const rank_process unnamed{3, process_id{1}, {}};
+  const rank_process unnamed{entry_index{3}, process_id{1}, {}};
   CHECK_FALSE(why_not_rank(unnamed, {"/usr/sbin/sshd", ""s, {}}));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("ranks are held, looked at, let go, and held again") {
     for (int round = 0; round < 50; ++round) {
       const auto outcomes = ranks->hold();
       REQUIRE(states(outcomes) == std::vector(2, hold_state::held));
-      CHECK(outcomes[1].rank == 5);
+      CHECK(outcomes[1].entry == entry_index{5});
       CHECK(outcomes[1].pid == second.id());
       CHECK_FALSE(outcomes[0].why.has_value());
       CHECK(ranks->held_count() == 2);
@@ -151,8 +151,12 @@ TEST_CASE("every rank that cannot be held says why, and is left alone") {
   ok(other->attach(traced.id()));
   const pid_t past = ended.pid();
   ended.end();
-  const auto ranks =
-      ranks_of({held.as(0), another.as(1), ends.as(2), {3, process_id{past}, {}}, traced.as(4), {5, process_id{}, {}}});
+  const auto ranks = ranks_of({held.as(0),
+                               another.as(1),
+                               ends.as(2),
+                               {entry_index{3}, process_id{past}, {}},
+                               traced.as(4),
+                               {entry_index{5}, process_id{}, {}}});
   ends.end();
   const auto before = sleeps_of(another.id());
   const auto outcomes = ranks->hold();
@@ -268,7 +272,7 @@ TEST_CASE("the selected ranks of a job's table are held beside its starter") {
   auto ranks = node_ranks::create(*table, *rank_selection::parse("0,2-3,77"));
   if (!ranks) FAIL(ranks.error().message);
   REQUIRE((*ranks)->ranks().size() == 3);
-  CHECK((*ranks)->ranks()[1].rank == 2);
+  CHECK((*ranks)->ranks()[1].entry == entry_index{2});
   CHECK((*ranks)->ranks()[1].pid.value() == starter.ranks()[2]);
   for (const rank_hold& outcome : (*ranks)->hold()) {
     if (outcome.state != hold_state::held) FAIL(outcome.why->message);

@@ -10,13 +10,14 @@ namespace {
 
 std::string text_of(std::span<const rank_process> ranks) {
   std::string text;
-  for (const rank_process& rank : ranks) text += std::to_string(rank.rank) + " ";
+  for (const rank_process& rank : ranks) text += std::to_string(rank.entry.value()) + " ";
   return text;
 }
 
 group_queues reports_of(const std::vector<std::uint32_t>& ranks) {
   group_queues queues;
-  for (const std::uint32_t rank : ranks) queues.ranks.push_back({rank, process_id{1000 + rank}, queue_report{}});
+  for (const std::uint32_t rank : ranks)
+    queues.ranks.push_back({entry_index{rank}, process_id{1000 + rank}, queue_report{}});
   return queues;
 }
 
@@ -42,7 +43,8 @@ TEST_CASE("rank group: every backend is asked before the first answer is collect
     return hold_part{rank_set::parse("0,2").value(), {}};
   };
   job.there->answer = [](const rank_question&, const answer_terms&) {
-    return hold_part{rank_set(1), {{3, process_id{1003}, hold_state::busy, error{error_code::busy, "gdb has it"}}}};
+    return hold_part{rank_set(1),
+                     {{entry_index{3}, process_id{1003}, hold_state::busy, error{error_code::busy, "gdb has it"}}}};
   };
   const auto held = group.hold();
   REQUIRE(held.size() == 4);

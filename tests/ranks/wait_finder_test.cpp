@@ -27,7 +27,7 @@ call_tree tree_in(const std::string& function) {
     thread_stack stack;
     for (const std::string& call : {function, std::string("main")})
       stack.frames.push_back({{}, std::make_shared<const code_place>(code_place{call, {}, 0, "/bin/app", {}})});
-    tree.add(rank, stack);
+    tree.add(entry_index{rank}, stack);
   }
   return tree;
 }

@@ -25,7 +25,8 @@ std::string children_of_this_thread() {
 
 std::map<long, long> pids_of(const process_table& table) {
   std::map<long, long> pids;
-  for (std::size_t i = 0; i < table.size(); ++i) pids[static_cast<long>(i)] = static_cast<long>(table.pid(i).value());
+  for (std::size_t i = 0; i < table.size(); ++i)
+    pids[static_cast<long>(i)] = static_cast<long>(table.pid(entry_index{i}).value());
   return pids;
 }
 

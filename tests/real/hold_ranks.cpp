@@ -16,7 +16,7 @@ namespace {
 
 void hold(rank_group& ranks) {
   for (const rank_hold& rank : ranks.hold()) {
-    std::cout << (rank.state == hold_state::held ? "held " : "not held ") << rank.rank;
+    std::cout << (rank.state == hold_state::held ? "held " : "not held ") << rank.entry.value();
     if (rank.why) std::cout << ": " << rank.why->message;
     std::cout << "\n";
   }

@@ -229,7 +229,7 @@ TEST_CASE("Open MPI: ranks of MPI_Comm_spawn are recognised, whatever rank numbe
   REQUIRE(job.ranks().size() == 3);
   std::vector<rank_process> all;
   for (const auto& [rank, pid] : job.ranks()) {
-    all.push_back({static_cast<std::uint32_t>(rank), process_id{pid}, spawning});
+    all.push_back({entry_index{static_cast<std::size_t>(rank)}, process_id{pid}, spawning});
   }
   auto ranks = rank_group::of_ranks(all).value();
   const auto held = ranks.hold();

@@ -23,7 +23,7 @@ process_users all_of(std::int64_t user) {
 }
 
 rank_process rank_of(const victim& process, std::int64_t starters) {
-  rank_process rank{0, process_id{process.pid()}, MPIACQ_STARTERS "/checked_rank_gate_unused"};
+  rank_process rank{entry_index{0}, process_id{process.pid()}, MPIACQ_STARTERS "/checked_rank_gate_unused"};
   rank.user = user_id{starters};
   return rank;
 }
@@ -128,7 +128,7 @@ TEST_CASE("a rank that has become a set-user-ID program since is not held any mo
   live_process process({"setpriv", "--reuid", std::to_string(hostile_user), "--regid", std::to_string(hostile_user),
                         "--clear-groups", "sh", "-c", "echo ready; read go; exec " + program});
   REQUIRE(process.next_line() == "ready");
-  rank_process rank{0, process.pid(), {}};
+  rank_process rank{entry_index{0}, process.pid(), {}};
   rank.user = user_id{hostile_user};
   auto ranks = rank_group::of_ranks({rank}).value();
   REQUIRE(ranks.hold()[0].state == hold_state::held);
@@ -191,7 +191,7 @@ TEST_CASE("a rank that cannot be looked at for lack of descriptors is not said t
 TEST_CASE(
     "a rank that MPI_Comm_spawn made has another number in its environment, and is not taken for another process") {
   using namespace std::string_literals;
-  const rank_process rank{5, process_id{1}, "/opt/app/solver"};
+  const rank_process rank{entry_index{5}, process_id{1}, "/opt/app/solver"};
   const auto doubt = [&](std::string exe, std::string environment) {
     return why_not_rank(rank, {std::move(exe), std::move(environment), {}});
   };

@@ -28,7 +28,7 @@ TEST_CASE(
   CHECK(std::stoul(peak) < 300'000);
   REQUIRE(queues.ranks.size() == hosts.size());
   for (const rank_report& rank : queues.ranks) {
-    CAPTURE(rank.rank);
+    CAPTURE(rank.entry.value());
     INFO((rank.report ? "" : rank.report.error().message));
     REQUIRE(rank.report.has_value());
     CHECK_FALSE(rank.report->communicators.empty());

@@ -31,7 +31,7 @@ class made_job {
     std::vector<std::int64_t> all(size);
     std::iota(all.begin(), all.end(), 0);
     for (std::uint32_t i = 0; i < size; ++i) {
-      ranks_.push_back({i, process_id{1000 + i}, queue_report{}, {mpi_call_kind::none, "", false}});
+      ranks_.push_back({entry_index{i}, process_id{1000 + i}, queue_report{}, {mpi_call_kind::none, "", false}});
     }
     add_communicator(1, "MPI_COMM_WORLD", all);
   }
@@ -114,7 +114,8 @@ inline std::string text_of(const std::vector<rank_wait>& waits) {
   std::string text;
   for (const rank_wait& wait : waits) {
     if (!text.empty()) text += ' ';
-    text += std::to_string(wait.from) + (wait.any_of ? ">any:" : ">") + wait.to.text() + (wait.certain ? "" : "?");
+    text +=
+        std::to_string(wait.from.value()) + (wait.any_of ? ">any:" : ">") + wait.to.text() + (wait.certain ? "" : "?");
   }
   return text;
 }
@@ -125,8 +126,8 @@ inline std::string text_of(const std::vector<deadlock>& deadlocks) {
   for (const deadlock& found : deadlocks) {
     if (!text.empty()) text += "; ";
     std::string one;
-    for (const std::uint32_t rank : found.ranks) {
-      one += (one.empty() ? "" : found.is_ring ? ">" : ",") + std::to_string(rank);
+    for (const entry_index entry : found.ranks) {
+      one += (one.empty() ? "" : found.is_ring ? ">" : ",") + std::to_string(entry.value());
     }
     text += one;
     if (!found.behind.empty()) text += " (" + found.behind.text() + ")";

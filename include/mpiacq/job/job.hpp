@@ -53,7 +53,7 @@ enum class rank_state : std::uint8_t {
 struct job_change {
   mpi2dd::debug_state state = mpi2dd::debug_state::none;  ///< the kind of event
   process_id raised_by;                                   ///< the process that stopped at MPI2DD_breakpoint
-  std::vector<std::uint32_t> came;                        ///< the new entries of `job::processes` since the last event
+  std::vector<entry_index> came;                          ///< the new entries of `job::processes` since the last event
   std::size_t left = 0;                                   ///< the number of processes that no table lists any more
 };
 
@@ -238,7 +238,7 @@ class job {
   /// The present state of each entry of the table.
   [[nodiscard]] std::vector<rank_state> rank_states() const;
   /// Whether an entry is on this node.
-  [[nodiscard]] bool is_local(std::size_t entry) const;
+  [[nodiscard]] bool is_local(entry_index entry) const;
   /// The interface by which the job is acquired. Before its symbols are found: the interface that is looked for.
   [[nodiscard]] interface_kind interface() const;
   /// The symbols of MPIR. Null before the starter reaches its entry point, and with MPI2DD.

@@ -62,7 +62,9 @@ class entry_locality {
   entry_locality(const process_table& table, const std::vector<bool>& local_hosts);
 
   /// Whether an entry is on this node. False for an entry that the table does not have.
-  [[nodiscard]] bool is_local(std::size_t entry) const { return entry < local_.size() && local_[entry]; }
+  [[nodiscard]] bool is_local(entry_index entry) const {
+    return entry.value() < local_.size() && local_[entry.value()];
+  }
   /// The number of entries.
   [[nodiscard]] std::size_t size() const { return local_.size(); }
 
@@ -87,9 +89,9 @@ struct job_description {
   bool is_controlled = false;  ///< this program traces the starter; otherwise it only observes the job
 
   /// Whether an entry is on this node.
-  [[nodiscard]] bool is_local(std::size_t entry) const { return locality.is_local(entry); }
+  [[nodiscard]] bool is_local(entry_index entry) const { return locality.is_local(entry); }
   /// The selected entries, in order.
-  [[nodiscard]] std::vector<std::uint32_t> selected(const rank_selection& ranks) const;
+  [[nodiscard]] std::vector<entry_index> selected(const rank_selection& ranks) const;
 
   /// A group of the selected ranks. This program examines the ranks of this node. Agents, which this call starts and
   /// waits for, examine those of other nodes; without `options.agents` the group leaves these out. The description

@@ -36,7 +36,7 @@ enum class field_fault : std::uint8_t {
 
 /// A fault of one field of one entry. The rest of the entry and of the table are valid.
 struct field_problem {
-  std::uint32_t entry = 0;
+  entry_index entry;
   descriptor_field field = descriptor_field::host_name;
   field_fault fault = field_fault::null_pointer;
   target_address address;     ///< where the field points; for a null pointer and a pid, the address of the field
@@ -53,7 +53,7 @@ struct job_world {
   /// The spawn that created it (MPI2DD_SPAWNDESC).
   struct origin {
     std::string world;  ///< comm_world_id of the parent; empty if it could not be read
-    std::int32_t rank = 0;
+    rank_number rank{0};
     std::int32_t sequence = 0;
     friend bool operator==(const origin&, const origin&) = default;
   };
@@ -79,13 +79,15 @@ class process_table {
   [[nodiscard]] std::size_t size() const;
   /// Whether there are no entries.
   [[nodiscard]] bool empty() const { return size() == 0; }
+  /// The entries in order, for a loop.
+  [[nodiscard]] entry_range entries() const { return entry_range{size()}; }
 
   /// The host of an entry; empty if it could not be read (`problems` says why). The view is valid as long as the table.
-  [[nodiscard]] std::optional<std::string_view> host_name(std::size_t entry) const;
+  [[nodiscard]] std::optional<std::string_view> host_name(entry_index entry) const;
   /// The executable of an entry; as `host_name`.
-  [[nodiscard]] std::optional<std::string_view> executable_name(std::size_t entry) const;
+  [[nodiscard]] std::optional<std::string_view> executable_name(entry_index entry) const;
   /// The pid of an entry as published, even if it is implausible (a problem says so).
-  [[nodiscard]] process_id pid(std::size_t entry) const;
+  [[nodiscard]] process_id pid(entry_index entry) const;
 
   /// The world and the rank of each entry.
   [[nodiscard]] const rank_names& names() const;
@@ -112,7 +114,7 @@ class process_table {
   /// The number of all faults of fields.
   [[nodiscard]] std::size_t problem_count() const;
   /// The faults of one entry.
-  [[nodiscard]] std::vector<field_problem> problems_of(std::size_t entry) const;
+  [[nodiscard]] std::vector<field_problem> problems_of(entry_index entry) const;
 
   /// Why the table has fewer entries than claimed: memory holds fewer, or the limit allows fewer. Empty if it is
   /// complete.
@@ -149,7 +151,7 @@ struct table_row {
   std::optional<std::string_view> executable;
   process_id pid;
   std::uint32_t world = 0;  ///< a number in `worlds`, or rank_names::no_world
-  std::int32_t rank = 0;
+  rank_number rank{0};
 };
 /// A table of these rows in their order. A missing value is a fault of its entry, as in a table that was read.
 [[nodiscard]] process_table make_process_table(std::span<const table_row> rows, std::vector<job_world> worlds,

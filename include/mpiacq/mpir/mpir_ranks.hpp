@@ -42,15 +42,15 @@ struct release_plan {
   /// Continuing the starter releases every rank (MPIR_partial_attach_ok): no gate has to be written.
   bool starter_alone = false;
   /// The ranks whose gate has to be written, in order: all ranks, or none.
-  std::vector<std::uint32_t> gates;
+  std::vector<entry_index> gates;
   /// The ranks among `gates` that the user did not ask for, in order. Attach to them only for that write.
-  std::vector<std::uint32_t> only_for_the_gate;
+  std::vector<entry_index> only_for_the_gate;
 };
 
 /// The plan for a job of so many `ranks`. `wanted` are the ranks that the user wants to control, in any order. If the
 /// starter is rank 0 itself (`job_facts::starter_is_rank`), rank 0 is in the plan like the others; its process is held
 /// already. Errors: invalid_argument (the job does not have a wanted rank).
 [[nodiscard]] result<release_plan> plan_release(const job_facts& facts, std::size_t ranks,
-                                                std::span<const std::uint32_t> wanted);
+                                                std::span<const entry_index> wanted);
 
 }  // namespace mpiacq::mpir

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpiacq/base/ids.hpp"
 #include "mpiacq/job/rank_names.hpp"
 #include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
@@ -43,7 +44,7 @@ struct unpaired_operation {
 
 /// One rank that waits for others.
 struct rank_wait {
-  std::uint32_t from = 0;
+  entry_index from;
   rank_set to;          ///< never empty; ranks of the job
   bool any_of = false;  ///< one of them is enough; otherwise it waits for each
   bool certain =
@@ -55,7 +56,7 @@ struct rank_wait {
 /// Ranks that can never go on: each of them needs another one of them, or a rank that makes no MPI call any more.
 struct deadlock {
   /// In a ring, each rank waits for the next and the last for the first, beginning with the lowest; otherwise in order.
-  std::vector<std::uint32_t> ranks;
+  std::vector<entry_index> ranks;
   bool is_ring = true;
   rank_set behind;      ///< the ranks that wait for these, and therefore never go on either
   bool certain = true;  ///< false: it is a deadlock only if all uncertain waits are real

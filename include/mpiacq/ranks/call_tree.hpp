@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mpiacq/base/ids.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
@@ -59,7 +60,7 @@ class call_tree {
   [[nodiscard]] static result<call_tree> of_nodes(std::vector<node> nodes, std::size_t samples);
 
   /// Adds the stack of one thread at the moment of this tree.
-  void add(std::uint32_t rank, const thread_stack& stack);
+  void add(entry_index entry, const thread_stack& stack);
   /// Adds a tree of other ranks at the same moments.
   void merge(const call_tree& elsewhere);
   /// Adds a tree of the same ranks at a later moment.
@@ -95,7 +96,7 @@ class call_tree {
   node_number child(node_number parent, label which);
   node_number frame_below(node_number parent, const std::shared_ptr<const code_place>& place, bool inlined);
   node_number cut_below_root(stack_end end, const std::string& why);
-  void pass(node_number number, std::uint32_t rank);
+  void pass(node_number number, entry_index entry);
   /// For each node of the other tree, its number in this tree.
   std::vector<node_number> graft(const call_tree& other);
   void take_steady(const call_tree& other, const std::vector<node_number>& grafted, const rank_set& before);

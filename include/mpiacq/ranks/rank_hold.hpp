@@ -26,7 +26,7 @@ enum class hold_state : std::uint8_t {
 
 /// One rank after an attempt to hold it.
 struct rank_hold {
-  std::uint32_t rank = 0;  ///< its entry in the process table
+  entry_index entry;  ///< its entry in the process table
   process_id pid;
   hold_state state = hold_state::failed;
   /// Why the rank is not held. For a rank that is held: empty, or timed_out with the thread that does not stop because

@@ -13,12 +13,11 @@ namespace mpiacq {
 
 /// One rank as its process table names it.
 struct rank_process {
-  std::uint32_t rank = 0;  ///< the entry in the process table
+  entry_index entry;  ///< its entry in the process table
   process_id pid;
   std::string executable;  ///< its path; empty if no table names it: then it is not compared
-  /// The rank that its launcher's variables should give, if it is another number than `rank`: with several worlds, its
-  /// rank in its world.
-  std::optional<std::int64_t> told = {};
+  /// Its rank in its world, which its launcher's variables should give. Empty: the same number as `entry`.
+  std::optional<rank_number> rank = {};
   std::string name = {};  ///< for people; empty: its number
   /// The starter's user (process_table::user). A process of another user is not this rank: mpiacq does not hold, read
   /// or write it. Empty: the process may have any user, because the caller has chosen it.

@@ -18,7 +18,7 @@ namespace mpiacq {
 
 /// All that one look has shown of one rank.
 struct rank_report {
-  std::uint32_t rank = 0;  ///< its entry in the process table
+  entry_index entry;  ///< its entry in the process table
   process_id pid;
   result<queue_report> report;          ///< its message queues, or why they are not known
   rank_activity doing = {};             ///< the call that the rank is in

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
+#include "mpiacq/base/ids.hpp"
 
 namespace mpiacq {
 
@@ -24,10 +25,10 @@ class rank_selection {
   /// "all". Errors: invalid_argument with the invalid part.
   [[nodiscard]] static result<rank_selection> parse(std::string_view text);
 
-  /// Whether a rank is selected in a job with one world.
-  [[nodiscard]] bool contains(std::uint32_t rank) const { return contains(0, rank); }
+  /// Whether an entry is selected in a job with one world whose entries are in the order of their ranks.
+  [[nodiscard]] bool contains(entry_index entry) const { return selects(0, entry.value()); }
   /// Whether a rank of a world is selected.
-  [[nodiscard]] bool contains(std::uint32_t world, std::uint32_t rank) const;
+  [[nodiscard]] bool contains(std::uint32_t world, rank_number rank) const;
   /// Whether all ranks are selected.
   [[nodiscard]] bool is_all() const { return ranges_.empty(); }
   /// The highest selected rank; 0 for all.
@@ -45,6 +46,7 @@ class rank_selection {
     std::uint32_t last = 0;
     friend auto operator<=>(const range&, const range&) = default;
   };
+  [[nodiscard]] bool selects(std::uint32_t world, std::uint32_t rank) const;
   [[nodiscard]] bool holds(std::int64_t world, std::uint32_t rank) const;
   std::vector<range> ranges_;  ///< in the order of worlds and ranks, not adjacent; none: all
 };

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
+#include "mpiacq/base/ids.hpp"
 
 namespace mpiacq {
 
-/// A set of ranks: "0-3,7". It consists of ranges, because ranks that do the same are mostly neighbours: a million of
-/// them may take 8 bytes. Unlike a rank_selection, which says what a user wants, it may be empty. Thread: a value.
+/// A set of ranks, by their entries in the process table: "0-3,7". It consists of ranges, because ranks that do the
+/// same are mostly neighbours: a million of them may take 8 bytes. Unlike a rank_selection, which says what a user
+/// wants, it may be empty. Thread: a value.
 class rank_set {
  public:
   /// A range of ranks, with both ends included.
@@ -28,9 +30,13 @@ class rank_set {
   rank_set() = default;
   /// The set of one rank.
   explicit rank_set(std::uint32_t rank) : ranges_{{rank, rank}} {}
+  /// The set of one entry.
+  explicit rank_set(entry_index entry) : rank_set(entry.value()) {}
 
   /// Adds a rank. It takes constant time if the rank is higher than all others.
   void add(std::uint32_t rank);
+  /// Adds an entry of the process table.
+  void add(entry_index entry) { add(entry.value()); }
   /// Adds all ranks of another set, in one pass over the ranges of both.
   void add(const rank_set& others);
   /// The ranks that are in both sets, in one pass over the ranges of both.
@@ -40,6 +46,8 @@ class rank_set {
 
   /// Whether a rank is in the set.
   [[nodiscard]] bool contains(std::uint32_t rank) const;
+  /// Whether an entry of the process table is in the set.
+  [[nodiscard]] bool contains(entry_index entry) const { return contains(entry.value()); }
   /// Whether the set is empty.
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   /// The number of ranks.

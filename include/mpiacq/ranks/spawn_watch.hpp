@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
+#include "mpiacq/base/ids.hpp"
 #include "mpiacq/base/time_limit.hpp"
 #include "mpiacq/queues/message_queues.hpp"
 
@@ -19,7 +20,7 @@ struct rank_queue_options;
 
 /// Processes that a rank has spawned, as its queue library names them.
 struct rank_spawn {
-  std::uint32_t rank = 0;
+  entry_index entry;                   ///< of the rank that has spawned them
   std::vector<new_process> processes;  ///< the ones that were not reported before; may be empty if there are `problems`
   std::vector<error> problems;
 };

@@ -41,13 +41,13 @@ ranks_by_nodes list_nodes(const job_description& job, const rank_selection& sele
   ranks_by_nodes found;
   found.all_hosts = hosts_of(table);
   std::map<std::uint32_t, std::size_t> places;
-  for (const std::uint32_t entry : job.selected(selection)) {
+  for (const entry_index entry : job.selected(selection)) {
     const bool is_here = !everywhere && job.is_local(entry);
     const auto place = is_here ? found.here.size() : found.elsewhere.size();
-    const auto [known, is_new] = places.try_emplace(hosts[entry], place);
+    const auto [known, is_new] = places.try_emplace(hosts[entry.value()], place);
     if (is_new) {
       job_node node{std::string(table.host_name(entry).value_or("")), {}, is_here, std::nullopt};
-      if (hosts[entry] == process_table::no_string)
+      if (hosts[entry.value()] == process_table::no_string)
         node.why = error{error_code::not_found, "the process table does not say on which host it is"};
       if (is_here) {
         found.here.push_back(std::move(node));

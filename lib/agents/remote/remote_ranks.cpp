@@ -53,7 +53,7 @@ remote_ranks::remote_ranks(const rank_options& options, std::unique_ptr<node_age
     }
     nodes_.push_back(std::move(one.node));
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.rank < b.first.rank; });
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.entry < b.first.entry; });
   for (auto& [rank, node] : all) {
     ranks_.push_back(std::move(rank));
     node_of_rank_.push_back(node);

@@ -34,10 +34,10 @@ inline constexpr auto members<agents::node_names> =
     std::tuple{member{"given", &agents::node_names::given}, member{"host", &agents::node_names::host},
                member{"slurm", &agents::node_names::slurm}, member{"addresses", &agents::node_names::addresses}};
 template <>
-inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::rank},
+inline constexpr auto members<rank_process> = std::tuple{member{"rank", &rank_process::entry},
                                                          member{"pid", &rank_process::pid},
                                                          member{"executable", &rank_process::executable},
-                                                         member{"told", &rank_process::told},
+                                                         member{"told", &rank_process::rank},
                                                          member{"name", &rank_process::name},
                                                          member{"user", &rank_process::user}};
 template <>
@@ -113,7 +113,7 @@ inline constexpr auto members<agents::ask> =
                member{"what", &agents::ask::what}};
 template <>
 inline constexpr auto members<rank_hold> =
-    std::tuple{member{"rank", &rank_hold::rank}, member{"pid", &rank_hold::pid}, member{"state", &rank_hold::state},
+    std::tuple{member{"rank", &rank_hold::entry}, member{"pid", &rank_hold::pid}, member{"state", &rank_hold::state},
                member{"why", &rank_hold::why}};
 template <>
 inline constexpr auto members<refused_ranks> =

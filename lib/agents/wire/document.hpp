@@ -79,10 +79,11 @@ class document_writer : public cbor_writer {
   void put(module_offset offset) { put_unsigned(offset.value()); }
   void put(const rank_set& ranks) { put_text(ranks.text()); }
   void put(const rank_selection& ranks) { put_text(ranks.text()); }
-  template <class Tag>
-  void put(detail::identity<Tag> id) {
-    put_integer(id.value());
+  template <class Tag, class Value>
+  void put(detail::identity<Tag, Value> id) {
+    put(id.value());
   }
+  void put(entry_index entry) { put(entry.value()); }
   /// In microseconds.
   void put(std::chrono::steady_clock::duration time) {
     put_integer(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
@@ -183,9 +184,16 @@ class document_reader : public cbor_reader {
   void get(module_offset& offset) { offset = module_offset{get_unsigned()}; }
   void get(rank_set& ranks) { get_parsed(ranks); }
   void get(rank_selection& ranks) { get_parsed(ranks); }
-  template <class Tag>
-  void get(detail::identity<Tag>& id) {
-    id = detail::identity<Tag>{get_integer()};
+  template <class Tag, class Value>
+  void get(detail::identity<Tag, Value>& id) {
+    Value value{};
+    get(value);
+    id = detail::identity<Tag, Value>{value};
+  }
+  void get(entry_index& entry) {
+    std::uint32_t place = 0;
+    get(place);
+    entry = entry_index{place};
   }
   void get(std::chrono::steady_clock::duration& time) {
     constexpr std::int64_t most = std::int64_t{1} << 50U;  // 35 years: more overflows in nanoseconds

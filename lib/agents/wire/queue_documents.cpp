@@ -144,7 +144,7 @@ result<group_queues> stand_in<group_queues>::from(queues_part part) {
     return fail(error_code::bad_format, "queues of other ranks than those that are listed");
   group_maker groups(part.groups, most_group_members(count));
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0 && part.ranks[i].rank <= part.ranks[i - 1].rank)
+    if (i > 0 && part.ranks[i].entry <= part.ranks[i - 1].entry)
       return fail(error_code::bad_format, "queues of ranks that are not in order");
     TRY(give_groups(part.ranks[i], part.used[i], groups));
   }

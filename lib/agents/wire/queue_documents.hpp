@@ -90,7 +90,7 @@ inline constexpr auto members<rank_activity> =
                member{"other_threads", &rank_activity::other_threads}};
 template <>
 inline constexpr auto members<rank_report> = std::tuple{
-    member{"rank", &rank_report::rank}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
+    member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
     member{"doing", &rank_report::doing}, member{"pml", &rank_report::pml}};
 template <>
 inline constexpr auto members<agents::group_run> =

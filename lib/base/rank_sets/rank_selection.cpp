@@ -17,7 +17,7 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
     const std::string_view part = text.substr(at, text.find(',', at) - at);
     at += part.size() + 1;
     const auto colon = part.find(':');
-    const auto world = colon == std::string_view::npos ? std::nullopt : rank_number(part.substr(0, colon));
+    const auto world = colon == std::string_view::npos ? std::nullopt : number_in(part.substr(0, colon));
     const std::string_view ranks = part.substr(colon == std::string_view::npos ? 0 : colon + 1);
     const auto read = world && ranks == "all" ? rank_range{0, last_rank} : range_in(ranks);
     if (!read || (colon != std::string_view::npos && !world)) {
@@ -40,7 +40,11 @@ result<rank_selection> rank_selection::parse(std::string_view text) {
   return selection;
 }
 
-bool rank_selection::contains(std::uint32_t world, std::uint32_t rank) const {
+bool rank_selection::contains(std::uint32_t world, rank_number rank) const {
+  return is_all() || (rank.value() >= 0 && selects(world, static_cast<std::uint32_t>(rank.value())));
+}
+
+bool rank_selection::selects(std::uint32_t world, std::uint32_t rank) const {
   return ranges_.empty() || holds(each_world, rank) || holds(world, rank);
 }
 
@@ -58,7 +62,7 @@ std::uint32_t rank_selection::highest() const {
 std::vector<std::uint32_t> rank_selection::among(std::uint32_t count) const {
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
-    if (contains(rank)) ranks.push_back(rank);
+    if (contains(entry_index{rank})) ranks.push_back(rank);
   }
   return ranks;
 }

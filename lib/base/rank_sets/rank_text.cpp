@@ -8,7 +8,7 @@
 
 namespace mpiacq {
 
-std::optional<std::uint32_t> rank_number(std::string_view text) {
+std::optional<std::uint32_t> number_in(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size() || value > last_rank) return std::nullopt;
@@ -17,8 +17,8 @@ std::optional<std::uint32_t> rank_number(std::string_view text) {
 
 std::optional<rank_range> range_in(std::string_view text) {
   const auto dash = text.find('-');
-  const auto first = rank_number(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : rank_number(text.substr(dash + 1));
+  const auto first = number_in(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_in(text.substr(dash + 1));
   if (!first || !last || *last < *first) return std::nullopt;
   return rank_range{*first, *last};
 }

@@ -18,8 +18,8 @@ struct rank_range {
   std::uint32_t last = 0;
 };
 
-/// The rank, at most `last_rank`; empty if the text is no rank.
-[[nodiscard]] std::optional<std::uint32_t> rank_number(std::string_view text);
+/// The number of a rank, at most `last_rank`; empty if the text is no rank.
+[[nodiscard]] std::optional<std::uint32_t> number_in(std::string_view text);
 /// A rank or a range; empty if the text is neither, or if the range ends before it begins.
 [[nodiscard]] std::optional<rank_range> range_in(std::string_view text);
 /// Appends the range in the form that `range_in` reads.

@@ -36,8 +36,8 @@ bool has_state(const stop_seen& stop, std::int64_t state) {
 /// Whether every process of one table stands at the same place in the other, which may have more.
 bool goes_on_from(const process_table& earlier, const process_table& later) {
   if (later.size() < earlier.size()) return false;
-  for (std::size_t i = 0; i < earlier.size(); ++i) {
-    if (earlier.pid(i) != later.pid(i) || earlier.host_name(i) != later.host_name(i)) return false;
+  for (const entry_index entry : earlier.entries()) {
+    if (earlier.pid(entry) != later.pid(entry) || earlier.host_name(entry) != later.host_name(entry)) return false;
   }
   return true;
 }

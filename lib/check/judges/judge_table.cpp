@@ -37,7 +37,7 @@ std::vector<std::pair<std::size_t, std::size_t>> doubles(const process_table& ta
   std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> first_entry;
   std::vector<std::pair<std::size_t, std::size_t>> found;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const auto [at, is_new] = first_entry.try_emplace({table.host_numbers()[i], table.pid(i).value()}, i);
+    const auto [at, is_new] = first_entry.try_emplace({table.host_numbers()[i], table.pid(entry_index{i}).value()}, i);
     if (!is_new) found.emplace_back(at->second, i);
   }
   return found;
@@ -94,7 +94,7 @@ finding executables_true(const observations& o) {
     if (!r.alive || !r.runs_what_it_should) continue;
     ++known;
     if (*r.runs_what_it_should) continue;
-    const auto name = table_of(o)->executable_name(r.rank);
+    const auto name = table_of(o)->executable_name(entry_index{r.rank});
     return failed("rank {} (pid {}) runs {}, and the table says {}", r.rank, r.pid.value(), r.executable,
                   name.value_or("nothing"));
   }
@@ -150,7 +150,8 @@ finding each_process_once(const observations& o) {
   const auto found = doubles(*table);
   if (found.empty()) return passed("{} different processes", table->size());
   const auto [first, second] = found.front();
-  return failed("entries {} and {} are the same process (pid {}){}", first, second, table->pid(first).value(),
+  return failed("entries {} and {} are the same process (pid {}){}", first, second,
+                table->pid(entry_index{first}).value(),
                 found.size() == 1 ? "" : fmt::format(", and {} more are", found.size() - 1));
 }
 

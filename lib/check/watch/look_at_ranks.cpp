@@ -54,27 +54,28 @@ void rank_set::take_in(const process_table& table, process_id starter) {
   std::map<process_id, bool> is_other_users;  // a table may name one process many times
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::uint32_t host = table.host_numbers()[i];
-    if (host == process_table::no_string || !local[host] || table.pid(i).value() <= 0) continue;
-    const bool is_starter = table.pid(i) == starter;
-    const auto [user, is_new] = is_other_users.try_emplace(table.pid(i), false);
-    if (is_new) user->second = table.user() && is_of_another_user(table.pid(i), *table.user());
+    if (host == process_table::no_string || !local[host] || table.pid(entry_index{i}).value() <= 0) continue;
+    const bool is_starter = table.pid(entry_index{i}) == starter;
+    const auto [user, is_new] = is_other_users.try_emplace(table.pid(entry_index{i}), false);
+    if (is_new) user->second = table.user() && is_of_another_user(table.pid(entry_index{i}), *table.user());
     if (user->second) continue;
     starter_in_table_ = starter_in_table_ || is_starter;
     starter_is_entry_0_ = starter_is_entry_0_ || (is_starter && i == 0);
     ++on_node_;
     if (ranks_.size() >= options_.max_ranks) {
-      if (!is_starter && is_new) others_.push_back(table.pid(i));
+      if (!is_starter && is_new) others_.push_back(table.pid(entry_index{i}));
       continue;
     }
     const auto known = std::find_if(before.begin(), before.end(), [&](const auto& r) {
-      return r != nullptr && r->seen.rank == i && r->seen.pid == table.pid(i);
+      return r != nullptr && r->seen.rank == i && r->seen.pid == table.pid(entry_index{i});
     });
     if (known != before.end()) {
       ranks_.push_back(std::move(*known));
       continue;
     }
-    ranks_.push_back(std::make_unique<rank_watch>(i, table.pid(i), is_starter, options_.debug_files, table.user()));
-    ranks_.back()->describe(table.executable_name(i), starter, starters_environment);
+    ranks_.push_back(
+        std::make_unique<rank_watch>(i, table.pid(entry_index{i}), is_starter, options_.debug_files, table.user()));
+    ranks_.back()->describe(table.executable_name(entry_index{i}), starter, starters_environment);
   }
 }
 

@@ -19,7 +19,7 @@ std::vector<rank_hold> job::hold_ranks() {
   std::vector<std::size_t> places;
   const auto& table = state_->table.processes();
   if (!table) return outcomes;
-  for (const std::uint32_t entry : table->names().selected(state_->options.ranks, table->size())) {
+  for (const entry_index entry : table->names().selected(state_->options.ranks, table->size())) {
     rank_hold outcome{entry, table->pid(entry), hold_state::held, std::nullopt};
     if (!state_->table.is_local(entry)) {
       outcome.state = hold_state::failed;

@@ -59,7 +59,8 @@ result<void> job::end(std::chrono::milliseconds grace) {
   std::vector<base::unique_fd> local_ranks;
   const auto& table = s.table.processes();
   std::set<process_id> known{s.facts.pid};
-  for (std::size_t entry = 0; table && entry < table->size(); ++entry) {
+  for (std::size_t i = 0; table && i < table->size(); ++i) {
+    const entry_index entry{i};
     if (!s.table.is_local(entry) || !known.insert(table->pid(entry)).second) continue;
     // The pidfd comes first: from then on it is this process or none.
     base::unique_fd process = open_process(table->pid(entry));

@@ -9,7 +9,7 @@ namespace mpiacq {
 void job::state::open_gates(bool held_ones_too) {
   if (!table.processes() || gates.are_opened()) return;
   std::vector<process_id> waiting;
-  for (const std::uint32_t entry : ranks->gates(*table.processes(), starter().interface->facts())) {
+  for (const entry_index entry : ranks->gates(*table.processes(), starter().interface->facts())) {
     const process_id rank = table.processes()->pid(entry);
     if (table.is_local(entry) && (held_ones_too || !ranks->holds(rank))) waiting.push_back(rank);
   }
@@ -25,7 +25,7 @@ void job::state::retry_gates() {
 
 void job::state::decide_on_gates(followed_process& parent) {
   auto decided = decisions.decide(
-      *table.processes(), [this](std::size_t entry) { return table.is_local(entry); }, parent.pid, facts.pid, *graph);
+      *table.processes(), [this](entry_index entry) { return table.is_local(entry); }, parent.pid, facts.pid, *graph);
   (void)carry_out(parent, parent.interface->being_debugged(parent.program.view(), decided.ranks_wait),
                   write_duration::while_controlled);
   if (decided.notice) events.notice(std::move(*decided.notice));
@@ -43,7 +43,7 @@ rank_set job::gates_elsewhere() const {
   rank_set elsewhere;
   const auto& table = state_->table.processes();
   if (!table) return elsewhere;
-  for (const std::uint32_t entry : state_->ranks->gates(*table, facts())) {
+  for (const entry_index entry : state_->ranks->gates(*table, facts())) {
     if (!state_->table.is_local(entry)) elsewhere.add(entry);
   }
   return elsewhere;
@@ -67,7 +67,7 @@ std::vector<rank_facts> job::facts_of_ranks() const {
   const process_id starter = state_->facts.pid;
   std::vector<rank_facts> all;
   all.reserve(table->size());
-  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+  for (const entry_index entry : table->entries()) {
     const auto host = table->host_name(entry).value_or("");
     const process_id rank = table->pid(entry);
     const auto flags = flags_about(graph, starter, host, rank, state_->table.is_local(entry));

@@ -65,7 +65,7 @@ std::optional<std::string> job::missing_symbols() const {
   return searched == nullptr ? std::nullopt : starter.interface->missing_symbols(*searched);
 }
 
-rank_state job::state::state_of_rank(std::size_t entry) const {
+rank_state job::state::state_of_rank(entry_index entry) const {
   if (!table.is_local(entry)) return rank_state::remote;
   const process_id pid = table.processes()->pid(entry);
   if ((starter().stopped && pid == facts.pid) || ranks->holds(pid)) return rank_state::held;
@@ -91,7 +91,7 @@ std::vector<rank_state> job::rank_states() const {
   states.reserve(table->size());
   // A table may name one process many times.
   std::unordered_map<process_id, rank_state> known;
-  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+  for (const entry_index entry : table->entries()) {
     if (!state_->table.is_local(entry)) {
       states.push_back(rank_state::remote);
       continue;
@@ -103,7 +103,7 @@ std::vector<rank_state> job::rank_states() const {
   return states;
 }
 
-bool job::is_local(std::size_t entry) const {
+bool job::is_local(entry_index entry) const {
   return state_->table.is_local(entry);
 }
 
@@ -111,7 +111,7 @@ bool job::is_local(std::size_t entry) const {
 std::optional<std::string> job::queue_library() const {
   const auto& table = state_->table.processes();
   if (!table || facts().ignore_queues) return std::nullopt;
-  for (std::size_t entry = 0; entry < table->size(); ++entry) {
+  for (const entry_index entry : table->entries()) {
     if (is_on_this_node(state_->state_of_rank(entry))) {
       return queue_library_of(table->pid(entry), state_->facts.pid);
     }

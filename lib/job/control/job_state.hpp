@@ -98,7 +98,7 @@ struct job::state final : process_loop {
   void decide_on_gates(followed_process& parent);
   /// A gate cannot be opened: the process that starts the ranks tells them not to wait.
   void clear_refused_gates();
-  [[nodiscard]] rank_state state_of_rank(std::size_t entry) const;
+  [[nodiscard]] rank_state state_of_rank(entry_index entry) const;
 };
 
 }  // namespace mpiacq

@@ -17,8 +17,8 @@ namespace {
 
 /// Another process may have the number of a table's entry by now. A process whose info block was read needs no check.
 result<attach_target> target_of(const tracked_graph::member& member, std::optional<user_id> user) {
-  const auto identity =
-      identify({static_cast<std::uint32_t>(member.rank), member.pid, member.executable, {}, {}, user}, member.is_rank);
+  const auto identity = identify(
+      {{}, member.pid, member.executable, rank_number{member.rank}, std::to_string(member.rank), user}, member.is_rank);
   if (identity.state != hold_state::held) {
     return fail(identity.why.value_or(error{error_code::process_gone, "it is not the process that the table lists"}));
   }
@@ -190,9 +190,9 @@ result<bool> mpi2dd_rank_control::lend(process_id rank) {
   return true;
 }
 
-std::vector<std::uint32_t> mpi2dd_rank_control::gates(const process_table& table, const mpir::job_facts&) {
-  std::vector<std::uint32_t> closed;
-  for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
+std::vector<entry_index> mpi2dd_rank_control::gates(const process_table& table, const mpir::job_facts&) {
+  std::vector<entry_index> closed;
+  for (const entry_index entry : table.entries()) {
     const auto host = table.host_name(entry).value_or("");
     if (waits_at_gate(job_.graph, job_.starter, host, table.pid(entry))) closed.push_back(entry);
   }

@@ -40,7 +40,7 @@ class mpi2dd_rank_control final : public rank_control {
   [[nodiscard]] result<void> let_go(leave how) override;
   void handle(const process_event&) override {}
   [[nodiscard]] result<bool> open_gate(process_id rank) override;
-  [[nodiscard]] std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) override;
+  [[nodiscard]] std::vector<entry_index> gates(const process_table& table, const mpir::job_facts& facts) override;
   [[nodiscard]] result<bool> lend(process_id rank) override;
   [[nodiscard]] bool end_loan(process_id rank) override { return lent_.erase(rank) != 0; }
 

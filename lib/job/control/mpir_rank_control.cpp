@@ -34,9 +34,9 @@ std::vector<result<void>> mpir_rank_control::hold(std::span<const process_id> ra
   return outcomes;
 }
 
-std::vector<std::uint32_t> mpir_rank_control::gates(const process_table& table, const mpir::job_facts& facts) {
+std::vector<entry_index> mpir_rank_control::gates(const process_table& table, const mpir::job_facts& facts) {
   auto plan = mpir::plan_release(facts, table.size(), {});
-  return plan ? std::move(plan->gates) : std::vector<std::uint32_t>{};
+  return plan ? std::move(plan->gates) : std::vector<entry_index>{};
 }
 
 result<void> mpir_rank_control::announce_debugger(process_id rank) {

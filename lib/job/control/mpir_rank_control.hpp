@@ -20,7 +20,7 @@ class mpir_rank_control final : public rank_control {
   /// MPIR_being_debugged = 1 where a rank has it (MPIR 1.1, 9.3).
   [[nodiscard]] std::vector<result<void>> hold(std::span<const process_id> ranks) override;
   /// All of them, or none (MPIR 1.1, 9.13).
-  [[nodiscard]] std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) override;
+  [[nodiscard]] std::vector<entry_index> gates(const process_table& table, const mpir::job_facts& facts) override;
   [[nodiscard]] bool holds(process_id rank) const override { return held_.contains(rank); }
   /// Nothing that a running rank does is of interest: it is let go.
   [[nodiscard]] result<void> run_on() override { return let_go(leave::running); }

@@ -26,7 +26,7 @@ class rank_control : public gate_opener {
   [[nodiscard]] virtual std::vector<result<void>> hold(std::span<const process_id> ranks) = 0;
   [[nodiscard]] virtual bool holds(process_id rank) const = 0;
   /// Those entries of the table whose ranks go on only when their gates are opened.
-  [[nodiscard]] virtual std::vector<std::uint32_t> gates(const process_table& table, const mpir::job_facts& facts) = 0;
+  [[nodiscard]] virtual std::vector<entry_index> gates(const process_table& table, const mpir::job_facts& facts) = 0;
   /// As `job::lend`.
   [[nodiscard]] virtual result<bool> lend(process_id) { return true; }
   /// The rank is not lent any more. True where it was.

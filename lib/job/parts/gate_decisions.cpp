@@ -63,13 +63,13 @@ flags_about_rank flags_about(rank_origins& origins, process_id starter, std::str
 }
 
 gate_decisions::decision gate_decisions::decide(const process_table& table,
-                                                const std::function<bool(std::size_t)>& is_local, process_id parent,
+                                                const std::function<bool(entry_index)>& is_local, process_id parent,
                                                 process_id starter, rank_origins& origins) {
   parent_ = parent;
   is_refused_ = false;
   remote_ranks remote;
   std::set<std::uint32_t> worlds;
-  for (std::uint32_t entry = 0; entry < table.size(); ++entry) {
+  for (const entry_index entry : table.entries()) {
     const std::uint32_t world = table.names().world(entry);
     if (settled_worlds_.contains(world)) continue;
     const auto host = table.host_name(entry).value_or("");

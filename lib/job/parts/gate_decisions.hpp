@@ -56,7 +56,7 @@ class gate_decisions {
   };
   /// `parent` has raised START or SPAWN, stands still, and has not told its ranks to wait yet. Worlds that were decided
   /// on before are left alone: their ranks run.
-  [[nodiscard]] decision decide(const process_table& table, const std::function<bool(std::size_t)>& is_local,
+  [[nodiscard]] decision decide(const process_table& table, const std::function<bool(entry_index)>& is_local,
                                 process_id parent, process_id starter, rank_origins& origins);
 
   /// The caller opens no remote gates any more. True where it did before.

@@ -16,7 +16,7 @@ namespace mpiacq {
 
 /// How the ranks of an MPI2DD job have changed between two looks at its graph.
 struct table_change {
-  std::vector<std::uint32_t> came;  ///< entries of the table as it is now
+  std::vector<entry_index> came;  ///< entries of the table as it is now
   std::size_t left = 0;
 };
 

@@ -27,7 +27,7 @@ class reported_table {
 
   /// Null before the first table.
   [[nodiscard]] const std::shared_ptr<const process_table>& processes() const { return table_; }
-  [[nodiscard]] bool is_local(std::size_t entry) const { return locality_.is_local(entry); }
+  [[nodiscard]] bool is_local(entry_index entry) const { return locality_.is_local(entry); }
   [[nodiscard]] const entry_locality& locality() const { return locality_; }
   /// A process of this node belongs to another user than the starter: it is no rank, whatever the table says.
   [[nodiscard]] bool is_other_users(process_id pid) const;

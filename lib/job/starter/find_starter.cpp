@@ -62,11 +62,11 @@ result<sight> look_at(const process_facts& process, const debug_file_search& sea
 }
 
 /// The table's entry that names this process of this node.
-std::optional<std::size_t> entry_of(const process_table& table, process_id pid) {
+std::optional<entry_index> entry_of(const process_table& table, process_id pid) {
   const auto local = local_hosts_of(table, local_host::of_this_system());
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const std::uint32_t host = table.host_numbers()[i];
-    if (table.pid(i) == pid && host < local.size() && local[host]) return i;
+  for (const entry_index entry : table.entries()) {
+    const std::uint32_t host = table.host_numbers()[entry.value()];
+    if (table.pid(entry) == pid && host < local.size() && local[host]) return entry;
   }
   return std::nullopt;
 }
@@ -104,7 +104,7 @@ std::optional<found_starter> starter_listing(known_processes& all, const process
     if (!entry) continue;
     return mpir_starter(candidate, fmt::format("{} is no starter: attached to {}{}, whose table lists it as rank {}",
                                                with_executable(rank), i < ancestors ? "its ancestor " : "",
-                                               with_executable(*candidate), *entry));
+                                               with_executable(*candidate), entry->value()));
   }
   return std::nullopt;
 }
@@ -125,7 +125,7 @@ std::optional<found_starter> starter_copied_to(known_processes& all, const proce
     original = mpir_starter(
         above, fmt::format("{} is a forked copy of its {} {}, which has the job's table{}: attached to that",
                            with_executable(copy), copy.parent() == pid ? "parent" : "ancestor", with_executable(*above),
-                           entry ? fmt::format(" and lists it as rank {}", *entry) : ""));
+                           entry ? fmt::format(" and lists it as rank {}", entry->value()) : ""));
   }
   return original;
 }

@@ -35,7 +35,8 @@ std::optional<std::string> slurm_job_of(process_id process) {
 std::optional<slurm_step> slurm_step_of(const process_table& table, process_id starter) {
   const entry_locality locality(table);
   int left = ranks_asked;
-  for (std::size_t entry = 0; entry < table.size() && left != 0; ++entry) {
+  for (std::size_t i = 0; i < table.size() && left != 0; ++i) {
+    const entry_index entry{i};
     if (!locality.is_local(entry)) continue;
     --left;
     const auto rank = process_facts::open(table.pid(entry));

@@ -13,7 +13,7 @@ namespace mpiacq {
 
 namespace {
 
-rank_state state_now(const process_table& table, std::size_t entry, bool is_local) {
+rank_state state_now(const process_table& table, entry_index entry, bool is_local) {
   if (!is_local) return rank_state::remote;
   const auto executable = table.executable_name(entry);
   const auto process = process_facts::open(table.pid(entry));
@@ -36,7 +36,9 @@ rank_state state_now(const process_table& table, std::size_t entry, bool is_loca
 void look_at_ranks(core_table& job) {
   const process_table& table = *job.processes;
   job.locality = entry_locality(table);
-  for (std::size_t i = 0; i < table.size(); ++i) job.states.push_back(state_now(table, i, job.locality.is_local(i)));
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    job.states.push_back(state_now(table, entry_index{i}, job.locality.is_local(entry_index{i})));
+  }
 }
 
 void take(core_table& job, mpir::action& action) {

@@ -13,7 +13,7 @@ job_world described(const mpi2dd::graph& job, const mpi2dd::world& world) {
   job_world made{std::string(world.id), {}};
   if (!world.spawn) return made;
   const mpi2dd::spawn& spawn = job.spawns()[index(*world.spawn)];
-  made.spawned_by = job_world::origin{{}, spawn.parent_rank, spawn.sequence};
+  made.spawned_by = job_world::origin{{}, rank_number{spawn.parent_rank}, spawn.sequence};
   if (spawn.parent_world) made.spawned_by->world = job.worlds()[index(*spawn.parent_world)].id;
   return made;
 }
@@ -57,7 +57,7 @@ process_table graph_tables::make(const mpi2dd::graph& job, std::size_t pointer_s
     if (!job.is_rank(p) || job.mentions(p) == 0) continue;
     const auto world = job.world_of(p);
     rows.push_back({job.host(p), job.executable(p), job.pid(p), world ? numbers_[index(*world)] : rank_names::no_world,
-                    *job.rank(p)});
+                    rank_number{*job.rank(p)}});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const table_row& a, const table_row& b) {
     return std::pair{a.world, a.rank} < std::pair{b.world, b.rank};

@@ -53,8 +53,8 @@ entry_locality::entry_locality(const process_table& table, const std::vector<boo
   }
 }
 
-std::vector<std::uint32_t> job_description::selected(const rank_selection& ranks) const {
-  return processes ? processes->names().selected(ranks, processes->size()) : std::vector<std::uint32_t>{};
+std::vector<entry_index> job_description::selected(const rank_selection& ranks) const {
+  return processes ? processes->names().selected(ranks, processes->size()) : std::vector<entry_index>{};
 }
 
 job_description job::description() const {

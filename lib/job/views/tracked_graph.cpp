@@ -24,15 +24,17 @@ table_selection both(const table_selection& a, const table_selection& b) {
 /// Who stands in a table, however its entries are numbered.
 std::set<std::pair<std::string_view, std::int64_t>> processes_of(const process_table& table) {
   std::set<std::pair<std::string_view, std::int64_t>> all;
-  for (std::size_t i = 0; i < table.size(); ++i) all.emplace(table.host_name(i).value_or(""), table.pid(i).value());
+  for (const entry_index entry : table.entries()) {
+    all.emplace(table.host_name(entry).value_or(""), table.pid(entry).value());
+  }
   return all;
 }
 
 table_change change_between(const process_table* before, const process_table& now) {
   table_change change;
   const auto known = before == nullptr ? decltype(processes_of(now)){} : processes_of(*before);
-  for (std::uint32_t i = 0; i < now.size(); ++i) {
-    if (!known.contains({now.host_name(i).value_or(""), now.pid(i).value()})) change.came.push_back(i);
+  for (const entry_index entry : now.entries()) {
+    if (!known.contains({now.host_name(entry).value_or(""), now.pid(entry).value()})) change.came.push_back(entry);
   }
   change.left = known.size() + change.came.size() - std::min(known.size() + change.came.size(), now.size());
   return change;
@@ -121,7 +123,7 @@ table_change tracked_graph::make_table() {
   auto made = std::make_shared<const process_table>(std::move(read));
   auto change = change_between(table_.get(), *made);
   // A number that was another process's before.
-  for (const std::uint32_t entry : change.came) flags_.erase(made->pid(entry));
+  for (const entry_index entry : change.came) flags_.erase(made->pid(entry));
   table_ = std::move(made);
   return change;
 }

@@ -294,7 +294,7 @@ int mpiacq_mpir_rank(mpiacq_mpir* handle, size_t index, mpiacq_rank* into) {
   return guarded(handle, [&](mpiacq_mpir& m) -> int {
     if (index >= mpiacq_mpir_rank_count(&m)) return MPIACQ_NOT_FOUND;
     mpiacq_rank rank{};
-    rank.pid = m.table->pid(index).value();
+    rank.pid = m.table->pid(entry_index{index}).value();
     rank.host = text_of(m, m.table->host_numbers()[index]);
     rank.executable = text_of(m, m.table->executable_numbers()[index]);
     return mpir::hand_out(rank, into) ? MPIACQ_OK : MPIACQ_INVALID_ARGUMENT;
@@ -309,7 +309,7 @@ int mpiacq_mpir_problem(mpiacq_mpir* handle, size_t index, mpiacq_problem* into)
     const field_problem& found = m.table->problems()[index];
     m.sentence = found.sentence();
     mpiacq_problem problem{};
-    problem.rank = found.entry;
+    problem.rank = found.entry.value();
     problem.sentence = m.sentence.c_str();
     return mpir::hand_out(problem, into) ? MPIACQ_OK : MPIACQ_INVALID_ARGUMENT;
   });

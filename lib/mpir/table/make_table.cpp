@@ -41,9 +41,9 @@ process_table make_process_table(std::span<const table_row> rows, std::vector<jo
   std::vector<std::string_view> texts;
   string_column hosts(texts), executables(texts);
   std::vector<std::uint32_t> world_numbers;
-  std::vector<std::int32_t> ranks;
+  std::vector<rank_number> ranks;
   for (const table_row& row : rows) {
-    const auto entry = static_cast<std::uint32_t>(ranks.size());
+    const entry_index entry{ranks.size()};
     made->hosts.push_back(hosts.number(row.host));
     made->executables.push_back(executables.number(row.executable));
     made->wide_pids.push_back(row.pid.value());

@@ -50,21 +50,21 @@ std::size_t process_table::size() const {
   return columns_->hosts.size();
 }
 
-std::optional<std::string_view> process_table::host_name(std::size_t entry) const {
-  const std::uint32_t number = columns_->hosts[entry];
+std::optional<std::string_view> process_table::host_name(entry_index entry) const {
+  const std::uint32_t number = columns_->hosts[entry.value()];
   if (number == no_string) return std::nullopt;
   return string(number);
 }
 
-std::optional<std::string_view> process_table::executable_name(std::size_t entry) const {
-  const std::uint32_t number = columns_->executables[entry];
+std::optional<std::string_view> process_table::executable_name(entry_index entry) const {
+  const std::uint32_t number = columns_->executables[entry.value()];
   if (number == no_string) return std::nullopt;
   return string(number);
 }
 
-process_id process_table::pid(std::size_t entry) const {
-  if (columns_->wide_pids.size() > 0) return process_id{columns_->wide_pids[entry]};
-  return process_id{columns_->narrow_pids[entry]};
+process_id process_table::pid(entry_index entry) const {
+  if (columns_->wide_pids.size() > 0) return process_id{columns_->wide_pids[entry.value()]};
+  return process_id{columns_->narrow_pids[entry.value()]};
 }
 
 std::span<const std::uint32_t> process_table::host_numbers() const {
@@ -86,10 +86,11 @@ std::span<const field_problem> process_table::problems() const {
 std::size_t process_table::problem_count() const {
   return columns_->problem_count;
 }
-std::vector<field_problem> process_table::problems_of(std::size_t entry) const {
-  const auto before = [](const field_problem& p, std::size_t e) { return p.entry < e; };
+std::vector<field_problem> process_table::problems_of(entry_index entry) const {
+  const auto before = [](const field_problem& p, entry_index e) { return p.entry < e; };
   const auto first = std::lower_bound(columns_->problems.begin(), columns_->problems.end(), entry, before);
-  const auto last = std::lower_bound(first, columns_->problems.end(), entry + 1, before);
+  const auto last =
+      std::lower_bound(first, columns_->problems.end(), entry_index{std::size_t{entry.value()} + 1}, before);
   return {first, last};
 }
 
@@ -129,8 +130,11 @@ bool process_table::same_processes(const process_table& other) const {
     return true;
   };
   for (std::size_t i = 0; i < size(); ++i) {
-    if (pid(i) != other.pid(i)) return false;
-    if (names().world(i) != other.names().world(i) || names().rank(i) != other.names().rank(i)) return false;
+    const entry_index entry{i};
+    if (pid(entry) != other.pid(entry) || names().world(entry) != other.names().world(entry) ||
+        names().rank(entry) != other.names().rank(entry)) {
+      return false;
+    }
     if (!same(columns_->hosts[i], other.columns_->hosts[i])) return false;
     if (!same(columns_->executables[i], other.columns_->executables[i])) return false;
   }

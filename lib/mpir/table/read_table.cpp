@@ -134,7 +134,7 @@ class table_reading {
 
   void collect_problems() {
     for (std::size_t i = 0; i < columns_->hosts.size(); ++i) {
-      const auto entry = static_cast<std::uint32_t>(i);
+      const entry_index entry{i};
       judge_string(entry, descriptor_field::host_name, columns_->hosts[i], d_.host_name);
       judge_string(entry, descriptor_field::executable_name, columns_->executables[i], d_.executable_name);
       const std::int64_t pid = columns_->wide_pids.size() > 0 ? columns_->wide_pids[i] : columns_->narrow_pids[i];
@@ -148,7 +148,7 @@ class table_reading {
     }
   }
 
-  void judge_string(std::uint32_t entry, descriptor_field field, std::uint32_t id, std::size_t offset) {
+  void judge_string(entry_index entry, descriptor_field field, std::uint32_t id, std::size_t offset) {
     if (id == process_table::no_string) {
       return note({entry, field, field_fault::null_pointer, field_address(entry, offset), {}, {}});
     }
@@ -162,8 +162,8 @@ class table_reading {
     if (columns_->problems.size() < limits_.max_problems) columns_->problems.push_back(problem);
   }
 
-  [[nodiscard]] target_address field_address(std::uint32_t entry, std::size_t offset) const {
-    return base_ + std::uint64_t{entry} * d_.stride + offset;
+  [[nodiscard]] target_address field_address(entry_index entry, std::size_t offset) const {
+    return base_ + std::uint64_t{entry.value()} * d_.stride + offset;
   }
 
   memory_reader& memory_;

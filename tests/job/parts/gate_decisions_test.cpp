@@ -25,7 +25,7 @@ struct row {
 
 process_table table_of(const std::vector<row>& rows, std::size_t worlds = 1) {
   std::vector<table_row> all;
-  for (const row& one : rows) all.push_back({one.host, "/app", process_id{one.pid}, one.world, one.rank});
+  for (const row& one : rows) all.push_back({one.host, "/app", process_id{one.pid}, one.world, rank_number{one.rank}});
   std::vector<job_world> known(worlds);
   for (std::size_t i = 0; i < worlds; ++i) known[i].id = "w" + std::to_string(i);
   return make_process_table(all, std::move(known), {});
@@ -34,7 +34,7 @@ process_table table_of(const std::vector<row>& rows, std::size_t worlds = 1) {
 gate_decisions::decision decide(gate_decisions& decisions, const process_table& table, process_id parent,
                                 rank_origins& origins) {
   return decisions.decide(
-      table, [&](std::size_t entry) { return table.host_name(entry) == here; }, parent, starter, origins);
+      table, [&](entry_index entry) { return table.host_name(entry) == here; }, parent, starter, origins);
 }
 
 }  // namespace

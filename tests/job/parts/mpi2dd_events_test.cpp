@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "parts/mpi2dd_events.hpp"
 
+#include "entries.hpp"
 #include "fake_parts.hpp"
 
 using namespace mpiacq;
@@ -64,7 +65,7 @@ TEST_CASE("MPI2DD events: a graph that cannot be walked is an error") {
 
 TEST_CASE("MPI2DD events: a directory change and an abort are about their own process, all others about any table") {
   fake_event_graph graph;
-  graph.change = table_change{{4, 5}, 2};
+  graph.change = table_change{entries({4, 5}), 2};
   for (const debug_state own :
        {debug_state::directory_changed, debug_state::metadirectory_changed, debug_state::abort}) {
     graph.reads.clear();
@@ -79,7 +80,7 @@ TEST_CASE("MPI2DD events: a directory change and an abort are about their own pr
     CHECK(graph.reads == std::vector<std::string>{"all 11"});
     CHECK(change->state == any);
     CHECK(change->raised_by == rank);
-    CHECK(change->came == std::vector<std::uint32_t>{4, 5});
+    CHECK(change->came == entries({4, 5}));
     CHECK(change->left == 2);
   }
 }

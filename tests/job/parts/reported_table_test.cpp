@@ -20,16 +20,16 @@ TEST_CASE("reported table: entries are local by the names of this host, and none
   job_event_queue events;
   reported_table table(events, local_host("node7", {"10.1.2.3"}));
   CHECK(table.processes() == nullptr);
-  CHECK_FALSE(table.is_local(0));
+  CHECK_FALSE(table.is_local(entry_index{0}));
   const process_id gone{4194304};
   table.take(table_of({{"node7.cluster", "/app", gone}, {"node8", "/app", gone}, {"10.1.2.3", "/app", gone}}, {}));
-  CHECK(table.is_local(0));
-  CHECK_FALSE(table.is_local(1));
-  CHECK(table.is_local(2));
-  CHECK_FALSE(table.is_local(3));
+  CHECK(table.is_local(entry_index{0}));
+  CHECK_FALSE(table.is_local(entry_index{1}));
+  CHECK(table.is_local(entry_index{2}));
+  CHECK_FALSE(table.is_local(entry_index{3}));
   table.take(table_of({{"node8", "/app", gone}}, {}));
-  CHECK_FALSE(table.is_local(0));
-  CHECK_FALSE(table.is_local(2));
+  CHECK_FALSE(table.is_local(entry_index{0}));
+  CHECK_FALSE(table.is_local(entry_index{2}));
 }
 
 TEST_CASE("reported table: a process of another user than the starter's is noticed once") {

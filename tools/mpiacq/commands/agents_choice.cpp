@@ -32,7 +32,7 @@ std::optional<agents_options> agents_for(const job_description& job, const rank_
   if (wanted == agent_start::none) return std::nullopt;
   const auto selected = job.selected(ranks);
   // Where no host is named there is nobody to start an agent at.
-  const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](std::uint32_t entry) {
+  const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](entry_index entry) {
     return !job.is_local(entry) && job.processes->host_name(entry).has_value();
   });
   if (wanted == agent_start::automatic && !some_are_elsewhere) return std::nullopt;

@@ -63,22 +63,22 @@ command_subjects subjects_of(const process_table& table, const std::vector<rank_
                              const rank_selection& selected) {
   command_subjects found;
   rank_set remote, gone, others, unknown, options;
-  for (const std::uint32_t rank : table.names().selected(selected, table.size())) {
-    if (states[rank] == rank_state::remote) {
-      remote.add(rank);
-    } else if (states[rank] == rank_state::gone) {
-      gone.add(rank);
-    } else if (states[rank] == rank_state::other_user) {
-      others.add(rank);
-    } else if (states[rank] == rank_state::unknown) {
-      unknown.add(rank);
+  for (const entry_index entry : table.names().selected(selected, table.size())) {
+    if (states[entry.value()] == rank_state::remote) {
+      remote.add(entry);
+    } else if (states[entry.value()] == rank_state::gone) {
+      gone.add(entry);
+    } else if (states[entry.value()] == rank_state::other_user) {
+      others.add(entry);
+    } else if (states[entry.value()] == rank_state::unknown) {
+      unknown.add(entry);
     } else {
-      const std::uint32_t world = table.names().world(rank);
-      command_subject subject{table.names().of(rank), world < table.worlds().size() ? table.worlds()[world].id : "",
-                              table.pid(rank), std::string(table.host_name(rank).value_or("")),
-                              std::string(table.executable_name(rank).value_or(""))};
+      const std::uint32_t world = table.names().world(entry);
+      command_subject subject{table.names().of(entry), world < table.worlds().size() ? table.worlds()[world].id : "",
+                              table.pid(entry), std::string(table.host_name(entry).value_or("")),
+                              std::string(table.executable_name(entry).value_or(""))};
       if (is_option(subject)) {
-        options.add(rank);
+        options.add(entry);
       } else {
         found.subjects.push_back(std::move(subject));
       }

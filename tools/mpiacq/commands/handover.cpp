@@ -29,8 +29,8 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
   const auto table = subject.processes();
   if (!table) return ranks;
   const auto states = subject.rank_states();
-  for (const std::uint32_t rank : table->names().selected(selected, table->size())) {
-    if (is_on_this_node(states[rank])) ranks.push_back(table->pid(rank));
+  for (const entry_index entry : table->names().selected(selected, table->size())) {
+    if (is_on_this_node(states[entry.value()])) ranks.push_back(table->pid(entry));
   }
   return ranks;
 }

@@ -43,8 +43,8 @@ queues_session::queues_session(std::shared_ptr<rank_group> ranks, const job_desc
   snapshot_.hosts = rank_hosts(table, selection);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   rank_set looked_at;
-  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.rank);
-  for (const std::uint32_t entry : job.selected(selection)) {
+  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.entry);
+  for (const entry_index entry : job.selected(selection)) {
     if (!looked_at.contains(entry)) snapshot_.remote.add(entry);
   }
 }
@@ -74,7 +74,7 @@ rank_set queues_session::spawn_elsewhere() const {
     if (!node.local) remote.add(node.ranks);
   }
   for (const rank_report& rank : snapshot_.seen.ranks) {
-    if (rank.report && !rank.report->spawn_breakpoint.empty() && remote.contains(rank.rank)) all.add(rank.rank);
+    if (rank.report && !rank.report->spawn_breakpoint.empty() && remote.contains(rank.entry)) all.add(rank.entry);
   }
   return all;
 }
@@ -107,7 +107,7 @@ result<rank_selection> ranks_of(const rank_choice& choice, const job_description
       fmt::format("no rank {}has a communicator \"{}\"", how.agents ? "" : "of this node ", choice.communicator);
   const auto failed = std::find_if(ranks.begin(), ranks.end(), [](const rank_report& rank) { return !rank.report; });
   if (failed != ranks.end()) {
-    why += fmt::format("; rank {}: {}", session.snapshot().names.of(failed->rank), failed->report.error().message);
+    why += fmt::format("; rank {}: {}", session.snapshot().names.of(failed->entry), failed->report.error().message);
   }
   return fail(error_code::not_found, std::move(why));
 }

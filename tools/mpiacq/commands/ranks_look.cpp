@@ -34,10 +34,10 @@ int status_without_ranks(signal_catcher& signals) {
   return signal ? status_by_signal(signal->number) : status_tool_failed;
 }
 
-rank_selection selection_of(std::vector<std::uint32_t> ranks) {
+rank_selection selection_of(std::vector<entry_index> ranks) {
   std::sort(ranks.begin(), ranks.end());
   rank_set all;
-  for (const std::uint32_t rank : ranks) all.add(rank);
+  for (const entry_index entry : ranks) all.add(entry);
   return rank_selection::parse(all.text()).value_or(rank_selection{});
 }
 

@@ -27,7 +27,7 @@ struct ranks_look {
                                                 double timeout, const signal_catcher& signals);
 
 /// A selection of just these; all where there are none.
-[[nodiscard]] rank_selection selection_of(std::vector<std::uint32_t> ranks);
+[[nodiscard]] rank_selection selection_of(std::vector<entry_index> ranks);
 
 /// A rank that another tool holds for a moment is tried again: that tool is gone after some of these, a debugger is
 /// not.

@@ -81,9 +81,9 @@ void write_report(report_stream& out, const stacks_snapshot& snapshot, const sta
 void complain_of_ranks(const stacks_snapshot& snapshot) {
   rank_set remote;
   for (const stacked_rank& row : snapshot.ranks) {
-    if (!row.is_local) remote.add(row.rank);
+    if (!row.is_local) remote.add(row.entry);
     for (const error& problem : row.problems)
-      complain(fmt::format("rank {}: {}", snapshot.names.of(row.rank), problem.message));
+      complain(fmt::format("rank {}: {}", snapshot.names.of(row.entry), problem.message));
   }
   if (!remote.empty()) complain("on other nodes, and not looked at: ranks " + snapshot.names.text(remote));
 }

@@ -27,8 +27,8 @@ stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_desc
   snapshot_.hosts = rank_hosts(table, selection);
   snapshot_.worlds.assign(table.worlds().begin(), table.worlds().end());
   rank_set looked_at;
-  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.rank);
-  for (const std::uint32_t entry : job.selected(selection)) {
+  for (const rank_process& rank : ranks_->ranks()) looked_at.add(rank.entry);
+  for (const entry_index entry : job.selected(selection)) {
     snapshot_.ranks.push_back(
         {entry, table.pid(entry), std::string(table.host_name(entry).value_or("")), looked_at.contains(entry), 0, {}});
   }
@@ -38,25 +38,26 @@ stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_desc
 std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
   std::vector<stacked_rank*> rows;
   for (const rank_set::range& range : ranks.ranges()) {
-    const auto first = std::lower_bound(snapshot_.ranks.begin(), snapshot_.ranks.end(), range.first,
-                                        [](const stacked_rank& row, std::uint32_t least) { return row.rank < least; });
-    for (auto row = first; row != snapshot_.ranks.end() && row->rank <= range.last; ++row) rows.push_back(&*row);
+    const auto first = std::lower_bound(snapshot_.ranks.begin(), snapshot_.ranks.end(), entry_index{range.first},
+                                        [](const stacked_rank& row, entry_index least) { return row.entry < least; });
+    for (auto row = first; row != snapshot_.ranks.end() && row->entry.value() <= range.last; ++row)
+      rows.push_back(&*row);
   }
   return rows;
 }
 
-std::vector<std::uint32_t> stacks_session::take(const group_stacks& seen, call_tree& moment, bool last_try) {
-  std::vector<std::uint32_t> busy;
+std::vector<entry_index> stacks_session::take(const group_stacks& seen, call_tree& moment, bool last_try) {
+  std::vector<entry_index> busy;
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
   moment.merge(seen.tree);
   for (stacked_rank& row : snapshot_.ranks) {
-    if (seen.taken.contains(row.rank)) ++row.samples;
+    if (seen.taken.contains(row.entry)) ++row.samples;
   }
   for (const refused_ranks& refused : seen.refused) {
     for (stacked_rank* const row : rows_of(refused.ranks)) {
       if (refused.why.code == error_code::busy && !last_try) {
-        busy.push_back(row->rank);
+        busy.push_back(row->entry);
       } else if (row->problems.size() < most_problems &&
                  (row->problems.empty() || row->problems.back().message != refused.why.message)) {
         row->problems.push_back(refused.why);

@@ -25,7 +25,7 @@ class stacks_session {
 
  private:
   /// Takes up what a look at some ranks came to; those that are held by another tool.
-  [[nodiscard]] std::vector<std::uint32_t> take(const group_stacks& seen, call_tree& moment, bool last_try);
+  [[nodiscard]] std::vector<entry_index> take(const group_stacks& seen, call_tree& moment, bool last_try);
   [[nodiscard]] std::vector<stacked_rank*> rows_of(const rank_set& ranks);
 
   std::shared_ptr<rank_group> ranks_;

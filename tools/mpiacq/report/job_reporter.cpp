@@ -104,11 +104,11 @@ void job_reporter::serve_spawns() {
   while (const auto spawn = spawns_->next(clock::now())) {
     for (const error& what : spawn->problems) {
       problem(error{what}.while_doing(
-          fmt::format("reading the new processes of rank {}", job_.processes()->names().of(spawn->rank))));
+          fmt::format("reading the new processes of rank {}", job_.processes()->names().of(spawn->entry))));
     }
     if (spawn->processes.empty()) continue;
     for (rank_report& rank : followed_queues_->seen.ranks) {
-      if (rank.rank != spawn->rank || !rank.report) continue;
+      if (rank.entry != spawn->entry || !rank.report) continue;
       auto& all = rank.report->new_processes;
       all.insert(all.end(), spawn->processes.begin(), spawn->processes.end());
     }
@@ -126,8 +126,8 @@ void job_reporter::hold_ranks(job& subject) {
   for (const rank_hold& outcome : subject.hold_ranks()) {
     // What is on another node is told by its state.
     if (!outcome.why || outcome.why->code == error_code::unsupported) continue;
-    problem(
-        error{*outcome.why}.while_doing(fmt::format("holding rank {}", subject.processes()->names().of(outcome.rank))));
+    problem(error{*outcome.why}.while_doing(
+        fmt::format("holding rank {}", subject.processes()->names().of(outcome.entry))));
   }
 }
 

@@ -28,7 +28,7 @@ class merged_rows {
   [[nodiscard]] const std::vector<row>& rows() const { return rows_; }
 
   /// The first rows of a rank, in its order. Ranks come in ascending order.
-  void add(std::uint32_t rank, const std::vector<Cells>& own) {
+  void add(entry_index entry, const std::vector<Cells>& own) {
     const auto shared = longest_common(own);
     std::vector<row> merged;
     std::size_t next = 0;  // of `rows_`
@@ -38,10 +38,10 @@ class merged_rows {
         const auto until = std::find_if(shared.begin() + static_cast<std::ptrdiff_t>(i), shared.end(),
                                         [](std::size_t place) { return place != none; });
         move_rows(merged, next, until == shared.end() ? rows_.size() : *until);
-        merged.push_back({own[i], rank_set(rank)});
+        merged.push_back({own[i], rank_set(entry)});
       } else {
         move_rows(merged, next, shared[i]);
-        rows_[next].ranks.add(rank);
+        rows_[next].ranks.add(entry);
         move_rows(merged, next, next + 1);
       }
     }

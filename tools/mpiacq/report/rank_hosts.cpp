@@ -21,26 +21,27 @@ rank_hosts::rank_hosts(const process_table& table, const rank_selection& ranks) 
   const auto numbers = table.host_numbers();
   host_of_.assign(table.size(), none);
   std::map<std::uint32_t, std::size_t> places;
-  for (const std::uint32_t entry : table.names().selected(ranks, table.size())) {
-    const auto [at, is_new] = places.try_emplace(numbers[entry], hosts_.size());
+  for (const entry_index entry : table.names().selected(ranks, table.size())) {
+    const auto [at, is_new] = places.try_emplace(numbers[entry.value()], hosts_.size());
     if (is_new) hosts_.push_back({std::string(table.host_name(entry).value_or("")), {}});
     hosts_[at->second].ranks.add(entry);
-    host_of_[entry] = static_cast<std::uint32_t>(at->second);
+    host_of_[entry.value()] = static_cast<std::uint32_t>(at->second);
   }
 }
 
-const rank_hosts::host* rank_hosts::find(std::uint32_t rank) const {
-  return rank < host_of_.size() && host_of_[rank] != none ? &hosts_[host_of_[rank]] : nullptr;
+const rank_hosts::host* rank_hosts::find(entry_index entry) const {
+  const std::size_t place = entry.value();
+  return place < host_of_.size() && host_of_[place] != none ? &hosts_[host_of_[place]] : nullptr;
 }
 
-std::string_view rank_hosts::of(std::uint32_t rank) const {
-  const host* found = find(rank);
+std::string_view rank_hosts::of(entry_index entry) const {
+  const host* found = find(entry);
   return found == nullptr ? std::string_view() : found->name;
 }
 
 std::string rank_hosts::behind(const rank_set& ranks) const {
   if (hosts_.size() < 2 || ranks.empty()) return {};
-  const host* found = find(ranks.lowest());
+  const host* found = find(entry_index{ranks.lowest()});
   if (found == nullptr || found->name.empty() || !ranks.without(found->ranks).empty()) return {};
   return " on " + printable(found->name);
 }

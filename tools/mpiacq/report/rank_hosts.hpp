@@ -23,7 +23,7 @@ class rank_hosts {
 
   [[nodiscard]] std::size_t size() const { return hosts_.size(); }
   /// "" if the table does not name it.
-  [[nodiscard]] std::string_view of(std::uint32_t rank) const;
+  [[nodiscard]] std::string_view of(entry_index entry) const;
   /// " on h2" if all of these are there and other ranks are on other nodes; otherwise empty.
   [[nodiscard]] std::string behind(const rank_set& ranks) const;
   /// " on 4 nodes"; empty for one node.
@@ -36,7 +36,7 @@ class rank_hosts {
     std::string name;
     rank_set ranks;
   };
-  [[nodiscard]] const host* find(std::uint32_t rank) const;
+  [[nodiscard]] const host* find(entry_index entry) const;
   static constexpr std::uint32_t none = UINT32_MAX;
   std::vector<host> hosts_;             ///< by their lowest ranks
   std::vector<std::uint32_t> host_of_;  ///< of each rank: its index in `hosts_`

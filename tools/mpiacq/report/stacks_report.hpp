@@ -17,7 +17,7 @@ namespace mpiacq::tool {
 
 /// What became of one rank that was to be looked at.
 struct stacked_rank {
-  std::uint32_t rank = 0;
+  entry_index entry;
   process_id pid;
   std::string host;
   bool is_local = true;

@@ -67,9 +67,9 @@ void write_change(json_writer& out, const job_snapshot& snapshot) {
                               {"raised_by",
                                {{"pid", change.raised_by.value()},
                                 {"world", entry ? world_id(*table, *entry) : json(nullptr)},
-                                {"rank", entry ? json(table->names().rank(*entry)) : json(nullptr)}}}});
+                                {"rank", entry ? json(table->names().rank(*entry).value()) : json(nullptr)}}}});
   out.key("came").begin_array();
-  for (const std::uint32_t entry_that_came : change.came) out.value(entry_that_came);
+  for (const entry_index entry_that_came : change.came) out.value(entry_that_came.value());
   out.end_array().member("left", change.left).end_object();
 }
 

@@ -25,13 +25,13 @@ using json = nlohmann::ordered_json;
 }
 
 /// The world of an entry by its number, as in the names of ranks; null if the job has only one.
-[[nodiscard]] inline json world_of(const rank_names& names, std::uint32_t entry) {
+[[nodiscard]] inline json world_of(const rank_names& names, entry_index entry) {
   const std::uint32_t world = names.world(entry);
   return names.has_worlds() && world != rank_names::no_world ? json(world) : json(nullptr);
 }
 /// A reference to a rank: its number, or in a job of several worlds its name, "1:0".
-[[nodiscard]] inline json rank_of(const rank_names& names, std::uint32_t entry) {
-  return names.has_worlds() ? json(names.of(entry)) : json(names.rank(entry));
+[[nodiscard]] inline json rank_of(const rank_names& names, entry_index entry) {
+  return names.has_worlds() ? json(names.of(entry)) : json(names.rank(entry).value());
 }
 
 /// Only the symbols that exist.

@@ -86,10 +86,10 @@ void add_report(json& rank, const queue_report& report) {
 
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   const rank_report& one = snapshot.seen.ranks[place];
-  json rank = {{"rank", snapshot.names.rank(one.rank)},
-               {"world", world_of(snapshot.names, one.rank)},
+  json rank = {{"rank", snapshot.names.rank(one.entry).value()},
+               {"world", world_of(snapshot.names, one.entry)},
                {"pid", one.pid.value()},
-               {"host", or_null(std::string(snapshot.hosts.of(one.rank)))},
+               {"host", or_null(std::string(snapshot.hosts.of(one.entry)))},
                {"outcome", outcome_of(one)},
                {"call", or_null(one.doing.function)},
                {"pml", or_null(one.pml)},
@@ -110,7 +110,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
 
 /// An operation as the document has it: the rank, the places in its lists.
 json json_of(const operation_place& place, const queues_snapshot& snapshot) {
-  return {{"rank", rank_of(snapshot.names, snapshot.seen.ranks[place.rank].rank)},
+  return {{"rank", rank_of(snapshot.names, snapshot.seen.ranks[place.rank].entry)},
           {"communicator", place.communicator},
           {"queue", name(place.queue)},
           {"operation", place.operation}};
@@ -118,16 +118,16 @@ json json_of(const operation_place& place, const queues_snapshot& snapshot) {
 
 json json_of(const rank_wait& wait, const rank_names& names) {
   return {{"from", rank_of(names, wait.from)},
-          {"to", wait.to.count() == 1 ? rank_of(names, wait.to.lowest()) : json(nullptr)},
+          {"to", wait.to.count() == 1 ? rank_of(names, entry_index{wait.to.lowest()}) : json(nullptr)},
           {"to_ranks", names.text(wait.to)},
           {"needs", wait.any_of ? "any" : "all"},
           {"certain", wait.certain},
           {"why", wait.why}};
 }
 
-json ranks_of(const std::vector<std::uint32_t>& entries, const rank_names& names) {
+json ranks_of(const std::vector<entry_index>& entries, const rank_names& names) {
   json all = json::array();
-  for (const std::uint32_t entry : entries) all.push_back(rank_of(names, entry));
+  for (const entry_index entry : entries) all.push_back(rank_of(names, entry));
   return all;
 }
 

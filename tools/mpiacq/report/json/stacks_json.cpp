@@ -14,8 +14,8 @@ void write_ranks(json_writer& out, const stacks_snapshot& snapshot) {
   for (const stacked_rank& rank : snapshot.ranks) {
     json problems = json::array();
     for (const error& problem : rank.problems) problems.push_back(problem.message);
-    out.value(json{{"rank", snapshot.names.rank(rank.rank)},
-                   {"world", world_of(snapshot.names, rank.rank)},
+    out.value(json{{"rank", snapshot.names.rank(rank.entry).value()},
+                   {"world", world_of(snapshot.names, rank.entry)},
                    {"pid", rank.pid.value()},
                    {"host", or_null(rank.host)},
                    {"outcome", outcome_of(rank)},

@@ -14,7 +14,7 @@ json or_null(std::optional<std::string_view> text) {
 json json_of_origin(const job_world& world) {
   if (!world.spawned_by) return nullptr;
   return {{"world", or_null(world.spawned_by->world.empty() ? std::nullopt : std::optional{world.spawned_by->world})},
-          {"rank", world.spawned_by->rank},
+          {"rank", world.spawned_by->rank.value()},
           {"sequence", world.spawned_by->sequence}};
 }
 
@@ -28,14 +28,14 @@ void write_facts(json_writer& out, const rank_facts& facts) {
   out.end_array();
 }
 
-const job_world* world_of(const process_table& table, std::size_t entry) {
+const job_world* world_of(const process_table& table, entry_index entry) {
   const std::uint32_t number = table.names().world(entry);
   return number < table.worlds().size() ? &table.worlds()[number] : nullptr;
 }
 
 }  // namespace
 
-json world_id(const process_table& table, std::size_t entry) {
+json world_id(const process_table& table, entry_index entry) {
   const job_world* world = world_of(table, entry);
   return world == nullptr ? json(nullptr) : json(world->id);
 }
@@ -48,10 +48,11 @@ json json_of_worlds(std::span<const job_world> worlds) {
   return all;
 }
 
-std::optional<std::size_t> entry_of(const process_table* table, process_id process) {
-  const entry_locality locality = table == nullptr ? entry_locality() : entry_locality(*table);
-  for (std::size_t i = 0; i < locality.size(); ++i) {
-    if (table->pid(i) == process && locality.is_local(i)) return i;
+std::optional<entry_index> entry_of(const process_table* table, process_id process) {
+  if (table == nullptr) return std::nullopt;
+  const entry_locality locality(*table);
+  for (const entry_index entry : table->entries()) {
+    if (table->pid(entry) == process && locality.is_local(entry)) return entry;
   }
   return std::nullopt;
 }
@@ -61,20 +62,21 @@ void write_processes(json_writer& out, const seen_table& seen) {
   out.begin_array();
   auto problem = table.problems().begin();  // in order of entries, as we go
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const job_world* world = world_of(table, i);
-    out.begin_object().member("rank", table.names().rank(i)).key("world");
+    const entry_index entry{i};
+    const job_world* world = world_of(table, entry);
+    out.begin_object().member("rank", table.names().rank(entry).value()).key("world");
     world == nullptr ? out.null() : out.value(world->id);
-    out.member("host", table.host_name(i))
-        .member("executable", table.executable_name(i))
-        .member("pid", table.pid(i).value())
-        .member("local", seen.locality.is_local(i))
+    out.member("host", table.host_name(entry))
+        .member("executable", table.executable_name(entry))
+        .member("pid", table.pid(entry).value())
+        .member("local", seen.locality.is_local(entry))
         .member("state", name(seen.states[i]))
         .key("spawned_by");
     world == nullptr || !world->spawned_by ? out.null() : out.value(json_of_origin(*world));
     out.key("facts");
     i < seen.facts.size() ? write_facts(out, seen.facts[i]) : (void)out.null();
     out.key("problems").begin_array();
-    for (; problem != table.problems().end() && problem->entry == i; ++problem) {
+    for (; problem != table.problems().end() && problem->entry == entry; ++problem) {
       out.value(problem->sentence(table.names()));
     }
     out.end_array().end_object();

@@ -21,11 +21,11 @@ struct seen_table {
 };
 
 /// The comm_world_id of an entry; null with MPIR, and where no known world has it.
-[[nodiscard]] json world_id(const process_table& table, std::size_t entry);
+[[nodiscard]] json world_id(const process_table& table, entry_index entry);
 /// The `worlds` of a `mpiacq.job/1` document, by number.
 [[nodiscard]] json json_of_worlds(std::span<const job_world> worlds);
 /// The entry of a process of this node; empty where none lists it.
-[[nodiscard]] std::optional<std::size_t> entry_of(const process_table* table, process_id process);
+[[nodiscard]] std::optional<entry_index> entry_of(const process_table* table, process_id process);
 
 /// The `processes` of a `mpiacq.job/1` document.
 void write_processes(json_writer& out, const seen_table& seen);

@@ -70,7 +70,7 @@ bool is_small(const job_snapshot& snapshot) {
 std::string spawn_text(const job_snapshot& snapshot) {
   const auto& table = snapshot.processes;
   const rank_spawn& spawn = *snapshot.spawn;
-  const std::string who = table ? table->names().of(spawn.rank) : std::to_string(spawn.rank);
+  const std::string who = table ? table->names().of(spawn.entry) : std::to_string(spawn.entry.value());
   std::string text;
   for (const new_process& one : spawn.processes) {
     text += fmt::format("mpiacq: rank {} has spawned process {}{}{}: {}\n", who, one.pid.value(),

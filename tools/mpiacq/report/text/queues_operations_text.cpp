@@ -136,7 +136,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
       own.push_back(row_of(c, rank.report->unit, place, op, states));
       return own.size() < merged.most();
     });
-    merged.add(rank.rank, own);
+    merged.add(rank.entry, own);
     count += operations_of(snapshot, i);
   }
   if (count == 0) return "  no pending operation is known\n";
@@ -157,7 +157,7 @@ void write_every_operation(report_stream& out, const queues_snapshot& snapshot) 
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_report& rank = snapshot.seen.ranks[i];
     if (!rank.report) continue;
-    out.write(fmt::format("  rank {}:\n", snapshot.names.of(rank.rank)));
+    out.write(fmt::format("  rank {}:\n", snapshot.names.of(rank.entry)));
     for (std::uint32_t c = 0; c < rank.report->communicators.size(); ++c) {
       const queue_communicator& own = rank.report->communicators[c];
       out.write(fmt::format("    {} (id {:#x}), rank {} of {}\n", name_of(own), own.id, own.local_rank, own.size));

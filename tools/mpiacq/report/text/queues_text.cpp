@@ -35,17 +35,17 @@ std::string headline(const queues_snapshot& snapshot) {
 template <class Key>
 class grouped {
  public:
-  void add(const Key& key, std::uint32_t rank) {
+  void add(const Key& key, entry_index entry) {
     const auto [at, is_new] = places_.try_emplace(key, rows_.size());
-    if (is_new) rows_.emplace_back(key, std::vector<std::uint32_t>{});
+    if (is_new) rows_.emplace_back(key, std::vector<entry_index>{});
     auto& ranks = rows_[at->second].second;
-    if (ranks.empty() || ranks.back() != rank) ranks.push_back(rank);
+    if (ranks.empty() || ranks.back() != entry) ranks.push_back(entry);
   }
   [[nodiscard]] std::vector<std::pair<Key, rank_set>> rows() const {
     std::vector<std::pair<Key, rank_set>> all;
     for (const auto& [key, ranks] : rows_) {
       rank_set set;
-      for (const std::uint32_t rank : ranks) set.add(rank);
+      for (const entry_index entry : ranks) set.add(entry);
       all.emplace_back(key, std::move(set));
     }
     return all;
@@ -53,7 +53,7 @@ class grouped {
 
  private:
   std::map<Key, std::size_t> places_;
-  std::vector<std::pair<Key, std::vector<std::uint32_t>>> rows_;
+  std::vector<std::pair<Key, std::vector<entry_index>>> rows_;
 };
 
 /// The libraries and message layers that the following comes from.
@@ -62,7 +62,7 @@ std::string libraries_text(const queues_snapshot& snapshot) {
   for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_report& rank = snapshot.seen.ranks[i];
     if (!rank.report || rank.report->library_path.empty()) continue;
-    libraries.add({rank.report->library_version, rank.report->library_path, rank.pml.value_or("")}, rank.rank);
+    libraries.add({rank.report->library_version, rank.report->library_path, rank.pml.value_or("")}, rank.entry);
   }
   std::string text;
   const auto rows = libraries.rows();
@@ -98,7 +98,7 @@ std::string communicators_text(const queues_snapshot& snapshot) {
       different.insert(one);
       if (of_rank.size() < merged.most()) of_rank.push_back(std::move(one));
     }
-    merged.add(rank.rank, of_rank);
+    merged.add(rank.entry, of_rank);
   }
   if (merged.rows().empty()) return {};
   std::vector<text_row> table = {{"communicator", "id", "size", "seen in ranks"}};
@@ -123,7 +123,7 @@ std::string new_processes_text(const queues_snapshot& snapshot) {
   for (const rank_report& rank : snapshot.seen.ranks) {
     if (!rank.report) continue;
     for (const new_process& one : rank.report->new_processes) {
-      table.push_back({snapshot.names.of(rank.rank), std::to_string(one.pid.value()), printable(one.host),
+      table.push_back({snapshot.names.of(rank.entry), std::to_string(one.pid.value()), printable(one.host),
                        printable(one.executable)});
     }
   }
@@ -136,16 +136,16 @@ std::string problems_text(const queues_snapshot& snapshot) {
   grouped<std::string> problems;
   for (const rank_report& rank : snapshot.seen.ranks) {
     if (!rank.report) {
-      problems.add(rank.report.error().message, rank.rank);
+      problems.add(rank.report.error().message, rank.entry);
       continue;
     }
     if (const auto missing = about_missing_types(rank.report->missing)) {
       // What the library says then is a consequence. JSON contains it.
-      problems.add(*missing, rank.rank);
+      problems.add(*missing, rank.entry);
       continue;
     }
-    for (const error& problem : rank.report->problems) problems.add(problem.message, rank.rank);
-    for (const std::string& note : rank.report->notes) problems.add(note, rank.rank);
+    for (const error& problem : rank.report->problems) problems.add(problem.message, rank.entry);
+    for (const std::string& note : rank.report->notes) problems.add(note, rank.entry);
   }
   std::string text;
   std::size_t shown = 0;

@@ -47,7 +47,7 @@ std::vector<crowd> crowds_of(const std::vector<rank_wait>& waits) {
 std::string to_text(const crowd& those, const rank_names& names, const rank_hosts& hosts) {
   const rank_wait& wait = *those.wait;
   if (wait.any_of && those.from.count() > 1) return "any other of " + ranks_text(those.all, names);
-  if (wait.to.count() == 1) return "rank " + names.of(wait.to.lowest()) + hosts.behind(wait.to);
+  if (wait.to.count() == 1) return "rank " + names.of(entry_index{wait.to.lowest()}) + hosts.behind(wait.to);
   return fmt::format("{} {}", wait.any_of ? "any of" : "ranks", ranks_text(wait.to, names));
 }
 

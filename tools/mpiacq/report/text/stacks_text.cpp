@@ -180,9 +180,9 @@ std::string not_taken_text(const std::vector<stacked_rank>& ranks, const rank_na
   std::size_t shown = 0, more = 0;
   for (const stacked_rank& rank : ranks) {
     if (!rank.is_local) {
-      remote.add(rank.rank);
+      remote.add(rank.entry);
     } else if (!rank.problems.empty() && ++shown <= ranks_not_taken_shown) {
-      text += fmt::format("  rank {}: {}\n", names.of(rank.rank), advised(rank.problems.back().message));
+      text += fmt::format("  rank {}: {}\n", names.of(rank.entry), advised(rank.problems.back().message));
     } else if (!rank.problems.empty()) {
       ++more;
     }

@@ -24,8 +24,10 @@ std::string text_or_unknown(std::optional<std::string_view> text) {
 std::string process_rows(const process_table& table, const std::vector<rank_state>& states) {
   std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "PID", "STATE", "EXECUTABLE"}};
   for (std::size_t i = 0; i < table.size(); ++i) {
-    rows.push_back({table.names().of(i), text_or_unknown(table.host_name(i)), std::to_string(table.pid(i).value()),
-                    std::string(name(states[i])), text_or_unknown(table.executable_name(i))});
+    const entry_index entry{i};
+    rows.push_back({table.names().of(entry), text_or_unknown(table.host_name(entry)),
+                    std::to_string(table.pid(entry).value()), std::string(name(states[i])),
+                    text_or_unknown(table.executable_name(entry))});
   }
   return columns(rows);
 }
@@ -39,7 +41,7 @@ std::string parent_text(std::span<const job_world> worlds, const job_world::orig
 
 std::string run_text(const process_table& table, std::size_t first, std::size_t last) {
   rank_set run;
-  for (std::size_t i = first; i <= last; ++i) run.add(static_cast<std::uint32_t>(i));
+  for (std::size_t i = first; i <= last; ++i) run.add(entry_index{i});
   return table.names().text(run);
 }
 
@@ -51,14 +53,14 @@ std::string run_rows(const process_table& table) {
   std::size_t first = 0;
   for (std::size_t i = 1; i <= table.size(); ++i) {
     const bool goes_on = i < table.size() && hosts[i] == hosts[first] && executables[i] == executables[first] &&
-                         table.names().world(i) == table.names().world(first);
+                         table.names().world(entry_index{i}) == table.names().world(entry_index{first});
     if (goes_on) continue;
     if (rows.size() > rows_shown_one_by_one) {
       rows.push_back({run_text(table, first, table.size() - 1), "...", "the rest: see --json"});
       break;
     }
-    rows.push_back({run_text(table, first, i - 1), text_or_unknown(table.host_name(first)),
-                    text_or_unknown(table.executable_name(first))});
+    rows.push_back({run_text(table, first, i - 1), text_or_unknown(table.host_name(entry_index{first})),
+                    text_or_unknown(table.executable_name(entry_index{first}))});
     first = i;
   }
   return columns(rows);
@@ -72,7 +74,7 @@ std::string world_lines(std::span<const job_world> worlds) {
     const job_world& world = worlds[i];
     text += fmt::format("  world {}: {}", i, printable(world.id));
     if (world.spawned_by) {
-      text += fmt::format(", spawn {} of rank {} of {}", world.spawned_by->sequence, world.spawned_by->rank,
+      text += fmt::format(", spawn {} of rank {} of {}", world.spawned_by->sequence, world.spawned_by->rank.value(),
                           parent_text(worlds, *world.spawned_by));
     }
     text += "\n";
@@ -126,9 +128,9 @@ std::string facts_text(const mpir::job_facts& facts) {
 
 std::string facts_text(const process_table& table, std::span<const rank_facts> facts) {
   rank_set before_main, to_main;
-  for (std::uint32_t entry = 0; entry < facts.size(); ++entry) {
-    if (facts[entry].acquired_pre_main) before_main.add(entry);
-    if (facts[entry].force_to_main) to_main.add(entry);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (facts[i].acquired_pre_main) before_main.add(entry_index{i});
+    if (facts[i].force_to_main) to_main.add(entry_index{i});
   }
   std::string text;
   if (!before_main.empty()) text += "  not yet in main: ranks " + table.names().text(before_main) + "\n";
