@@ -83,11 +83,11 @@ void unwind_steps(benchmark::State& state) {
 }
 BENCHMARK(unwind_steps)->ArgName("frames")->Arg(10)->Arg(100);
 
-thread_stack stack_of(std::size_t frames, std::uint32_t child_links) {
+thread_stack stack_of(std::size_t frames, std::uint32_t kind) {
   thread_stack stack;
   for (std::size_t i = 0; i < frames; ++i) {
     auto place = std::make_shared<code_place>();
-    place->function = i == 0 ? fmt::format("waits_{}", child_links) : fmt::format("calls_{}", i);
+    place->function = i == 0 ? fmt::format("waits_{}", kind) : fmt::format("calls_{}", i);
     place->module_path = "/home/user/simulation";
     stack.frames.push_back({target_address{0x1000 + i}, std::move(place), false});
   }
@@ -97,7 +97,7 @@ thread_stack stack_of(std::size_t frames, std::uint32_t child_links) {
 /// Ranks in eight places, each with 22 frames that one catalogue has named.
 void add_to_tree(benchmark::State& state) {
   std::vector<thread_stack> stacks;
-  for (std::uint32_t child_links = 0; child_links < 8; ++child_links) stacks.push_back(stack_of(22, child_links));
+  for (std::uint32_t kind = 0; kind < 8; ++kind) stacks.push_back(stack_of(22, kind));
   for (auto _ : state) {
     call_tree tree;
     for (std::uint32_t rank = 0; rank < state.range(0); ++rank)
@@ -112,8 +112,8 @@ BENCHMARK(add_to_tree)->ArgName("ranks")->Arg(1000)->Arg(10000);
 void merge_trees(benchmark::State& state) {
   call_tree one, other;
   for (std::uint32_t rank = 0; rank < 1000; ++rank) {
-    one.add(rank, stack_of(22, rank % 8));
-    other.add(1000 + rank, stack_of(22, rank % 8));
+    one.add(entry_index{rank}, stack_of(22, rank % 8));
+    other.add(entry_index{1000 + rank}, stack_of(22, rank % 8));
   }
   for (auto _ : state) {
     call_tree both = one;

@@ -13,7 +13,7 @@
 #include "mpiacq/base/memory.hpp"
 #include "own_memory.hpp"
 #include "separate/frames.hpp"
-#include "wire/agent_messages.hpp"
+#include "separate/queue_messages.hpp"
 
 using namespace mpiacq;
 
