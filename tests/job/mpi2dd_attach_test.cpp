@@ -4,6 +4,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "entries.hpp"
 #include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "reference_job.hpp"
@@ -121,7 +122,7 @@ TEST_CASE("an MPI2DD job is followed after an attach, and the detach restores al
   REQUIRE(std::holds_alternative<job_changed>(listed));
   CHECK(std::get<job_changed>(listed).change.state == mpi2dd::debug_state::directory_changed);
   CHECK(std::get<job_changed>(listed).change.raised_by == process_id{directory});
-  CHECK(std::get<job_changed>(listed).change.came == std::vector<std::uint32_t>{2});
+  CHECK(std::get<job_changed>(listed).change.came == entries({2}));
   REQUIRE(subject->resume().has_value());
   const auto spawned = next_of(*subject);
   REQUIRE(std::holds_alternative<job_spawned>(spawned));
