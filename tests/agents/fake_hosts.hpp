@@ -31,7 +31,7 @@ class fake_host_job {
           "in:MPI_Recv"}));
       (void)processes_.back()->lines_until_ready();
       rows.push_back({hosts_[rank], MPIACQ_QUEUE_RANKS "/queue_rank", processes_.back()->pid(), 0,
-                      static_cast<std::int32_t>(rank)});
+                      rank_number{static_cast<std::int32_t>(rank)}});
     }
     job_.processes =
         std::make_shared<const process_table>(make_process_table(rows, {}, inferred_descriptor_layout({})));
