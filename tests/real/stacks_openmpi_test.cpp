@@ -239,7 +239,7 @@ TEST_CASE("Open MPI: ranks of MPI_Comm_spawn are recognised, whatever rank numbe
   }
   ranks.release();
   // The first process was not spawned, and its launcher gave it another number.
-  auto other_number = rank_group::of_ranks({{1, all[0].pid, spawning}}).value();
+  auto other_number = rank_group::of_ranks({{entry_index{1}, all[0].pid, spawning}}).value();
   CHECK(other_number.hold()[0].state == hold_state::replaced);
   CHECK(job.finish().all_ranks_ended(3));
 }
