@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.max_string_bytes_in_all = 1U << 20;
   const auto job = read_core(input.path(), {files, {{}, false}, limits});
   if (!job) return job.error().message.empty() ? std::abort(), 0 : 0;
-  if (job->processes && (job->states.size() != job->processes->size() || job->is_local.size() != job->states.size())) {
+  if (job->processes && (job->states.size() != job->processes->size() || job->locality.size() != job->states.size())) {
     std::abort();
   }
   return 0;
