@@ -112,7 +112,7 @@ void wait_finder::look() {
   // Half a second look says less than a whole first one.
   if (seen.stopped && found_.looks > 0) return;
   ++found_.looks;
-  // Notes and problems are told once: those of the looks before stay.
+  // Each note and problem occurs once. Those of earlier looks stay.
   seen.notes.insert(seen.notes.begin(), std::make_move_iterator(found_.seen.notes.begin()),
                     std::make_move_iterator(found_.seen.notes.end()));
   seen.problems.insert(seen.problems.begin(), found_.seen.problems.begin(), found_.seen.problems.end());

@@ -16,7 +16,7 @@ namespace mpiacq::test {
 struct fake_script {
   std::vector<rank_question> asked;
   std::vector<bool> collected;  ///< one for each answer
-  /// Gives each answer. Empty: nothing is said of any rank.
+  /// Gives each answer. Empty: the answers name no rank.
   std::function<rank_answer(const rank_question&, const answer_terms&)> answer;
   error why{error_code::system, "its node is lost"};
   int kept_held = 0;

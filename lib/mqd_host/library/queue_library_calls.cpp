@@ -72,7 +72,7 @@ result<queue_library> queue_library::load(const std::string& load_path, const st
         error(error_code::bad_format, fmt::format("loading {}: {}", shown_path, loader_message(load_path, shown_path)))
             .on(shown_path));
   }
-  // Before any function of the library is called: a user who can replace the file could have written it.
+  // This check comes before any call into the library: a user who can replace the file could have written it.
   if (file >= 0 && !is_name_of(load_path, file)) {
     return fail(error(error_code::bad_format, shown_path + " was replaced while it was loaded").on(shown_path));
   }

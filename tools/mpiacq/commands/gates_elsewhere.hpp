@@ -26,7 +26,7 @@ class gates_elsewhere {
   agents_of_job& agents_;
   job_reporter& reporter_;
   rank_set far_;
-  std::shared_ptr<rank_group> nodes_;  ///< null: nobody opens any
+  std::shared_ptr<rank_group> nodes_;  ///< null: this program opens no gates
 };
 
 }  // namespace mpiacq::tool

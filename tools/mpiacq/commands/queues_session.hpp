@@ -14,7 +14,7 @@
 
 namespace mpiacq::tool {
 
-/// The message queues of a job's ranks, and what they say about who waits for whom.
+/// The message queues of a job, and which rank waits for which.
 class queues_session {
  public:
   /// `ranks` has the selected ranks that are looked at; the others are remote in the report.
