@@ -125,7 +125,7 @@ TEST_CASE("Ctrl-Z stops the starter and mpiacq, and fg lets both go on") {
     screen.type('\x1a');
     CHECK(screen.shell_says() == "stopped " + std::to_string(SIGSTOP));
     // Under a tracer a stopped process shows as traced.
-    CHECK((process_state(starter) == 't' || process_state(starter) == 'T'));
+    CHECK(comes_true([&] { return process_state(starter) == 't' || process_state(starter) == 'T'; }));
     screen.foreground();
     REQUIRE(comes_true([&] { return process_state(starter) == 'S'; }));
   }
