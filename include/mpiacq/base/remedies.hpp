@@ -12,6 +12,10 @@ namespace mpiacq::remedies {
 inline constexpr std::string_view name_debug_folder = "name the folder of the debug file";
 /// `job_options::interface`, `find_options::interface`.
 inline constexpr std::string_view choose_mpir = "choose MPIR";
+/// `job::find`, and the looks of its `rank_group`.
+inline constexpr std::string_view observe_the_job = "look at its stacks or queues";
+/// The process that `job::find` and `job::attach` begin with.
+inline constexpr std::string_view name_a_job = "name one of them";
 /// A queue library other than the one that the rank names (`rank_queue_options::library`).
 inline constexpr std::string_view name_queue_library = "name a queue library";
 /// `queue_host_options::trust_library`.

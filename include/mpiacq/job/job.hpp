@@ -118,7 +118,7 @@ struct job_options {
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
-  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR.
+  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR. The environment gives no control.
   std::optional<interface_kind> interface;
   /// MPI2DD: stay attached to the ranks and directories of this node after `resume`, and report their events. A process
   /// has only one tracer: set it to false if another tool examines the ranks. Then only the starter's events are
@@ -160,16 +160,24 @@ class job {
   /// the starter, or a process that leads to it, as for `attach`. A table is complete when the starter says so
   /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and when
   /// two reads in a row are equal, because the starter may be filling it. The call waits for a complete table until
-  /// `until`. Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no
+  /// `until`. If no process of this node has a table of the job, the environment of its ranks shows those of this node
+  /// (`interface_kind::environment`). Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no
   /// complete table by then; the message says what was there). Thread: any.
   [[nodiscard]] static result<job_description> find(process_id named, const find_options& options = {},
                                                     const time_limit& until = clock::now());
-  /// Starts the starter under control. Errors as `tracer::launch`.
+  /// The same for the only job of this node that the caller may look at (`list_jobs`). A job that the caller itself
+  /// runs in does not count. Errors: not_found (there is none), invalid_argument (there are several; the message names
+  /// the process of each). Thread: any.
+  [[nodiscard]] static result<job_description> find(const find_options& options = {},
+                                                    const time_limit& until = clock::now());
+  /// Starts the starter under control. Errors as `tracer::launch`; unsupported (`job_options::interface` is the
+  /// environment).
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
   /// Attaches to a running starter (MPIR's attach mode). `named` may also be a rank of the job, or a wrapper that has
   /// started the starter; then `starter().found_how` says how the starter was found. If the process table is complete,
   /// the first event is job_attached. Otherwise the starter runs on, and the event follows when the table is complete.
-  /// Errors: as `tracer::attach`; not_found if no starter can be found.
+  /// Errors: as `tracer::attach`; not_found if no starter can be found; unsupported if only the environment
+  /// of its ranks shows the job, which gives no control.
   [[nodiscard]] static result<std::unique_ptr<job>> attach(process_id named, job_options options = {});
   /// Detaches as `detach` does; the job runs on.
   ~job();

@@ -23,16 +23,21 @@
 
 namespace mpiacq {
 
-/// The interface by which a job announces its processes.
+/// The source of a job's process table. The first two are interfaces, by which a job announces its processes.
 enum class interface_kind : std::uint8_t {
   mpir,    ///< MPIR 1.1: the starter has one table
   mpi2dd,  ///< MPI2DD (docs/mpi2dd.md): many processes have tables, and ranks announce what they spawn
+  /// The variables that launchers set in the environment of ranks (docs/sources.md), where no process has a table. Such
+  /// a job can be observed and not controlled, and its ranks on other nodes are not known.
+  environment,
 };
-[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd"
+[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd", "environment"
 
 /// The starter of a job.
 struct starter_facts {
-  process_id pid;          ///< of the process that defines the interface, not of a wrapper before it
+  /// Of the process that defines the interface, not of a wrapper before it. With `interface_kind::environment`: of the
+  /// launcher's program or daemon on this node; -1 if there is none.
+  process_id pid;
   std::string executable;  ///< its path, from /proc/PID/exe
   bool launched = true;    ///< by this program (MPIR's launch mode); false: it ran before
   std::string found_how;   ///< one sentence, if the caller named another process: how the starter was found
@@ -41,8 +46,8 @@ struct starter_facts {
 };
 
 /// The kind of software that started a job.
-enum class launcher_kind : std::uint8_t { unknown, open_mpi, prrte, hydra, slurm, flux };
-/// "unknown", "open-mpi", "prrte", "hydra", "slurm", "flux"
+enum class launcher_kind : std::uint8_t { unknown, open_mpi, prrte, hydra, slurm, flux, pals, torchrun };
+/// "unknown", "open-mpi", "prrte", "hydra", "slurm", "flux", "pals", "torchrun"
 [[nodiscard]] std::string_view name(launcher_kind kind);
 /// The kind of a starter, by the name of its executable ("prterun", "mpiexec.hydra").
 [[nodiscard]] launcher_kind launcher_of(std::string_view executable);
@@ -107,9 +112,10 @@ struct job_description {
 
 /// How `job::find` looks for a job.
 struct find_options {
-  table_limits limits;                           ///< for the process table
-  debug_file_search debug_files;                 ///< for the symbols of the starter
-  std::optional<interface_kind> interface = {};  ///< as job_options::interface
+  table_limits limits;            ///< for the process table
+  debug_file_search debug_files;  ///< for the symbols of the starter
+  /// The source of the process table. Empty: MPI2DD where it is there, else MPIR, else the environment of the ranks.
+  std::optional<interface_kind> interface = {};
   /// MPI2DD: how tables in processes of other hosts are read. An agent on each host reads them (docs/agents.md); it
   /// starts when the first process of its host is found, and ends before `job::find` returns. If `job_id` is empty, it
   /// is taken from the process that the caller named. Each process with tables on a host that is not reached is one of

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "control/job_state.hpp"
 #include "control/mpir_rank_control.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
+#include "mpiacq/base/remedies.hpp"
 #include "starter/find_starter.hpp"
+#include "views/environment_description.hpp"
 
 namespace mpiacq {
 
@@ -19,6 +23,29 @@ result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
   tracer_options how;
   how.hold_limit = options.hold_limit;
   return tracer::create(std::move(how));
+}
+
+constexpr const char* environment_gives_no_control =
+    "the environment of ranks shows which processes they are; it gives no control of the job: {} without control";
+
+/// A job that no starter of this node has a table of can be observed.
+error no_control(process_id named, error why) {
+  const auto seen = find_environment_job(named, clock::now());
+  if (!seen || !*seen) return why;
+  const std::size_t count = (*seen)->processes->size();
+  why.code = error_code::unsupported;
+  why.message += fmt::format("; the environment shows {} of its job on this node: {} without control",
+                             count == 1 ? "one rank" : fmt::format("{} ranks", count), remedies::observe_the_job);
+  return why;
+}
+
+result<found_starter> starter_to_control(process_id named, const job_options& options) {
+  if (options.interface == interface_kind::environment) {
+    return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
+  }
+  auto found = find_starter(named, options.debug_files, options.interface);
+  if (found || found.error().code != error_code::not_found) return found;
+  return fail(no_control(named, std::move(found).error()));
 }
 
 }  // namespace
@@ -46,6 +73,9 @@ job::~job() {
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
   return without_exceptions("launching the job", [&]() -> result<std::unique_ptr<job>> {
+    if (options.interface == interface_kind::environment) {
+      return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
+    }
     auto control = TRY(make_tracer(options));
     launch_request request;
     request.arguments = command;
@@ -63,7 +93,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 /// MPIR's attach mode.
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
-    auto found = TRY(find_starter(named, options.debug_files, options.interface));
+    auto found = TRY(starter_to_control(named, options));
     auto control = TRY(make_tracer(options));
     TRY(control->attach(found.pid));
     if (auto same = still_the_starter(found); !same) {

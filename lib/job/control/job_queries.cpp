@@ -11,7 +11,8 @@
 namespace mpiacq {
 
 std::string_view name(interface_kind kind) {
-  return kind == interface_kind::mpi2dd ? "mpi2dd" : "mpir";
+  constexpr std::array<std::string_view, 3> names = {"mpir", "mpi2dd", "environment"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::string_view name(rank_state state) {

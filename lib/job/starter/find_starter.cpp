@@ -11,13 +11,12 @@
 
 #include "errors/try.hpp"
 #include "launcher_variables.hpp"
-#include "mpiacq/mpir/mpir_acquisition.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/process_user.hpp"
 #include "proc/known_processes.hpp"
 #include "proc/process_state.hpp"
-#include "starter/missing_symbols.hpp"
 #include "starter/mpi2dd_starter.hpp"
+#include "starter/starter_sight.hpp"
 #include "table_hosts.hpp"
 
 namespace mpiacq {
@@ -36,30 +35,6 @@ result<void> still_the_starter(const found_starter& found) {
 }
 
 namespace {
-
-/// What a process offers, seen from outside while it runs.
-struct sight {
-  std::shared_ptr<running_target> target;
-  bool has_interface = false;
-  std::shared_ptr<const process_table> table;  ///< null where there is none yet
-  std::string lacks;
-};
-
-result<sight> look_at(const process_facts& process, const debug_file_search& search) {
-  sight seen;
-  seen.target = TRY(running_target::open(process.pid(), search, process.user()));
-  // Without a writer the acquisition asks for nothing: it reports what is there.
-  mpir::acquisition eye;
-  TRY(eye.at_attach(seen.target->remembered()));
-  seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
-  if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
-  if (!seen.has_interface && eye.symbols() != nullptr) {
-    seen.lacks = missing_symbols_sentence(*eye.symbols(), seen.target->symbols().modules(),
-                                          seen.target->symbols().executable_is_stripped())
-                     .value_or("");
-  }
-  return seen;
-}
 
 /// The table's entry that names this process of this node.
 std::optional<entry_index> entry_of(const process_table& table, process_id pid) {
@@ -98,7 +73,7 @@ std::optional<found_starter> starter_listing(known_processes& all, const process
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const auto candidate = candidates[i] == rank.pid() ? nullptr : all.find(candidates[i]);
     if (!candidate || !belongs_to(rank, candidate->user())) continue;
-    const auto seen = look_at(*candidate, search);
+    const auto seen = look_at_starter(*candidate, search);
     if (!seen || !seen->table || seen->table->user() != rank.user()) continue;
     const auto entry = entry_of(*seen->table, rank.pid());
     if (!entry) continue;
@@ -119,7 +94,7 @@ std::optional<found_starter> starter_copied_to(known_processes& all, const proce
     const auto above = all.find(pid);
     if (!above || !is_copy_of(*last, *above) || !belongs_to(copy, above->user())) break;
     last = above.get();
-    const auto seen = look_at(*above, search);
+    const auto seen = look_at_starter(*above, search);
     if (!seen || !seen->table) continue;
     const auto entry = entry_of(*seen->table, copy.pid());
     original = mpir_starter(
@@ -138,7 +113,7 @@ std::optional<found_starter> starter_below(known_processes& all, const process_f
     if (std::find(above.begin(), above.end(), wrapper.pid()) == above.end()) continue;
     const auto below = all.find(pid);
     if (!belongs_to(*below, wrapper.user()) || is_rank_by_its_environment(*below)) continue;
-    const auto seen = look_at(*below, search);
+    const auto seen = look_at_starter(*below, search);
     if (!seen || !seen->has_interface) continue;
     if (!best || seen->table) {
       best = mpir_starter(below, fmt::format("{} is no starter: attached to {}, which it has started",
@@ -149,7 +124,7 @@ std::optional<found_starter> starter_below(known_processes& all, const process_f
   return best;
 }
 
-error no_starter(const process_facts& process, const sight& seen) {
+error no_starter(const process_facts& process, const starter_sight& seen) {
   const launcher_variables told = variables_of(process);
   if (!told.ranks.empty()) {
     std::string addresses;
@@ -189,7 +164,7 @@ result<found_starter> find_starter(process_id asked_for, const debug_file_search
     if (auto below = mpi2dd_starter_below(all, *process, search)) return std::move(*below);
     return no_mpi2dd_at(process, search);
   }
-  auto seen = look_at(*process, search);
+  auto seen = look_at_starter(*process, search);
   auto itself = mpir_starter(process, {});
   if (!seen) {
     // The attach also knows which of the kernel's reasons it is.

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -7,9 +8,11 @@
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
+#include "mpiacq/job/job_list.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
+#include "views/environment_description.hpp"
 #include "views/mpi2dd_description.hpp"
 
 namespace mpiacq {
@@ -90,8 +93,36 @@ error no_table_yet(const process_facts& starter, const starter_look& seen) {
   return {error_code::timed_out, message + ": the job may still be starting; wait for it, or attach to its starter"};
 }
 
+error no_environment_job(process_id named) {
+  const auto process = process_facts::open(named);
+  if (!process) return not_there(named);
+  return {error_code::not_found,
+          fmt::format("{} belongs to no job that the environment shows: neither it nor a process that it has started "
+                      "has the variables that a launcher sets for a rank",
+                      with_executable(*process))};
+}
+
+/// The starter; or the whole job, if no process has a table of it and the environment of its ranks shows it.
+result<std::variant<found_starter, job_description>> starter_or_job(process_id named, const find_options& options,
+                                                                    const time_limit& until) {
+  if (options.interface == interface_kind::environment) {
+    if (auto job = TRY(find_environment_job(named, until))) return std::move(*job);
+    return fail(no_environment_job(named));
+  }
+  auto found = find_starter(named, options.debug_files, options.interface);
+  if (found) return std::move(*found);
+  const error_code why = found.error().code;
+  const bool is_final = options.interface || why == error_code::permission || why == error_code::process_gone;
+  if (!is_final) {
+    if (auto job = TRY(find_environment_job(named, until))) return std::move(*job);
+  }
+  return fail(std::move(found).error());
+}
+
 result<job_description> look_until_complete(process_id named, const find_options& options, const time_limit& until) {
-  found_starter found = TRY(find_starter(named, options.debug_files, options.interface));
+  auto known = TRY(starter_or_job(named, options, until));
+  if (auto* job = std::get_if<job_description>(&known)) return std::move(*job);
+  found_starter found = std::move(std::get<found_starter>(known));
   if (!found.process) return fail(not_there(named));
   if (found.interface == interface_kind::mpi2dd) return describe_mpi2dd_job(std::move(found), options, until);
   const process_facts& starter = *found.process;
@@ -123,6 +154,13 @@ result<job_description> look_until_complete(process_id named, const find_options
 }
 
 }  // namespace
+
+result<job_description> job::find(const find_options& options, const time_limit& until) {
+  return without_exceptions("looking for the job", [&]() -> result<job_description> {
+    const auto named = TRY(only_job({options.debug_files}));
+    return find(named, options, until);
+  });
+}
 
 result<job_description> job::find(process_id named, const find_options& options, const time_limit& until) {
   return without_exceptions("looking at the job", [&]() -> result<job_description> {

@@ -1,11 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "mpiacq/job/job_description.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "control/job_state.hpp"
+#include "known_launchers.hpp"
 
 namespace mpiacq {
 
@@ -21,6 +18,10 @@ std::string_view name(launcher_kind kind) {
       return "slurm";
     case launcher_kind::flux:
       return "flux";
+    case launcher_kind::pals:
+      return "pals";
+    case launcher_kind::torchrun:
+      return "torchrun";
     case launcher_kind::unknown:
       break;
   }
@@ -28,20 +29,8 @@ std::string_view name(launcher_kind kind) {
 }
 
 launcher_kind launcher_of(std::string_view executable) {
-  static constexpr std::array<std::pair<std::string_view, launcher_kind>, 9> known = {{
-      {"orterun", launcher_kind::open_mpi},
-      {"mpirun", launcher_kind::open_mpi},
-      {"prterun", launcher_kind::prrte},
-      {"prte", launcher_kind::prrte},
-      {"prun", launcher_kind::prrte},
-      {"mpiexec.hydra", launcher_kind::hydra},
-      {"srun", launcher_kind::slurm},
-      {"flux", launcher_kind::flux},
-      {"flux-job", launcher_kind::flux},
-  }};
-  const std::string_view file = executable.substr(executable.rfind('/') + 1);
-  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == file; });
-  return found == known.end() ? launcher_kind::unknown : found->second;
+  const launcher_program program = launcher_program_called(executable.substr(executable.rfind('/') + 1));
+  return program.is_starter ? program.launcher->kind : launcher_kind::unknown;
 }
 
 entry_locality::entry_locality(const process_table& table) : entry_locality(table, hosts_on_this_node(table)) {}

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "known_launchers.hpp"
+
 namespace mpiacq {
 
 /// One launcher's statement of a process's rank.
@@ -20,11 +22,31 @@ struct rank_variable {
   friend bool operator==(const rank_variable&, const rank_variable&) = default;
 };
 
+/// The same with what names the job.
+struct launcher_statement {
+  const known_launcher* launcher = nullptr;
+  rank_variable stated;
+  std::optional<std::int64_t> local_size;  ///< the number of ranks on its node, if the launcher states it
+  /// The values of the variables of `known_launcher::job`, in their order; empty where one is missing. A longer value
+  /// is cut after `most_of_job_value` bytes.
+  std::vector<std::string> job;
+
+  static constexpr std::size_t most_of_job_value = 256;
+  /// Whether both speak of the same rank of the same job, as far as variables tell.
+  [[nodiscard]] bool is_same(const launcher_statement& other) const {
+    return launcher == other.launcher && stated.value == other.stated.value && job == other.job;
+  }
+  /// Whether any variable, or each of them, names the job.
+  [[nodiscard]] bool names_job() const;
+  [[nodiscard]] bool names_job_completely() const;
+};
+
 /// The launchers' variables of one environment. A process can change its own environment, so nothing here is trusted.
 /// Every text is unchanged.
 struct launcher_variables {
-  /// Open MPI's statement first, then PMIx's, PMI's (MPICH, Intel MPI), Slurm's. An inner launcher's process inherits
-  /// the variables of the outer one: a batch script's own SLURM_PROCID, for example.
+  /// In the order of `known_launchers`: Open MPI's statement first, then PMIx's, PMI's (MPICH, Intel MPI), Slurm's,
+  /// Flux's, PALS's, torchrun's. An inner launcher's process inherits the variables of the outer one: a batch script's
+  /// own SLURM_PROCID, for example.
   std::vector<rank_variable> ranks;
   std::string pmix_namespace;  ///< PMIX_NAMESPACE
   /// SLURM_JOB_ID and SLURM_STEP_ID; empty if the value is not a decimal number of at most ten digits.
@@ -42,5 +64,12 @@ struct launcher_variables {
 /// `inherited` is ignored: the starter was started with it, so it does not speak of this job's ranks.
 [[nodiscard]] launcher_variables decode_launcher_variables(std::string_view environment,
                                                            std::string_view inherited = {});
+
+/// What launchers state in an environment: rank and job.
+struct launcher_statements {
+  std::vector<launcher_statement> all;  ///< in the order of `known_launchers`
+  bool is_spawned = false;              ///< as in `launcher_variables`
+};
+[[nodiscard]] launcher_statements decode_launcher_statements(std::string_view environment);
 
 }  // namespace mpiacq

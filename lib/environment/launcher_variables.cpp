@@ -12,22 +12,13 @@ namespace mpiacq {
 
 namespace {
 
-/// The variables of one launcher. An empty name means that the launcher has no such variable.
-struct names {
-  std::string_view rank;
-  std::string_view world_size;
-  std::string_view local_rank;
-};
-constexpr std::array<names, 4> launchers = {{
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"PMIX_RANK", "", ""},
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
-}};
 constexpr std::array<std::string_view, 6> addresses = {"PMIX_SERVER_URI4",      "PMIX_SERVER_URI3",
                                                        "PMIX_SERVER_URI2",      "PMIX_SERVER_URI",
                                                        "OMPI_MCA_orte_hnp_uri", "SLURM_LAUNCH_NODE_IPADDR"};
-constexpr std::array<std::string_view, 5> prefixes = {"OMPI_", "PMIX_", "PMI_", "SLURM", "MPI_LOCALRANKID"};
+/// How the variables of launchers begin. All other variables are passed over.
+constexpr std::array<std::string_view, 13> beginnings = {
+    "OMPI_", "PMIX_", "PMI_",        "SLURM",       "MPI_LOCAL",         "FLUX_",  "PALS_",
+    "RANK=", "WORLD", "LOCAL_RANK=", "LOCAL_WORLD", "TORCHELASTIC_RUN_", "MASTER_"};
 
 /// The launchers' variables of an environment, by name. The first variable of each name counts (getenv(3)).
 class found_variables {
@@ -36,7 +27,7 @@ class found_variables {
     (void)any_of_strings(environment, [&](std::string_view entry) {
       const auto starts_entry = [&](std::string_view prefix) { return entry.starts_with(prefix); };
       const auto equals = entry.find('=');
-      if (equals != std::string_view::npos && std::any_of(prefixes.begin(), prefixes.end(), starts_entry)) {
+      if (equals != std::string_view::npos && std::any_of(beginnings.begin(), beginnings.end(), starts_entry)) {
         all_.try_emplace(entry.substr(0, equals), entry.substr(equals + 1));
       }
       return false;
@@ -69,23 +60,60 @@ class found_variables {
   std::map<std::string_view, std::string_view> all_;
 };
 
+bool is_spawned(const found_variables& found) {
+  return found.text("OMPI_PARENT_PORT") || found.text("PMI_SPAWNED") == "1";
+}
+
+std::optional<launcher_statement> statement_of(const known_launcher& launcher, const found_variables& found) {
+  const auto value = found.text(launcher.rank);
+  if (!value) return std::nullopt;
+  bool is_its_own = true;
+  for_each_word(launcher.companions, [&](std::string_view name) { is_its_own = is_its_own && found.text(name); });
+  if (!is_its_own) return std::nullopt;
+  launcher_statement made;
+  made.launcher = &launcher;
+  made.stated = {std::string(launcher.rank), std::string(*value), found.number(launcher.rank),
+                 found.number(launcher.world_size), found.number(launcher.local_rank)};
+  made.local_size = found.number(launcher.local_size);
+  for_each_word(launcher.job, [&](std::string_view name) {
+    made.job.emplace_back(found.text(name).value_or("").substr(0, launcher_statement::most_of_job_value));
+  });
+  return made;
+}
+
+std::vector<launcher_statement> statements_in(const found_variables& found) {
+  std::vector<launcher_statement> all;
+  for (const known_launcher& launcher : known_launchers()) {
+    if (auto one = statement_of(launcher, found)) all.push_back(std::move(*one));
+  }
+  return all;
+}
+
 }  // namespace
+
+bool launcher_statement::names_job() const {
+  return std::any_of(job.begin(), job.end(), [](const std::string& value) { return !value.empty(); });
+}
+
+bool launcher_statement::names_job_completely() const {
+  return std::none_of(job.begin(), job.end(), [](const std::string& value) { return value.empty(); });
+}
+
+launcher_statements decode_launcher_statements(std::string_view environment) {
+  const found_variables found(environment);
+  return {statements_in(found), is_spawned(found)};
+}
 
 launcher_variables decode_launcher_variables(std::string_view environment, std::string_view inherited) {
   found_variables found(environment);
   if (!inherited.empty()) found.remove(found_variables(inherited));
   launcher_variables known;
-  for (const names& launcher : launchers) {
-    const auto value = found.text(launcher.rank);
-    if (!value) continue;
-    known.ranks.push_back({std::string(launcher.rank), std::string(*value), found.number(launcher.rank),
-                           found.number(launcher.world_size), found.number(launcher.local_rank)});
-  }
+  for (launcher_statement& one : statements_in(found)) known.ranks.push_back(std::move(one.stated));
   known.pmix_namespace = found.text("PMIX_NAMESPACE").value_or("");
   known.slurm_job = found.slurm_number("SLURM_JOB_ID");
   known.slurm_step = found.slurm_number("SLURM_STEP_ID");
   known.slurm_node = found.text("SLURMD_NODENAME").value_or("");
-  known.is_spawned = found.text("OMPI_PARENT_PORT") || found.text("PMI_SPAWNED") == "1";
+  known.is_spawned = is_spawned(found);
   for (const std::string_view name : addresses) {
     if (const auto value = found.text(name)) {
       known.starter_addresses.push_back(std::string(name) + "=" + std::string(*value));

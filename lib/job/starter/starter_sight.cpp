@@ -1,0 +1,26 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "starter/starter_sight.hpp"
+
+#include "errors/try.hpp"
+#include "starter/missing_symbols.hpp"
+
+namespace mpiacq {
+
+result<starter_sight> look_at_starter(const process_facts& process, const debug_file_search& search) {
+  starter_sight seen;
+  seen.target = TRY(running_target::open(process.pid(), search, process.user()));
+  // Without a writer the acquisition asks for nothing: it reports what is there.
+  mpir::acquisition eye;
+  TRY(eye.at_attach(seen.target->remembered()));
+  seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
+  if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
+  seen.facts = eye.facts();
+  if (!seen.has_interface && eye.symbols() != nullptr) {
+    seen.lacks = missing_symbols_sentence(*eye.symbols(), seen.target->symbols().modules(),
+                                          seen.target->symbols().executable_is_stripped())
+                     .value_or("");
+  }
+  return seen;
+}
+
+}  // namespace mpiacq
