@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
@@ -44,6 +45,9 @@ struct job_list {
   std::size_t refused = 0;            ///< so many of them this program may not look into: those of other users
   std::size_t possible_starters = 0;  ///< so many were searched for a process table
 };
+
+/// The launchers whose variables the environment source knows, for people: "Open MPI", "Hydra".
+[[nodiscard]] std::vector<std::string_view> launchers_by_environment();
 
 /// How jobs are listed.
 struct list_options {

@@ -58,12 +58,16 @@ launcher_kind kind_of(const environment_job& job) {
   return program.launcher == nullptr ? job.launcher->kind : program.launcher->kind;
 }
 
+bool has_young_rank(const environment_world& world) {
+  return std::any_of(world.ranks.begin(), world.ranks.end(),
+                     [](const environment_rank& one) { return age_of(one.start_time) < time_to_start; });
+}
+
 /// A launcher starts its ranks one after the other.
 bool may_be_starting(const environment_job& job) {
   return std::any_of(job.worlds.begin(), job.worlds.end(), [](const environment_world& world) {
-    if (!world.local_size || world.ranks.size() >= *world.local_size) return false;
-    return std::any_of(world.ranks.begin(), world.ranks.end(),
-                       [](const environment_rank& one) { return age_of(one.start_time) < time_to_start; });
+    const bool lacks_some = world.local_size && world.ranks.size() < *world.local_size;
+    return lacks_some && has_young_rank(world);
   });
 }
 
@@ -91,6 +95,17 @@ job_description description_of(const environment_job& job, std::string how) {
   made.locality = entry_locality(*made.processes, std::vector<bool>(made.processes->string_count(), true));
   take_slurm_step(made.facts, job);
   made.problems = job.problems;
+  return made;
+}
+
+std::optional<job_description> environment_job_instead(process_id named, bool may_be_early, error no_table) {
+  environment_jobs jobs;
+  const auto match = jobs.job_of(named);
+  if (!match || !*match) return std::nullopt;
+  const environment_job& job = *(*match)->job;
+  if (!may_be_early && std::any_of(job.worlds.begin(), job.worlds.end(), has_young_rank)) return std::nullopt;
+  job_description made = description_of(job, sentence_of(**match, named));
+  made.problems.insert(made.problems.begin(), std::move(no_table));
   return made;
 }
 

@@ -14,6 +14,11 @@ namespace mpiacq {
 /// job. Errors: as `environment_jobs::job_of`; timed_out (cancelled).
 [[nodiscard]] result<std::optional<job_description>> find_environment_job(process_id named, const time_limit& until);
 
+/// The job as it is now, if it is complete as far as its ranks show: none of them is young. `no_table`: the problem of
+/// the starter's interface. Empty: there is no such job, or it may still be starting and `may_be_early` is false.
+[[nodiscard]] std::optional<job_description> environment_job_instead(process_id named, bool may_be_early,
+                                                                     error no_table);
+
 /// A job in the form in which `job::find` gives it. `how`: `starter_facts::found_how`.
 [[nodiscard]] job_description description_of(const environment_job& job, std::string how);
 

@@ -128,6 +128,7 @@ result<job_description> look_until_complete(process_id named, const find_options
   const process_facts& starter = *found.process;
   std::shared_ptr<const process_table> before;
   int confirmations = 0;
+  bool is_first = true;
   for (;;) {
     if (!found.target) found.target = TRY(running_target::open(found.pid, options.debug_files, starter.user()));
     auto seen = TRY(look_once(starter, *found.target, options.limits));
@@ -146,7 +147,13 @@ result<job_description> look_until_complete(process_id named, const find_options
     const bool confirms = seen.is_complete() && confirmations++ < most_confirmations;
     before = confirms ? seen.eye.table() : nullptr;
     if (confirms) continue;
-    if (clock::now() >= until.by) return fail(no_table_yet(starter, seen));
+    const bool is_late = clock::now() >= until.by;
+    // Open MPI's mpirun never fills its table for ranks that do not call MPI_Init.
+    if (!options.interface && !seen.has_table() && (is_late || is_first)) {
+      if (auto job = environment_job_instead(found.pid, is_late, no_table_yet(starter, seen))) return std::move(*job);
+    }
+    is_first = false;
+    if (is_late) return fail(no_table_yet(starter, seen));
     // The process may execute another program, or load libraries, meanwhile.
     found.target.reset();
     if (!wait_before_the_next_look(until)) return fail(cancelled_look());

@@ -221,6 +221,12 @@ std::string names_of(const std::vector<const listed_job*>& jobs) {
 
 }  // namespace
 
+std::vector<std::string_view> launchers_by_environment() {
+  std::vector<std::string_view> names;
+  for (const known_launcher& one : known_launchers()) names.push_back(one.name);
+  return names;
+}
+
 result<job_list> list_jobs(const list_options& options) {
   return without_exceptions("listing the jobs", [&]() -> result<job_list> {
     environment_jobs by_environment;
@@ -248,6 +254,10 @@ result<process_id> only_job(const job_list& list) {
     if (!job.contains_caller) candidates.push_back(&job);
   }
   if (candidates.size() == 1) return candidates.front()->named;
+  if (candidates.empty() && !list.jobs.empty()) {
+    return fail(error_code::not_found,
+                "this program runs inside of all jobs of this node that it may look at: name a process of the job");
+  }
   if (candidates.empty()) {
     return fail(error_code::not_found, "there is no parallel job on this node that this program may look at");
   }

@@ -17,9 +17,10 @@ struct advice {
   std::string_view option;
 };
 
-constexpr std::array<advice, 8> all_advice = {{
+constexpr std::array<advice, 9> all_advice = {{
     {remedies::name_debug_folder, "--debug-dir DIR"},
-    {remedies::choose_mpir, "--interface mpir"},
+    {remedies::choose_mpir, "--source mpir"},
+    {remedies::observe_the_job, "mpiacq stacks PID, mpiacq queues PID"},
     {remedies::name_queue_library, "--library FILE"},
     {remedies::trust_queue_library, "--trust-library"},
     {remedies::name_types_file, "--types FILE"},

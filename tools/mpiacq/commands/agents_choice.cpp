@@ -84,7 +84,7 @@ result<std::optional<mpir::daemon_request>> agents_of_job::request() {
 void agents_of_job::reach(process_id named) {
   const debug_file_search search = search_without_downloads(options_.report);
   if (!are_wanted() && !open_gates()) return;
-  const auto job = job::find(named, {{}, search, options_.interface});
+  const auto job = job::find(named, {{}, search, options_.source});
   if (!job) return;  // it has no table yet, or the attach will say why there is none
   const bool with_gates = open_gates() && !job->facts.partial_attach_ok;
   if (!are_wanted() && !with_gates) return;

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "commands/attach_session.hpp"
+#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/core_command.hpp"
+#include "commands/exit_status.hpp"
 #include "commands/queues_session.hpp"
 #include "commands/session_wait.hpp"
 #include "errors/try.hpp"
@@ -18,15 +20,14 @@ namespace {
 
 std::optional<std::string> mistake_in(const attach_command_options& options) {
   const bool has_core_files = !options.core_files.executable.empty() || !options.core_files.sysroot.empty();
-  if (!options.core.empty() && options.process) return "PID and --core exclude each other: choose one of them";
+  if (!options.core.empty() && options.process) return "JOB and --core exclude each other: choose one of them";
   if (options.core.empty() && has_core_files) return "--executable and --sysroot need --core";
-  if (options.core.empty() && !options.process) return "no PID was given. Example: mpiacq attach 4242";
   return contradiction_in(options);
 }
 
 result<rank_selection> chosen_ranks(const attach_command_options& options, const signal_catcher& signals) {
   if (options.ranks.communicator.empty()) return options.ranks.selection;
-  const find_options how{{}, search_without_downloads(options.report), options.interface};
+  const find_options how{{}, search_without_downloads(options.report), options.source};
   const auto job = TRY(job::find(*options.process, how, deadline_after(options.timeout)));
   return ranks_of(options.ranks, job, options.queue, how.debug_files, options.agents, signals.descriptor());
 }
@@ -34,6 +35,8 @@ result<rank_selection> chosen_ranks(const attach_command_options& options, const
 result<int> run(attach_command_options options) {
   if (!options.core.empty()) return run_core(options);
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
+  options.process = job_meant(options.process, options.report);
+  if (!options.process) return status_tool_failed;
   // Before the attach: a Ctrl-C releases the job and does not only end mpiacq.
   signal_catcher signals{when_busy::end};
   options.ranks.selection = TRY(chosen_ranks(options, signals));
@@ -61,9 +64,9 @@ const command attach_command = {
     .name = "attach",
     .purpose = "Takes control of a running job, reports its processes, and releases it",
     .example = "mpiacq attach 4242",
-    .usage = "PID\n--core FILE",
+    .usage = "[JOB]\n--core FILE",
     .details =
-        R"(The job is left as it was found, unless --then says otherwise. If PID is not the starter, mpiacq looks for the starter among the processes of this node. The report goes to standard output.
+        R"(The job is left as it was found, unless --then says otherwise. If JOB is not the starter, mpiacq looks for the starter among the processes of this node. Without JOB, mpiacq takes the only job on this node. A job that is known by the environment of its ranks alone cannot be controlled. The report goes to standard output.
 
 More examples:
   mpiacq attach --then stop --ranks 0-3,8 4242

@@ -85,7 +85,7 @@ class program_formatter final : public CLI::FormatterBase {
     std::string text = wrapped_lines(
         "mpiacq shows what the processes of an MPI job are doing, and takes control of them for a debugger. It works "
         "from outside: the job needs no recompiling, no library and no configuration.\n\n"
-        "  mpiacq stacks $(pgrep -n mpirun)\n\n"
+        "  mpiacq jobs\n\n"
         "Usage: mpiacq COMMAND [OPTIONS] ...\n\n"
         "Commands:\n");
     for (const command* one : all_commands) text += entry(std::string(one->name), fmt::format("{}.", one->purpose));
@@ -93,7 +93,8 @@ class program_formatter final : public CLI::FormatterBase {
     return text + "\n" +
            wrapped_lines(
                "The starter of a job is the program that starts its processes: mpirun, mpiexec, srun. Commands for a "
-               "running job take the process id (PID) of the starter or of any process of the job on this node.\n\n"
+               "running job take the process id of the starter or of any process of the job on this node (JOB), or "
+               "the only job on this node if JOB is omitted. 'mpiacq jobs' lists all jobs.\n\n"
                "'mpiacq COMMAND --help' describes a command. The manual page is mpiacq(1).\n");
   }
 };
@@ -117,12 +118,12 @@ class command_formatter final : public CLI::FormatterBase {
   [[nodiscard]] std::string usage() const {
     std::string text;
     std::string_view forms = command_.usage;
-    while (!forms.empty()) {
+    do {
       const std::size_t end = std::min(forms.find('\n'), forms.size());
       text += fmt::format("{} mpiacq {} [OPTIONS] {}\n", text.empty() ? "Usage:" : "      ", command_.name,
                           forms.substr(0, end));
       forms.remove_prefix(std::min(end + 1, forms.size()));
-    }
+    } while (!forms.empty());
     return text;
   }
 

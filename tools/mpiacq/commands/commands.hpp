@@ -7,11 +7,12 @@
 
 namespace mpiacq::tool {
 
-extern const command stacks_command, queues_command, attach_command, launch_command, graph_command, check_command,
-    inspect_command, types_command;
+extern const command jobs_command, stacks_command, queues_command, attach_command, launch_command, graph_command,
+    check_command, inspect_command, types_command;
 
 /// In the order of the help.
-inline constexpr std::array all_commands = {&stacks_command, &queues_command, &attach_command,  &launch_command,
-                                            &graph_command,  &check_command,  &inspect_command, &types_command};
+inline constexpr std::array all_commands = {&jobs_command,   &stacks_command,  &queues_command,
+                                            &attach_command, &launch_command,  &graph_command,
+                                            &check_command,  &inspect_command, &types_command};
 
 }  // namespace mpiacq::tool

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
+#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct graph_command_options {
   report_options report;
-  std::string subject;  ///< a process id, or a core file
+  std::string subject;  ///< a process id, or a core file; empty: the only job on this node
   bool dot = false;
   core_file_options core_files;
   agent_start agents = agent_start::automatic;
@@ -57,8 +58,13 @@ result<job_graph> graph_of(const graph_command_options& options, std::optional<i
                                              : graph_with_agents(*process, how, options.agents, interrupted);
 }
 
-result<int> run(const graph_command_options& options) {
+result<int> run(graph_command_options options) {
   const auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
+  if (options.subject.empty()) {
+    const auto named = job_meant(std::nullopt, options.report);
+    if (!named) return status_tool_failed;
+    options.subject = std::to_string(named->value());
+  }
   std::optional<int> interrupted;
   auto job = graph_of(options, interrupted);
   if (!job) {
@@ -78,7 +84,8 @@ result<int> run(const graph_command_options& options) {
 
 declared_command declare_graph(CLI::App& app) {
   const auto options = std::make_shared<graph_command_options>();
-  app.add_option("PID|CORE", options->subject, "Any process of the job, or the core file of one")->required();
+  app.add_option("JOB|CORE", options->subject,
+                 "Any process of the job, or the core file of one. Default: the only job on this node");
   add_agents_option(app, options->agents);
   add_core_file_options(app, options->core_files);
   add_report_options(app, options->report);
@@ -92,7 +99,7 @@ const command graph_command = {
     .name = "graph",
     .purpose = "Shows the processes of an MPI2DD job as a graph: metadirectories, directories, worlds and spawns",
     .example = "mpiacq graph 4242",
-    .usage = "PID|CORE",
+    .usage = "[JOB|CORE]",
     .details =
         R"(mpiacq walks from the given process (the starter, a directory, a metadirectory or a rank) through the whole job: on this node itself, on other nodes through agents. It stops no process. The graph shows what cannot be reached or read, and why. The report goes to standard output.
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
+#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
@@ -54,8 +55,10 @@ void complain_of_signal(int number, const queues_snapshot& seen) {
 result<int> run(const queues_options& options) {
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
-  const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
-                                   options.agents, options.timeout, signals);
+  const auto named = job_meant(options.process, options.report);
+  if (!named) return status_tool_failed;
+  const auto look = look_for_ranks(options.report, *named, options.ranks, options.queue, options.source, options.agents,
+                                   options.timeout, signals);
   if (!look) {
     complain(look.error());
     return status_without_ranks(signals);
@@ -98,11 +101,13 @@ const command queues_command = {
     .name = "queues",
     .purpose = "Shows the pending messages of all ranks, and which rank waits for which",
     .example = "mpiacq queues 4242",
-    .usage = "PID",
+    .usage = "[JOB]",
     .details =
         R"(The ranks are stopped while their message queues are read by the debugger library of their MPI, which runs in a process of its own. mpiacq matches sends and receives across ranks, looks at the calls that the ranks are in, and reports which rank waits for which, and which ranks are in a deadlock. The report goes to standard output.
 
 Open MPI shows its queues only with the PML ob1 (mpirun --mca pml ob1 ...). If Open MPI was installed without debug information, as distributions do, run 'mpiacq types openmpi' once: it makes the types that the library needs.
+
+Without JOB, mpiacq takes the only job on this node; 'mpiacq jobs' lists them.
 
 More examples:
   mpiacq queues --json --ranks comm:MPI_COMM_WORLD 4242

@@ -30,12 +30,13 @@ queues_session::queues_session(std::shared_ptr<rank_group> ranks, const job_desc
     : ranks_(std::move(ranks)) {
   how_.library = request.library;
   how_.no_library = request.no_library;
-  how_.starter = job.starter.pid;
+  if (job.starter.pid != process_id{}) how_.starter = job.starter.pid;
   how_.host.trust_library = request.trust_library;
   how_.types.file = request.types;
   how_.types.make_missing = request.types.empty();
   const process_table& table = *job.processes;
   snapshot_.starter = job.starter;
+  snapshot_.origin = {job.source, job.launcher};
   snapshot_.library_chosen = !request.library.empty();
   snapshot_.library_trusted = request.trust_library;
   snapshot_.types_file = request.types;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
+#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
@@ -91,8 +92,10 @@ void complain_of_ranks(const stacks_snapshot& snapshot) {
 result<int> run(const stacks_options& options) {
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
-  const auto look = look_for_ranks(options.report, options.process, options.ranks, options.queue, options.interface,
-                                   options.agents, options.timeout, signals);
+  const auto named = job_meant(options.process, options.report);
+  if (!named) return status_tool_failed;
+  const auto look = look_for_ranks(options.report, *named, options.ranks, options.queue, options.source, options.agents,
+                                   options.timeout, signals);
   if (!look) {
     complain(look.error());
     return status_without_ranks(signals);
@@ -144,9 +147,11 @@ const command stacks_command = {
     .name = "stacks",
     .purpose = "Shows where all ranks of a job are, as one tree of calls",
     .example = "mpiacq stacks 4242",
-    .usage = "PID",
+    .usage = "[JOB]",
     .details =
         R"(The ranks are stopped together for the milliseconds that it takes to copy their stacks; the starter runs on. Calls that ranks share are shown once, and the tree branches where the ranks differ. The report goes to standard output.
+
+Without JOB, mpiacq takes the only job on this node; 'mpiacq jobs' lists them.
 
 More examples:
   mpiacq stacks --samples 20 --interval 0.5 4242

@@ -22,6 +22,7 @@ stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_desc
   const process_table& table = *job.processes;
   how_.threads = all_threads ? which_threads::all : which_threads::first;
   snapshot_.starter = job.starter;
+  snapshot_.origin = {job.source, job.launcher};
   snapshot_.samples = 0;
   snapshot_.names = table.names();
   snapshot_.hosts = rank_hosts(table, selection);

@@ -102,7 +102,7 @@ job_options job_options_of(const job_command_options& options) {
   how.debug_files = search_without_downloads(options.report);
   how.daemons = options.daemons;
   how.ranks = options.ranks.selection;
-  how.interface = options.interface;
+  how.interface = options.source;
   how.opens_gates_elsewhere = open_gates_elsewhere(options);
   return how;
 }

@@ -51,7 +51,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Target& target, 
         return;
       }
     }
-    throw CLI::ValidationError(flag, "\"" + given + "\" is not one of " + joined(all, ", "));
+    throw CLI::ValidationError(flag.substr(0, flag.find(',')), "\"" + given + "\" is not one of " + joined(all, ", "));
   };
   return app.add_option_function<std::string>(flag, take, about)->type_name(joined(all, "|"));
 }
@@ -59,7 +59,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Target& target, 
 /// The number if the word is the id of a process.
 [[nodiscard]] std::optional<process_id> process_id_in(std::string_view word);
 
-/// The operand PID: a process of the job.
+/// The operand JOB: a process of the job. A command that may do without takes the only job of this node (job_meant).
 template <class Target>
 CLI::Option* add_process_operand(CLI::App& app, Target& process) {
   const auto take = [&process](const std::string& word) {
@@ -67,7 +67,9 @@ CLI::Option* add_process_operand(CLI::App& app, Target& process) {
     if (!number) throw CLI::ValidationError("\"" + word + "\" is not the id of a process");
     process = *number;
   };
-  return app.add_option_function<std::string>("PID", take, "The starter of the job, or any process of the job");
+  return app.add_option_function<std::string>(
+      "JOB", take,
+      "The process id of the job's starter, or of any process of the job. Default: the only job on this node");
 }
 
 /// A positive number of seconds.

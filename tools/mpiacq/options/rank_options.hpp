@@ -30,7 +30,7 @@ struct rank_choice {
 /// What every command has that looks into ranks: which ranks, and how it reaches them.
 struct rank_command_options {
   rank_choice ranks;
-  std::optional<interface_kind> interface;  ///< empty: MPI2DD if the starter has it, otherwise MPIR
+  std::optional<interface_kind> source;  ///< empty: the most capable one that the job has
   queue_request queue;
   agent_start agents = agent_start::automatic;
 };
@@ -40,8 +40,8 @@ void add_rank_options(CLI::App& app, rank_command_options& options, const char* 
 /// What the commands have that observe the ranks of a running job and do not control the job.
 struct observation_options : rank_command_options {
   report_options report;
-  process_id process;
-  double timeout = 5;  ///< seconds
+  std::optional<process_id> process;  ///< empty: of the only job on this node
+  double timeout = 5;                 ///< seconds
 };
 void add_observation_options(CLI::App& app, observation_options& options);
 

@@ -12,6 +12,7 @@
 #include "mpiacq/queues/queue_waits.hpp"
 #include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
+#include "report/job_origin.hpp"
 #include "report/rank_hosts.hpp"
 #include "report/report_stream.hpp"
 
@@ -20,6 +21,7 @@ namespace mpiacq::tool {
 /// The message queues of a job, for one of the reports below.
 struct queues_snapshot {
   starter_facts starter;
+  job_origin origin;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
   rank_names names;               ///< of what everything below has for ranks
   rank_hosts hosts;               ///< that the selected ones are on

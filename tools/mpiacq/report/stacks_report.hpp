@@ -10,6 +10,7 @@
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/call_tree.hpp"
+#include "report/job_origin.hpp"
 #include "report/rank_hosts.hpp"
 #include "report/report_stream.hpp"
 
@@ -30,6 +31,7 @@ struct stacked_rank {
 /// The stacks of a job, for one of the reports below.
 struct stacks_snapshot {
   starter_facts starter;
+  job_origin origin;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
   rank_names names;               ///< of what the tree and the rows below have for ranks
   rank_hosts hosts;               ///< that the ranks below are on

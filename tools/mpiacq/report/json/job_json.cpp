@@ -88,6 +88,7 @@ void write_job(json_writer& out, const job_snapshot& snapshot) {
   out.begin_object()
       .member("schema", "mpiacq.job/1")
       .member("interface", name(snapshot.interface))
+      .member("source", name(snapshot.interface))
       .member("event", event_name(snapshot))
       .key("change");
   write_change(out, snapshot);

@@ -195,10 +195,9 @@ json library_of(const queues_snapshot& snapshot) {
 void write_queues(json_writer& out, const queues_snapshot& snapshot) {
   out.begin_object()
       .members({{"schema", "mpiacq.queues/1"},
-                {"starter",
-                 {{"pid", snapshot.starter.pid.value()},
-                  {"executable", snapshot.starter.executable},
-                  {"found_how", or_null(snapshot.starter.found_how)}}},
+                {"starter", json_of(snapshot.starter)},
+                {"source", name(snapshot.origin.source)},
+                {"launcher", name(snapshot.origin.launcher)},
                 {"worlds", json_of_worlds(snapshot.worlds)},
                 {"library", library_of(snapshot)},
                 {"types_file", or_null(snapshot.types_file)},

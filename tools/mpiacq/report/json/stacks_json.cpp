@@ -68,10 +68,9 @@ void write_stacks(json_writer& out, const stacks_snapshot& snapshot) {
   for (const error& problem : snapshot.problems) problems.push_back(problem.message);
   out.begin_object()
       .members({{"schema", "mpiacq.stacks/1"},
-                {"starter",
-                 {{"pid", snapshot.starter.pid.value()},
-                  {"executable", snapshot.starter.executable},
-                  {"found_how", or_null(snapshot.starter.found_how)}}},
+                {"starter", json_of(snapshot.starter)},
+                {"source", name(snapshot.origin.source)},
+                {"launcher", name(snapshot.origin.launcher)},
                 {"worlds", json_of_worlds(snapshot.worlds)},
                 {"samples", snapshot.samples},
                 {"interval_seconds", snapshot.interval.count()},

@@ -48,6 +48,13 @@ json json_of_worlds(std::span<const job_world> worlds) {
   return all;
 }
 
+json json_of(const starter_facts& starter) {
+  if (starter.pid == process_id{}) return nullptr;
+  return {{"pid", starter.pid.value()},
+          {"executable", starter.executable},
+          {"found_how", tool::or_null(starter.found_how)}};
+}
+
 std::optional<entry_index> entry_of(const process_table* table, process_id process) {
   if (table == nullptr) return std::nullopt;
   const entry_locality locality(*table);

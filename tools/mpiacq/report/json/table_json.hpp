@@ -24,6 +24,8 @@ struct seen_table {
 [[nodiscard]] json world_id(const process_table& table, entry_index entry);
 /// The `worlds` of a `mpiacq.job/1` document, by number.
 [[nodiscard]] json json_of_worlds(std::span<const job_world> worlds);
+/// The `starter` of the documents of `stacks` and `queues`; null for a job whose starter is not on this node.
+[[nodiscard]] json json_of(const starter_facts& starter);
 /// The entry of a process of this node; empty where none lists it.
 [[nodiscard]] std::optional<entry_index> entry_of(const process_table* table, process_id process);
 

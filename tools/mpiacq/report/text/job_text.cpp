@@ -104,7 +104,7 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   if (!table || is_small(snapshot)) return;
   if (!how.empty()) out.write("  " + printable(how) + "\n");
   if (snapshot.starter.has_both) {
-    out.write("  the starter has MPI2DD and MPIR; this report comes from MPI2DD (--interface mpir uses the other)\n");
+    out.write("  the starter has MPI2DD and MPIR; this report comes from MPI2DD (--source mpir uses the other)\n");
   }
   out.write(table_text(*table, snapshot.states));
   // With MPIR they are those of the whole job; with MPI2DD each process has its own.

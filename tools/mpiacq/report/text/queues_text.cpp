@@ -23,8 +23,8 @@ std::string headline(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
   const auto whole = std::count_if(ranks.begin(), ranks.end(), is_whole);
   const std::size_t all = ranks.size() + snapshot.remote.count();
-  std::string text = fmt::format("mpiacq: {} (pid {}): queues of {} of {}", printable(snapshot.starter.executable),
-                                 snapshot.starter.pid.value(), whole, counted(all, "rank", "ranks"));
+  std::string text = fmt::format("mpiacq: {}: queues of {} of {}", starter_text(snapshot.starter, snapshot.origin),
+                                 whole, counted(all, "rank", "ranks"));
   text += snapshot.hosts.count_text();
   if (snapshot.interrupted) text += ", interrupted";
   if (snapshot.looks > 1) text += fmt::format(", {} looks", snapshot.looks);
@@ -194,6 +194,7 @@ void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool
 void write_queues_text(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   out.write(headline(snapshot));
   if (!snapshot.starter.found_how.empty()) out.write("  " + printable(snapshot.starter.found_how) + "\n");
+  out.write(source_line(snapshot.origin));
   write_queues_body(out, snapshot, colour);
   if (snapshot.names.has_worlds()) out.write(world_lines(snapshot.worlds));
 }

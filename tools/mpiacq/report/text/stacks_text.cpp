@@ -165,8 +165,8 @@ std::string divergence_text(const call_tree& tree, const rank_names& names) {
 std::string headline(const stacks_snapshot& snapshot) {
   const auto taken = std::count_if(snapshot.ranks.begin(), snapshot.ranks.end(),
                                    [](const stacked_rank& rank) { return rank.samples != 0; });
-  std::string text = fmt::format("mpiacq: {} (pid {}): stacks of {} of {}", printable(snapshot.starter.executable),
-                                 snapshot.starter.pid.value(), taken, counted(snapshot.ranks.size(), "rank", "ranks"));
+  std::string text = fmt::format("mpiacq: {}: stacks of {} of {}", starter_text(snapshot.starter, snapshot.origin),
+                                 taken, counted(snapshot.ranks.size(), "rank", "ranks"));
   text += snapshot.hosts.count_text();
   if (snapshot.samples > 1) {
     text += fmt::format(", {} samples {} s apart", snapshot.samples, snapshot.interval.count());
@@ -229,6 +229,7 @@ void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool
 void write_stacks_text(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
   out.write(headline(snapshot));
   if (!snapshot.starter.found_how.empty()) out.write("  " + printable(snapshot.starter.found_how) + "\n");
+  out.write(source_line(snapshot.origin));
   write_stacks_body(out, snapshot, colour);
   if (snapshot.names.has_worlds()) out.write(world_lines(snapshot.worlds));
 }

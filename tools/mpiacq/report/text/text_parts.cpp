@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "report/job_origin.hpp"
+
 namespace mpiacq::tool {
 
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
@@ -51,6 +53,21 @@ std::string layout_text(const structure_layout& layout) {
     separator = ", ";
   }
   return text;
+}
+
+std::string starter_text(const starter_facts& starter, const job_origin& origin) {
+  if (starter.pid != process_id{})
+    return fmt::format("{} (pid {})", printable(starter.executable), starter.pid.value());
+  return fmt::format("a job of {}", name(origin.launcher));
+}
+
+std::string source_line(const job_origin& origin) {
+  if (origin.source != interface_kind::environment) return {};
+  return fmt::format(
+      "  source: environment (the variables that {} sets for its ranks): it knows the ranks of this node alone, and "
+      "gives "
+      "no control of the job\n",
+      origin.launcher == launcher_kind::unknown ? "the launcher" : name(origin.launcher));
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view many) {

@@ -1,0 +1,26 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "commands/chosen_job.hpp"
+
+#include "commands/complaints.hpp"
+#include "mpiacq/job/job_list.hpp"
+#include "report/jobs_report.hpp"
+
+namespace mpiacq::tool {
+
+std::optional<process_id> job_meant(std::optional<process_id> named, const report_options& report) {
+  if (named) return named;
+  auto list = list_jobs({search_without_downloads(report)});
+  if (!list) {
+    complain(list.error());
+    return std::nullopt;
+  }
+  const auto only = only_job(*list);
+  if (only) return *only;
+  const bool is_empty = list->jobs.empty();
+  complain_in_lines(jobs_text({std::move(*list), 0}));
+  // Without a job the text says so.
+  if (!is_empty) complain(only.error());
+  return std::nullopt;
+}
+
+}  // namespace mpiacq::tool
