@@ -99,8 +99,8 @@ TEST_CASE("mpiacq --help lists the commands and --version prints the version") {
   const auto help = mpiacq_command({"--help"});
   CHECK(help.exit_code == 0);
   CHECK_THAT(help.out, ContainsSubstring("mpiacq shows what the processes of an MPI job are doing"));
-  const std::vector<std::string> expected = {"stacks", "queues", "attach",  "launch",
-                                             "graph",  "check",  "inspect", "types"};
+  const std::vector<std::string> expected = {"jobs",  "stacks", "queues",  "attach", "launch",
+                                             "graph", "check",  "inspect", "types"};
   CHECK(commands_in_help() == expected);
   const auto version = mpiacq_command({"--version"});
   CHECK(version.exit_code == 0);
@@ -147,9 +147,9 @@ TEST_CASE("a wrong command line ends in 125 with a sentence that helps") {
   check_sentence(mpiacq_command({"launch"}), 125, "launch: no starter was given. Example: mpiacq launch -- mpirun");
   check_sentence(mpiacq_command({"launch", "--"}), 125, "no starter was given");
   check_sentence(mpiacq_command({"inspect"}), 125, "inspect: no FILE|PID was given. Example: mpiacq inspect /usr/bin");
-  check_sentence(mpiacq_command({"stacks"}), 125, "stacks: no PID was given. Example: mpiacq stacks 4242");
-  check_sentence(mpiacq_command({"attach"}), 125, "attach: no PID was given");
-  check_sentence(mpiacq_command({"attach", "--core", "core", "1"}), 125, "PID and --core exclude each other");
+  check_sentence(mpiacq_command({"stacks", "x"}), 125, "\"x\" is not the id of a process");
+  check_sentence(mpiacq_command({"jobs", "1"}), 125, "jobs: \"1\" is one word too many");
+  check_sentence(mpiacq_command({"attach", "--core", "core", "1"}), 125, "JOB and --core exclude each other");
   check_sentence(mpiacq_command({"attach", "--sysroot", "/", "1"}), 125, "--executable and --sysroot need --core");
   check_sentence(mpiacq_command({"stacks", "1", "2"}), 125, "\"2\" is one word too many");
   check_sentence(mpiacq_command({"launch", "--then", "fly", "--", "true"}), 125,

@@ -58,5 +58,10 @@ TEST_CASE("the launcher is known by the starter's executable") {
   CHECK(launcher_of("mpiexec.hydra") == launcher_kind::hydra);
   CHECK(launcher_of("/usr/bin/srun") == launcher_kind::slurm);
   CHECK(launcher_of("/usr/bin/my_starter") == launcher_kind::unknown);
+  CHECK(launcher_of("/opt/venv/bin/torchrun") == launcher_kind::torchrun);
+  // A daemon is no starter.
+  CHECK(launcher_of("/usr/bin/orted") == launcher_kind::unknown);
   CHECK(name(launcher_kind::open_mpi) == "open-mpi");
+  CHECK(name(launcher_kind::pals) == "pals");
+  CHECK(name(interface_kind::environment) == "environment");
 }

@@ -161,8 +161,8 @@ class job {
   /// (MPIR_debug_state), or when every field of every entry is filled (MPIR 1.1, chapter 8, steps 5 and 6), and when
   /// two reads in a row are equal, because the starter may be filling it. The call waits for a complete table until
   /// `until`. If no process of this node has a table of the job, the environment of its ranks shows those of this node
-  /// (`interface_kind::environment`). Errors: not_found (no such process, no starter), permission, process_gone (it has ended), timed_out (no
-  /// complete table by then; the message says what was there). Thread: any.
+  /// (`interface_kind::environment`). Errors: not_found (no such process, no starter), permission, process_gone (it has
+  /// ended), timed_out (no complete table by then; the message says what was there). Thread: any.
   [[nodiscard]] static result<job_description> find(process_id named, const find_options& options = {},
                                                     const time_limit& until = clock::now());
   /// The same for the only job of this node that the caller may look at (`list_jobs`). A job that the caller itself
