@@ -43,7 +43,7 @@ command_outcome run_alone(const std::string& script) {
   const std::string job = "job() { mkfifo " + fifo +
                           "$1; sh -c '"
                           "export MASTER_ADDR=$1 WORLD_SIZE=$2; for r in $(seq 0 $(($2 - 1))); do "
-                          "RANK=$r sh -c \"echo ready >" +
+                          "exec env RANK=$r sh -c \"echo ready >" +
                           fifo +
                           "$1; exec sleep 600\" & done; wait' launcher $1 $2 & "
                           "for r in $(seq 1 $2); do read line; done <" +

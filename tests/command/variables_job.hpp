@@ -29,10 +29,11 @@ class variables_job {
   [[nodiscard]] const std::map<long, long>& ranks() const { return ranks_; }
 
  private:
+  /// A shell gives its background processes no standard input, so that their ends hang on another descriptor.
   static std::string script(int ranks, int size) {
-    return "export MASTER_ADDR=\"$1\" MASTER_PORT=$$ WORLD_SIZE=" + std::to_string(size) + "; for r in $(seq 0 " +
-           std::to_string(ranks - 1) +
-           "); do RANK=$r sh -c 'cat <&3 >/dev/null & echo $RANK $$; wait' 3<&0 & done; wait";
+    return "exec 3<&0; export MASTER_ADDR=\"$1\" MASTER_PORT=$$ WORLD_SIZE=" + std::to_string(size) +
+           "; for r in $(seq 0 " + std::to_string(ranks - 1) +
+           "); do exec env RANK=$r sh -c 'cat <&3 >/dev/null & echo $RANK $$; wait' & done; wait";
   }
   live_process shell_;
   std::map<long, long> ranks_;

@@ -14,9 +14,9 @@ namespace {
 /// A shell that starts ranks and waits for them; each rank has a child with the same variables.
 live_process shell_with_ranks(const std::string& address, int ranks) {
   const std::string script =
-      "export MASTER_ADDR=" + address + " MASTER_PORT=1 WORLD_SIZE=" + std::to_string(ranks) + "; for r in $(seq 0 " +
-      std::to_string(ranks - 1) +
-      "); do RANK=$r sh -c 'echo $$; exec 3<&0; cat <&3 >/dev/null & wait' <&0 & done; echo started; wait";
+      "exec 3<&0; export MASTER_ADDR=" + address + " MASTER_PORT=1 WORLD_SIZE=" + std::to_string(ranks) +
+      "; for r in $(seq 0 " + std::to_string(ranks - 1) +
+      "); do exec env RANK=$r sh -c 'cat <&3 >/dev/null & echo $$; wait' & done; echo started; wait";
   return live_process({"sh", "-c", script});
 }
 
