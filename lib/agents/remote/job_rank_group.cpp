@@ -104,7 +104,8 @@ result<rank_group> group_of(const job_description& job, const rank_options& opti
   const rank_selection selection = TRY(options.select.selection());
   auto parts = std::make_unique<group_parts>(options);
   parts->table = job.processes;
-  if (!parts->options.queues.starter && job.starter.pid != process_id{}) parts->options.queues.starter = job.starter.pid;
+  if (!parts->options.queues.starter && job.starter.pid != process_id{})
+    parts->options.queues.starter = job.starter.pid;
   auto nodes = list_nodes(job, selection, options.agents && options.agents->everywhere && !here);
   if (!here) here = TRY(node_ranks::create(std::move(nodes.ranks_here), {options.tracing, options.debug_files}));
   parts->add(std::make_unique<local_ranks>(std::move(here), std::move(nodes.here)));
