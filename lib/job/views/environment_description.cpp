@@ -31,7 +31,7 @@ std::shared_ptr<const process_table> table_of(const environment_job& job) {
     for (const environment_rank& one : world.ranks) {
       std::optional<std::string_view> executable;
       if (!one.executable.empty()) executable = one.executable;
-      rows.push_back({host, executable, one.pid, number, one.rank});
+      rows.push_back({host, executable, one.pid, number, rank_number{one.rank}});
     }
   }
   // A job of one world has no list of worlds, as with MPIR.

@@ -143,7 +143,7 @@ class table_jobs {
     row.problems = other_users_ranks(*job.processes, job.locality);
     row.problems.insert(row.problems.end(), job.problems.begin(), job.problems.end());
     starters_[row.user].insert(process->pid());
-    for (std::size_t entry = 0; entry < job.processes->size(); ++entry) {
+    for (const entry_index entry : job.processes->entries()) {
       if (!job.is_local(entry)) continue;
       ++row.ranks_here;
       const process_id pid = job.processes->pid(entry);
