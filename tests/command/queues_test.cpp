@@ -307,7 +307,7 @@ TEST_CASE("queues: a command that is killed leaves the job running and no proces
 
 TEST_CASE("queues: a job that cannot be examined ends the command in 125") {
   CHECK(queues(999999999).exit_code == 125);
-  CHECK(run_command({MPIACQ_COMMAND, "queues"}).exit_code == 125);
+  CHECK(run_command({MPIACQ_COMMAND, "queues", "no-number"}).exit_code == 125);
   CHECK(run_command({MPIACQ_COMMAND, "queues", "--ranks", "comm:", "1"}).exit_code == 125);
 }
 
