@@ -16,8 +16,8 @@ std::string_view base_name(std::string_view path) {
 }
 
 bool is_interpreter(std::string_view program) {
-  constexpr std::array<std::string_view, 6> beginnings = {"python", "sh", "bash", "dash", "perl", "pypy"};
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view begins) {
+  constexpr std::array<std::string_view, 6> interpreters = {"python", "sh", "bash", "dash", "perl", "pypy"};
+  return std::any_of(interpreters.begin(), interpreters.end(), [&](std::string_view begins) {
     // "python3.11", but no other program that begins with "sh".
     return program == begins || (program.starts_with(begins) && begins.starts_with("py"));
   });

@@ -18,7 +18,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-constexpr std::size_t problems_shown = 4;  // of one job
+constexpr std::size_t problems_of_job_shown = 4;  // of one job
 constexpr std::size_t longest_command = 200;
 
 /// "12 s", "5 min", "3 h", "2 days"
@@ -61,25 +61,25 @@ std::string launcher_text(const listed_job& job) {
   return text;
 }
 
-std::string ranks_text(const listed_job& job) {
+std::string ranks_here_text(const listed_job& job) {
   return fmt::format("{} of {}", job.ranks_here, job.ranks ? std::to_string(*job.ranks) : "?");
 }
 
 /// Cuts the lines of a table so that a terminal does not wrap them.
-std::string table_of(const job_list& list, std::size_t width) {
+std::string table_of(const job_list& list, std::size_t columns_shown) {
   std::vector<std::vector<std::string>> rows = {{"JOB", "LAUNCHER", "SOURCE", "RANKS HERE", "USER", "AGE", "COMMAND"}};
   for (const listed_job& job : list.jobs) {
     const std::string user = user_name(job.user);
     rows.push_back({std::to_string(job.named.value()), launcher_text(job), std::string(name(job.source)),
-                    ranks_text(job), user.empty() ? std::to_string(job.user.value()) : printable(user),
+                    ranks_here_text(job), user.empty() ? std::to_string(job.user.value()) : printable(user),
                     age_text(job.started), command_text(job)});
   }
   const std::string text = columns(rows);
-  if (width == 0) return text;
+  if (columns_shown == 0) return text;
   std::string lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
-    lines += cut(text.substr(begin, end - begin), width) + "\n";
+    lines += cut(text.substr(begin, end - begin), columns_shown) + "\n";
     begin = end + 1;
   }
   return lines;
@@ -90,11 +90,11 @@ std::string notes_on(const listed_job& job) {
   const auto note = [&](std::string_view what) { text += fmt::format("  {}: {}\n", job.named.value(), what); };
   if (!job.starter) note("no process of this node has started it; this is its lowest rank here");
   if (job.contains_caller) note("this command runs inside of it, so it is not chosen unless it is named");
-  for (std::size_t i = 0; i < std::min(job.problems.size(), problems_shown); ++i) {
+  for (std::size_t i = 0; i < std::min(job.problems.size(), problems_of_job_shown); ++i) {
     note(advised(job.problems[i].message));
   }
-  if (job.problems.size() > problems_shown) {
-    note(fmt::format("and {} more problems: see --json", job.problems.size() - problems_shown));
+  if (job.problems.size() > problems_of_job_shown) {
+    note(fmt::format("and {} more problems: see --json", job.problems.size() - problems_of_job_shown));
   }
   return text;
 }
