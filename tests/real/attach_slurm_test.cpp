@@ -43,7 +43,7 @@ void check_its_own_end(running_job& job) {
 
 }  // namespace
 
-TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and leaves the job unharmed") {
+TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and leaves the job unharmed", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   INFO(cluster.said());
@@ -92,7 +92,7 @@ TEST_CASE("Slurm: attach lists what the tasks print, by srun or by a task, and l
   check_its_own_end(job);
 }
 
-TEST_CASE("Slurm: attach and then stop, continue and kill") {
+TEST_CASE("Slurm: attach and then stop, continue and kill", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   INFO(cluster.said());
@@ -143,7 +143,8 @@ TEST_CASE("Slurm: attach and then stop, continue and kill") {
   }
 }
 
-TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next tool, until srun releases them") {
+TEST_CASE("Slurm: tasks that srun holds at their launch stay held for the next tool, until srun releases them",
+          "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   INFO(cluster.said());

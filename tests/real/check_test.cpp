@@ -98,7 +98,7 @@ TEST_CASE("check PID: a running mpirun, with a daemon of ours") {
   CHECK(WEXITSTATUS(status) == 3);
 }
 
-TEST_CASE("check: Slurm's srun") {
+TEST_CASE("check: Slurm's srun", "[releases]") {
   const scratch_folder folder;
   command_options how;
   how.limit = std::chrono::seconds(150);

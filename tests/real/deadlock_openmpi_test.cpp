@@ -71,7 +71,7 @@ const json& receive_of(const json& seen, int rank) {
 
 }  // namespace
 
-TEST_CASE("openmpi: two ranks that each wait in a receive for the other are reported as a deadlock") {
+TEST_CASE("openmpi: two ranks that each wait in a receive for the other are reported as a deadlock", "[releases]") {
   if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
   stuck_job stuck(2);
   if (!stuck.get_types()) return;
@@ -104,7 +104,7 @@ TEST_CASE("openmpi: two ranks that each wait in a receive for the other are repo
   CHECK(comes_true([&] { return stuck.job().disturbed().empty(); }));
 }
 
-TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and it for one of them") {
+TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and it for one of them", "[releases]") {
   if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
   stuck_job stuck(3, {"--barrier", "yes"});
   if (!stuck.get_types()) return;
@@ -114,7 +114,7 @@ TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and i
   CHECK(seen.at("deadlocks").at(0).at("behind") == "1");
 }
 
-TEST_CASE("openmpi: ranks that wait in other calls than MPI_Recv are reported as a deadlock") {
+TEST_CASE("openmpi: ranks that wait in other calls than MPI_Recv are reported as a deadlock", "[releases]") {
   if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
   for (const std::string call : {"Wait", "Waitany", "Waitsome", "Mprobe"}) {
     INFO(call);
@@ -135,7 +135,7 @@ TEST_CASE("openmpi: ranks that wait in other calls than MPI_Recv are reported as
   }
 }
 
-TEST_CASE("openmpi: ranks whose MPI_Waitall has only receives are reported as a deadlock") {
+TEST_CASE("openmpi: ranks whose MPI_Waitall has only receives are reported as a deadlock", "[releases]") {
   if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
   stuck_job stuck(3, {"--call", "Waitall"});
   if (!stuck.get_types()) return;
@@ -149,7 +149,7 @@ TEST_CASE("openmpi: ranks whose MPI_Waitall has only receives are reported as a 
   CHECK_THAT(text.out, ContainsSubstring("\n  DEADLOCK"));
 }
 
-TEST_CASE("openmpi: one wrong tag in a halo exchange is a deadlock of its sender and its receiver") {
+TEST_CASE("openmpi: one wrong tag in a halo exchange is a deadlock of its sender and its receiver", "[releases]") {
   if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
   stuck_job stuck(5, {"--call", "halo"});
   if (!stuck.get_types()) return;

@@ -69,7 +69,7 @@ bool notes_say(const json& seen, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("openmpi: the first command on a machine makes the types and names the deadlock") {
+TEST_CASE("openmpi: the first command on a machine makes the types and names the deadlock", "[releases]") {
   if (!have("mpi_deadlock_openmpi")) MPIACQ_SKIP(openmpi_not_installed);
   const running_job job(line_of({rank_program("mpi_deadlock_openmpi")}, 2), 2);
   REQUIRE(job.ranks().size() == 2);
@@ -86,7 +86,7 @@ TEST_CASE("openmpi: the first command on a machine makes the types and names the
   CHECK_THAT(text.out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0"));
 }
 
-TEST_CASE("openmpi: without a compiler the built-in types of its release name the deadlock") {
+TEST_CASE("openmpi: without a compiler the built-in types of its release name the deadlock", "[releases]") {
   if (!have("mpi_deadlock_openmpi")) MPIACQ_SKIP(openmpi_not_installed);
   const running_job job(line_of({rank_program("mpi_deadlock_openmpi")}, 2), 2);
   REQUIRE(job.ranks().size() == 2);
@@ -99,7 +99,7 @@ TEST_CASE("openmpi: without a compiler the built-in types of its release name th
   for (const json& rank : seen.at("ranks")) CHECK(rank.at("outcome") == "complete");
 }
 
-TEST_CASE("openmpi: a receive from a rank in MPI_Finalize is a deadlock that names both") {
+TEST_CASE("openmpi: a receive from a rank in MPI_Finalize is a deadlock that names both", "[releases]") {
   if (!have("mpi_finalize_openmpi")) MPIACQ_SKIP(openmpi_not_installed);
   const running_job job(line_of({rank_program("mpi_finalize_openmpi")}, 3), 3);
   REQUIRE(job.ranks().size() == 3);

@@ -40,7 +40,7 @@ std::map<long, long> pids_in(const json& report) {
 
 }  // namespace
 
-TEST_CASE("stock MPICH: two jobs side by side, each by its starter and by each of its ranks") {
+TEST_CASE("stock MPICH: two jobs side by side, each by its starter and by each of its ranks", "[releases]") {
   if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
   running_job first(hydra_line(2), 2), second(hydra_line(3), 3);
   if (first.ranks().size() != 2 || second.ranks().size() != 3) {
@@ -77,7 +77,7 @@ TEST_CASE("stock MPICH: two jobs side by side, each by its starter and by each o
   }
 }
 
-TEST_CASE("stock MPICH: a process that a rank has forked is no rank") {
+TEST_CASE("stock MPICH: a process that a rank has forked is no rank", "[releases]") {
   if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
   running_job job(
       {"mpiexec.hydra", "-n", "2", "sh", "-c", "sleep 600 & \"$0\" \"$@\"; kill $!", rank_program("mpi_pids_mpich")},

@@ -9,7 +9,7 @@
 
 using namespace mpiacq::test;
 
-TEST_CASE("MPICH: a stripped mpiexec.hydra ends in a sentence that names symbols, module and build id") {
+TEST_CASE("MPICH: a stripped mpiexec.hydra ends in a sentence that names symbols, module and build id", "[releases]") {
   if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_pids_mpich"))) {
     MPIACQ_SKIP("MPICH (mpich, libmpich-dev) is not installed");
   }

@@ -222,7 +222,8 @@ void build_ranks(const std::string& prefix, const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("the queues of a stock Open MPI are what its ranks say, with built-in types and with made ones") {
+TEST_CASE("the queues of a stock Open MPI are what its ranks say, with built-in types and with made ones",
+          "[releases]") {
   if (!have_queues()) MPIACQ_SKIP(openmpi_not_installed);
   queues_job job{openmpi_line(mpirun, rank_program("mpi_queues_openmpi"))};
   REQUIRE(job.job().ranks().size() == rank_count);
@@ -254,7 +255,7 @@ TEST_CASE("the queues of a stock Open MPI are what its ranks say, with built-in 
   CHECK(job.job().finish().all_ranks_ended(rank_count));
 }
 
-TEST_CASE("a file of types of another machine or build is refused for a stock Open MPI") {
+TEST_CASE("a file of types of another machine or build is refused for a stock Open MPI", "[releases]") {
   if (!have_queues()) MPIACQ_SKIP(openmpi_not_installed);
   queues_job job{openmpi_line(mpirun, rank_program("mpi_queues_openmpi"))};
   REQUIRE(job.job().ranks().size() == rank_count);

@@ -10,7 +10,7 @@ constexpr int cluster_cannot_run = 77;
 
 }  // namespace
 
-TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with the job's id") {
+TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with the job's id", "[releases]") {
   if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
   const scratch_folder folder;
   const std::string report_file = folder.path("report");

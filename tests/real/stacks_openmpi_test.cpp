@@ -121,7 +121,7 @@ std::map<long, waiting_place> places_said(const std::string& output) {
 
 }  // namespace
 
-TEST_CASE("Open MPI: rank 0 waits in MPI_Recv, the others in MPI_Barrier, and the tree says so") {
+TEST_CASE("Open MPI: rank 0 waits in MPI_Recv, the others in MPI_Barrier, and the tree says so", "[releases]") {
   if (!have_waits()) MPIACQ_SKIP(openmpi_not_installed);
   waiting_job waits(4, "one");
   REQUIRE(waits.job().ranks().size() == 4);
@@ -159,7 +159,7 @@ TEST_CASE("Open MPI: rank 0 waits in MPI_Recv, the others in MPI_Barrier, and th
   CHECK_THAT(end.out, ContainsSubstring("rank 0 waits in exchange at " + exchanging[0].at("line").dump() + "\n"));
 }
 
-TEST_CASE("Open MPI: eight ranks in eight calls are eight nodes of the call tree") {
+TEST_CASE("Open MPI: eight ranks in eight calls are eight nodes of the call tree", "[releases]") {
   if (!have_waits()) MPIACQ_SKIP(openmpi_not_installed);
   waiting_job waits(8, "different");
   REQUIRE(waits.job().ranks().size() == 8);

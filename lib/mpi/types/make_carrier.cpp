@@ -144,6 +144,14 @@ std::string text_in(const std::string& path, std::string_view name) {
   return text ? *text : std::string{};
 }
 
+/// The library that contains the MPI's data: the file itself, or a library that it needs. (Open MPI 6's libmpi passes
+/// calls on to libopen_mpi.)
+result<std::string> library_with_version(const recipe& of, const std::string& path) {
+  auto file = TRY(file_symbols::open(path, {{}, false}));
+  const auto found = TRY(file->find_symbol(of.version_symbol));
+  return found ? found->home->path : path;
+}
+
 /// Compares the types with the data of the library and of the libraries that it needs.
 result<std::vector<std::string>> compare(type_file& types, const std::string& library) {
   std::vector<std::string> all;
@@ -240,7 +248,8 @@ result<type_carrier> make_type_carrier(const carrier_request& request) {
   }
   if (request.wrapper.empty() && !request.build_id.empty()) return make_with_any_wrapper(*of, request);
   auto where = TRY(look_at_installation(*of, request.wrapper));
-  auto library = TRY(find_library(*of, where, request.library));
+  const auto linked = TRY(find_library(*of, where, request.library));
+  const auto library = TRY(library_with_version(*of, linked));
   auto opened = TRY(file_symbols::open(library, {{}, false}));
   const module& facts = *opened->modules().front();
 

@@ -12,12 +12,47 @@ namespace mpiacq::carriers {
 namespace {
 
 constexpr std::string_view openmpi_wrappers[] = {"mpicc.openmpi", "mpicc"};
-constexpr std::string_view openmpi_include_folders[] = {"", "/openmpi"};
+/// Behind each include folder that the wrapper names. The last one has Debian's pmix.h, which Open MPI 5 needs and
+/// whose folder the wrapper does not name.
+constexpr std::string_view openmpi_include_folders[] = {"", "/openmpi", "/../../pmix2/include"};
 
 /// The types that Open MPI's queue library asks for. Each is the type of a variable, so that the compiler describes it.
 /// The packages lack one header, ompi/peruse/peruse.h. None of these types needs it, and the first line defines its
-/// include guard.
+/// include guard. Since Open MPI 5 the packages lack the three headers that define locks on top of POSIX threads. The
+/// types contain such locks, so the source declares them where the headers are missing; the headers of another kind of
+/// threads are not replaced. The members' offsets depend on the locks' sizes, which the comparison with the library
+/// confirms.
 constexpr std::string_view openmpi_source = R"(#define _PERUSE_INTERNAL_H_
+#if __has_include(<opal_config.h>)
+#include <opal_config.h>
+#endif
+#ifdef MCA_threads_mutex_base_include_HEADER
+#if !__has_include(MCA_threads_mutex_base_include_HEADER)
+_Static_assert(
+    __builtin_strcmp(MCA_threads_mutex_base_include_HEADER, "opal/mca/threads/pthreads/threads_pthreads_mutex.h") == 0,
+    "a header of threads is missing that are no POSIX threads");
+#include <pthread.h>
+#include <stdbool.h>
+typedef pthread_mutex_t opal_thread_internal_mutex_t;
+typedef pthread_cond_t opal_thread_internal_cond_t;
+typedef pthread_key_t opal_tsd_key_t;
+int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *, bool);
+int opal_thread_internal_mutex_trylock(opal_thread_internal_mutex_t *);
+void opal_thread_internal_mutex_lock(opal_thread_internal_mutex_t *);
+void opal_thread_internal_mutex_unlock(opal_thread_internal_mutex_t *);
+void opal_thread_internal_mutex_destroy(opal_thread_internal_mutex_t *);
+int opal_thread_internal_cond_init(opal_thread_internal_cond_t *);
+void opal_thread_internal_cond_signal(opal_thread_internal_cond_t *);
+void opal_thread_internal_cond_destroy(opal_thread_internal_cond_t *);
+static inline void opal_thread_yield(void) {}
+#undef MCA_threads_mutex_base_include_HEADER
+#undef MCA_threads_base_include_HEADER
+#undef MCA_threads_tsd_base_include_HEADER
+#define MCA_threads_mutex_base_include_HEADER <pthread.h>
+#define MCA_threads_base_include_HEADER <pthread.h>
+#define MCA_threads_tsd_base_include_HEADER <pthread.h>
+#endif
+#endif
 #include <ompi_config.h>
 #include <mpi.h>
 #include <ompi/communicator/communicator.h>

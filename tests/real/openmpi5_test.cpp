@@ -1,0 +1,91 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Open MPI 5 and later, whose mpirun (PRRTE) has no MPIR: its jobs by the environment of their ranks.
+#include <filesystem>
+
+#include "openmpi.hpp"
+#include "running_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+json report_of(const std::vector<std::string>& words) {
+  std::vector<std::string> line = {MPIACQ_COMMAND};
+  line.insert(line.end(), words.begin(), words.end());
+  const auto run = run_command(line, openmpi_options());
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  return json::parse(run.out);
+}
+
+/// The starter's pid, and those of its ranks: what a user may name.
+std::vector<std::string> pids_of(const running_job& job) {
+  std::vector<std::string> all = {job.pid_text()};
+  for (const auto& [rank, pid] : job.ranks()) all.push_back(std::to_string(pid));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Open MPI 5: a job by mpirun and by each of its ranks, from the environment", "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  constexpr std::size_t ranks = 4;
+  const int status = GENERATE(0, 3);
+  running_job job(mpirun_line(ranks, {"--exit", std::to_string(status)}), ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  // mpirun has become PRRTE's starter.
+  CHECK(std::filesystem::read_symlink("/proc/" + job.pid_text() + "/exe").filename() == "prte");
+
+  const json list = report_of({"jobs", "--json"});
+  REQUIRE(list.at("jobs").size() == 1);
+  const json& row = list.at("jobs").at(0);
+  CHECK(row.at("pid") == job.pid());
+  CHECK(row.at("launcher") == "prrte");
+  CHECK(row.at("ranks_here") == ranks);
+  CHECK(row.at("ranks") == ranks);
+  CHECK(row.at("problems").empty());
+
+  for (const std::string& pid : pids_of(job)) {
+    const json report = report_of({"stacks", "--json", "--source", "environment", pid});
+    CHECK(report.at("source") == "environment");
+    CHECK(report.at("starter").at("pid") == job.pid());
+    std::map<long, long> seen;
+    for (const json& rank : report.at("ranks")) {
+      CHECK(rank.at("outcome") == "taken");
+      seen[rank.at("rank")] = rank.at("pid");
+    }
+    CHECK(seen == job.ranks());
+  }
+  CHECK(job.disturbed().empty());
+  const auto end = job.finish();
+  CHECK(end.as_shell() == status);
+  CHECK(end.all_ranks_ended(ranks));
+}
+
+TEST_CASE("Open MPI 5: the queues by mpirun and by a rank name the deadlock, from the environment", "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  constexpr std::size_t ranks = 3;
+  const running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks),
+                         rank_program("mpi_deadlock_openmpi")},
+                        ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  for (const std::string& pid : {job.pid_text(), std::to_string(job.ranks().at(1))}) {
+    json seen;
+    CHECK(comes_true([&] {
+      seen = report_of({"queues", "--json", "--source", "environment", pid});
+      return !seen.at("cycles").empty();
+    }));
+    INFO(seen.dump(1));
+    CHECK(seen.at("cycles") == json::array({json::array({0, 1, 2})}));
+    CHECK_THAT(seen.at("library").at("path").get<std::string>(), ContainsSubstring("libompi_dbg_msgq"));
+    for (const json& rank : seen.at("ranks")) {
+      CHECK(rank.at("outcome") == "complete");
+      CHECK(rank.at("call") == "MPI_Recv");
+      CHECK(rank.at("pid") == job.ranks().at(rank.at("rank")));
+    }
+    CHECK_THAT(run_command({MPIACQ_COMMAND, "queues", "--source", "environment", pid}, openmpi_options()).out,
+               ContainsSubstring("DEADLOCK: 0 -> 1 -> 2 -> 0"));
+  }
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+}
