@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Type carriers: made from an MPI's headers, compared with its library, stored, and found again.
 #include <algorithm>
+#include <cstddef>
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "fake_openmpi.hpp"
@@ -80,6 +82,72 @@ TEST_CASE("a carrier is made for the requested library at the requested path") {
   CHECK(made->library == mpi.path("libother.so"));
   CHECK(std::filesystem::exists(mpi.path("own.so")));
   CHECK(mpi.in_cache().empty());
+}
+
+TEST_CASE("a carrier is made for the library that has Open MPI's data, where libmpi only passes calls on") {
+  const fake_openmpi mpi;
+  const std::string inner = mpi.path("libopen_mpi.so");
+  REQUIRE(run_command({"gcc", "-g0", "-O0", "-shared", "-fPIC", "-Wl,--build-id=sha1", "-Wl,-soname,libopen_mpi.so",
+                       "-DPML=\"ob1\"", fake_openmpi::source("fake_openmpi.c"), "-o", inner})
+              .exit_code == 0);
+  REQUIRE(run_command(
+              {"sh", "-c",
+               "echo 'extern char MPIR_dll_name[]; char *outer(void) { return MPIR_dll_name; }' | gcc -shared -fPIC "
+               "-xc - -xnone \"$0\" -Wl,-rpath,'$ORIGIN' -o \"$1\"",
+               inner, mpi.library()})
+              .exit_code == 0);
+  const auto made = make_type_carrier(mpi.request());
+  if (!made) FAIL(made.error().message);
+  CHECK(made->library == inner);
+  CHECK(made->version == "9.8.7rc1");
+  CHECK(carrier_made_for(made->path) == build_id_of(inner));
+  CHECK(std::count(made->compared.begin(), made->compared.end(), "ompi_communicator_t") == 1);
+}
+
+TEST_CASE("a carrier has the locks of POSIX threads where the package lacks their header, and of no other threads") {
+  const fake_openmpi mpi;
+  const std::string header = "opal/mca/threads/pthreads/threads_pthreads_mutex.h";
+  const auto use_header = [&](const std::string& name) {
+    std::ofstream{mpi.header("opal_config.h")} << "#define MCA_threads_mutex_base_include_HEADER \"" << name << "\"\n";
+  };
+  // A type of the package that holds such a lock.
+  std::ofstream{mpi.header("opal/class/opal_list.h"), std::ios::app}
+      << "#include MCA_threads_mutex_base_include_HEADER\n"
+         "typedef struct { char before; opal_thread_internal_mutex_t lock; char after; } opal_locked_t;\n"
+         "opal_locked_t *locked;\n";
+  std::ofstream{mpi.header("ompi/group/group.h"), std::ios::app} << "#include \"opal/class/opal_list.h\"\n";
+  const auto offset_of_after = [](const type_carrier& made) -> std::uint64_t {
+    const auto types = type_file::open(made.path, {{}, false});
+    REQUIRE(types.has_value());
+    const auto locked = (*types)->type_named("opal_locked_t", source_language::c);
+    REQUIRE((locked && *locked));
+    const auto* const after = (*locked)->find("after");
+    REQUIRE(after != nullptr);
+    return after->offset;
+  };
+  SECTION("missing") {
+    use_header(header);
+    const auto made = make_type_carrier(mpi.request());
+    if (!made) FAIL(made.error().message);
+    struct locked {
+      char before;
+      pthread_mutex_t lock;
+      char after;
+    };
+    CHECK(offset_of_after(*made) == offsetof(locked, after));
+  }
+  SECTION("there") {
+    use_header(header);
+    std::filesystem::create_directories(std::filesystem::path(mpi.header(header)).parent_path());
+    std::ofstream{mpi.header(header)} << "typedef struct { char bytes[3]; } opal_thread_internal_mutex_t;\n";
+    const auto made = make_type_carrier(mpi.request());
+    if (!made) FAIL(made.error().message);
+    CHECK(offset_of_after(*made) == 4);
+  }
+  SECTION("missing, and of other threads") {
+    use_header("opal/mca/threads/qthreads/threads_qthreads_mutex.h");
+    check_fails(mpi, mpi.request(), error_code::exec_failed, {"no POSIX threads"});
+  }
 }
 
 TEST_CASE("headers that do not belong to the library give no carrier") {
