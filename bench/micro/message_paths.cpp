@@ -6,13 +6,13 @@
 
 #include <benchmark/benchmark.h>
 
+#include "framing/frames.hpp"
 #include "framing/wire.hpp"
 #include "library/callbacks.hpp"
 #include "library/process_answers.hpp"
 #include "library/report_sink.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "own_memory.hpp"
-#include "separate/frames.hpp"
 #include "separate/queue_messages.hpp"
 
 using namespace mpiacq;
@@ -45,11 +45,11 @@ BENCHMARK(operation_record);
 
 /// A stream of frames, as it comes from a socket.
 void split_frames(benchmark::State& state) {
-  const std::vector<std::byte> frame = mqd_host::as_frame(std::vector<std::byte>(100));
+  const std::vector<std::byte> frame = base::as_frame(std::vector<std::byte>(100));
   std::vector<std::byte> stream;
   for (int i = 0; i < state.range(0); ++i) stream.insert(stream.end(), frame.begin(), frame.end());
   for (auto _ : state) {
-    mqd_host::frame_splitter splitter(1 << 16);
+    base::frame_splitter splitter(1 << 16);
     const auto room = splitter.room(stream.size());
     std::memcpy(room.data(), stream.data(), stream.size());
     splitter.came(stream.size());

@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "separate/frames.hpp"
+#include "framing/frames.hpp"
 #include "separate/queue_messages.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::base;
 using namespace mpiacq::mqd_host;
 
 namespace {

@@ -5,11 +5,12 @@
 #include <cstdlib>
 
 #include "fake_target.hpp"
+#include "framing/frames.hpp"
 #include "host/answer_server.hpp"
 #include "host/report_record_reader.hpp"
-#include "separate/frames.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::base;
 using namespace mpiacq::mqd_host;
 
 namespace {

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "library/library_file.hpp"
+#include "helper/library_file.hpp"
 #include "mpiacq/queues/queue_host.hpp"
 
 using namespace mpiacq;
-using namespace mpiacq::mqd_host;
+using mpiacq::base::open_library;
 namespace fs = std::filesystem;
 
 namespace {

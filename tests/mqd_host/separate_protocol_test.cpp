@@ -6,14 +6,15 @@
 
 #include "catch.hpp"
 #include "fake_target.hpp"
+#include "framing/frames.hpp"
 #include "host/answer_server.hpp"
 #include "host/report_record_reader.hpp"
 #include "library/call_clock.hpp"
-#include "separate/frames.hpp"
 #include "separate/remote_answers.hpp"
 #include "separate/shared_report.hpp"
 
 using namespace mpiacq;
+using namespace mpiacq::base;
 using namespace mpiacq::mqd_host;
 using namespace mpiacq::test;
 using namespace std::chrono_literals;

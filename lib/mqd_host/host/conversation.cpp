@@ -37,7 +37,7 @@ result<void> conversation::run(const begin_message& begin) {
 }
 
 result<void> conversation::talk(const begin_message& begin) {
-  if (auto sent = send(as_frame(encode(begin))); !sent) return sent;
+  if (auto sent = send(base::as_frame(encode(begin))); !sent) return sent;
   while (true) {
     while (const auto frame = frames_.next()) {
       const auto asked = decode<request>(*frame);
@@ -48,7 +48,7 @@ result<void> conversation::talk(const begin_message& begin) {
       auto bytes = answer(*asked);
       clock_.pause(steady::now() - begun);
       if (!bytes) return fail(std::move(bytes).error());
-      if (auto sent = send(as_frame(*bytes)); !sent) return sent;
+      if (auto sent = send(base::as_frame(*bytes)); !sent) return sent;
     }
     if (frames_.broken()) return fail(error_code::bad_format, "the process of the queue library sent an invalid frame");
     if (auto waited = wait(POLLIN); !waited) return waited;
@@ -145,7 +145,7 @@ error conversation::ended() {
   if (area.confined == 0) {
     return {error_code::system,
             fmt::format("the process for a queue library could not be set up: {}",
-                        WIFSIGNALED(*status) ? fmt::format("ended by {}", signal_name(WTERMSIG(*status)))
+                        WIFSIGNALED(*status) ? fmt::format("ended by {}", base::signal_name(WTERMSIG(*status)))
                                              : fmt::format("ended with status {}", WEXITSTATUS(*status)))};
   }
   if (WIFEXITED(*status)) {
@@ -168,7 +168,7 @@ error conversation::ended() {
     return {error_code::system,
             fmt::format("the queue library closed its socket, or its process was killed (SIGKILL){}", during())};
   }
-  return {error_code::system, fmt::format("the queue library crashed{} ({})", during(), signal_name(signal))};
+  return {error_code::system, fmt::format("the queue library crashed{} ({})", during(), base::signal_name(signal))};
 }
 
 error conversation::too_slow(call_clock::verdict which) {

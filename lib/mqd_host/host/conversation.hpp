@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "framing/frames.hpp"
 #include "host/answer_server.hpp"
 #include "host/helper_process.hpp"
 #include "host/report_record_reader.hpp"
 #include "library/call_clock.hpp"
-#include "separate/frames.hpp"
 
 namespace mpiacq::mqd_host {
 
@@ -58,7 +58,7 @@ class conversation {
   const queue_limits& limits_;
   int stop_;
   call_clock clock_;
-  frame_splitter frames_{longest_request};
+  base::frame_splitter frames_{longest_request};
   std::vector<std::byte> copied_report_;
   std::string output_;
   std::uint64_t output_dropped_ = 0;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "library/library_file.hpp"
+#include "helper/library_file.hpp"
 #include "library/queue_library_calls.hpp"
 #include "mpiacq/queues/queue_host.hpp"
 
@@ -21,10 +21,10 @@ class in_process_host {
   [[nodiscard]] result<queue_report> read(const queue_subject& subject);
 
  private:
-  in_process_host(library_file file, const queue_limits& limits) : file_(std::move(file)), limits_(limits) {}
+  in_process_host(base::library_file file, const queue_limits& limits) : file_(std::move(file)), limits_(limits) {}
   [[nodiscard]] result<void> load(report_sink& sink);
 
-  library_file file_;
+  base::library_file file_;
   queue_limits limits_;
   std::optional<queue_library> library_;  ///< empty until the library is loaded; it is never unloaded
 };

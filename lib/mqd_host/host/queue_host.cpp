@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "helper/library_file.hpp"
 #include "host/in_process_host.hpp"
 #include "host/separate_host.hpp"
 
@@ -34,6 +35,10 @@ result<std::unique_ptr<queue_host>> queue_host::create(const std::string& librar
 
 result<queue_report> queue_host::read(const queue_subject& subject) {
   return state_->here ? state_->here->read(subject) : state_->apart->read(subject);
+}
+
+result<void> queue_library_trust(const std::string& path, std::uint32_t user) {
+  return base::check_trust(path, user);
 }
 
 }  // namespace mpiacq

@@ -1,10 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "host/separate_host.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "errors/try.hpp"
@@ -15,18 +12,6 @@
 namespace mpiacq::mqd_host {
 
 namespace {
-
-constexpr gid_t nogroup = 65534;
-
-/// The user that the process becomes; empty if it keeps the tool's user.
-std::optional<helper_user> user_to_become(const std::optional<std::uint32_t>& owner) {
-  if (!owner || ::geteuid() != 0 || *owner == 0) return std::nullopt;
-  std::array<char, 16384> room{};
-  passwd entry{};
-  passwd* found = nullptr;
-  const bool known = ::getpwuid_r(*owner, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
-  return helper_user{*owner, known ? entry.pw_gid : nogroup};
-}
 
 void add_output(report_sink& into, const conversation& talk) {
   if (talk.output().empty()) return;
@@ -40,8 +25,8 @@ void add_output(report_sink& into, const conversation& talk) {
 
 result<std::unique_ptr<separate_host>> separate_host::create(const std::string& library_path,
                                                              const queue_host_options& options) {
-  const auto user = user_to_become(options.owner);
-  auto library = TRY(open_library(library_path, user ? user->user : ::geteuid(), options.trust_library));
+  const auto user = base::user_to_become(options.owner);
+  auto library = TRY(base::open_library(library_path, user ? user->user : ::geteuid(), options.trust_library));
   return std::unique_ptr<separate_host>(new separate_host(std::move(library), options, user));
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "helper/library_file.hpp"
 #include "host/helper_process.hpp"
-#include "library/library_file.hpp"
 #include "mpiacq/queues/queue_host.hpp"
 
 namespace mpiacq::mqd_host {
@@ -22,12 +22,12 @@ class separate_host {
   [[nodiscard]] result<queue_report> read(const queue_subject& subject);
 
  private:
-  separate_host(library_file library, queue_host_options options, std::optional<helper_user> user)
+  separate_host(base::library_file library, queue_host_options options, std::optional<base::helper_user> user)
       : library_(std::move(library)), options_(std::move(options)), user_(user) {}
 
-  library_file library_;
+  base::library_file library_;
   queue_host_options options_;
-  std::optional<helper_user> user_;  ///< the user that the process becomes; empty: the tool's
+  std::optional<base::helper_user> user_;  ///< the user that the process becomes; empty: the tool's
 };
 
 }  // namespace mpiacq::mqd_host

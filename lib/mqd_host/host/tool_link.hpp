@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "separate/frames.hpp"
+#include "framing/frames.hpp"
 #include "separate/queue_messages.hpp"
 
 namespace mpiacq::mqd_host {
@@ -20,12 +20,12 @@ class tool_link {
     if (!answer) return fail(error_code::bad_format, "the tool's answer does not fit the request");
     return std::move(*answer);
   }
-  void tell(const request& what) const { static_cast<void>(send_frame(socket_, encode(what))); }
+  void tell(const request& what) const { static_cast<void>(base::send_frame(socket_, encode(what))); }
 
  private:
   [[nodiscard]] std::optional<std::vector<std::byte>> exchange(const request& what) const {
-    if (!send_frame(socket_, encode(what))) return std::nullopt;
-    return receive_frame(socket_, longest_answer);
+    if (!base::send_frame(socket_, encode(what))) return std::nullopt;
+    return base::receive_frame(socket_, longest_answer);
   }
   int socket_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "helper/load_path.hpp"
 #include "library/callbacks.hpp"
 #include "library/mqs_abi.hpp"
 #include "library/printable_text.hpp"
@@ -55,13 +56,6 @@ error lacks(const std::string& shown_path, std::string_view symbol) {
 
 }  // namespace
 
-bool is_name_of(const std::string& path, int file) {
-  struct stat named {};
-  struct stat open {};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
-         named.st_ino == open.st_ino;
-}
-
 result<queue_library> queue_library::load(const std::string& load_path, const std::string& shown_path,
                                           report_sink& sink, int file) {
   sink.calling(entry_point::load);
@@ -73,7 +67,7 @@ result<queue_library> queue_library::load(const std::string& load_path, const st
             .on(shown_path));
   }
   // This check comes before any call into the library: a user who can replace the file could have written it.
-  if (file >= 0 && !is_name_of(load_path, file)) {
+  if (file >= 0 && !base::is_name_of(load_path, file)) {
     return fail(error(error_code::bad_format, shown_path + " was replaced while it was loaded").on(shown_path));
   }
   queue_library library;

@@ -10,9 +10,6 @@
 
 namespace mpiacq::mqd_host {
 
-/// Whether a path leads to this open file.
-[[nodiscard]] bool is_name_of(const std::string& path, int file);
-
 /// A queue library in this process. It is never unloaded (Message Queue Dumping 1.06, "Shutdown"), so the object can be
 /// copied.
 class queue_library {

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "errors/try.hpp"
+#include "helper/less_rights.hpp"
+#include "helper/load_path.hpp"
 #include "helper/standard_streams.hpp"
 #include "library/library_session.hpp"
 #include "library/queue_library_calls.hpp"
@@ -57,16 +59,6 @@ bool stand_alone(pid_t tool) {
   return ::clearenv() == 0 && ::chdir("/") == 0;
 }
 
-/// The real path of the file, with all links followed, so that the library finds its neighbours ($ORIGIN). The
-/// descriptor's path, which has no neighbours, if the name leads to another file by now or this user cannot reach it.
-std::string load_path_of(int file) {
-  std::string by_number = fmt::format("/proc/self/fd/{}", file);
-  std::array<char, 4096> name{};
-  const ssize_t length = ::readlink(by_number.c_str(), name.data(), name.size());
-  std::string path(name.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return path.starts_with('/') && path.size() < name.size() && is_name_of(path, file) ? path : by_number;
-}
-
 result<void> run(const begin_message& begin, const tool_link& tool, shared_area& area) {
   if (begin.version != MPIACQ_VERSION) {
     return fail(
@@ -74,7 +66,7 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
         fmt::format("the process of a queue library has version {}, and the tool has another one", MPIACQ_VERSION));
   }
   confining_report report(tool, area);
-  const std::string path = load_path_of(library_descriptor);
+  const std::string path = base::load_path_of(library_descriptor);
   for (std::string& sentence : enter_sandbox(begin.limits, area.refused_call)) report.note(std::move(sentence));
   area.confined = 1;
   auto library = TRY(queue_library::load(path, begin.library, report, library_descriptor));
@@ -97,11 +89,11 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   if (other_user) {
     const auto user = static_cast<uid_t>(std::strtoul(argv[3], nullptr, 10));
     const auto group = static_cast<gid_t>(std::strtoul(argv[4], nullptr, 10));
-    if (become(user, group) != 0) return 1;
+    if (base::become(user, group) != 0) return 1;
   }
   if (!stand_alone(static_cast<pid_t>(tool_process))) return 1;
   auto area = shared_memory::adopt(base::unique_fd{memory_descriptor});
-  const auto first = receive_frame(socket_descriptor, longest_answer);
+  const auto first = base::receive_frame(socket_descriptor, longest_answer);
   const auto begin = first ? decode<begin_message>(*first) : std::nullopt;
   if (!area || !begin) return 1;
   const tool_link tool(socket_descriptor);
@@ -109,6 +101,6 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
   std::fflush(nullptr);
   tool.tell(end_message{std::move(outcome)});
   // The tool kills this process when it has taken everything, so that the library's destructors do not run.
-  static_cast<void>(receive_frame(socket_descriptor, longest_answer));
+  static_cast<void>(base::receive_frame(socket_descriptor, longest_answer));
   ::_exit(0);
 }

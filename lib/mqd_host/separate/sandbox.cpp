@@ -9,18 +9,20 @@
 #include <cstdio>
 
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "separate/filter_program.hpp"
+#include "helper/filter_program.hpp"
+#include "helper/less_rights.hpp"
 
 namespace mpiacq::mqd_host {
 
 namespace {
+
+using base::filter_program;
+using base::install_filter;
 
 /// Reading from open files, memory, clocks, waiting, exits, and the C library's own look-ups. No call in this list can
 /// name another process, or change anything outside of this one.
@@ -212,29 +214,12 @@ void set_limits(const queue_limits& limits) {
   limit(RLIMIT_CPU, static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0)) + 1);
 }
 
-/// Drops all capabilities. Root keeps only the access to files that root owns.
-void drop_capabilities() {
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; ++capability) {
-  }
-  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
-  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
-  ::syscall(SYS_capset, &head, none.data());
-}
-
 }  // namespace
-
-int become(uid_t user, gid_t group) {
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(group, group, group) != 0 || ::setresuid(user, user, user) != 0) {
-    return errno;
-  }
-  return user != 0 && ::setuid(0) == 0 ? EPERM : 0;  // the process must not be able to return to root
-}
 
 std::vector<std::string> enter_sandbox(const queue_limits& limits, std::atomic<std::int32_t>& refused) {
   std::vector<std::string> lacking;
   set_limits(limits);
-  drop_capabilities();
+  base::drop_capabilities();
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   watch_refusals(refused);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {

@@ -16,9 +16,6 @@
 
 namespace mpiacq::mqd_host {
 
-/// Makes this process run as the user permanently, with no group but `group`. Returns 0 or an errno.
-[[nodiscard]] int become(uid_t user, gid_t group);
-
 /// To be called before the library is loaded: sets limits, drops capabilities and new privileges, and installs a filter
 /// that allows what the loader and the C library need, such as reading files. The filter stores the number of a refused
 /// system call in `refused` and ends the process with SIGSYS. Returns sentences about what this kernel lacks.

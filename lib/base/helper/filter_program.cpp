@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "separate/filter_program.hpp"
+#include "helper/filter_program.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace mpiacq::mqd_host {
+namespace mpiacq::base {
 
 namespace {
 
@@ -88,4 +88,4 @@ int install_filter(std::vector<sock_filter> program) {
   return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &whole) == 0 ? 0 : errno;
 }
 
-}  // namespace mpiacq::mqd_host
+}  // namespace mpiacq::base

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "library/library_file.hpp"
+#include "helper/library_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,21 +17,18 @@
 
 #include "errors/try.hpp"
 #include "mpiacq/base/remedies.hpp"
-#include "mpiacq/queues/queue_host.hpp"
 
-namespace mpiacq::mqd_host {
+namespace mpiacq::base {
 
 namespace {
 
-using base::unique_fd;
-
 constexpr int most_links = 40;  // the kernel's own limit
 
-error not_openable(const std::string& path, int errno_value) {
+error not_openable(const std::string& path, int errno_value, const library_words& words) {
   const error_code code = errno_value == ENOENT || errno_value == ENOTDIR ? error_code::not_found
                           : errno_value == EACCES || errno_value == EPERM ? error_code::permission
                                                                           : error_code::system;
-  return error{code, fmt::format("the queue library {} cannot be opened", path)}.with_errno(errno_value).on(path);
+  return error{code, fmt::format("{} {} cannot be opened", words.what, path)}.with_errno(errno_value).on(path);
 }
 
 /// Why another user could have written the file or folder; empty if none could.
@@ -50,7 +47,8 @@ std::optional<std::string> others_hand(const struct stat& what, std::uint32_t us
 /// descriptor. A folder that only trusted users can write stays as it was when it was checked.
 class way_to_file {
  public:
-  way_to_file(const std::string& path, std::uint32_t user) : path_(path), user_(user) {}
+  way_to_file(const std::string& path, std::uint32_t user, const library_words& words)
+      : path_(path), user_(user), words_(words) {}
 
   [[nodiscard]] result<unique_fd> go() {
     TRY(begin());
@@ -65,7 +63,7 @@ class way_to_file {
       auto file = TRY(step(name));
       if (file) return std::move(*file);
     }
-    return fail(error{error_code::bad_format, fmt::format("the queue library {} is a folder", path_)}.on(path_));
+    return fail(error{error_code::bad_format, fmt::format("{} {} is a folder", words_.what, path_)}.on(path_));
   }
   /// The first part of the path that another user could have written; empty if there is none.
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -80,7 +78,7 @@ class way_to_file {
     std::string whole = path_;
     if (!whole.starts_with('/')) {
       std::array<char, 4096> here{};
-      if (::getcwd(here.data(), here.size()) == nullptr) return fail(not_openable(path_, errno));
+      if (::getcwd(here.data(), here.size()) == nullptr) return fail(not_openable(path_, errno, words_));
       whole = fmt::format("{}/{}", here.data(), path_);
     }
     return put_in_front(whole);
@@ -92,7 +90,7 @@ class way_to_file {
       folders_.clear();
       unique_fd root{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
       struct stat facts {};
-      if (!root || ::fstat(root.get(), &facts) != 0) return fail(not_openable(path_, errno));
+      if (!root || ::fstat(root.get(), &facts) != 0) return fail(not_openable(path_, errno, words_));
       judge(facts, "/");
       folders_.push_back({std::move(root), ""});
     }
@@ -117,47 +115,47 @@ class way_to_file {
     const std::string where = fmt::format("{}/{}", folders_.back().path, name);
     unique_fd entry{::openat(parent, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
     struct stat facts {};
-    if (!entry || ::fstat(entry.get(), &facts) != 0) return fail(not_openable(path_, errno));
+    if (!entry || ::fstat(entry.get(), &facts) != 0) return fail(not_openable(path_, errno, words_));
     judge(facts, where);
     if (S_ISLNK(facts.st_mode)) return follow(entry.get());
     if (S_ISDIR(facts.st_mode)) {
       folders_.push_back({std::move(entry), where});
       return std::nullopt;
     }
-    if (!names_.empty()) return fail(not_openable(path_, ENOTDIR));
+    if (!names_.empty()) return fail(not_openable(path_, ENOTDIR, words_));
     if (!S_ISREG(facts.st_mode)) {
-      return fail(error{error_code::bad_format, fmt::format("the queue library {} is no file", path_)}.on(path_));
+      return fail(error{error_code::bad_format, fmt::format("{} {} is no file", words_.what, path_)}.on(path_));
     }
     // The name may lead to another file by now, so the check applies to the opened file.
     unique_fd file{::openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-    if (!file || ::fstat(file.get(), &facts) != 0) return fail(not_openable(path_, errno));
+    if (!file || ::fstat(file.get(), &facts) != 0) return fail(not_openable(path_, errno, words_));
     judge(facts, where);
     return std::optional{std::move(file)};
   }
 
   [[nodiscard]] result<std::optional<unique_fd>> follow(int link) {
-    if (++links_ > most_links) return fail(not_openable(path_, ELOOP));
+    if (++links_ > most_links) return fail(not_openable(path_, ELOOP, words_));
     std::array<char, 4096> target{};
     const ssize_t length = ::readlinkat(link, "", target.data(), target.size());
-    if (length <= 0) return fail(not_openable(path_, length < 0 ? errno : ENOENT));
+    if (length <= 0) return fail(not_openable(path_, length < 0 ? errno : ENOENT, words_));
     TRY(put_in_front({target.data(), static_cast<std::size_t>(length)}));
     return std::nullopt;
   }
 
   const std::string& path_;
   std::uint32_t user_;
+  const library_words& words_;
   std::vector<folder> folders_;  ///< from the root to the current folder
   std::deque<std::string> names_;
   int links_ = 0;
   std::string complaint_;
 };
 
-error not_trusted(const std::string& path, const std::string& complaint) {
-  return error{error_code::permission,
-               fmt::format("the queue library {} is not loaded, because another user could have written it: {}; "
-                           "to load it all the same, {}",
-                           path, complaint, remedies::trust_queue_library)}
-      .on(path);
+error not_trusted(const std::string& path, const std::string& complaint, const library_words& words) {
+  std::string sentence =
+      fmt::format("{} {} is not loaded, because another user could have written it: {}", words.what, path, complaint);
+  if (!words.remedy.empty()) sentence += fmt::format("; to load it all the same, {}", words.remedy);
+  return error{error_code::permission, std::move(sentence)}.on(path);
 }
 
 /// The parts of an ELF header that state machine and width.
@@ -181,7 +179,7 @@ std::optional<elf_kind> kind_of(int file) {
   return elf_kind{head[EI_CLASS], head[EI_DATA], half(18), half(16) == ET_DYN};
 }
 
-result<void> check_kind(const library_file& library) {
+result<void> check_kind(const library_file& library, const library_words& words) {
   const auto kind = kind_of(library.file.get());
   if (!kind || !kind->is_library) {
     return fail(error{error_code::bad_format, fmt::format("{} is no shared library", library.path)}.on(library.path));
@@ -190,36 +188,33 @@ result<void> check_kind(const library_file& library) {
   const auto ours = self ? kind_of(self.get()) : std::nullopt;
   if (!ours || (kind->width == ours->width && kind->order == ours->order && kind->machine == ours->machine)) return {};
   return fail(error{error_code::bad_format,
-                    fmt::format("the queue library {} is for another machine or width than this program (ELF class {}, "
+                    fmt::format("{} {} is for another machine or width than this program (ELF class {}, "
                                 "machine {}): it must be of the tool's own",
-                                library.path, kind->width, kind->machine)}
+                                words.what, library.path, kind->width, kind->machine)}
                   .on(library.path));
 }
 
 }  // namespace
 
-result<library_file> open_library(const std::string& path, std::uint32_t user, bool in_spite) {
-  way_to_file way(path, user);
+result<library_file> open_library(const std::string& path, std::uint32_t user, bool in_spite,
+                                  const library_words& words) {
+  way_to_file way(path, user, words);
   auto file = TRY(way.go());
-  if (!way.complaint().empty() && !in_spite) return fail(not_trusted(path, way.complaint()));
+  if (!way.complaint().empty() && !in_spite) return fail(not_trusted(path, way.complaint(), words));
   library_file library{std::move(file), path, {}};
   if (!way.complaint().empty()) {
     library.warning =
-        fmt::format("the queue library was loaded although another user could have written it: {}", way.complaint());
+        fmt::format("{} was loaded although another user could have written it: {}", words.what, way.complaint());
   }
-  TRY(check_kind(library));
+  TRY(check_kind(library, words));
   return library;
 }
 
-}  // namespace mpiacq::mqd_host
-
-namespace mpiacq {
-
-result<void> queue_library_trust(const std::string& path, std::uint32_t user) {
-  mqd_host::way_to_file way(path, user);
+result<void> check_trust(const std::string& path, std::uint32_t user, const library_words& words) {
+  way_to_file way(path, user, words);
   TRY(way.go());
-  if (!way.complaint().empty()) return fail(mqd_host::not_trusted(path, way.complaint()));
+  if (!way.complaint().empty()) return fail(not_trusted(path, way.complaint(), words));
   return {};
 }
 
-}  // namespace mpiacq
+}  // namespace mpiacq::base

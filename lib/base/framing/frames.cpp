@@ -1,12 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "separate/frames.hpp"
+#include "framing/frames.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "framing/stream.hpp"
 
-namespace mpiacq::mqd_host {
+namespace mpiacq::base {
 
 namespace {
 
@@ -49,12 +49,12 @@ std::optional<std::span<const std::byte>> frame_splitter::next() {
 }
 
 bool send_frame(int socket, std::span<const std::byte> bytes) {
-  return base::send_all(socket, as_frame(bytes));
+  return send_all(socket, as_frame(bytes));
 }
 
 std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest) {
   frame_length length = 0;
-  if (!base::receive_all(socket, std::as_writable_bytes(std::span{&length, 1})) || length > longest) {
+  if (!receive_all(socket, std::as_writable_bytes(std::span{&length, 1})) || length > longest) {
     return std::nullopt;
   }
   // Memory grows with the received bytes and not with the announced length, so that a false length costs nothing.
@@ -62,9 +62,9 @@ std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t lo
   while (bytes.size() < length) {
     const std::size_t have = bytes.size();
     bytes.resize(std::min<std::size_t>(length, have + most_at_once));
-    if (!base::receive_all(socket, std::span{bytes}.subspan(have))) return std::nullopt;
+    if (!receive_all(socket, std::span{bytes}.subspan(have))) return std::nullopt;
   }
   return bytes;
 }
 
-}  // namespace mpiacq::mqd_host
+}  // namespace mpiacq::base

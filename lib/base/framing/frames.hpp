@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace mpiacq::mqd_host {
+namespace mpiacq::base {
 
 /// A message on a stream: the length in front of `bytes`.
 [[nodiscard]] std::vector<std::byte> as_frame(std::span<const std::byte> bytes);
@@ -39,4 +39,4 @@ class frame_splitter {
 [[nodiscard]] bool send_frame(int socket, std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<std::vector<std::byte>> receive_frame(int socket, std::uint32_t longest);
 
-}  // namespace mpiacq::mqd_host
+}  // namespace mpiacq::base

@@ -8,7 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
-namespace mpiacq::mqd_host {
+namespace mpiacq::base {
 
 /// Builds a seccomp(2) program that judges each system call. It compares the lower 32 bits of arguments: all compared
 /// arguments are flags and numbers that the kernel takes as ints.
@@ -39,4 +39,4 @@ class filter_program {
 /// Installs the filter permanently, for this thread and all that it starts. Returns 0 or an errno.
 [[nodiscard]] int install_filter(std::vector<sock_filter> program);
 
-}  // namespace mpiacq::mqd_host
+}  // namespace mpiacq::base
