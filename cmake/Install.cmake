@@ -7,7 +7,7 @@ get_target_property(library_type mpiacq TYPE)
 
 set_target_properties(mpiacq_api PROPERTIES EXPORT_NAME api)
 install(TARGETS mpiacq mpiacq_api EXPORT mpiacq_targets)
-install(TARGETS mpiacq_tracer mpiacq_mqd_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mpiacq)
+install(TARGETS mpiacq_tracer mpiacq_mqd_host mpiacq_pmix_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/mpiacq)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/mpiacq DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT mpiacq_targets NAMESPACE mpiacq:: DESTINATION ${package_folder})

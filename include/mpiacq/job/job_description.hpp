@@ -27,11 +27,12 @@ namespace mpiacq {
 enum class interface_kind : std::uint8_t {
   mpir,    ///< MPIR 1.1: the starter has one table
   mpi2dd,  ///< MPI2DD (docs/mpi2dd.md): many processes have tables, and ranks announce what they spawn
+  pmix,    ///< PMIx: the starter answers the questions of tools (Open MPI 5, PRRTE)
   /// The variables that launchers set in the environment of ranks (docs/sources.md), where no process has a table. Such
   /// a job can be observed and not controlled, and its ranks on other nodes are not known.
   environment,
 };
-[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd", "environment"
+[[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd", "pmix", "environment"
 
 /// The starter of a job.
 struct starter_facts {
@@ -114,7 +115,8 @@ struct job_description {
 struct find_options {
   table_limits limits;            ///< for the process table
   debug_file_search debug_files;  ///< for the symbols of the starter
-  /// The source of the process table. Empty: MPI2DD where it is there, else MPIR, else the environment of the ranks.
+  /// The source of the process table. Empty: MPI2DD where it is there, else MPIR, else PMIx, else the environment of
+  /// the ranks.
   std::optional<interface_kind> interface = {};
   /// MPI2DD: how tables in processes of other hosts are read. An agent on each host reads them (docs/agents.md); it
   /// starts when the first process of its host is found, and ends before `job::find` returns. If `job_id` is empty, it

@@ -54,10 +54,10 @@ struct list_options {
   debug_file_search debug_files = without_downloads();  ///< for the symbols of starters
 };
 
-/// Lists the jobs of this node: those of starters with a process table (MPI2DD, MPIR), and those that the environment
-/// of ranks shows. It reads the environment of every process once, and the symbols of processes that have children.
-/// Nothing is stopped, traced or written. A user sees the user's own jobs, root sees those of all users; a job has one
-/// user. Thread: any. Error: limit (memory is exhausted).
+/// Lists the jobs of this node: those of starters with a process table (MPI2DD, MPIR), those of PMIx servers, which
+/// have ten seconds to answer, and those that the environment of ranks shows. It reads the environment of every process
+/// once, and the symbols of processes that have children. Nothing is stopped, traced or written. A user sees the user's
+/// own jobs, root sees those of all users; a job has one user. Thread: any. Error: limit (memory is exhausted).
 [[nodiscard]] result<job_list> list_jobs(const list_options& options = {});
 
 /// The process `listed_job::named` of the only job that the caller may look at and does not run in. Errors: not_found

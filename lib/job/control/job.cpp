@@ -28,6 +28,11 @@ result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
 constexpr const char* environment_gives_no_control =
     "the environment of ranks shows which processes they are; it gives no control of the job: {} without control";
 
+error pmix_gives_no_control() {
+  return {error_code::unsupported,
+          fmt::format("with PMIx a job is observed and not controlled: {} without control", remedies::observe_the_job)};
+}
+
 /// A job that no starter of this node has a table of can be observed.
 error no_control(process_id named, error why) {
   const auto seen = find_environment_job(named, clock::now());
@@ -43,6 +48,7 @@ result<found_starter> starter_to_control(process_id named, const job_options& op
   if (options.interface == interface_kind::environment) {
     return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
   }
+  if (options.interface == interface_kind::pmix) return fail(pmix_gives_no_control());
   auto found = find_starter(named, options.debug_files, options.interface);
   if (found || found.error().code != error_code::not_found) return found;
   return fail(no_control(named, std::move(found).error()));
@@ -76,6 +82,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
     if (options.interface == interface_kind::environment) {
       return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
     }
+    if (options.interface == interface_kind::pmix) return fail(pmix_gives_no_control());
     auto control = TRY(make_tracer(options));
     launch_request request;
     request.arguments = command;

@@ -11,7 +11,7 @@
 namespace mpiacq {
 
 std::string_view name(interface_kind kind) {
-  constexpr std::array<std::string_view, 3> names = {"mpir", "mpi2dd", "environment"};
+  constexpr std::array<std::string_view, 4> names = {"mpir", "mpi2dd", "pmix", "environment"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -12,8 +12,10 @@
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
+#include "starter/starter_sight.hpp"
 #include "views/environment_description.hpp"
 #include "views/mpi2dd_description.hpp"
+#include "views/pmix_description.hpp"
 
 namespace mpiacq {
 
@@ -102,12 +104,54 @@ error no_environment_job(process_id named) {
                       with_executable(*process))};
 }
 
-/// The starter; or the whole job, if no process has a table of it and the environment of its ranks shows it.
+error no_pmix_job(process_id named) {
+  const auto process = process_facts::open(named);
+  if (!process) return not_there(named);
+  return {error_code::not_found, fmt::format("{} is no PMIx server that answers tools, and leads to none on this node",
+                                             with_executable(*process))};
+}
+
+/// The starters of Open MPI 4 are PMIx servers, too, for their ranks; tools know them by MPIR.
+bool has_older_interface(const process_facts& process, const debug_file_search& search) {
+  const auto seen = look_at_starter(process, search);
+  return seen && seen->has_interface;
+}
+
+/// The job of a PMIx server. Empty: there is no server. An error says why the server gives no job.
+result<std::optional<job_description>> find_pmix_job(process_id named, const find_options& options,
+                                                     const time_limit& until) {
+  const bool is_chosen = options.interface == interface_kind::pmix;
+  const auto place = TRY(is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named));
+  if (!place || (!is_chosen && has_older_interface(*place->server.process, options.debug_files))) return std::nullopt;
+  auto job = TRY(describe_pmix_job(*place, until));
+  return job;
+}
+
+/// The environment shows less than the source that failed: its problem stays.
+result<std::optional<job_description>> environment_job_after(error why, process_id named, const time_limit& until) {
+  auto job = TRY(find_environment_job(named, until));
+  if (!job) return fail(std::move(why));
+  why.message = fmt::format("PMIx: {}; the environment of the ranks is used instead", why.message);
+  job->problems.insert(job->problems.begin(), std::move(why));
+  return job;
+}
+
+/// The starter; or the whole job, where the source of its table is no interface of the starter's memory: PMIx, or the
+/// environment of the ranks.
 result<std::variant<found_starter, job_description>> starter_or_job(process_id named, const find_options& options,
                                                                     const time_limit& until) {
+  if (options.interface == interface_kind::pmix) {
+    if (auto job = TRY(find_pmix_job(named, options, until))) return std::move(*job);
+    return fail(no_pmix_job(named));
+  }
   if (options.interface == interface_kind::environment) {
     if (auto job = TRY(find_environment_job(named, until))) return std::move(*job);
     return fail(no_environment_job(named));
+  }
+  if (!options.interface) {
+    auto job = find_pmix_job(named, options, until);
+    if (!job) job = TRY(environment_job_after(std::move(job).error(), named, until));
+    if (*job) return std::move(**job);
   }
   auto found = find_starter(named, options.debug_files, options.interface);
   if (found) return std::move(*found);

@@ -19,6 +19,7 @@
 #include "starter/starter_sight.hpp"
 #include "views/environment_description.hpp"
 #include "views/mpi2dd_description.hpp"
+#include "views/pmix_description.hpp"
 
 namespace mpiacq {
 
@@ -68,6 +69,9 @@ std::string job_id_of(const mpir::job_facts& facts) {
   return facts.step_id ? fmt::format("{}.{}", *facts.job_id, *facts.step_id) : *facts.job_id;
 }
 
+/// All PMIx servers of a node together have so long to answer.
+constexpr std::chrono::seconds time_for_servers{10};
+
 /// Jobs whose starter has a table.
 class table_jobs {
  public:
@@ -75,16 +79,32 @@ class table_jobs {
       : node_(node), options_(options), line_(line_of_caller(node)) {}
 
   void look() {
-    const user_id own{::geteuid()};
-    constexpr user_id root{0};
     for (const process_id pid : node_.parents()) {
       const auto process = node_.facts_of(pid);
       if (!process || !process->executable() || process->stat().has_ended()) continue;
-      const user_id user = process->user();
-      if (user == no_user || (user != own && own != root)) continue;
+      if (!is_for_caller(process->user())) continue;
       ++searched_;
       if (auto job = job_of(process)) add(process, std::move(*job));
     }
+  }
+
+  /// Asks the starters that are PMIx servers, and that have no other table.
+  void ask_servers() {
+    for (const process_id pid : node_.parents()) {
+      const launcher_program program = node_.program_of(pid);
+      const bool may_serve =
+          program.launcher != nullptr && program.is_starter &&
+          (program.launcher->kind == launcher_kind::open_mpi || program.launcher->kind == launcher_kind::prrte);
+      const auto process = may_serve ? node_.facts_of(pid) : nullptr;
+      if (!process || process->stat().has_ended() || !is_for_caller(process->user())) continue;
+      if (contains(starters_, process->user(), pid)) continue;
+      ask_server_of(process);
+    }
+  }
+  /// Why a PMIx server of this node told no job; null if none failed.
+  [[nodiscard]] const error* problem_of(process_id starter) const {
+    const auto found = silent_.find(starter);
+    return found == silent_.end() ? nullptr : &found->second;
   }
 
   [[nodiscard]] std::vector<listed_job>& jobs() { return jobs_; }
@@ -95,6 +115,31 @@ class table_jobs {
   }
 
  private:
+  [[nodiscard]] static bool is_for_caller(user_id user) {
+    const user_id own{::geteuid()};
+    constexpr user_id root{0};
+    return user != no_user && (user == own || own == root);
+  }
+
+  void ask_server_of(const std::shared_ptr<const process_facts>& process) {
+    // A list waits for all servers together no longer than for one.
+    const auto place = find_pmix_place(process->pid());
+    if (!place || !*place) {
+      if (!place) silent_.emplace(process->pid(), place.error());
+      return;
+    }
+    auto answer = ask_server((*place)->server, {servers_until_, -1});
+    if (!answer) {
+      silent_.emplace(process->pid(), std::move(answer).error());
+      return;
+    }
+    for (pmix::pmix_answer& one : jobs_in(std::move(*answer))) {
+      std::string nspace = one.worlds.front().nspace;
+      add(process, description_of(**place, std::move(one)));
+      if (!jobs_.back().job_id) jobs_.back().job_id = std::move(nspace);
+    }
+  }
+
   std::optional<job_description> job_of(const std::shared_ptr<const process_facts>& process) {
     const auto seen = look_at_starter(*process, options_.debug_files);
     if (!seen) return std::nullopt;
@@ -160,6 +205,8 @@ class table_jobs {
   processes_by_user starters_;
   processes_by_user members_;
   std::size_t searched_ = 0;
+  std::unordered_map<process_id, error> silent_;  ///< PMIx servers that told no job
+  deadline servers_until_ = clock::now() + time_for_servers;
 };
 
 bool is_listed(const table_jobs& with_tables, const environment_job& job) {
@@ -232,11 +279,17 @@ result<job_list> list_jobs(const list_options& options) {
     environment_jobs by_environment;
     table_jobs with_tables(by_environment.node(), options);
     with_tables.look();
+    with_tables.ask_servers();
     job_list list;
     list.jobs = std::move(with_tables.jobs());
     for (const environment_job& job : by_environment.all()) {
       if (is_listed(with_tables, job)) continue;
-      if (auto row = row_of(by_environment, job)) list.jobs.push_back(std::move(*row));
+      auto row = row_of(by_environment, job);
+      if (!row) continue;
+      if (const error* why = row->starter ? with_tables.problem_of(*row->starter) : nullptr) {
+        row->problems.push_back(*why);
+      }
+      list.jobs.push_back(std::move(*row));
     }
     name_each_job_once(list.jobs, by_environment);
     std::stable_sort(list.jobs.begin(), list.jobs.end(),

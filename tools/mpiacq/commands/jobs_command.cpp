@@ -53,7 +53,7 @@ const command jobs_command = {
     .details =
         R"(For each job the list has a process id to give to the other commands (JOB), the launcher, the source of what is known, how many of its ranks are on this node, its user, its age and its command.
 
-Sources: mpi2dd and mpir are tables that the job's starter publishes. environment stands for the variables that launchers set for each rank (Open MPI, PRRTE, Hydra, Slurm, Flux, PALS, torchrun); it shows the ranks of this node if there is no table.
+Sources: mpi2dd and mpir are tables that the job's starter publishes. pmix is a starter that answers tools (Open MPI 5, PRRTE). environment stands for the variables that launchers set for each rank (Open MPI, PRRTE, Hydra, Slurm, Flux, PALS, torchrun); it shows the ranks of this node if there is no table.
 
 You see your own jobs; root sees those of all users. Nothing is stopped, and no other node is asked.
 

@@ -8,8 +8,10 @@ namespace mpiacq::tool {
 namespace {
 
 constexpr choices<bool, 2> thread_choices = {{{"main", false}, {"all", true}}};
-constexpr choices<interface_kind, 3> source_choices = {
-    {{"mpir", interface_kind::mpir}, {"mpi2dd", interface_kind::mpi2dd}, {"environment", interface_kind::environment}}};
+constexpr choices<interface_kind, 4> source_choices = {{{"mpir", interface_kind::mpir},
+                                                        {"mpi2dd", interface_kind::mpi2dd},
+                                                        {"pmix", interface_kind::pmix},
+                                                        {"environment", interface_kind::environment}}};
 
 /// "0-3,8", "all" or "comm:NAME".
 rank_choice parse_rank_choice(const std::string& text) {
@@ -66,10 +68,11 @@ void add_rank_options(CLI::App& app, rank_command_options& options, const char* 
       ->type_name("RANKS")
       ->group(option_group::ranks);
   add_agents_option(app, options.agents);
-  add_choice(app, "--source,--interface", options.source, source_choices,
-             "Where the process table comes from: an interface of the starter (mpi2dd, mpir), or the variables that "
-             "launchers set for ranks (environment). Default: the first of these that the job has. --interface is the "
-             "old name")
+  add_choice(
+      app, "--source,--interface", options.source, source_choices,
+      "Where the process table comes from: an interface of the starter (mpi2dd, mpir, pmix), or the variables that "
+      "launchers set for ranks (environment). Default: the first of these that the job has. --interface is the "
+      "old name")
       ->group(option_group::job);
   add_queue_options(app, options.queue);
 }

@@ -122,7 +122,7 @@ std::string looked_at(const job_list& list) {
   launchers.pop_back();
   std::string text = fmt::format(
       "  looked at: the environment of {}, for the variables that {} and {} set\n"
-      "             {} that have started others, for a process table (MPIR, MPI2DD)\n",
+      "             {} that have started others, for a process table (MPIR, MPI2DD, PMIx)\n",
       counted(list.processes - list.refused, "process", "processes"), fmt::join(launchers, ", "), last,
       counted(list.possible_starters, "process", "processes"));
   if (list.refused != 0) {

@@ -62,6 +62,9 @@ std::string starter_text(const starter_facts& starter, const job_origin& origin)
 }
 
 std::string source_line(const job_origin& origin) {
+  if (origin.source == interface_kind::pmix) {
+    return "  source: pmix (the starter's own PMIx library asked the starter): it knows the ranks of all nodes\n";
+  }
   if (origin.source != interface_kind::environment) return {};
   return fmt::format(
       "  source: environment (the variables that {} sets for its ranks): it knows the ranks of this node alone, and "

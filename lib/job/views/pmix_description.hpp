@@ -1,0 +1,42 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/pmix_session.hpp"
+#include "mpiacq/job/job_description.hpp"
+#include "node_processes.hpp"
+#include "server/pmix_server.hpp"
+
+namespace mpiacq {
+
+/// The PMIx server that a process leads to.
+struct pmix_place {
+  pmix::pmix_server server;
+  process_id named;
+  std::string nspace;  ///< of `named`, if it is a rank or descends from one; else empty
+};
+
+/// The server of the job that `named` belongs to: `named` itself, or the nearest ancestor of a rank that is a server.
+/// Only processes of the user of `named` count. Empty: there is none. Errors: as `pmix::find_server`.
+[[nodiscard]] result<std::optional<pmix_place>> find_pmix_place(process_id named);
+/// The same, and where that finds nothing: the starter that the environment of the ranks below a wrapper shows.
+[[nodiscard]] result<std::optional<pmix_place>> find_pmix_place_anywhere(process_id named);
+
+/// The jobs that one server runs, each with the worlds that it has spawned. A server that was started for one job has
+/// one; PRRTE's `prte` has as many as users start in it.
+[[nodiscard]] std::vector<pmix::pmix_answer> jobs_in(pmix::pmix_answer answer);
+
+/// A job of a server in the form in which `job::find` gives it. `worlds`: at least one.
+[[nodiscard]] job_description description_of(const pmix_place& place, pmix::pmix_answer job);
+
+/// What a server answers now. Errors: as `pmix::pmix_session`.
+[[nodiscard]] result<pmix::pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit& until);
+
+/// `job::find` by PMIx, of a server that is known. A job that is starting is looked at again until `until`. Errors: as
+/// `ask_server`; not_found (the server runs no job), invalid_argument (it runs several, and none is chosen).
+[[nodiscard]] result<job_description> describe_pmix_job(const pmix_place& place, const time_limit& until);
+
+}  // namespace mpiacq

@@ -1,0 +1,286 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "host/pmix_session.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "errors/try.hpp"
+#include "framing/wire.hpp"
+#include "helper/less_rights.hpp"
+#include "helper/library_file.hpp"
+#include "helper/programs.hpp"
+#include "text/printable.hpp"
+
+namespace mpiacq::pmix {
+
+namespace {
+
+constexpr std::string_view what_for = "the process that asks PMIx";
+constexpr std::size_t most_printed = 512;
+constexpr std::size_t most_events = 4096;
+constexpr std::chrono::milliseconds patience_with_its_end{500};
+
+/// The only variable that the process keeps: the loader needs it to find a library's dependencies. A PMIx library reads
+/// many others, which could be those of a job that this program itself is a rank of.
+std::string kept_variable() {
+  const char* folders = ::secure_getenv("LD_LIBRARY_PATH");
+  return folders == nullptr ? std::string{} : fmt::format("LD_LIBRARY_PATH={}", folders);
+}
+
+std::vector<std::string> arguments_for(const std::optional<base::helper_user>& user) {
+  std::vector<std::string> all{"pmix-host", "for", std::to_string(::getpid())};
+  if (user) {
+    all.push_back(std::to_string(user->user));
+    all.push_back(std::to_string(user->group));
+  }
+  return all;
+}
+
+struct started_helper {
+  pid_t id = 0;
+  base::unique_fd socket;
+  base::unique_fd output;
+};
+
+result<started_helper> start_helper(const std::string& program, int library,
+                                    const std::optional<base::helper_user>& user) {
+  auto socket = TRY(base::make_helper_socket(first_free_descriptor, what_for));
+  auto output = TRY(base::make_helper_output(first_free_descriptor, what_for));
+  const base::unique_fd file = base::moved_up(library, first_free_descriptor);
+  if (!file) {
+    return fail(
+        error{error_code::system, fmt::format("cannot make the descriptors for {}", what_for)}.with_errno(errno));
+  }
+  base::spawn_plan plan;
+  plan.default_signals();
+  plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  plan.give(STDOUT_FILENO, output.theirs.get());
+  plan.give(STDERR_FILENO, output.theirs.get());
+  plan.give(socket_descriptor, socket.theirs.get());
+  plan.give(library_descriptor, file.get());
+  const auto candidates = base::program_candidates("pmix-host", program);
+  std::string variable = kept_variable();
+  char* environment[] = {variable.empty() ? nullptr : variable.data(), nullptr};
+  started_helper started;
+  if (const int outcome = plan.run(started.id, candidates, arguments_for(user), environment); outcome != 0) {
+    return fail(base::not_startable("the program that asks PMIx servers", candidates, outcome));
+  }
+  started.socket = std::move(socket.ours);
+  started.output = std::move(output.ours);
+  return started;
+}
+
+std::optional<std::uint32_t> owner_of(const pmix_server& server) {
+  const user_id user = server.process->user();
+  if (user == no_user) return std::nullopt;
+  return static_cast<std::uint32_t>(user.value());
+}
+
+}  // namespace
+
+result<pmix_session> pmix_session::start(const pmix_server& server, const session_limits& limits,
+                                         const time_limit& until, const std::string& program) {
+  const auto owner = owner_of(server);
+  if (!owner || (*owner != ::geteuid() && ::geteuid() != 0)) {
+    return fail(error_code::permission,
+                fmt::format("the PMIx server {} belongs to another user: its user or root can ask it",
+                            server.process->pid().value()));
+  }
+  const auto user = base::user_to_become(owner);
+  const auto library =
+      TRY(base::open_library(server.library, user ? user->user : ::geteuid(), false, {"the PMIx library", ""}));
+  auto helper = TRY(start_helper(program, library.file.get(), user));
+  pmix_session made(base::helper_child(helper.id), std::move(helper.socket), std::move(helper.output), limits);
+  TRY(made.send_begin({MPIACQ_VERSION, server.library, server.uri, server.version}));
+  auto first = TRY(made.next(until));
+  auto* facts = std::get_if<connected>(&first);
+  if (facts == nullptr) return fail(made.not_understood());
+  made.version_ = std::move(facts->library_version);
+  made.own_namespace_ = std::move(facts->own.nspace);
+  return made;
+}
+
+pmix_session::~pmix_session() {
+  if (!socket_.is_open() || is_over_) return;
+  // The server forgets this program without a complaint, if there is time for that.
+  (void)send(disconnect{});
+  (void)child_.end(patience_with_its_end);
+}
+
+result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {
+  const auto frame = base::as_frame(bytes);
+  std::span<const std::byte> rest = frame;
+  // The helper takes each message before it gets the next one: a message fits into the socket.
+  while (!rest.empty()) {
+    const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      rest = rest.subspan(static_cast<std::size_t>(sent));
+    } else if (errno != EINTR) {
+      return fail(ended());
+    }
+  }
+  return {};
+}
+
+result<void> pmix_session::send_begin(const begin_message& what) {
+  return send_bytes(base::encode(what));
+}
+
+result<void> pmix_session::send(const request& what) {
+  return send_bytes(base::encode(what));
+}
+
+result<pmix_answer> pmix_session::ask(const time_limit& until) {
+  TRY(send(ask_job{}));
+  answer_builder builder(limits_);
+  for (;;) {
+    helper_message what = TRY(next(until));
+    if (std::holds_alternative<answered>(what)) return std::move(builder).finish();
+    if (!builder.take(std::move(what))) return fail(not_understood());
+  }
+}
+
+result<void> pmix_session::await_answered(const time_limit& until) {
+  const helper_message what = TRY(next(until));
+  if (std::holds_alternative<answered>(what)) return {};
+  return fail(not_understood());
+}
+
+result<void> pmix_session::follow(const time_limit& until) {
+  TRY(send(follow_job{}));
+  return await_answered(until);
+}
+
+result<void> pmix_session::release(const std::string& nspace, const time_limit& until) {
+  TRY(send(release_ranks{nspace}));
+  return await_answered(until);
+}
+
+result<std::optional<event_told>> pmix_session::event() {
+  while (events_.empty() && !is_over_) {
+    auto what = TRY(decoded());
+    if (what) {
+      // Nothing was asked: only events come.
+      if (!std::holds_alternative<event_told>(*what)) return fail(not_understood());
+      keep(std::get<event_told>(std::move(*what)));
+      continue;
+    }
+    pollfd ready{socket_.get(), POLLIN, 0};
+    if (::poll(&ready, 1, 0) <= 0) return std::nullopt;
+    if (!receive()) return fail(ended());
+  }
+  if (events_.empty()) return std::nullopt;
+  event_told first = std::move(events_.front());
+  events_.pop_front();
+  return first;
+}
+
+void pmix_session::keep(event_told&& event) {
+  if (events_.size() == most_events) events_.pop_front();
+  events_.push_back(std::move(event));
+}
+
+result<helper_message> pmix_session::next(const time_limit& until) {
+  if (is_over_) return fail(error_code::process_gone, fmt::format("{} has ended", what_for));
+  const deadline by = std::min(until.by, clock::now() + limits_.answer_time);
+  for (;;) {
+    while (auto what = TRY(decoded())) {
+      if (auto* event = std::get_if<event_told>(&*what)) {
+        keep(std::move(*event));
+        continue;
+      }
+      if (auto* last = std::get_if<failed>(&*what)) {
+        is_over_ = true;
+        return fail(with_output(std::move(last->why)));
+      }
+      return std::move(*what);
+    }
+    TRY(wait(by, until.stop));
+    if (!receive()) return fail(ended());
+  }
+}
+
+result<std::optional<helper_message>> pmix_session::decoded() {
+  const auto frame = frames_.next();
+  if (frames_.broken()) return fail(not_understood());
+  if (!frame) return std::nullopt;
+  auto what = base::decode<helper_message>(*frame);
+  if (!what) return fail(not_understood());
+  return what;
+}
+
+result<void> pmix_session::wait(deadline by, int stop) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(by - clock::now());
+    if (left.count() <= 0) {
+      is_over_ = true;
+      return fail(with_output({error_code::timed_out, "the PMIx server of the job did not answer in time"}));
+    }
+    std::array<pollfd, 3> any{pollfd{socket_.get(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0},
+                              pollfd{stop, POLLIN, 0}};
+    const int ready = ::poll(any.data(), any.size(), static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
+    if (ready < 0 && errno != EINTR) {
+      return fail(error{error_code::system, fmt::format("waiting for {}", what_for)}.with_errno(errno));
+    }
+    if (ready <= 0) continue;
+    if (any[2].revents != 0) {
+      is_over_ = true;
+      return fail(error_code::timed_out, "cancelled before the PMIx server of the job had answered");
+    }
+    if (any[1].revents != 0) take_output();
+    if (any[0].revents != 0) return {};
+  }
+}
+
+bool pmix_session::receive() {
+  const auto room = frames_.room(1U << 16U);
+  const ssize_t got = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (got > 0) frames_.came(static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/// A PMIx library also prints what the job prints about itself: the beginning is kept for sentences.
+void pmix_session::take_output() {
+  std::array<char, 16384> piece{};
+  // Bounds the reads per turn, so that a flood of output cannot keep the loop from its clock.
+  for (int i = 0; i < 16; ++i) {
+    const ssize_t got = ::read(output_.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) return output_.reset();
+    printed_.append(piece.data(), std::min(static_cast<std::size_t>(got), most_printed - printed_.size()));
+  }
+}
+
+error pmix_session::not_understood() {
+  is_over_ = true;
+  return with_output({error_code::bad_format, fmt::format("{} sent a message that has no meaning there", what_for)});
+}
+
+error pmix_session::ended() {
+  is_over_ = true;
+  const auto status = child_.end(patience_with_its_end);
+  take_output();
+  std::string how = "has ended";
+  if (status && WIFSIGNALED(*status)) how = fmt::format("has crashed ({})", base::signal_name(WTERMSIG(*status)));
+  if (status && WIFEXITED(*status)) how = fmt::format("has ended with status {}", WEXITSTATUS(*status));
+  return with_output({error_code::system, fmt::format("{} {}", what_for, how)});
+}
+
+error pmix_session::with_output(error why) const {
+  if (!printed_.empty()) why.message += fmt::format("; PMIx printed: {}", base::printable(printed_));
+  return why;
+}
+
+}  // namespace mpiacq::pmix

@@ -1,0 +1,116 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A conversation with a PMIx server, through a helper process that loads the server's own PMIx library.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "framing/frames.hpp"
+#include "helper/helper_child.hpp"
+#include "mpiacq/base/error.hpp"
+#include "mpiacq/base/time_limit.hpp"
+#include "separate/pmix_messages.hpp"
+#include "server/pmix_server.hpp"
+
+namespace mpiacq::pmix {
+
+/// Bounds of a conversation.
+struct session_limits {
+  std::chrono::milliseconds answer_time{10'000};  ///< for each answer; a call ends no later than this
+  std::size_t most_ranks = std::size_t{1} << 26U;
+  std::size_t most_problems = 32;
+};
+
+/// A namespace of the server: a job, or what a job has spawned.
+struct pmix_world {
+  std::string nspace;
+  std::optional<process_name> spawned_by;
+  std::vector<process_row> ranks;  ///< in the order of ranks, each number once
+};
+/// What the server says that it runs.
+struct pmix_answer {
+  std::vector<pmix_world> worlds;
+  std::vector<error> problems;
+};
+
+/// Puts together what the helper tells: bounds and order are checked here.
+class answer_builder {
+ public:
+  explicit answer_builder(const session_limits& limits) : limits_(limits) {}
+  /// False: the helper may not say this here, or says more than the limits allow.
+  [[nodiscard]] bool take(helper_message&& what);
+  [[nodiscard]] pmix_answer finish() &&;
+
+ private:
+  void problem(error_code code, std::string sentence);
+  void end_world();
+
+  const session_limits& limits_;
+  pmix_answer answer_;
+  bool is_in_world_ = false;
+  std::uint64_t claimed_ = 0;
+  std::size_t ranks_ = 0;
+};
+
+/// The tool's side. It owns the helper process, and takes what that says for foreign bytes.
+class pmix_session {
+ public:
+  /// Checks the library (the trust rule of queue libraries), starts the helper and connects. The helper becomes the
+  /// server's user if this program is root. `program`: for tests, the helper's path; empty: the installed one. Errors:
+  /// permission (the library is not trusted, or the server refuses), unsupported (another version), bad_format,
+  /// timed_out (the server is silent, or the caller has cancelled), system.
+  [[nodiscard]] static result<pmix_session> start(const pmix_server& server, const session_limits& limits,
+                                                  const time_limit& until, const std::string& program = {});
+  pmix_session(pmix_session&&) = default;
+  pmix_session& operator=(pmix_session&&) = delete;
+  ~pmix_session();
+
+  /// The namespaces and tables. Errors: as `start`.
+  [[nodiscard]] result<pmix_answer> ask(const time_limit& until);
+  /// From now on events come. Errors: as `start`.
+  [[nodiscard]] result<void> follow(const time_limit& until);
+  /// Ranks of the namespace that wait in PMIx_Init go on.
+  [[nodiscard]] result<void> release(const std::string& nspace, const time_limit& until);
+  /// An event that has come; empty: none. Does not block. Error: the helper has ended, or says what it may not.
+  [[nodiscard]] result<std::optional<event_told>> event();
+  /// Readable when there may be an event.
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] const std::string& library_version() const { return version_; }
+  [[nodiscard]] const std::string& own_namespace() const { return own_namespace_; }
+
+ private:
+  pmix_session(base::helper_child child, base::unique_fd socket, base::unique_fd output, session_limits limits)
+      : child_(std::move(child)), socket_(std::move(socket)), output_(std::move(output)), limits_(limits) {}
+  [[nodiscard]] result<void> send_begin(const begin_message& what);
+  [[nodiscard]] result<void> send(const request& what);
+  [[nodiscard]] result<void> send_bytes(std::span<const std::byte> bytes);
+  /// The next message that is no event.
+  [[nodiscard]] result<helper_message> next(const time_limit& until);
+  [[nodiscard]] result<std::optional<helper_message>> decoded();
+  [[nodiscard]] result<void> wait(deadline by, int stop);
+  [[nodiscard]] bool receive();
+  void take_output();
+  void keep(event_told&& event);
+  [[nodiscard]] error not_understood();
+  [[nodiscard]] error ended();
+  [[nodiscard]] error with_output(error why) const;
+  [[nodiscard]] result<void> await_answered(const time_limit& until);
+
+  base::helper_child child_;
+  base::unique_fd socket_;
+  base::unique_fd output_;
+  session_limits limits_;
+  base::frame_splitter frames_{longest_message};
+  std::deque<event_told> events_;
+  std::string version_;
+  std::string own_namespace_;
+  std::string printed_;
+  bool is_over_ = false;
+};
+
+}  // namespace mpiacq::pmix
