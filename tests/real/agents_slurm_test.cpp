@@ -50,7 +50,7 @@ rank_options by_slurm(const job_description& job) {
 
 }  // namespace
 
-TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
+TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   REQUIRE(cluster.is_up());
@@ -84,7 +84,7 @@ TEST_CASE("Slurm: agents come as a step of the job, and leave it as it was") {
   CHECK(end.all_ranks_ended(4));
 }
 
-TEST_CASE("Slurm: one tree of stacks over all nodes, by the command") {
+TEST_CASE("Slurm: one tree of stacks over all nodes, by the command", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   REQUIRE(cluster.is_up());
@@ -106,7 +106,7 @@ TEST_CASE("Slurm: one tree of stacks over all nodes, by the command") {
   CHECK(job.finish().all_ranks_ended(4));
 }
 
-TEST_CASE("Slurm: a deadlock between ranks on two nodes is found, by the command") {
+TEST_CASE("Slurm: a deadlock between ranks on two nodes is found, by the command", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   REQUIRE(cluster.is_up());
@@ -158,7 +158,7 @@ TEST_CASE("Slurm: the members of a communicator are found over two nodes, and th
   CHECK(job.end() == 0);
 }
 
-TEST_CASE("Slurm: launch shows stacks and queues of the ranks of two nodes") {
+TEST_CASE("Slurm: launch shows stacks and queues of the ranks of two nodes", "[releases]") {
   const live_cluster cluster;
   if (cluster.cannot_run()) MPIACQ_SKIP(cluster.said());
   if (srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
