@@ -57,6 +57,25 @@ TEST_CASE("messages: each is decoded to what was encoded, in the form that anoth
   }
 }
 
+TEST_CASE("messages: a long one calls for signs of life while it is written, cut off, and read") {
+  const std::size_t values = std::size_t{10} * values_between_pulses;
+  std::size_t beats = 0;
+  const auto beat = [&beats] { ++beats; };
+  cbor_writer writer(beat);
+  for (std::size_t i = 0; i < values; ++i) writer.put_unsigned(i);
+  CHECK(beats == 10);
+  const auto bytes = std::move(writer).take();
+  cbor_reader reader(bytes, beat);
+  for (std::size_t i = 0; i < values; ++i) static_cast<void>(reader.get_unsigned());
+  CHECK(reader.finish().has_value());
+  CHECK(beats == 20);
+  // The rest of a document that is too long takes time, too.
+  cbor_writer full(beat);
+  full.put_text(std::string(most_written + 1, 'x'));
+  for (std::size_t i = 0; i < values; ++i) full.put_unsigned(i);
+  CHECK(beats == 30);
+}
+
 TEST_CASE("messages: names and words are the same as in the JSON documents") {
   const auto samples = test::sample_messages();
   const ordered hold = read_elsewhere(samples[8]);

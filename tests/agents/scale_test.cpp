@@ -146,6 +146,29 @@ TEST_CASE("scale: an agent that owes no answer receives few heartbeats and sends
   agent.join();
 }
 
+TEST_CASE("scale: an agent shows that it is alive while it encodes a very long answer") {
+  fake_front_end front;
+  group_stacks longest;
+  for (std::uint32_t i = 0; i < values_between_pulses; ++i)
+    longest.problems.emplace_back(error_code::limit, "too long");
+  std::thread agent([order = front.order(), &longest] {
+    const auto answers = [&longest](const question&, const answer_terms&) { return answer_body(longest); };
+    static_cast<void>(agents::agent_process::run(
+        order, [&](const auto&) { return answerer(answers); }, -1));
+  });
+  const auto peer = front.assign_one({});
+  REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
+  // The front end has sent no heartbeat that asks for a reply.
+  const auto next = until(front.connections(), nullptr, [&] { return front.connections().receive(); });
+  REQUIRE(next.has_value());
+  CHECK(std::holds_alternative<heartbeat>(next->what));
+  const auto answered = front.next<answer>();
+  REQUIRE(answered.has_value());
+  CHECK(std::get<group_stacks>(*answered->second.what).problems.size() == values_between_pulses);
+  REQUIRE(front.connections().send(peer, goodbye{}) == sending::done);
+  agent.join();
+}
+
 TEST_CASE("scale: an agent waits for a slow parent while the front end is connected") {
   fake_front_end front;
   const silent_port slow;

@@ -63,7 +63,7 @@ result<void> agent_process::set_up(const agent_order& order, const curve_key& fr
 
 result<void> agent_process::run_until(int stop) {
   while (!wait(stop) && handle_parent()) {
-    children_->turn();
+    children_->turn([this] { show_alive(); });
     collect_own_answer();
     send_progress();
     send_problems();
@@ -178,6 +178,14 @@ void agent_process::send_progress() {
   progress_again_at_ = clock::now() + between_progress;
 }
 
+void agent_process::show_alive() {
+  const auto now = clock::now();
+  if (now < show_alive_at_) return;
+  show_alive_at_ = now + between_progress;
+  static_cast<void>(parent_->send(progress()));
+  children_->show_alive();
+}
+
 /// A parent does not wait for a lost agent: so problems go up at once, even while no question is open.
 void agent_process::send_problems() {
   auto problems = children_->open().take_problems();
@@ -202,7 +210,9 @@ void agent_process::send_answers() {
 }
 
 void agent_process::send_part(answer&& part) {
-  const auto send = [this](const answer& what) { return parent_->send(what) || !parent_->is_connected(); };
+  const auto send = [this](const answer& what) {
+    return parent_->send(what, [this] { show_alive(); }) || !parent_->is_connected();
+  };
   if (!budget_.send(part, send)) {
     // The answer is longer than a message: the parent gets the reason instead.
     part.what.reset();

@@ -47,6 +47,9 @@ class agent_process {
   // What goes to the parent.
   void collect_own_answer();
   void send_progress();
+  /// Sends a heartbeat to the parent and to the children if none was sent for a while. Long messages take seconds on a
+  /// busy node.
+  void show_alive();
   void send_problems();
   void send_answers();
   void send_part(answer&& part);
@@ -73,6 +76,7 @@ class agent_process {
   bool is_late_ = false;      ///< the time of the open question is over: what has arrived is sent
   heartbeat reported_progress_;
   deadline progress_again_at_{};
+  deadline show_alive_at_{};
   deadline answer_by_ = no_deadline;
   deadline at_most_ = no_deadline;
   std::vector<answer> sent_parts_;  ///< of the open question

@@ -35,9 +35,9 @@ std::uint32_t time_for_child(std::int64_t left_ms) {
 
 }  // namespace
 
-void child_links::turn() {
+void child_links::turn(const pulse& beat) {
   for (std::size_t taken = 0; taken < most_messages; ++taken) {
-    auto come = listener_.receive();
+    auto come = listener_.receive(beat);
     if (!come) break;
     if (received) received(come->bytes);
     take(std::move(*come));
@@ -64,6 +64,10 @@ void child_links::send_heartbeats() {
     }
     ++i;
   }
+}
+
+void child_links::show_alive() {
+  for (const auto& [peer, known] : children_) static_cast<void>(listener_.send(peer, heartbeat{}));
 }
 
 void child_links::take(arrival&& come) {

@@ -26,8 +26,11 @@ class child_links {
   std::function<void(std::size_t)> received = {};
 
   /// Handles the messages that have arrived, and sends heartbeats when they are due: twice a second while an answer is
-  /// owed, otherwise once a second.
-  void turn();
+  /// owed, otherwise once a second. `beat` is called now and then while a long message is decoded; it may call
+  /// `show_alive`.
+  void turn(const pulse& beat = {});
+  /// Sends each child a heartbeat that needs no reply: this process has no time to read replies.
+  void show_alive();
   /// Makes this peer a child, welcomes it, and sends it the open question.
   void adopt(const peer_name& peer, std::uint32_t number);
   /// Asks all children. Drops what is missing of an older question.

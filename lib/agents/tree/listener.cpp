@@ -99,7 +99,7 @@ void listener::note_refusals() {
   last_refusal_ = std::move(refused.why);
 }
 
-std::optional<arrival> listener::receive() {
+std::optional<arrival> listener::receive(const pulse& beat) {
   note_refusals();
   for (;;) {
     zmq_part name;
@@ -116,13 +116,13 @@ std::optional<arrival> listener::receive() {
       static_cast<void>(parts_of_message(socket_));
       continue;
     }
-    if (auto found = take(from, part)) return found;
+    if (auto found = take(from, part, beat)) return found;
   }
 }
 
-std::optional<arrival> listener::take(const peer_name& from, const zmq_part& part) {
+std::optional<arrival> listener::take(const peer_name& from, const zmq_part& part, const pulse& beat) {
   if (!proven_.contains(from)) return take_greeting(from, part);
-  auto what = decode(part.bytes());
+  auto what = decode(part.bytes(), beat);
   if (what) return arrival{from, std::move(*what), part.bytes().size(), false};
   ++dropped_.unreadable;
   last_refusal_ = what.error().message;

@@ -60,8 +60,9 @@ class listener {
   /// libzmq's threads. Other connections may use them, and must end before the listener.
   [[nodiscard]] const zmq_context& context() const { return context_; }
 
-  /// The next message of a proven peer; empty if there is none now. Never waits.
-  [[nodiscard]] std::optional<arrival> receive();
+  /// The next message of a proven peer; empty if there is none now. Never waits. `beat` is called now and then while a
+  /// long message is decoded.
+  [[nodiscard]] std::optional<arrival> receive(const pulse& beat = {});
   /// Never waits. Forgets the peer if it is gone.
   sending send(const peer_name& to, const message& what);
   /// Takes nothing more from this peer.
@@ -77,7 +78,7 @@ class listener {
   listener(const trust& proof, zmq_context context) : trust_(proof), context_(std::move(context)) {}
   [[nodiscard]] result<void> set_up(const listener_options& options);
   void note_refusals();
-  [[nodiscard]] std::optional<arrival> take(const peer_name& from, const zmq_part& part);
+  [[nodiscard]] std::optional<arrival> take(const peer_name& from, const zmq_part& part, const pulse& beat);
   [[nodiscard]] std::optional<arrival> take_greeting(const peer_name& from, const zmq_part& part);
   void refuse_greeting(const peer_name& from);
 

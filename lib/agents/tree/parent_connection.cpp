@@ -99,8 +99,8 @@ std::optional<parent_event> parent_connection::next() {
   return std::move(*what);
 }
 
-bool parent_connection::send(const message& what) {
-  const auto bytes = encode(what);
+bool parent_connection::send(const message& what, const pulse& beat) {
+  const auto bytes = encode(what, beat);
   return bytes.size() <= most_bytes && send_part(socket_, std::span<const std::byte>(bytes), false) == 0;
 }
 

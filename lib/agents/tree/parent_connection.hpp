@@ -39,8 +39,9 @@ class parent_connection {
 
   /// The next event; empty if there is none now. Never waits.
   [[nodiscard]] std::optional<parent_event> next();
-  /// Never waits. False if there is no connection, or its queue is full.
-  bool send(const message& what);
+  /// Never waits. False if there is no connection, or its queue is full. `beat` is called now and then while a long
+  /// message is encoded; it may send other messages.
+  bool send(const message& what, const pulse& beat = {});
   [[nodiscard]] result<std::string> credential() const { return trust_.credential(keys_.open, server_); }
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
 

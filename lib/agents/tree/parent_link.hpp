@@ -31,7 +31,8 @@ class parent_link {
   void turn();
   /// The next message from the parent. Greetings are handled here. The assignment is handled here and returned as well.
   [[nodiscard]] std::optional<message> next();
-  bool send(const message& what) { return accepted_ && link_ && link_->send(what); }
+  /// As parent_connection::send.
+  bool send(const message& what, const pulse& beat = {}) { return accepted_ && link_ && link_->send(what, beat); }
   /// Whether the parent has accepted the agent.
   [[nodiscard]] bool is_connected() const { return accepted_; }
   /// Why the agent has given up; empty: it has not.

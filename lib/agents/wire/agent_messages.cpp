@@ -191,8 +191,8 @@ inline constexpr std::string_view kind_of<visits_part> = "visits";
 template <>
 inline constexpr std::string_view kind_of<opened_gates> = "gates";
 
-std::vector<std::byte> encode(const message& what) {
-  document_writer writer;
+std::vector<std::byte> encode(const message& what, const pulse& beat) {
+  document_writer writer(beat);
   writer.begin_map(2);
   writer.put_text("schema");
   writer.put_text(schema);
@@ -200,11 +200,11 @@ std::vector<std::byte> encode(const message& what) {
   return std::move(writer).take();
 }
 
-result<message> decode(std::span<const std::byte> bytes) {
+result<message> decode(std::span<const std::byte> bytes, const pulse& beat) {
   if (bytes.size() > most_bytes) {
     return fail(error_code::limit, fmt::format("a message has {} bytes, more than {}", bytes.size(), most_bytes));
   }
-  document_reader reader(bytes);
+  document_reader reader(bytes, beat);
   reader.begin_map(2);
   reader.key("schema");
   if (const auto theirs = reader.get_text(); reader.fine() && theirs != schema) {

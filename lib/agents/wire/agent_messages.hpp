@@ -130,9 +130,10 @@ struct heartbeat {
 
 using message = std::variant<hello, assignment, welcome, goodbye, ask, answer, heartbeat, finish_early>;
 
-[[nodiscard]] std::vector<std::byte> encode(const message& what);
+/// `beat`: called now and then while a long message is written, or read.
+[[nodiscard]] std::vector<std::byte> encode(const message& what, const pulse& beat = {});
 /// unsupported: another schema, which the error names; bad_format: with the byte where the message is wrong; limit: the
 /// message is too long, or its groups have too many members.
-[[nodiscard]] result<message> decode(std::span<const std::byte> bytes);
+[[nodiscard]] result<message> decode(std::span<const std::byte> bytes, const pulse& beat = {});
 
 }  // namespace mpiacq::agents

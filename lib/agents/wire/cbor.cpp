@@ -56,6 +56,7 @@ void cbor_writer::append(const void* data, std::size_t size) {
 }
 
 void cbor_writer::head(unsigned major, std::uint64_t value) {
+  pulses_.count();
   const unsigned high = major << 5U;
   if (value < first_one_byte) return byte(high | static_cast<unsigned>(value));
   const unsigned size_code = value <= UINT8_MAX ? 0 : value <= UINT16_MAX ? 1 : value <= UINT32_MAX ? 2 : 3;
@@ -101,6 +102,7 @@ std::span<const std::byte> cbor_reader::take(std::uint64_t size) {
 
 /// Accepts only the majors 0 to 5 in the shortest form.
 cbor_reader::item cbor_reader::any_head() {
+  pulses_.count();
   if (!fine_ || rest_.empty()) return {};
   const auto first = std::to_integer<unsigned>(rest_.front());
   const unsigned major = first >> 5U;

@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
@@ -17,10 +19,30 @@ namespace mpiacq::agents {
 /// The size of the longest document, in bytes.
 inline constexpr std::size_t most_written = std::size_t{64} << 20U;
 
+/// What a long document's writer or reader calls every `values_between_pulses` values, so that its thread can show that
+/// it is alive. May be empty.
+using pulse = std::function<void()>;
+/// Some milliseconds of work.
+inline constexpr std::uint32_t values_between_pulses = std::uint32_t{1} << 16U;
+
+/// Counts values for a pulse.
+class pulse_counter {
+ public:
+  explicit pulse_counter(pulse what) : pulse_(std::move(what)) {}
+  void count() {
+    if (++values_ % values_between_pulses == 0 && pulse_) pulse_();
+  }
+
+ private:
+  pulse pulse_;
+  std::uint32_t values_ = 0;
+};
+
 /// Keeps the first `most_written` bytes and one more: a longer document is never sent, and only its excessive length
 /// matters.
 class cbor_writer {
  public:
+  explicit cbor_writer(pulse what = {}) : pulses_(std::move(what)) {}
   void put_unsigned(std::uint64_t value) { head(0, value); }
   void put_integer(std::int64_t value);
   void put_bool(bool value) { byte(value ? 0xf5 : 0xf4); }
@@ -43,13 +65,15 @@ class cbor_writer {
   void head(unsigned major, std::uint64_t value);
   void append(const void* data, std::size_t size);
   std::vector<std::byte> bytes_;
+  pulse_counter pulses_;
 };
 
 /// Reads values in order. The first value that is not what the caller expects ends the reading: all further values are
 /// empty, and `finish` returns what was expected at which byte. The reader trusts no length.
 class cbor_reader {
  public:
-  explicit cbor_reader(std::span<const std::byte> bytes) : all_(bytes), rest_(bytes) {}
+  explicit cbor_reader(std::span<const std::byte> bytes, pulse what = {})
+      : all_(bytes), rest_(bytes), pulses_(std::move(what)) {}
 
   [[nodiscard]] std::uint64_t get_unsigned(std::uint64_t most = UINT64_MAX);
   [[nodiscard]] std::int64_t get_integer();
@@ -87,6 +111,7 @@ class cbor_reader {
   std::span<const std::byte> rest_;
   bool fine_ = true;
   error failure_;
+  pulse_counter pulses_;
 };
 
 /// RFC 3629: no surrogates, no overlong sequences.

@@ -57,6 +57,8 @@ concept has_name = requires(T value) {
 
 class document_writer : public cbor_writer {
  public:
+  using cbor_writer::cbor_writer;
+
   void put(bool value) { put_bool(value); }
   template <std::integral T>
   void put(T value) {
