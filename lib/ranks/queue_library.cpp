@@ -9,10 +9,15 @@
 #include <tuple>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "descriptors/unique_fd.hpp"
 #include "errors/try.hpp"
 #include "local_targets.hpp"
 #include "mpiacq/base/remedies.hpp"
@@ -83,9 +88,23 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1);
 }
 
-bool is_file(const std::string& path) {
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+/// Follows links below `root`, as a process with that root does.
+bool is_file(const std::string& path, const std::string& root) {
   struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+  if (root.empty()) return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+  const base::unique_fd folder{::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  const base::unique_fd file{static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how))};
+  return file && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
 /// Where the MPI library is. Empty where the program has none.
@@ -159,7 +178,7 @@ result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory,
 struct library_names {
   std::vector<std::string> names;    ///< the first that is there is the one
   bool are_told = false;             ///< by the rank, or its starter; else it is the name that debuggers take
-  std::vector<std::string> folders;  ///< for names without one
+  std::vector<std::string> folders;  ///< for names without one; empty where each name has one
 };
 
 result<library_names> names_of(process_id rank, process_symbols& symbols, memory_reader& memory,
@@ -178,28 +197,39 @@ result<library_names> names_of(process_id rank, process_symbols& symbols, memory
   const std::string beside = mpi_folder(symbols, named);
   said.are_told = !said.names.empty();
   if (!said.are_told && !beside.empty()) said.names.emplace_back(default_name);
-  said.folders = search_path(rank, symbols, beside);
+  const bool any_bare = std::any_of(said.names.begin(), said.names.end(),
+                                    [](const std::string& name) { return name.find('/') == std::string::npos; });
+  if (any_bare) said.folders = search_path(rank, symbols, beside);
   return said;
 }
 
-/// The file of the first name that is there; empty where none is.
-std::string file_of(const library_names& said) {
+/// The file of the first name that is there; empty where none is. `root`: the root of a rank in a container, or empty.
+std::string file_of(const library_names& said, const std::string& root) {
   for (const std::string& name : said.names) {
     if (name.find('/') != std::string::npos) {
-      if (is_file(name)) return name;
+      if (is_file(name, root)) return name;
       continue;
     }
     for (const std::string& folder : said.folders) {
-      if (is_file(folder + name)) return folder + name;
+      if (is_file(folder + name, root)) return folder + name;
     }
+    if (!root.empty()) continue;
     for (std::string& file : files_in_linker_cache(name)) {
-      if (is_file(file)) return std::move(file);
+      if (is_file(file, root)) return std::move(file);
     }
   }
   return {};
 }
 
 }  // namespace
+
+std::string root_of_container(process_id pid) {
+  const std::string root = fmt::format("/proc/{}/root", pid.value());
+  return is_same_file(root, "/proc/self/root") &&
+                 is_same_file(fmt::format("/proc/{}/ns/mnt", pid.value()), "/proc/self/ns/mnt")
+             ? std::string{}
+             : root;
+}
 
 std::optional<std::string> queue_library_of(process_id pid, std::optional<process_id> starter) {
   process_memory memory(pid);
@@ -208,7 +238,7 @@ std::optional<std::string> queue_library_of(process_id pid, std::optional<proces
   if (!symbols) return std::nullopt;
   const auto said = names_of(pid, **symbols, cache, starter);
   if (!said || said->names.empty()) return std::nullopt;
-  std::string file = file_of(*said);
+  std::string file = file_of(*said, root_of_container(pid));
   if (!file.empty()) return file;
   return said->are_told ? std::optional{said->names.front()} : std::nullopt;
 }
@@ -216,11 +246,9 @@ std::optional<std::string> queue_library_of(process_id pid, std::optional<proces
 result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
                                        std::optional<process_id> starter) {
   const auto said = TRY(names_of(rank, symbols, memory, starter));
-  if (std::string file = file_of(said); !file.empty()) return file;
-  const bool any_bare = std::any_of(said.names.begin(), said.names.end(),
-                                    [](const std::string& name) { return name.find('/') == std::string::npos; });
+  if (std::string file = file_of(said, root_of_container(rank)); !file.empty()) return file;
   std::string tried = fmt::format("{}", fmt::join(said.names, ", "));
-  if (any_bare) {
+  if (!said.folders.empty()) {
     tried += fmt::format(", looked for in {} and the dynamic linker's cache", fmt::join(said.folders, ", "));
   }
   if (said.are_told) {

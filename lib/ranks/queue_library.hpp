@@ -20,6 +20,10 @@ namespace mpiacq {
 [[nodiscard]] result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
                                                      std::optional<process_id> starter = {});
 
+/// /proc/PID/root if the process is in a container with files of its own; empty if it has this program's root and
+/// mounts. The path of `find_queue_library` is one below that root (queue_host_options::root).
+[[nodiscard]] std::string root_of_container(process_id pid);
+
 /// The same for a rank of this node; where no such file is there, the first name that the rank tells. Empty where it
 /// tells none, has not come so far, or may not be read.
 [[nodiscard]] std::optional<std::string> queue_library_of(process_id pid, std::optional<process_id> starter = {});

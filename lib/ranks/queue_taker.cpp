@@ -84,6 +84,8 @@ bool is_whole(const rank_report& rank) {
 result<void> queue_taker::get_types(const queue_types_options& options) {
   if (types_ && same(options, types_asked_)) return {};
   types_.reset();
+  ranks_with_types_.clear();
+  images_with_types_.clear();
   notes_told_ = 0;
   auto made = TRY(queue_types::create(options));
   types_ = std::move(made);
@@ -94,12 +96,17 @@ result<void> queue_taker::get_types(const queue_types_options& options) {
 void queue_taker::make_missing_types(const std::vector<pending>& all, const queue_types_options& options) {
   std::set<std::string> looked_at;
   for (const pending& one : all) {
+    const process_id pid = one.rank->process.process;
+    if (ranks_with_types_.contains(pid)) continue;
     // Ranks that run the same program use the same MPI.
-    if (!looked_at.insert(one.image).second) continue;
-    process_memory memory(one.rank->process.process);
-    page_cache cache(memory);
-    auto symbols = process_symbols::open(one.rank->process.process, cache, options.debug_files);
-    if (symbols) types_->make_missing(**symbols);
+    const std::string image = image_of(pid);
+    if (looked_at.insert(image).second && !images_with_types_.contains(image)) {
+      process_memory memory(pid);
+      page_cache cache(memory);
+      auto symbols = process_symbols::open(pid, cache, options.debug_files);
+      if (symbols && types_->make_missing(**symbols)) images_with_types_.insert(image);
+    }
+    if (images_with_types_.contains(image)) ranks_with_types_.insert(pid);
   }
 }
 
@@ -124,17 +131,21 @@ void queue_taker::read_process(process& subject, pending& one, const rank_queue_
     return;
   }
   subject.symbols = std::move(*symbols);
+  one.image = subject.symbols->modules().front()->path;
   auto types = types_->of(*subject.symbols, subject.cache);
   if (!types) {
     one.report = fail(std::move(types).error());
     return;
   }
   subject.types = std::move(*types);
-  auto library = options.library.empty()
-                     ? find_queue_library(one.rank->process.process, *subject.symbols, subject.cache, options.starter)
-                     : result<std::string>(options.library);
+  const process_id pid = one.rank->process.process;
+  auto library = options.library.empty() ? find_queue_library(pid, *subject.symbols, subject.cache, options.starter)
+                                         : result<std::string>(options.library);
+  queue_host_options how = options.host;
+  how.owner = one.owner;
+  if (options.library.empty()) how.root = root_of_container(pid);
   one.report =
-      library ? read_with(subject, *library, one, options) : result<queue_report>(fail(std::move(library).error()));
+      library ? read_with(subject, *library, one, how) : result<queue_report>(fail(std::move(library).error()));
   look_at_pml(subject, one);
   if (!one.report) return;
   if (!one.report->missing.empty()) return disbelieve(*one.report);
@@ -145,9 +156,7 @@ void queue_taker::read_process(process& subject, pending& one, const rank_queue_
 }
 
 result<queue_report> queue_taker::read_with(process& subject, const std::string& library, const pending& one,
-                                            const rank_queue_options& options) const {
-  queue_host_options how = options.host;
-  how.owner = one.owner;
+                                            const queue_host_options& how) const {
   auto host = TRY(queue_host::create(library, how));
   const target_abi abi = subject.symbols->abi();
   target stopped{subject.cache, nullptr, abi, *subject.symbols};
@@ -207,13 +216,14 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
     const process_id pid = rank.process.process;
     const auto owner =
         rank.process.user ? std::optional{static_cast<std::uint32_t>(rank.process.user->value())} : owner_of(pid);
-    all.push_back({&rank, owner, image_of(pid)});
+    all.push_back({&rank, owner, {}});
     if (!types) all.back().report = fail(types.error());
   }
   if (types && options.types.make_missing && options.no_library.empty()) make_missing_types(all, options.types);
   if (types) read_all(all, options, taken);
   for (pending& one : all) {
     const process_id pid = one.rank->process.process;
+    one.doing = activity_of(one.threads, one.image);
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
     taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }
@@ -278,7 +288,7 @@ void queue_taker::look_at_stacks(std::vector<pending>& all, const std::vector<st
   how.threads = which_threads::all;
   node_stacks seen = stacks_.take(held, how);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (seen.ranks[i].taken) all[places[i]].doing = activity_of(seen.ranks[i].threads, all[places[i]].image);
+    if (seen.ranks[i].taken) all[places[i]].threads = std::move(seen.ranks[i].threads);
   }
   taken.problems = std::move(seen.problems);
 }

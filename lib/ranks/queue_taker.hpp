@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,10 +42,11 @@ class queue_taker {
   struct pending {
     const wanted_rank* rank = nullptr;
     std::optional<std::uint32_t> owner;
-    std::string image;
+    std::string image;  ///< the path of its program; set while it is read
     bool held = false;
     result<queue_report> report = queue_report{};
     std::optional<std::string> pml = {};
+    std::vector<thread_stack> threads = {};
     rank_activity doing = {};
     /// Why its report is not to be believed, whatever the report says. Only this is written while others are read.
     std::optional<error> lost = {};
@@ -57,7 +59,7 @@ class queue_taker {
   void read(pending& one, const rank_queue_options& options) const;
   void read_process(process& subject, pending& one, const rank_queue_options& options) const;
   [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
-                                               const rank_queue_options& options) const;
+                                               const queue_host_options& how) const;
   static void look_at_pml(process& subject, pending& one);
   void read_all(std::vector<pending>& all, const rank_queue_options& options, group_queues& taken);
   /// Reads those at these places and lets each go. Which ones were read before anybody said stop.
@@ -73,6 +75,9 @@ class queue_taker {
   stack_taker& stacks_;
   std::unique_ptr<queue_types> types_;
   queue_types_options types_asked_;
+  // The ranks and programs that have an MPI, and for which missing types were made if that was possible.
+  std::set<process_id> ranks_with_types_;
+  std::set<std::string> images_with_types_;
   std::size_t notes_told_ = 0;
 };
 

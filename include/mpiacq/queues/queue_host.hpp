@@ -39,6 +39,9 @@ struct queue_host_options {
   /// The user of the job: if this program runs as root, the separate process becomes this user before it loads
   /// anything. Empty: the user that runs this program.
   std::optional<std::uint32_t> owner;
+  /// The folder below which the path of the library and the links on it are followed: /proc/PID/root for a process in a
+  /// container. Empty: the root of this program.
+  std::string root;
   std::string helper;  ///< the path of the separate process's program; empty: the one installed with the library
   /// A descriptor of the caller: once it is readable, the separate process is ended, and `read` returns what the
   /// library has reported so far, with timed_out as a problem. -1: none.

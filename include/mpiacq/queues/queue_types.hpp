@@ -54,8 +54,8 @@ class queue_types {
 
   /// Makes a carrier for the MPI of a process if the cache has none and it is possible; see
   /// queue_types_options::make_missing. It happens once for each MPI, and a note says what was made. It takes seconds,
-  /// so no rank should be stopped meanwhile.
-  void make_missing(process_symbols& symbols);
+  /// so no rank should be stopped meanwhile. False if the process has no MPI library: it may load one later.
+  bool make_missing(process_symbols& symbols);
 
   /// Sentences for people, each once: carriers that were made; cached carriers and built-in types that are used, or why
   /// they do not fit; files that could not be read.

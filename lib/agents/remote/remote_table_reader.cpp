@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "remote/remote_table_reader.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "mpiacq/process/process_user.hpp"
@@ -103,10 +104,39 @@ std::vector<graph_host> remote_table_reader::hosts() const {
 
 namespace mpiacq {
 
+namespace {
+
+/// Most jobs have no process on another node that is asked: the process is looked at when the first one is.
+class tables_when_asked final : public elsewhere_tables {
+ public:
+  tables_when_asked(process_id named, agents_options options, const mpi2dd::walk_limits& limits,
+                    std::vector<std::string> debug_folders)
+      : named_(named), options_(std::move(options)), limits_(limits), debug_folders_(std::move(debug_folders)) {}
+
+  [[nodiscard]] mpi2dd::elsewhere_reader reader() override {
+    return [this](std::vector<mpi2dd::process_request> asked) {
+      if (!reader_) reader_.emplace(named_, options_, limits_, debug_folders_);
+      return reader_->read(std::move(asked));
+    };
+  }
+  [[nodiscard]] std::vector<graph_host> hosts() const override {
+    return reader_ ? reader_->hosts() : std::vector<graph_host>{};
+  }
+
+ private:
+  process_id named_;
+  agents_options options_;
+  mpi2dd::walk_limits limits_;
+  std::vector<std::string> debug_folders_;
+  std::optional<agents::remote_table_reader> reader_;
+};
+
+}  // namespace
+
 std::unique_ptr<elsewhere_tables> tables_by_agents(process_id named, const agents_options& options,
                                                    const mpi2dd::walk_limits& limits,
                                                    std::vector<std::string> debug_folders) {
-  return std::make_unique<agents::remote_table_reader>(named, options, limits, std::move(debug_folders));
+  return std::make_unique<tables_when_asked>(named, options, limits, std::move(debug_folders));
 }
 
 }  // namespace mpiacq

@@ -47,8 +47,8 @@ std::optional<std::string> others_hand(const struct stat& what, std::uint32_t us
 /// descriptor. A folder that only trusted users can write stays as it was when it was checked.
 class way_to_file {
  public:
-  way_to_file(const std::string& path, std::uint32_t user, const library_words& words)
-      : path_(path), user_(user), words_(words) {}
+  way_to_file(const std::string& path, std::uint32_t user, const library_words& words, const std::string& root = {})
+      : path_(path), user_(user), words_(words), root_(root.empty() ? "/" : root) {}
 
   [[nodiscard]] result<unique_fd> go() {
     TRY(begin());
@@ -88,7 +88,7 @@ class way_to_file {
   [[nodiscard]] result<void> put_in_front(const std::string& text) {
     if (text.starts_with('/')) {
       folders_.clear();
-      unique_fd root{::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};
+      unique_fd root{::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
       struct stat facts {};
       if (!root || ::fstat(root.get(), &facts) != 0) return fail(not_openable(path_, errno, words_));
       judge(facts, "/");
@@ -145,6 +145,7 @@ class way_to_file {
   const std::string& path_;
   std::uint32_t user_;
   const library_words& words_;
+  std::string root_;
   std::vector<folder> folders_;  ///< from the root to the current folder
   std::deque<std::string> names_;
   int links_ = 0;
@@ -197,8 +198,8 @@ result<void> check_kind(const library_file& library, const library_words& words)
 }  // namespace
 
 result<library_file> open_library(const std::string& path, std::uint32_t user, bool in_spite,
-                                  const library_words& words) {
-  way_to_file way(path, user, words);
+                                  const library_words& words, const std::string& root) {
+  way_to_file way(path, user, words, root);
   auto file = TRY(way.go());
   if (!way.complaint().empty() && !in_spite) return fail(not_trusted(path, way.complaint(), words));
   library_file library{std::move(file), path, {}};

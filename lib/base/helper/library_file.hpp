@@ -26,9 +26,10 @@ struct library_file {
 };
 
 /// Opens the file by the rules of queue_library_trust (queue_host.hpp), or with `in_spite` regardless of them, and
-/// checks that this program could load it. Errors: not_found, permission, bad_format.
+/// checks that this program could load it. The path and the links on it are followed below `root`; empty: the root of
+/// this program. Errors: not_found, permission, bad_format.
 [[nodiscard]] result<library_file> open_library(const std::string& path, std::uint32_t user, bool in_spite,
-                                                const library_words& words = {});
+                                                const library_words& words = {}, const std::string& root = {});
 /// The rules alone. Errors: as for `open_library`.
 [[nodiscard]] result<void> check_trust(const std::string& path, std::uint32_t user, const library_words& words = {});
 

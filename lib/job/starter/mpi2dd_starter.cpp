@@ -10,21 +10,34 @@
 #include "local_targets.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "running_target.hpp"
 #include "starter/missing_symbols.hpp"
 
 namespace mpiacq {
 
 namespace {
 
-/// The flags of a process with the interface; empty for any other.
-std::optional<mpi2dd::info_block> block_of(const local_targets& targets, process_id pid) {
-  const auto opened = targets.open(targets.host(), pid, {});
-  if (!opened) return std::nullopt;
-  const target seen = (*opened)->as_target();
+std::optional<mpi2dd::info_block> block_in(mpi2dd::opened_process& process) {
+  const target seen = process.as_target();
   const auto info = mpi2dd::find_info(seen);
   if (!info || !*info) return std::nullopt;
   const auto block = mpi2dd::read_info_block(seen, (*info)->address());
   return block ? std::optional{*block} : std::nullopt;
+}
+
+/// The flags of a process with the interface; empty for any other.
+std::optional<mpi2dd::info_block> block_of(const local_targets& targets, process_id pid) {
+  const auto opened = targets.open(targets.host(), pid, {});
+  return opened ? block_in(**opened) : std::nullopt;
+}
+
+/// The same for a process whose facts are known. No server for debug files is asked: most processes have no interface.
+std::optional<mpi2dd::info_block> block_of(const process_facts& process, debug_file_search search) {
+  search.debuginfod = false;
+  const auto opened = running_target::open(process.pid(), search);
+  if (!opened) return std::nullopt;
+  const auto block = block_in(**opened);
+  return process.is_unchanged() ? block : std::nullopt;
 }
 
 /// Worlds that were connected bring their own starters. The job's starter is the one with the same metadirectory; if
@@ -56,9 +69,9 @@ std::string part_of(const mpi2dd::graph& job) {
 
 result<std::optional<found_starter>> find_mpi2dd_starter(known_processes& all, const process_pointer& named,
                                                          const debug_file_search& search) {
-  const auto targets = local_targets::around(*named, search);
-  const auto block = block_of(targets, named->pid());
+  const auto block = block_of(*named, search);
   if (!block) return std::nullopt;
+  const auto targets = local_targets::around(*named, search);
   const auto itself = [&](std::string how) {
     return std::optional{found_starter{named->pid(), named, std::move(how), interface_kind::mpi2dd}};
   };

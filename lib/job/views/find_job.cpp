@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "container_table.hpp"
 #include "elsewhere_tables.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_list.hpp"
+#include "proc/pid_namespace.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
@@ -70,6 +72,10 @@ result<starter_look> look_once(const process_facts& starter, running_target& ope
   return seen;
 }
 
+std::string program_of(running_target& opened) {
+  return without_deleted_mark(opened.symbols().modules().front()->path);
+}
+
 error not_there(process_id named) {
   const auto facts = process_facts::open(named);
   if (facts) {
@@ -77,8 +83,15 @@ error not_there(process_id named) {
             fmt::format("process {} has ended, and its parent has not taken its end yet", named.value())};
   }
   if (facts.error().code != error_code::process_gone) return facts.error();
-  return error{error_code::not_found, fmt::format("there is no process {} on this node", named.value())}.on(
-      fmt::format("/proc/{}", named.value()));
+  std::string message = fmt::format("there is no process {} on this node", named.value());
+  if (in_inner_process_namespace()) {
+    message = fmt::format(
+        "there is no process {} in this container; mpiacq, which runs in it, sees no process outside: run "
+        "mpiacq where the job runs, or start this container with the pid namespace of the host "
+        "(docker and podman: --pid=host)",
+        named.value());
+  }
+  return error{error_code::not_found, std::move(message)}.on(fmt::format("/proc/{}", named.value()));
 }
 
 error no_table_yet(const process_facts& starter, const starter_look& seen) {
@@ -178,10 +191,10 @@ result<job_description> look_until_complete(process_id named, const find_options
     auto seen = TRY(look_once(starter, *found.target, options.limits));
     if (seen.is_complete() && before && before->same_processes(*seen.eye.table())) {
       job_description described;
-      described.starter = {found.pid, starter.executable().value_or(""), false, std::move(found.how),
+      described.starter = {found.pid, program_of(*found.target), false, std::move(found.how),
                            seen.eye.facts().starter_is_rank};
       described.launcher = launcher_of(described.starter.executable);
-      described.processes = seen.eye.table();
+      described.processes = seen_from_here(seen.eye.table(), starter);
       described.locality = entry_locality(*described.processes);
       described.facts = seen.eye.facts();
       described.problems = std::move(seen.problems);
@@ -215,13 +228,19 @@ result<job_description> job::find(const find_options& options, const time_limit&
 
 result<job_description> job::find(process_id named, const find_options& options, const time_limit& until) {
   return without_exceptions("looking at the job", [&]() -> result<job_description> {
-    if (!options.agents || options.read_elsewhere) return look_until_complete(named, options, until);
     mpi2dd::walk_limits limits;
     limits.table = options.limits;
     find_options how = options;
-    const auto others = tables_by_agents(named, *options.agents, limits, options.debug_files.folders);
-    how.read_elsewhere = others->reader();
-    return look_until_complete(named, how, until);
+    std::unique_ptr<elsewhere_tables> others;
+    if (options.agents && !options.read_elsewhere) {
+      others = tables_by_agents(named, *options.agents, limits, options.debug_files.folders);
+      how.read_elsewhere = others->reader();
+    }
+    auto found = look_until_complete(named, how, until);
+    if (!found && found.error().code == error_code::permission) {
+      if (auto why = why_no_access(named)) return fail(std::move(*why));
+    }
+    return found;
   });
 }
 

@@ -225,10 +225,11 @@ result<std::unique_ptr<type_source>> queue_types::of(core_symbols& symbols, memo
   return state_->of(symbols, memory);
 }
 
-void queue_types::make_missing(process_symbols& symbols) {
+bool queue_types::make_missing(process_symbols& symbols) {
   const auto library = mpi_library(symbols);
-  const auto mpi = mpi_with_carriers(symbols);
-  if (library && mpi) state_->make_for(*library, *mpi);
+  if (!library) return false;
+  if (const auto mpi = mpi_with_carriers(symbols)) state_->make_for(*library, *mpi);
+  return true;
 }
 
 std::vector<std::string> queue_types::notes() const {

@@ -16,7 +16,7 @@ namespace mpiacq::mqd_host {
 
 result<std::unique_ptr<in_process_host>> in_process_host::create(const std::string& library_path,
                                                                  const queue_host_options& options) {
-  auto file = TRY(base::open_library(library_path, ::geteuid(), options.trust_library));
+  auto file = TRY(base::open_library(library_path, ::geteuid(), options.trust_library, {}, options.root));
   return std::unique_ptr<in_process_host>(new in_process_host(std::move(file), options.limits));
 }
 

@@ -26,7 +26,8 @@ void add_output(report_sink& into, const conversation& talk) {
 result<std::unique_ptr<separate_host>> separate_host::create(const std::string& library_path,
                                                              const queue_host_options& options) {
   const auto user = base::user_to_become(options.owner);
-  auto library = TRY(base::open_library(library_path, user ? user->user : ::geteuid(), options.trust_library));
+  auto library =
+      TRY(base::open_library(library_path, user ? user->user : ::geteuid(), options.trust_library, {}, options.root));
   return std::unique_ptr<separate_host>(new separate_host(std::move(library), options, user));
 }
 

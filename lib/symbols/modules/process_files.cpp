@@ -9,10 +9,12 @@
 #include <filesystem>
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "descriptors/unique_fd.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq::elf {
@@ -40,13 +42,19 @@ error about_process(process_id pid, int why) {
   return e;
 }
 
-/// The name of the executable by /proc. It may contain any bytes, and end in " (deleted)".
-result<std::string> name_of_program(process_id pid) {
+/// The open file of the program, and its name as the kernel knows it: any bytes, which may end in " (deleted)".
+result<input_file> open_program(process_id pid) {
+  const base::unique_fd found{::open(proc_path(pid, "exe").c_str(), O_PATH | O_CLOEXEC)};
+  if (!found) return fail(about_process(pid, errno));
+  const std::string opened = fmt::format("/proc/self/fd/{}", found.get());
   std::string name(4096 + 32, '\0');
-  const ssize_t size = ::readlink(proc_path(pid, "exe").c_str(), name.data(), name.size());
+  const ssize_t size = ::readlink(opened.c_str(), name.data(), name.size());
   if (size < 0) return fail(about_process(pid, errno));
   name.resize(static_cast<std::size_t>(size));
-  return name;
+  auto file = input_file::open(opened, std::move(name));
+  if (!file)
+    return fail(std::move(file).error().while_doing(fmt::format("opening the program of process {}", pid.value())));
+  return std::move(*file);
 }
 
 target_address load_bias(std::span<const segment> segments, const auxiliary_vector& aux, const image& file) {
@@ -126,11 +134,9 @@ std::vector<std::string> process_files::roots() const {
 }
 
 result<running_program> look_at_process(process_id pid, memory_reader& memory, std::vector<error>& problems) {
-  auto name = TRY(name_of_program(pid));
-  auto file = input_file::open(proc_path(pid, "exe"), name);
-  if (!file)
-    return fail(std::move(file).error().while_doing(fmt::format("opening the program of process {}", pid.value())));
-  auto opened = TRY(image::open(std::move(*file)));
+  auto file = TRY(open_program(pid));
+  std::string name = file.name();
+  auto opened = TRY(image::open(std::move(file)));
   if (auto replaced = replaced_program(pid, name, opened)) problems.push_back(std::move(*replaced));
   auto aux = TRY(read_auxiliary_vector(pid, opened.abi()));
   auto segments = TRY(loaded_segments(memory, opened.abi(), aux));
