@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "table_hosts.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -30,9 +31,11 @@ std::vector<bool> local_hosts_of(const process_table& table, const local_host& h
         questions_left[host] = 0;
         continue;
       }
-      local[host] = here.is_called(name);
+      local[host] = here.is_called(name) || std::ranges::count(table.names_of_this_node(), name) != 0;
       if (local[host]) continue;
     }
+    // Pids of other hosts are numbers of the container's namespace.
+    if (table.has_other_pids()) continue;
     --questions_left[host];
     // Most processes of a large job are on other nodes, and kill(2) is a tenth of what opening /proc/PID costs.
     if (::kill(static_cast<pid_t>(table.pid(entry_index{entry}).value()), 0) != 0 && errno == ESRCH) continue;

@@ -140,3 +140,58 @@ TEST_CASE("queues: a rank that waits for a rank in MPI_Finalize is a deadlock th
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
   CHECK(seen.at("deadlocks").at(0).at("in_finalize") == "1");
 }
+
+namespace {
+
+/// The command line of a program whose root is a folder that no other process sees: everything of this root is mounted
+/// in it, and `/only-inside` has the perfect library.
+std::vector<std::string> with_root_of_its_own(const std::string& folder, const std::vector<std::string>& program) {
+  std::vector<std::string> line = {
+      "unshare",
+      "--mount",
+      "--propagation",
+      "private",
+      "sh",
+      "-c",
+      "mount -t tmpfs none \"$1\" && cd \"$1\" || exit 1\n"
+      "for top in /*; do\n"
+      "  if [ -L \"$top\" ]; then cp -P \"$top\" \".$top\"; continue; fi\n"
+      "  [ -d \"$top\" ] || continue\n"
+      "  mkdir \".$top\" && mount --rbind \"$top\" \".$top\" || exit 1\n"
+      "done\n"
+      "mkdir only-inside && cp \"$2\" only-inside/libinside.so && shift 2 && exec chroot . \"$@\"",
+      "sh",
+      folder,
+      queue_library("perfect")};
+  line.insert(line.end(), program.begin(), program.end());
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("queues: the library of a rank with a root of its own is the file below that root") {
+  if (::geteuid() != 0) MPIACQ_SKIP("only root can give a process another root");
+  const scratch_folder folder;
+  const std::string root = folder.path("root");
+  std::filesystem::create_directory(root);
+  std::vector<std::string> program = {MPIACQ_STARTERS "/../queue_ranks/queue_job", "--hold", "--ranks", "2",
+                                      "library:/only-inside/libinside.so"};
+  for (const std::string& word : words_of_a_deadlock()) program.push_back(word);
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  live_process job(with_root_of_its_own(root, program));
+  ::unsetenv("MPIACQ_ORACLE");
+  (void)job.lines_until_ready();
+  REQUIRE_FALSE(std::filesystem::exists("/only-inside"));
+  const auto run = queues(job.pid().value(), {"--json"});
+  INFO(run.err << run.out);
+  const json seen = json::parse(run.out);
+  REQUIRE(seen.at("library").is_object());
+  CHECK(seen.at("library").at("path") == "/only-inside/libinside.so");
+  CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
+  // The way to the file begins at that root: a mount of tmpfs that all users may write into.
+  const auto unasked = run_command({MPIACQ_COMMAND, "queues", std::to_string(job.pid().value())});
+  INFO(unasked.err << unasked.out);
+  CHECK_THAT(unasked.out, ContainsSubstring("/only-inside/libinside.so is not loaded") &&
+                              ContainsSubstring("/ can be written by all users"));
+  (void)job.end();
+}

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpiacq/base/address.hpp"
@@ -86,8 +87,12 @@ class process_table {
   [[nodiscard]] std::optional<std::string_view> host_name(entry_index entry) const;
   /// The executable of an entry; as `host_name`.
   [[nodiscard]] std::optional<std::string_view> executable_name(entry_index entry) const;
-  /// The pid of an entry as published, even if it is implausible (a problem says so).
+  /// The pid of an entry, even if it is implausible (a problem says so). For an entry of this node it is the number
+  /// that this program uses, which is 0 if the job's container has no such process any more.
   [[nodiscard]] process_id pid(entry_index entry) const;
+  /// The pid of an entry as published. It differs from `pid` if the job runs in a pid namespace of its own, as in a
+  /// container (pid_namespaces(7)).
+  [[nodiscard]] process_id published_pid(entry_index entry) const;
 
   /// The world and the rank of each entry.
   [[nodiscard]] const rank_names& names() const;
@@ -131,10 +136,21 @@ class process_table {
   /// Sets the user of the starter.
   void belongs_to(std::optional<user_id> starters);
 
+  /// This table with other numbers: `pids` has one for each entry. The new table shares the memory of this one.
+  [[nodiscard]] process_table with_pids(std::vector<process_id> pids) const;
+  /// Whether the table has pids other than the published ones.
+  [[nodiscard]] bool has_other_pids() const { return pids_ != nullptr; }
+  /// The names of this node that only the job's container knows. `hosts_on_this_node` takes them for this node, too.
+  [[nodiscard]] const std::vector<std::string>& names_of_this_node() const { return names_of_this_node_; }
+  /// Sets those names.
+  void calls_this_node(std::vector<std::string> names) { names_of_this_node_ = std::move(names); }
+
  private:
   friend class process_table_access;
   explicit process_table(std::unique_ptr<process_table_columns> c);
-  std::unique_ptr<process_table_columns> columns_;
+  std::shared_ptr<process_table_columns> columns_;
+  std::shared_ptr<const std::vector<process_id>> pids_;  ///< null: those in the columns
+  std::vector<std::string> names_of_this_node_;
 };
 
 /// Limits for a table from a foreign process.

@@ -155,6 +155,11 @@ struct tracer_options {
   std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
 };
 
+/// Why the kernel does not let this program read and trace a process: its user, its capabilities,
+/// kernel.yama.ptrace_scope, a filter of system calls, or a security module, and what to do. Empty if the kernel does.
+/// The call asks the kernel without touching the process. The error is permission.
+[[nodiscard]] std::optional<error> why_no_access(process_id process);
+
 /// Controls processes with ptrace.
 ///
 /// Each tracer has a separate process, the tracer server (`tracer` in the libexec folder of the package), a child of

@@ -1,9 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "proc/process_facts.hpp"
 
 namespace mpiacq {
 
@@ -12,6 +15,10 @@ class local_host {
  public:
   /// Asks the system: host name, and the addresses of all interfaces.
   [[nodiscard]] static local_host of_this_system();
+  /// The same with the names and addresses that a process of this node knows in addition, if it is in a container that
+  /// has its own; empty if it is not. The kernel lets root alone ask in the process's namespaces; for others, the name
+  /// is what /etc/hostname below the process's root says.
+  [[nodiscard]] static std::optional<local_host> inside(const process_facts& process);
   /// For tests: a host with only these.
   local_host(std::string_view host_name, std::set<std::string> addresses);
 
@@ -22,7 +29,10 @@ class local_host {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
+  void add(local_host&& other);
+
   std::string name_;
+  std::set<std::string> other_names_;
   std::set<std::string> addresses_;  ///< in canonical spelling
 };
 

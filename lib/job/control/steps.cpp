@@ -5,8 +5,10 @@
 #include <utility>
 #include <variant>
 
+#include "container_table.hpp"
 #include "control/job_state.hpp"
 #include "control/mpi2dd_rank_control.hpp"
+#include "proc/process_facts.hpp"
 
 namespace mpiacq {
 
@@ -94,7 +96,8 @@ bool job::state::carry_out(followed_process& process, process_interface::steps s
 bool job::state::report(followed_process& process, const mpir::report_processes& told) {
   has_spawned(process);
   events.notice_failure(patches.table_is_reported(process));
-  take_table(told.table);
+  const auto starter_now = process_facts::open(process.pid);
+  take_table(starter_now ? seen_from_here(told.table, *starter_now) : told.table);
   timers.clear(job_timer::table);
   if (life.take_first_table()) {
     events.add(job_attached{});

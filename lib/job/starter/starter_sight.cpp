@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "starter/starter_sight.hpp"
 
+#include "container_table.hpp"
 #include "errors/try.hpp"
 #include "starter/missing_symbols.hpp"
 
@@ -13,7 +14,7 @@ result<starter_sight> look_at_starter(const process_facts& process, const debug_
   mpir::acquisition eye;
   TRY(eye.at_attach(seen.target->remembered()));
   seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
-  if (eye.table() && !eye.table()->empty()) seen.table = eye.table();
+  if (eye.table() && !eye.table()->empty()) seen.table = seen_from_here(eye.table(), process);
   seen.facts = eye.facts();
   if (!seen.has_interface && eye.symbols() != nullptr) {
     seen.lacks = missing_symbols_sentence(*eye.symbols(), seen.target->symbols().modules(),

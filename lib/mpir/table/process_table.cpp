@@ -40,7 +40,7 @@ std::string field_problem::sentence(const rank_names& names) const {
   return what;
 }
 
-process_table::process_table() : columns_(std::make_unique<process_table_columns>()) {}
+process_table::process_table() : columns_(std::make_shared<process_table_columns>()) {}
 process_table::process_table(std::unique_ptr<process_table_columns> c) : columns_(std::move(c)) {}
 process_table::~process_table() = default;
 process_table::process_table(process_table&&) noexcept = default;
@@ -63,6 +63,18 @@ std::optional<std::string_view> process_table::executable_name(entry_index entry
 }
 
 process_id process_table::pid(entry_index entry) const {
+  return pids_ ? (*pids_)[entry.value()] : published_pid(entry);
+}
+
+process_table process_table::with_pids(std::vector<process_id> pids) const {
+  process_table made;
+  made.columns_ = columns_;
+  made.pids_ = std::make_shared<const std::vector<process_id>>(std::move(pids));
+  made.names_of_this_node_ = names_of_this_node_;
+  return made;
+}
+
+process_id process_table::published_pid(entry_index entry) const {
   if (columns_->wide_pids.size() > 0) return process_id{columns_->wide_pids[entry.value()]};
   return process_id{columns_->narrow_pids[entry.value()]};
 }

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include "descriptors/unique_fd.hpp"
 #include "kernel/proc_files.hpp"
 #include "mpiacq/process/process_user.hpp"
+#include "mpiacq/process/tracer.hpp"
+#include "proc/pid_namespace.hpp"
 
 namespace mpiacq::tracing {
 
@@ -155,3 +159,17 @@ error foreign_process_folder(pid_t process) {
 }
 
 }  // namespace mpiacq::tracing
+
+namespace mpiacq {
+
+std::optional<error> why_no_access(process_id process) {
+  // The kernel asks for the same rights as for ptrace(2), and this opening has no effect on the process.
+  const base::unique_fd memory{::open(fmt::format("/proc/{}/mem", process.value()).c_str(), O_RDONLY | O_CLOEXEC)};
+  const bool is_refused = !memory && (errno == EACCES || errno == EPERM);
+  auto facts = tracing::facts_about(static_cast<pid_t>(process.value()));
+  if (!is_refused && !facts.ptrace_is_denied) return std::nullopt;
+  facts.tracer = 0;  // another tracer does not keep this program from reading
+  return tracing::explain_refusal(facts);
+}
+
+}  // namespace mpiacq

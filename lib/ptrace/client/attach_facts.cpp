@@ -12,6 +12,7 @@
 
 #include "client/attach_error.hpp"
 #include "kernel/proc_files.hpp"
+#include "proc/pid_namespace.hpp"
 #include "proc/process_state.hpp"
 
 namespace mpiacq::tracing {

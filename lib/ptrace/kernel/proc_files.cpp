@@ -135,14 +135,6 @@ std::optional<int> yama_ptrace_scope() {
   return scope;
 }
 
-bool in_inner_process_namespace() {
-  // PROC_PID_INIT_INO (include/linux/proc_ns.h): the number of the first one is fixed.
-  constexpr std::string_view first = "pid:[4026531836]";
-  std::array<char, 64> name{};
-  const ssize_t length = ::readlink("/proc/self/ns/pid", name.data(), name.size());
-  return length > 0 && std::string_view{name.data(), static_cast<std::size_t>(length)} != first;
-}
-
 result<target_address> program_entry(pid_t process) {
   const std::string path = fmt::format("/proc/{}/auxv", process);
   const auto auxv = read_small_file(path);

@@ -57,9 +57,6 @@ struct task_status {
 /// kernel.yama.ptrace_scope; empty on a kernel without Yama.
 [[nodiscard]] std::optional<int> yama_ptrace_scope();
 
-/// This program runs in a pid namespace (pid_namespaces(7)) that is not the machine's own: in a container.
-[[nodiscard]] bool in_inner_process_namespace();
-
 /// A small file, whole, but not more than `limit` bytes of it.
 [[nodiscard]] std::optional<std::string> read_small_file(const std::string& path, std::size_t limit = 65536);
 

@@ -75,10 +75,9 @@ void write_processes(json_writer& out, const seen_table& seen) {
     world == nullptr ? out.null() : out.value(world->id);
     out.member("host", table.host_name(entry))
         .member("executable", table.executable_name(entry))
-        .member("pid", table.pid(entry).value())
-        .member("local", seen.locality.is_local(entry))
-        .member("state", name(seen.states[i]))
-        .key("spawned_by");
+        .member("pid", table.pid(entry).value());
+    if (table.has_other_pids()) out.member("container_pid", table.published_pid(entry).value());
+    out.member("local", seen.locality.is_local(entry)).member("state", name(seen.states[i])).key("spawned_by");
     world == nullptr || !world->spawned_by ? out.null() : out.value(json_of_origin(*world));
     out.key("facts");
     i < seen.facts.size() ? write_facts(out, seen.facts[i]) : (void)out.null();

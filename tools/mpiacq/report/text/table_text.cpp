@@ -21,13 +21,20 @@ std::string text_or_unknown(std::optional<std::string_view> text) {
   return text ? printable(*text) : "?";
 }
 
+/// A job in a container knows its processes by other numbers.
+std::string pid_text(const process_table& table, entry_index entry) {
+  const std::int64_t here = table.pid(entry).value();
+  const std::int64_t inside = table.published_pid(entry).value();
+  if (here == inside) return std::to_string(here);
+  return fmt::format("{} ({} in its container)", here == 0 ? "-" : std::to_string(here), inside);
+}
+
 std::string process_rows(const process_table& table, const std::vector<rank_state>& states) {
   std::vector<std::vector<std::string>> rows = {{"RANK", "HOST", "PID", "STATE", "EXECUTABLE"}};
   for (std::size_t i = 0; i < table.size(); ++i) {
     const entry_index entry{i};
-    rows.push_back({table.names().of(entry), text_or_unknown(table.host_name(entry)),
-                    std::to_string(table.pid(entry).value()), std::string(name(states[i])),
-                    text_or_unknown(table.executable_name(entry))});
+    rows.push_back({table.names().of(entry), text_or_unknown(table.host_name(entry)), pid_text(table, entry),
+                    std::string(name(states[i])), text_or_unknown(table.executable_name(entry))});
   }
   return columns(rows);
 }
