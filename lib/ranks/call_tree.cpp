@@ -12,7 +12,8 @@ namespace mpiacq {
 
 namespace {
 
-/// Labels of frames are twice the place's number, one more where it is inlined; those of ends lie beyond all of them.
+/// The label of a frame is twice the number of its place, plus one if it is inlined. The labels of ends are larger than
+/// all of these.
 constexpr std::uint32_t first_end_label = UINT32_MAX - 15;
 
 std::size_t mixed(std::size_t a, std::size_t b) {
@@ -106,7 +107,7 @@ void call_tree::add(entry_index entry, const thread_stack& stack) {
   samples_ = std::max<std::size_t>(samples_, 1);
   pass(root, entry);
   node_number at = root;
-  std::size_t depth = 0;  // how far it has gone along the last path
+  std::size_t depth = 0;  // the length of the common prefix with the last path
   const auto go = [&](auto&& matches, auto&& look_up) {
     if (depth < last_path_.size() && matches(nodes_[last_path_[depth]])) {
       at = last_path_[depth];
@@ -146,11 +147,13 @@ std::vector<call_tree::node_number> call_tree::graft(const call_tree& other) {
   return here;
 }
 
-/// A rank is steady where it was in all samples of it: in ours and in theirs, or in those of the two that have it.
+/// A rank is steady at a node if all its samples show it there. A rank that both trees have sampled must be steady in
+/// both; otherwise the tree with its samples decides.
 void call_tree::take_steady(const call_tree& other, const std::vector<node_number>& grafted, const rank_set& before) {
   const rank_set& seen_there = other.nodes_[root].ranks;
   if (before.both(seen_there).empty()) {
-    // Of other ranks: many such parts make one tree, and none of them may cost as much as all of it.
+    // The trees have no rank in common. Many such parts are merged into one tree, so that a merge must not cost a pass
+    // over the whole tree.
     for (std::size_t i = 0; i < grafted.size(); ++i) nodes_[grafted[i]].steady.add(other.nodes_[i].steady);
     return;
   }

@@ -13,7 +13,7 @@ namespace mpiacq {
 
 namespace {
 
-/// For each string of the table: whether it is a host's, and that host is this one.
+/// For each string of the table: whether it is the name of this host.
 std::vector<bool> hosts_called(const process_table& table, const local_host& here) {
   std::vector<bool> called(table.string_count(), false);
   std::vector<bool> is_seen(table.string_count(), false);

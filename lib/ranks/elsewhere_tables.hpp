@@ -16,14 +16,14 @@ namespace mpiacq {
 class elsewhere_tables {
  public:
   virtual ~elsewhere_tables() = default;
-  /// As a walk takes it. It must not outlive this.
+  /// The reader for `mpi2dd::walk`. It must not outlive this object.
   [[nodiscard]] virtual mpi2dd::elsewhere_reader reader() = 0;
-  /// The hosts, in the order in which they were met.
+  /// The hosts of these tables, in the order in which the walk reached them.
   [[nodiscard]] virtual std::vector<graph_host> hosts() const = 0;
 };
 
-/// By agents, for the job of a process of this node. Agents search `debug_folders` of their nodes. The room of the
-/// agents implements it.
+/// Reads the tables through agents, for the job of process `named` of this node. The agents search `debug_folders` of
+/// their nodes. lib/agents implements this function.
 [[nodiscard]] std::unique_ptr<elsewhere_tables> tables_by_agents(process_id named, const agents_options& options,
                                                                  const mpi2dd::walk_limits& limits,
                                                                  std::vector<std::string> debug_folders);

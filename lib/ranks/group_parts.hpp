@@ -25,13 +25,13 @@ struct group_parts {
 
   rank_options options;
   limit_descriptor limit;
-  std::shared_ptr<const process_table> table;  ///< null where the ranks are of no table
+  std::shared_ptr<const process_table> table;  ///< null if the ranks are not from a table
   std::vector<std::unique_ptr<rank_backend>> backends;
   std::vector<rank_process> ranks;  ///< of all backends, in order of entries
 
-  /// Behind those that are there already; `ranks` is up to date afterwards.
+  /// Appends a backend and updates `ranks`.
   void add(std::unique_ptr<rank_backend> backend);
-  /// Asks all backends, and then collects their answers. A rank that a backend says nothing of is refused with the
+  /// Asks all backends, and then collects their answers. A rank that a backend's answer lacks is refused with the
   /// backend's reason.
   [[nodiscard]] rank_answer ask(const rank_question& what, const progress& tell = {});
   template <class Part>
@@ -40,12 +40,12 @@ struct group_parts {
     auto* part = std::get_if<Part>(&answer);
     return part == nullptr ? Part{} : std::move(*part);
   }
-  /// The group's debug files, and what the caller said.
+  /// The caller's options, with the group's debug files added.
   [[nodiscard]] rank_queue_options completed(rank_queue_options how) const;
 };
 
-/// The group of the selected ranks of a job whose ranks of this node the caller stops in its own way (`here`). The room
-/// of the agents implements it. Errors as `job_description::ranks`.
+/// Makes the group of the selected ranks of a job. `here` are the ranks of this node; the caller has chosen how they
+/// are stopped. lib/agents implements this function. Errors as `job_description::ranks`.
 [[nodiscard]] result<rank_group> make_rank_group(const job_description& job, const rank_options& options,
                                                  std::shared_ptr<node_ranks> here);
 

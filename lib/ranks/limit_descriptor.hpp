@@ -8,12 +8,12 @@
 
 namespace mpiacq {
 
-/// A time limit as one descriptor to poll: it can be read once the deadline has passed or the caller has cancelled.
-/// Code that waits for work needs to know nothing else. Without enough descriptors, only the cancellation counts.
+/// A time limit as one descriptor to poll: it becomes readable when the deadline has passed or the caller has
+/// cancelled. If this program has no descriptor left, only the cancellation counts.
 class limit_descriptor {
  public:
   explicit limit_descriptor(const time_limit& limit);
-  /// -1: the limit never ends anything.
+  /// -1 if there is neither a deadline nor a cancellation.
   [[nodiscard]] int get() const { return both_.is_open() ? both_.get() : timer_.is_open() ? timer_.get() : stop_; }
 
  private:
@@ -22,7 +22,7 @@ class limit_descriptor {
   int stop_ = -1;
 };
 
-/// Waits so long, or until the descriptor can be read (-1: it never can): whether it can.
+/// Waits for `time`, or until `stop` is readable. Returns whether `stop` became readable; -1 as `stop` never does.
 [[nodiscard]] bool is_stopped_within(std::chrono::milliseconds time, int stop);
 
 }  // namespace mpiacq

@@ -10,8 +10,8 @@
 
 namespace mpiacq {
 
-/// Ranks of this node as a backend. A tracer of its own stops them, or the job that traces them already
-/// (`rank_stopper`). An agent answers for its node with this, too.
+/// The ranks of this node as a backend. They are stopped by a tracer of their own, or by the job that traces them
+/// already (`rank_stopper`). An agent uses this class to answer for its node.
 class local_ranks final : public rank_backend {
  public:
   /// `nodes`: this node by the names that the process table has for it.

@@ -21,7 +21,7 @@ local_targets::local_targets(debug_file_search search, local_host here)
 local_targets local_targets::around(const process_facts& named, debug_file_search search, std::optional<user_id> user) {
   local_targets made(std::move(search));
   made.user_ = user ? *user : named.user();
-  // Another user's process can say anything.
+  // The environment of another user's process is not trusted.
   const bool is_own = named.users() && !why_no_rank(named.pid(), *named.users(), *made.user_);
   if (is_own) made.also_called_ = named.variable("SLURMD_NODENAME").value_or("");
   return made;

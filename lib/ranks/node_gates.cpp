@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The gates of a node's ranks, opened from outside the job that controls their starter.
+// Opens the gates of a node's ranks without the job that controls their starter.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds first_interval{20};
 constexpr std::chrono::milliseconds last_interval{500};
 
-/// False where the descriptor could be read before the time was over.
+/// False if the descriptor became readable before the time was over.
 bool wait_for(std::chrono::milliseconds time, int stop) {
   pollfd one{stop, POLLIN, 0};
   return ::poll(&one, 1, static_cast<int>(std::max(time, 0ms).count())) <= 0;
@@ -45,7 +45,7 @@ std::vector<result<bool>> node_ranks::open_gates(const gate_options& how) {
     }
   }
   const auto open_one = [&](std::size_t i) {
-    // A rank that has ended waits for nothing, and its number may have gone to another process.
+    // A rank that has ended waits at no gate, and its pid may belong to another process.
     if (!is_alive(state_->here[i].identity.process)) {
       outcomes[i] = true;
       return true;

@@ -18,11 +18,11 @@ group_queues node_ranks::state::read_queues(const rank_queue_options& options) {
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   if (!queues) queues = std::make_unique<queue_taker>(*grip, *stacks);
   group_queues taken = queues->take(wanted, options);
-  // What the tracer told of processes that it has let go of by now is of no use.
+  // Discards events of processes that the tracer has released by now.
   take_events();
   if (refused.empty()) return taken;
 
-  // In the order of the ranks, as they were asked for.
+  // The result is in the order of the ranks.
   group_queues all = std::move(taken);
   std::vector<rank_report> sorted;
   auto no = refused.begin();

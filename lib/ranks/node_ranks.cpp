@@ -27,11 +27,11 @@ std::vector<rank_process> local_ones(const process_table& table, const rank_sele
   return ranks;
 }
 
-/// A process is looked at once, as the first rank that the table gives its number to.
+/// A process that several entries name is looked at once, as the first of them.
 rank_identity named_twice(const rank_process& rank, const rank_process& first) {
   rank_identity identity;
   identity.state = hold_state::failed;
-  // The same sentence for all of them, so that a report can put them together.
+  // All entries get the same sentence, so that a report can group them.
   identity.why = error{error_code::bad_format,
                        fmt::format("the table names process {} more than once: it is looked at as rank {} alone",
                                    rank.pid.value(), name_of(first))};
@@ -159,7 +159,7 @@ std::vector<result<void>> node_ranks::release(leave how) {
   std::vector<result<void>> outcomes(state_->here.size());
   auto answer = answers.begin();
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    // One that has ended meanwhile is not held any more, and was asked for all the same.
+    // A rank that has ended meanwhile is not held any more, but its release was requested.
     if (!std::exchange(state_->here[i].asked, false)) continue;
     state_->here[i].held = false;
     if (!*answer && answer->error().code != error_code::process_gone) outcomes[i] = std::move(*answer);
@@ -192,7 +192,7 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
   made->here.resize(made->ranks.size());
   for (std::size_t i = 0; i < made->ranks.size(); ++i) {
     rank_here& rank = made->here[i];
-    // A hostile table can name one process as often as it likes.
+    // A hostile table can name one process any number of times.
     const auto [known, is_new] = made->place_of.try_emplace(made->ranks[i].pid, i);
     rank.identity =
         is_new ? identify(made->ranks[i], compare) : named_twice(made->ranks[i], made->ranks[known->second]);
@@ -201,7 +201,7 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
   return made;
 }
 
-/// One call for all: a pidfd becomes readable when its process ends.
+/// One poll(2) for all ranks: a pidfd becomes readable when its process ends.
 void node_ranks::state::look_for_ends() {
   std::vector<pollfd> ends;
   ends.reserve(here.size());
@@ -245,7 +245,7 @@ void node_ranks::state::note(std::size_t place, result<void> outcome) {
   rank.hold.why = std::move(outcome).error();
 }
 
-/// What the tracer has to tell beside its answers: threads that do not stop, and ranks that were killed.
+/// Handles the tracer's events: threads that do not stop, and ranks that were killed.
 void node_ranks::state::take_events() {
   while (true) {
     auto event = grip->next_event();
@@ -304,7 +304,7 @@ void node_ranks::state::for_each_held(which_threads which, const std::function<v
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (!std::exchange(here[i].asked, false)) continue;
     const auto& threads = *answer++;
-    // One that was killed since has none, and is told as gone by the next hold.
+    // A rank that was killed since has no registers. The next hold reports it as gone.
     if (!threads) continue;
     if (!here[i].memory) here[i].memory = std::make_unique<process_memory>(ranks[i].pid);
     with({ranks[i], *here[i].memory, *threads});

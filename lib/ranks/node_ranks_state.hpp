@@ -13,25 +13,25 @@
 
 namespace mpiacq {
 
-/// What the parts of node_ranks share: the ranks with what became of each.
+/// The data that the parts of node_ranks share: the ranks and the state of each.
 struct node_ranks::state {
   struct rank_here {
     rank_identity identity;
     rank_hold hold;
-    std::unique_ptr<process_memory> memory;  ///< made when it is first looked into
+    std::unique_ptr<process_memory> memory;  ///< made at the first read
     bool held = false;
-    bool asked = false;  ///< the tracer was asked about it, and the answer has not been taken in yet
+    bool asked = false;  ///< the request under way includes this rank
   };
 
   std::unique_ptr<rank_stopper> grip;
   std::vector<rank_process> ranks;
-  std::vector<rank_here> here;  ///< one for each
+  std::vector<rank_here> here;  ///< one for each rank
   std::unordered_map<process_id, std::size_t> place_of;
   debug_file_search debug_files;
-  std::unique_ptr<stack_taker> stacks;  ///< from the first stacks on
-  std::unique_ptr<queue_taker> queues;  ///< from the first queues on
+  std::unique_ptr<stack_taker> stacks;  ///< made by the first `stacks`
+  std::unique_ptr<queue_taker> queues;  ///< made by the first `queues`
 
-  /// A rank that is held, for whoever looks into it.
+  /// A rank that is held, with what is needed to read it.
   struct held_rank {
     const rank_process& rank;
     process_memory& memory;
@@ -45,7 +45,7 @@ struct node_ranks::state {
   void take_hold();
   void note(std::size_t place, result<void> outcome);
   void take_events();
-  /// The ranks of a selection that can be looked at, and for the others why not.
+  /// The ranks of a selection that can be looked at, and the reason for each of the others.
   struct chosen {
     std::vector<wanted_rank> wanted;
     std::vector<std::pair<rank_process, error>> refused;
@@ -53,9 +53,9 @@ struct node_ranks::state {
   [[nodiscard]] chosen choose(const rank_selection& selection);
   [[nodiscard]] group_queues read_queues(const rank_queue_options& options);
   [[nodiscard]] node_stacks take_stacks(const stack_options& options);
-  /// Releases what a look that was cut off has held, and not what the caller holds.
+  /// Releases the ranks that an interrupted look has held. Ranks that the caller holds stay held.
   void let_go_of_others();
-  /// Those that are held, and marks them as asked.
+  /// The processes that are held. Marks them as asked.
   [[nodiscard]] std::vector<process_id> held_ones();
 };
 

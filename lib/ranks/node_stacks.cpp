@@ -18,9 +18,9 @@ node_stacks node_ranks::state::take_stacks(const stack_options& options) {
   for (const auto& [rank, why] : no_stacks) refused.push_back({rank.entry, rank.pid, fail(why), {}});
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   node_stacks taken = stacks->take(wanted, options);
-  // What the tracer told of processes that it has let go of by now is of no use.
+  // Discards events of processes that the tracer has released by now.
   take_events();
-  // In the order of the ranks, as they were asked for.
+  // The result is in the order of the ranks.
   std::vector<rank_stacks> all;
   auto no = refused.begin();
   for (rank_stacks& yes : taken.ranks) {

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Processes that a starter lists as its ranks and that belong to other users. A hostile starter can list any process
-// of its node: a tool that runs as root leaves all of these alone.
+// Finds processes that a starter lists as its ranks and that belong to other users. A hostile starter can list any
+// process of its node, so that a tool that runs as root leaves all of these alone.
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -21,7 +21,7 @@ std::vector<error> other_users_ranks(const process_table& table, const entry_loc
     error why;
   };
   std::map<std::string, group> by_users;
-  // A table may name one process many times.
+  // A table can name one process many times.
   std::unordered_map<process_id, group*> known;
   for (const entry_index entry : table.entries()) {
     if (!locality.is_local(entry)) continue;

@@ -35,14 +35,14 @@ constexpr std::size_t max_path = 4096;
 constexpr std::size_t most_locations = 64;
 constexpr std::size_t most_folders = 64;
 constexpr std::string_view locations_name = "mpimsgq_dll_locations";
-/// What debuggers load where an MPI names nothing (Message Queue Dumping 1.06, "Startup").
+/// The library that debuggers load if an MPI names none (Message Queue Dumping 1.06, "Startup").
 constexpr std::string_view default_name = "libtvmpich.so";
 
 std::string_view dll_name() {
   return mpir::known_symbols()[static_cast<std::size_t>(mpir::known::dll_name)].name;
 }
 
-/// The text in an array of characters; empty where no text ends in it.
+/// The text in an array of characters; empty if the array has no terminating null.
 std::string text_in(std::span<const std::byte> array) {
   std::string text;
   for (const std::byte one : array) {
@@ -54,8 +54,9 @@ std::string text_in(std::span<const std::byte> array) {
   return {};
 }
 
-/// An array of characters; in one launcher a pointer to them. An array can be as long as a pointer: it is one if its
-/// bytes are the name of a shared object, or if they are text and lead nowhere as a pointer.
+/// The text of a variable that is an array of characters or, in one launcher, a pointer to them. If the array is as
+/// long as a pointer, it is an array if its bytes are the name of a shared object, or if they are text and point to
+/// nothing.
 std::optional<std::string> text_of(const symbol& variable, memory_reader& memory, const target_abi& abi) {
   target_address at = variable.address();
   std::string own;
@@ -72,7 +73,7 @@ std::optional<std::string> text_of(const symbol& variable, memory_reader& memory
   return own.empty() ? std::nullopt : std::optional{std::move(own)};
 }
 
-/// A pointer to an array of strings that ends with a null.
+/// Reads a null-terminated array of strings that a pointer variable points to.
 std::vector<std::string> listed_in(const symbol& variable, memory_reader& memory, const target_abi& abi) {
   std::vector<std::string> paths;
   const auto array = read_pointer(memory, abi, variable.address());
@@ -95,7 +96,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
          one.st_ino == other.st_ino;
 }
 
-/// Follows links below `root`, as a process with that root does.
+/// Resolves symbolic links below `root`, as a process with that root does.
 bool is_file(const std::string& path, const std::string& root) {
   struct stat facts {};
   if (root.empty()) return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
@@ -107,7 +108,7 @@ bool is_file(const std::string& path, const std::string& root) {
   return file && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/// Where the MPI library is. Empty where the program has none.
+/// The folder of the MPI library; empty if the program has none.
 std::string mpi_folder(const process_symbols& symbols, const std::optional<symbol>& named) {
   if (named) return folder_of(named->home->path);
   const auto modules = symbols.modules();
@@ -117,9 +118,9 @@ std::string mpi_folder(const process_symbols& symbols, const std::optional<symbo
   return library == modules.end() ? std::string{} : folder_of((*library)->path);
 }
 
-/// Where the dynamic linker of the rank finds what has no folder in its name: beside its MPI library, in its
-/// LD_LIBRARY_PATH, and in the folders that its other libraries came from, which stand for its run paths. The linker's
-/// cache is looked into after these (file_of).
+/// The folders in which the rank's dynamic linker searches for a name without a folder: that of its MPI library, its
+/// LD_LIBRARY_PATH, and the folders of its other libraries, which stand for its run paths. `file_of` searches the
+/// linker's cache after these.
 std::vector<std::string> search_path(process_id rank, const process_symbols& symbols, const std::string& mpi_folder) {
   std::vector<std::string> folders;
   const auto add = [&](std::string_view named) {
@@ -142,7 +143,7 @@ std::vector<std::string> search_path(process_id rank, const process_symbols& sym
 bool ignores_queues(const mpi2dd::process_info& info) {
   return info.block.mpi_flags.has(mpi2dd::mpi_flag::ignore_queue);
 }
-/// The library for debuggers of our width, whatever the target's is.
+/// The library for debuggers with this program's pointer size, whatever the target's is.
 std::string library_in(const mpi2dd::process_info& info) {
   return (sizeof(void*) == 4 ? info.queue_library_32 : info.queue_library_64).value_or("");
 }
@@ -158,8 +159,8 @@ std::optional<mpi2dd::process_info> info_of(const local_targets& targets, proces
 
 namespace {
 
-/// What MPI2DD says, of the rank and then of its starter: a name, "" where there is none, or that nothing is to be
-/// shown.
+/// The library name in the MPI2DD info block of the rank or, failing that, of its starter. "" if neither has an info
+/// block with a name; an error if the info block says that there is nothing to show.
 result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory, std::optional<process_id> starter) {
   const auto own = mpi2dd::read_info(target{memory, nullptr, symbols.abi(), symbols});
   if (!own || !*own) return std::string{};
@@ -174,11 +175,11 @@ result<std::string> mpi2dd_name(process_symbols& symbols, memory_reader& memory,
   return library.empty() && starters ? library_in(*starters) : library;
 }
 
-/// What a rank says of its queue library.
+/// The names that a rank gives for its queue library.
 struct library_names {
-  std::vector<std::string> names;    ///< the first that is there is the one
-  bool are_told = false;             ///< by the rank, or its starter; else it is the name that debuggers take
-  std::vector<std::string> folders;  ///< for names without one; empty where each name has one
+  std::vector<std::string> names;    ///< in order of preference
+  bool are_told = false;             ///< the rank or its starter names them; false: the default name of debuggers
+  std::vector<std::string> folders;  ///< the search path for names without a folder; empty if each name has one
 };
 
 result<library_names> names_of(process_id rank, process_symbols& symbols, memory_reader& memory,
@@ -203,7 +204,7 @@ result<library_names> names_of(process_id rank, process_symbols& symbols, memory
   return said;
 }
 
-/// The file of the first name that is there; empty where none is. `root`: the root of a rank in a container, or empty.
+/// The first of these files that exists; empty if none does. `root`: the root of a rank in a container, or empty.
 std::string file_of(const library_names& said, const std::string& root) {
   for (const std::string& name : said.names) {
     if (name.find('/') != std::string::npos) {

@@ -11,21 +11,21 @@
 
 namespace mpiacq {
 
-/// The file of the library that a rank asks for: the first that is there of those that its mpimsgq_dll_locations lists
-/// and its MPIR_dll_name (an array or, in one launcher, a pointer), and the name that debuggers take where there is
-/// neither (libtvmpich.so; Message Queue Dumping 1.06, "Startup"). A name without a folder is looked for beside the MPI
-/// library, and then where the rank's own dynamic linker would. With MPI2DD the name of its info block comes before all
-/// of these, then that of its starter's. The rank may run. not_found: what was looked for, and what to do; unsupported:
-/// by MPI2DD there is nothing to be shown.
+/// The file of the queue library that a rank names. Candidates, in order: the name in its MPI2DD info block, and that
+/// of its starter; the list in mpimsgq_dll_locations; MPIR_dll_name (an array or, in one launcher, a pointer); and if
+/// the rank names none, libtvmpich.so (Message Queue Dumping 1.06, "Startup"). The first file that exists is the
+/// result. A name without a folder is searched for beside the MPI library, and then where the rank's dynamic linker
+/// would search. The rank may run. Errors: not_found: the message lists the candidates and the remedy; unsupported: the
+/// MPI2DD info block says that this rank has no queues to show.
 [[nodiscard]] result<std::string> find_queue_library(process_id rank, process_symbols& symbols, memory_reader& memory,
                                                      std::optional<process_id> starter = {});
 
 /// /proc/PID/root if the process is in a container with files of its own; empty if it has this program's root and
-/// mounts. The path of `find_queue_library` is one below that root (queue_host_options::root).
+/// mounts. The path that `find_queue_library` returns is relative to that root (queue_host_options::root).
 [[nodiscard]] std::string root_of_container(process_id pid);
 
-/// The same for a rank of this node; where no such file is there, the first name that the rank tells. Empty where it
-/// tells none, has not come so far, or may not be read.
+/// The same for a rank of this node. If no candidate exists, returns the first name that the rank gives. Empty if the
+/// rank gives no name, has not initialised MPI yet, or may not be read.
 [[nodiscard]] std::optional<std::string> queue_library_of(process_id pid, std::optional<process_id> starter = {});
 
 }  // namespace mpiacq

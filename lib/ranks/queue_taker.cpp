@@ -33,14 +33,14 @@ std::string image_of(process_id pid) {
   return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-/// Whose process it is, for whoever may become that user.
+/// The user of the process, for a program that may change to that user.
 std::optional<std::uint32_t> owner_of(process_id pid) {
   struct stat facts {};
   if (::geteuid() != 0 || ::stat(fmt::format("/proc/{}", pid.value()).c_str(), &facts) != 0) return std::nullopt;
   return facts.st_uid;
 }
 
-/// How many ranks can be read at a time with the descriptors that this program may have.
+/// The number of ranks that can be read at a time within this program's limit of descriptors.
 std::size_t room_for_workers() {
   constexpr rlim_t of_one = 16;   // its executable, a library, the process of its queue library with sockets and pipes
   constexpr rlim_t others = 128;  // the files that all ranks share, and what the program itself has open
@@ -50,14 +50,14 @@ std::size_t room_for_workers() {
 }
 
 std::size_t workers(const rank_queue_options& options, std::size_t ranks) {
-  // Libraries in this program have variables of their own, and are no thread's.
+  // A library that is loaded into this program has global variables, so that only one thread may use it.
   if (options.host.isolation == queue_isolation::in_process) return 1;
   const unsigned asked = options.ranks_at_once != 0 ? options.ranks_at_once : std::thread::hardware_concurrency();
   const std::size_t most = std::min<std::size_t>(ranks, room_for_workers());
   return std::clamp<std::size_t>(asked, 1, std::max<std::size_t>(most, 1));
 }
 
-/// What its lists say cannot be believed: nothing is concluded from them.
+/// Marks all lists of the report as invalid, so that nothing is concluded from them.
 void disbelieve(queue_report& report) {
   for (queue_communicator& one : report.communicators) {
     for (queue_listing& queue : one.queues) queue.known = queue_knowledge::failed;
@@ -72,7 +72,7 @@ bool same(const queue_types_options& a, const queue_types_options& b) {
 }  // namespace
 
 bool has_ended(process_id pid, const result<queue_report>& report) {
-  // The number is free: no process has it, not even one that waits to be reaped.
+  // ESRCH: no process has this pid, not even a zombie.
   return !report && report.error().code == error_code::process_gone &&
          ::kill(static_cast<pid_t>(pid.value()), 0) != 0 && errno == ESRCH;
 }
@@ -98,7 +98,7 @@ void queue_taker::make_missing_types(const std::vector<pending>& all, const queu
   for (const pending& one : all) {
     const process_id pid = one.rank->process.process;
     if (ranks_with_types_.contains(pid)) continue;
-    // Ranks that run the same program use the same MPI.
+    // Ranks with the same program use the same MPI.
     const std::string image = image_of(pid);
     if (looked_at.insert(image).second && !images_with_types_.contains(image)) {
       process_memory memory(pid);
@@ -115,7 +115,7 @@ void queue_taker::read(pending& one, const rank_queue_options& options) const {
     one.report = fail(error_code::unsupported, options.no_library);
     return;
   }
-  // On a thread of its own, which an exception would end together with the program.
+  // This runs on a worker thread: an exception that escapes would end the program.
   auto done = without_exceptions("reading its message queues", [&]() -> result<void> {
     process subject(one.rank->process.process);
     read_process(subject, one, options);
@@ -198,11 +198,11 @@ void queue_taker::let_go(std::vector<pending>& all, const std::vector<std::size_
     ours.push_back(all[i].rank->process.process);
     places.push_back(i);
   }
-  grip_.keep_held();  // of those that are still being read
+  grip_.keep_held();  // for the ranks that are still being read
   if (ours.empty()) return;
   const auto outcomes = grip_.let_go(ours);
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    // The tracing process had let go of it before: it ran while it was read.
+    // The tracer server had released the rank earlier: the rank ran while it was read.
     const bool lost = !outcomes[i] && outcomes[i].error().code == error_code::limit;
     if (lost) all[places[i]].lost = outcomes[i].error();
   }
@@ -263,7 +263,7 @@ std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::v
   for (std::size_t told = 0; told < places.size();) {
     if (options.progress) options.progress(told, places.size());
     if (!work.wait(options.host.stop)) {
-      // Whoever still reads sees a process that runs: that is thrown away.
+      // A reader that has not finished reads a running process. Its report is discarded.
       taken.stopped = true;
       work.begin_no_more();
       let_go(all, places);

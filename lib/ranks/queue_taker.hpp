@@ -16,21 +16,21 @@
 
 namespace mpiacq {
 
-/// Whether a rank has no queues for the reason that its process has ended: it sends and receives nothing more.
+/// Whether the rank's process has ended, so that it has no queues any more.
 [[nodiscard]] bool has_ended(process_id pid, const result<queue_report>& report);
 
-/// Reads the message queues of processes, time and again. What is found out about types and symbols is kept.
+/// Reads the message queues of processes, repeatedly. Types and symbols stay cached between the calls.
 class queue_taker {
  public:
-  /// `stacks` shares our grip.
+  /// `stacks` must use the same stopper.
   queue_taker(rank_stopper& grip, stack_taker& stacks) : grip_(grip), stacks_(stacks) {}
 
   /// One report for each rank, in order.
   [[nodiscard]] group_queues take(std::span<const wanted_rank> ranks, const rank_queue_options& options);
 
  private:
-  /// One process while it is read. Its memory and its files are of no use after that: it runs again, and a job may have
-  /// more processes than this program may have descriptors.
+  /// One process while it is read. The object is destroyed when the process is released, because a job can have more
+  /// processes on this node than this program can have descriptors.
   struct process {
     explicit process(process_id pid) : memory(pid), cache(memory) {}
     process_memory memory;
@@ -38,7 +38,7 @@ class queue_taker {
     std::unique_ptr<process_symbols> symbols;
     std::unique_ptr<type_source> types;
   };
-  /// One rank on its way to its report.
+  /// The progress of one rank.
   struct pending {
     const wanted_rank* rank = nullptr;
     std::optional<std::uint32_t> owner;
@@ -48,34 +48,35 @@ class queue_taker {
     std::optional<std::string> pml = {};
     std::vector<thread_stack> threads = {};
     rank_activity doing = {};
-    /// Why its report is not to be believed, whatever the report says. Only this is written while others are read.
+    /// Why the report is invalid, whatever it contains. While other ranks are being read, only this member is written.
     std::optional<error> lost = {};
   };
 
   [[nodiscard]] result<void> get_types(const queue_types_options& options);
-  /// Before they are held.
+  /// Runs before the ranks are held.
   void make_missing_types(const std::vector<pending>& all, const queue_types_options& options);
-  /// While it is held; on any thread.
+  /// Runs while the rank is held, on any thread.
   void read(pending& one, const rank_queue_options& options) const;
   void read_process(process& subject, pending& one, const rank_queue_options& options) const;
   [[nodiscard]] result<queue_report> read_with(process& subject, const std::string& library, const pending& one,
                                                const queue_host_options& how) const;
   static void look_at_pml(process& subject, pending& one);
   void read_all(std::vector<pending>& all, const rank_queue_options& options, group_queues& taken);
-  /// Reads those at these places and lets each go. Which ones were read before anybody said stop.
+  /// Reads the ranks at these places and releases each of them. Returns which ranks were read before the caller
+  /// cancelled.
   [[nodiscard]] std::vector<bool> read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
                                             const rank_queue_options& options, group_queues& taken);
-  /// What those at these places are doing; all of them are held.
+  /// Finds the activity of the ranks at these places, which are all held.
   void look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places, group_queues& taken);
   void hold(std::vector<pending>& all);
-  /// Lets those go that are ours, and have been read.
+  /// Releases those of the ranks in `done` that this look has held.
   void let_go(std::vector<pending>& all, const std::vector<std::size_t>& done);
 
   rank_stopper& grip_;
   stack_taker& stacks_;
   std::unique_ptr<queue_types> types_;
   queue_types_options types_asked_;
-  // The ranks and programs that have an MPI, and for which missing types were made if that was possible.
+  // The ranks and programs that have an MPI and for which missing types were made, if that was possible.
   std::set<process_id> ranks_with_types_;
   std::set<std::string> images_with_types_;
   std::size_t notes_told_ = 0;

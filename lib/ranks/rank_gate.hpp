@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The gate that a rank waits at in its MPI initialisation until a tool lets it go.
+// The gate at which a rank waits in its MPI initialisation until a tool opens it.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@
 
 namespace mpiacq {
 
-/// A rank's side of MPIR as it is now.
+/// Reads the variables of MPIR in a rank.
 struct rank_view {
-  /// `user`: whose process it must be; empty: anybody's.
+  /// `user`: the user that the process must have; empty: any user.
   rank_view(process_id pid, std::optional<user_id> user) : memory(pid, user), cache(memory) {}
   process_memory memory;
   page_cache cache;
@@ -26,12 +26,12 @@ struct rank_view {
 };
 /// Finds the variables of MPIR in a rank. Errors: those of `process_symbols::open` and `look_up`.
 [[nodiscard]] result<void> look(rank_view& view, process_id rank, const debug_file_search& search);
-/// Does what the actions say, as far as it is writing.
+/// Performs the writing actions; the others are ignored.
 [[nodiscard]] result<void> write_all(rank_view& view, const std::vector<mpir::action>& actions);
 
-/// Opens the gate of a process that nobody traces: MPIR_debug_gate = 1 (MPIR 1.1, 9.8), or MPI2DD_FLAG_GATE in its info
-/// block. True: the gate is open now. False: the process has none, or has not loaded it yet. Errors may be of a moment
-/// in the middle of an exec.
+/// Opens the gate of an untraced process: sets MPIR_debug_gate to 1 (MPIR 1.1, 9.8), or MPI2DD_FLAG_GATE in its info
+/// block. True: the gate is open now. False: the process has no gate, or has not loaded it yet. An error may be
+/// temporary: the process may be in the middle of an exec.
 [[nodiscard]] result<bool> open_rank_gate(process_id rank, std::optional<user_id> user, interface_kind kind,
                                           const debug_file_search& search);
 

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view making_a_group = "making a group of ranks";
 
-/// A group of one backend with ranks that are known.
 result<rank_group> group_of(result<std::unique_ptr<node_ranks>> made, const rank_options& options) {
   if (!made) return fail(std::move(made).error());
   job_node here{"", {}, true, std::nullopt};
@@ -41,7 +40,7 @@ void group_parts::add(std::unique_ptr<rank_backend> backend) {
 
 namespace {
 
-/// Ranks that were asked for and that the answer does not name are refused.
+/// Refuses the ranks that the question names and the answer lacks.
 void add_missing(rank_answer& answer, const rank_question& what, const rank_backend& backend) {
   const rank_set told = told_ranks(answer);
   const rank_selection asked = asked_ranks(what);

@@ -31,8 +31,8 @@ rank_identity gone(const rank_process& rank) {
                                                                               name_of(rank), rank.pid.value())});
 }
 
-/// A fact cannot be read. Unless the process has ended, this does not say that it is another one: this program may have
-/// no descriptor left.
+/// The result if a fact cannot be read. Unless the process has ended, this does not prove that it is another process:
+/// this program may have no descriptor left.
 rank_identity unknown_now(const rank_process& rank, error why) {
   if (why.code == error_code::process_gone) return gone(rank);
   return not_it(hold_state::failed, std::move(why).while_doing(fmt::format("rank {}", name_of(rank))));
@@ -47,7 +47,7 @@ std::optional<rank_identity> other_users(const rank_process& rank, const process
   return not_it(hold_state::not_permitted, std::move(*why));
 }
 
-/// The command line matters only if nothing else confirms the rank.
+/// The command line is compared only if nothing else confirms the rank.
 std::optional<std::string> why_not_rank(const rank_process& rank, const process_facts& facts) {
   rank_evidence evidence{facts.executable().value_or(""), std::nullopt, {}};
   if (const auto& environment = facts.environment()) evidence.environment = *environment;
@@ -66,7 +66,7 @@ std::optional<std::string> why_not_rank(const rank_process& rank, const rank_evi
   if (!told.ranks.empty() && !told.is_spawned) {
     return fmt::format("its environment says {}={}", told.ranks.front().name, told.ranks.front().value);
   }
-  // A relative name proves little: it was found in a PATH that is not known here.
+  // A relative name proves little: the launcher found it in a PATH that is unknown here.
   const bool comparable = rank.executable.starts_with('/') && !evidence.executable.empty() && evidence.environment;
   if (!comparable || base_name(evidence.executable) == base_name(rank.executable)) return std::nullopt;
   const bool is_argument = any_of_strings(

@@ -15,7 +15,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Of those that a person would read one by one.
+/// The bound for problems that a person reads one by one.
 constexpr std::size_t most_problems = 1000;
 
 template <class T>
@@ -23,7 +23,7 @@ void append(std::vector<T>& all, std::vector<T>&& more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-/// A problem with a file of debug information is the same on every node that has the file.
+/// A problem with a debug file is the same on every node that has the file, so that duplicates are dropped.
 void append_new(std::vector<error>& all, std::vector<error>&& more) {
   for (error& one : more) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const error& e) { return e.message == one.message; });
@@ -31,7 +31,7 @@ void append_new(std::vector<error>& all, std::vector<error>&& more) {
   }
 }
 
-/// Each rank may have a reason of its own: there may be as many reasons as ranks.
+/// Each rank can have its own reason, so that there can be as many reasons as ranks.
 void append_refused(std::vector<refused_ranks>& all, std::vector<refused_ranks>&& more) {
   if (more.empty()) return;
   std::map<std::pair<error_code, std::string>, std::size_t> places;
@@ -46,8 +46,8 @@ void append_refused(std::vector<refused_ranks>& all, std::vector<refused_ranks>&
   }
 }
 
-/// The ranks of all of them. The reasons with the lowest ranks come first, so that a union mostly adds at the end: it
-/// is a pass over what is there already, and there may be as many reasons as ranks.
+/// The union of these ranks. A union passes over all ranks so far, and there can be as many reasons as ranks: the sets
+/// are sorted by their lowest rank, so that a union mostly appends.
 rank_set all_ranks_of(const std::vector<refused_ranks>& refused) {
   std::vector<const rank_set*> sets;
   for (const refused_ranks& one : refused) sets.push_back(&one.ranks);
@@ -100,7 +100,7 @@ rank_set told_in(const opened_gates& part) {
 
 using refused_span = std::span<const refused_process>;
 
-/// By reasons.
+/// Groups the refused ranks by reason.
 std::vector<refused_ranks> together(refused_span ranks, const rank_selection& which) {
   std::vector<refused_ranks> all;
   std::map<std::pair<error_code, std::string>, std::size_t> places;
@@ -118,7 +118,7 @@ rank_answer refuse(refused_span ranks, const ask_hold&) {
   for (const auto& [rank, why] : ranks) part.others.push_back({rank.entry, rank.pid, hold_state::failed, why});
   return part;
 }
-/// Nothing holds ranks that cannot be reached.
+/// A rank that cannot be reached is not held, so that its release succeeds.
 rank_answer refuse(refused_span ranks, const ask_release&) {
   release_part part;
   for (const refused_process& one : ranks) part.released.add(one.rank.entry);
@@ -199,7 +199,7 @@ void merge(group_stacks& into, group_stacks&& other) {
   append_new(into.problems, std::move(other.problems));
 }
 
-/// In order of ranks. Together they stay within the bound of all reports.
+/// Merges in order of ranks and keeps all reports together within the bound.
 void merge(group_queues& into, group_queues&& other) {
   std::vector<rank_report> all;
   const auto take = [&all](rank_report& rank) {
@@ -240,7 +240,7 @@ std::uint64_t keep_within(group_queues& queues, std::uint64_t bytes) {
 
 group_stacks merged(node_stacks&& taken) {
   group_stacks all;
-  // One reason may be that of very many ranks.
+  // Very many ranks can have the same reason.
   std::map<std::string, std::size_t> place_of;
   for (const rank_stacks& rank : taken.ranks) {
     if (!rank.taken) {

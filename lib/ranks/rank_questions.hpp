@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What ranks are asked and what they answer, in the form in which it also travels to agents.
+// Questions to ranks and their answers, as values that can also be sent to agents.
 #pragma once
 
 #include <cstddef>
@@ -42,10 +42,10 @@ struct ask_gates {
 };
 using rank_question = std::variant<ask_hold, ask_release, ask_registers, ask_stacks, ask_queues, ask_gates>;
 
-/// Ranks that are held without a remark take no room of their own.
+/// The outcome of a hold. Ranks that are held without a remark need only a bit in the set.
 struct hold_part {
   rank_set held;
-  std::vector<rank_hold> others;  ///< that are not held, or held with a remark; in any order
+  std::vector<rank_hold> others;  ///< ranks that are not held, or held with a remark; in any order
 };
 struct release_part {
   rank_set released;
@@ -58,41 +58,41 @@ struct rank_registers {
 using registers_part = std::vector<rank_registers>;
 using rank_answer = std::variant<hold_part, release_part, registers_part, group_stacks, group_queues, opened_gates>;
 
-/// How a question is to be answered.
+/// The terms on which a question is answered.
 struct answer_terms {
-  int stop = -1;  ///< once it can be read, what has been seen until then is the answer; -1: it never can
-  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< of the ranks; empty: nothing is called
+  int stop = -1;  ///< when this descriptor becomes readable, the answer consists of what was read by then; -1: never
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  ///< called with numbers of ranks; may be empty
 };
 
 /// The ranks that a question is about.
 [[nodiscard]] rank_selection asked_ranks(const rank_question& what);
-/// The ranks that an answer says something of.
+/// The ranks for which an answer has an outcome.
 [[nodiscard]] rank_set told_ranks(const rank_answer& answer);
 /// A rank that cannot be asked.
 struct refused_process {
   rank_process rank;
   error why;
 };
-/// The answer of such ranks, in order of entries. Ranks that were not asked about are left out.
+/// The answer that refuses these ranks, in order of entries. Ranks that were not asked about are left out.
 [[nodiscard]] rank_answer refusal_of(std::span<const refused_process> ranks, const rank_question& what);
 /// The same, for one reason.
 [[nodiscard]] rank_answer refusal_of(std::span<const rank_process> ranks, const rank_question& what, const error& why);
 
-// As if both answers had been given at one place. Each rank is in one of them; of one that is in both the first counts.
+// Joins two answers into one. Each rank belongs to one of them; if both name it, the first counts.
 void merge(hold_part& into, hold_part&& other);
 void merge(release_part& into, release_part&& other);
 void merge(registers_part& into, registers_part&& other);
 void merge(group_stacks& into, group_stacks&& other);
 void merge(group_queues& into, group_queues&& other);
 void merge(opened_gates& into, opened_gates&& other);
-/// Answers to different questions: the first stays.
+/// If the answers are to different questions, the first one stays as it is.
 void merge(rank_answer& into, rank_answer&& other);
 
-/// Keeps all reports within so many bytes, see `report_budget`. Equal groups share one list afterwards. Returns how
-/// many bytes the reports hold together.
+/// Keeps all reports together within `bytes`, see `report_budget`. Equal groups share one list afterwards. Returns the
+/// size of the reports in bytes.
 std::uint64_t keep_within(group_queues& queues, std::uint64_t bytes);
 
-/// One tree of the stacks of single ranks.
+/// Merges the stacks of single ranks into one tree.
 struct node_stacks;
 [[nodiscard]] group_stacks merged(node_stacks&& taken);
 

@@ -17,16 +17,16 @@ namespace mpiacq {
 struct rank_stacks {
   entry_index entry;
   process_id pid;
-  result<void> taken;  ///< else why not, as `tracer::attach` or `unwinder` say it
+  result<void> taken;  ///< errors: those of `tracer::attach` and of the unwinder
   std::vector<thread_stack> threads;
 };
 
 /// The stacks of a node's ranks at one moment: `call_tree` makes one of them.
 struct node_stacks {
-  std::vector<rank_stacks> ranks;  ///< one for each that was asked for, in that order
-  /// From the first thing that was done to a rank until all had been let go. No rank was stopped for longer.
+  std::vector<rank_stacks> ranks;  ///< one for each rank of the question, in that order
+  /// The time from the first attach until all ranks were released. No rank was stopped for longer.
   clock::duration held_for{};
-  std::vector<error> problems;  ///< what was wrong with files of names, since the last time
+  std::vector<error> problems;  ///< problems with debug files since the last call
 };
 
 }  // namespace mpiacq

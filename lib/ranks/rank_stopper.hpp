@@ -11,8 +11,8 @@
 
 namespace mpiacq {
 
-/// Who stops ranks for a look into them, and lets them go again: a tracer of one's own, or the job that follows them
-/// already, since a process has one tracer.
+/// Stops ranks for a look and releases them. A process can have only one tracer: a stopper uses either a tracer of its
+/// own, or that of the job that follows the ranks already.
 class rank_stopper {
  public:
   virtual ~rank_stopper() = default;
@@ -25,11 +25,11 @@ class rank_stopper {
                                                                                      which_threads which) const = 0;
   /// As `tracer::keep_held`.
   virtual void keep_held() = 0;
-  /// What a rank that is held has done; empty where nobody has done anything.
+  /// The next event of a held rank; empty if there is none.
   [[nodiscard]] virtual std::optional<process_event> next_event() = 0;
 };
 
-/// Nobody else holds them.
+/// Stops ranks with a tracer of its own.
 class tracer_grip final : public rank_stopper {
  public:
   explicit tracer_grip(std::unique_ptr<tracer> control) : control_(std::move(control)) {}

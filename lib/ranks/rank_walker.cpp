@@ -17,7 +17,8 @@ namespace mpiacq {
 
 namespace {
 
-/// A process may unload a library and load another of just its size. Sooner than this nobody would notice.
+/// A process can unload a library and load another one of the same size. Within this time the change would stay
+/// unnoticed.
 constexpr std::chrono::seconds modules_are_trusted{1};
 
 }  // namespace
@@ -31,12 +32,12 @@ rank_walker::image rank_walker::image_now() {
   std::array<char, most_of_stat> text{};
   const ssize_t got = ::pread(stat_.get(), text.data(), text.size(), 0);
   const auto stat = parse_process_stat({text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
-  // A job may have more ranks on this node than this program may have descriptors.
+  // A job can have more ranks on this node than this program can have descriptors.
   stat_ = base::if_plenty_are_left(std::move(stat_));
   return stat ? image{{stat->code_begin, stat->code_end, stat->stack_begin}, stat->memory_size} : image{};
 }
 
-/// Most changes of what is mapped are of the heap.
+/// Most changes of the mappings concern the heap, and leave the modules as they are.
 bool rank_walker::is_as_learnt() {
   image now = image_now();
   if (now == seen_ && clock::now() < look_again_) return true;
@@ -51,7 +52,7 @@ bool rank_walker::is_as_learnt() {
 result<void> rank_walker::learn_modules() {
   if (unwinder_ && is_as_learnt()) return {};
   unwinder_.reset();
-  stat_.reset();  // the number may belong to another process now
+  stat_.reset();  // the pid may belong to another process now
   memory_.forget();
   seen_ = image_now();
   auto loaded = TRY(modules_->learn(pid_, memory_));

@@ -18,30 +18,31 @@
 
 namespace mpiacq {
 
-/// What is kept of one process between its samples, so that the next one finds everything read but the stacks.
+/// The data of one process that is kept between samples, so that the next sample reads only the stacks.
 class rank_walker {
  public:
-  /// Both are shared by the ranks of a job.
+  /// The ranks of a job share `tables` and `modules`.
   rank_walker(process_id pid, std::shared_ptr<unwind_tables> tables, std::shared_ptr<module_catalogue> modules);
 
-  /// Before it is held: learns its modules, so that while it is there is mostly nothing left to learn. What fails here
-  /// fails again there.
+  /// Reads the modules of the process. Called before the hold, so that the hold is short. An error here is not
+  /// reported: the same step fails again in the hold.
   void prepare();
-  /// While the process is held: copies the stacks of these threads, with `room` to work in.
+  /// Copies the stacks of these threads; `room` is working space. The process is held.
   [[nodiscard]] result<void> copy(std::vector<thread_registers> threads, std::vector<std::byte>& room);
-  /// Walks them, held or not. Empty where that cannot be believed: a walk came to memory that was not copied, or the
-  /// modules are others than those that were learnt. Then the process is to be held again, and walked with `walk_held`.
+  /// Unwinds the copied stacks. The process may run. Empty if the result would be unreliable: the walk needed memory
+  /// that was not copied, or the modules have changed. In this case the process must be held again and walked with
+  /// `walk_held`.
   [[nodiscard]] result<std::optional<std::vector<raw_stack>>> walk(const walk_options& options);
-  /// While the process is held: both in one.
+  /// Reads and unwinds the stacks in one step. The process is held.
   [[nodiscard]] result<std::vector<raw_stack>> walk_held(std::span<const thread_registers> threads,
                                                          const walk_options& options);
-  /// By which what was walked is named; set after the first look.
+  /// The code map that names the frames of the walks; set after the first look.
   [[nodiscard]] const code_map& map() const { return *map_; }
 
  private:
-  /// Identifies the program that runs and how much it has mapped; zeros if that cannot be read.
+  /// Identifies the running program and the size of its mappings; zeros if they cannot be read.
   struct image {
-    std::array<std::uint64_t, 3> stack_and_code{};  ///< where the kernel has put them: an exec moves them
+    std::array<std::uint64_t, 3> stack_and_code{};  ///< the addresses that the kernel chose; an exec changes them
     std::uint64_t size = 0;
     friend bool operator==(const image&, const image&) = default;
   };

@@ -11,7 +11,7 @@ namespace {
 
 /// The entry of each rank of each world.
 using entry_map = std::map<std::pair<std::uint32_t, std::int64_t>, entry_index>;
-/// The group in entries for each list of ranks of each world: ranks share lists, and go on sharing them.
+/// The group in entries for each list of ranks of each world. Ranks that share a list share its translation, too.
 using group_map = std::map<std::pair<std::uint32_t, const void*>, group_members>;
 
 struct translator {
@@ -39,7 +39,8 @@ struct translator {
     who.global = entry < 0 ? std::nullopt : std::optional{static_cast<std::uint32_t>(entry)};
   }
   void translate(queue_communicator& one) const {
-    constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;  // no two worlds' ids meet by a small difference
+    // Keeps small differences between ids from making two worlds' ids equal.
+    constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;
     if (one.group) {
       one.group = entries_of(*one.group);
     } else {

@@ -10,19 +10,19 @@
 
 namespace mpiacq {
 
-/// A process of this node that runs on while it is read. Nothing can be written. The symbols are read once: the dynamic
-/// linker does not change them; libraries that the process loads later are not seen.
+/// A process of this node that runs while it is read. Nothing can be written. The symbols are read once, because the
+/// dynamic linker does not change them. Libraries that the process loads later are not seen.
 class running_target final : public mpi2dd::opened_process {
  public:
   /// `user`: as in `target`. Errors: those of process_symbols::open.
   [[nodiscard]] static result<std::unique_ptr<running_target>> open(process_id pid, const debug_file_search& search,
                                                                     std::optional<user_id> user = {});
 
-  /// Each read sees the memory as it is then, because a table may change while it is read.
+  /// Each read sees the current memory, because a table may change while it is read.
   [[nodiscard]] target as_target() override { return {memory_, nullptr, symbols_->abi(), *symbols_, user_}; }
-  /// The same process as it was at the last `forget`, page by page as it is read: for many small reads of one look.
+  /// The same process through a page cache that `forget` empties: for many small reads of one look.
   [[nodiscard]] target remembered() { return {cache_, nullptr, symbols_->abi(), *symbols_, user_}; }
-  /// The next read through `remembered` sees the memory as it is then.
+  /// Empties the page cache of `remembered`.
   void forget() { cache_.forget(); }
   [[nodiscard]] process_symbols& symbols() { return *symbols_; }
 

@@ -17,11 +17,11 @@ namespace {
 
 struct followed {
   wanted_rank rank;
-  std::string function;          ///< where new processes are announced
-  std::vector<process_id> told;  ///< that it has made
+  std::string function;          ///< the function at which new processes are announced
+  std::vector<process_id> told;  ///< the processes of this rank that have been reported
 };
 
-/// Puts the breakpoint of a rank that is held.
+/// Inserts the spawn breakpoint into a held rank.
 result<void> plant(tracer& control, const followed& one) {
   const process_id pid = one.rank.process.process;
   process_memory memory(pid);
@@ -42,19 +42,19 @@ result<void> plant(tracer& control, const followed& one) {
 
 struct spawn_watch::state {
   std::shared_ptr<node_ranks> node;  ///< shared with the group that made this
-  std::unique_ptr<tracer> control;   ///< null where none could be made, which has been told then
+  std::unique_ptr<tracer> control;   ///< null if no tracer could be made, which was then reported
   rank_queue_options how;
   std::map<process_id, followed> ranks;
   std::deque<rank_spawn> found;
 
   [[nodiscard]] node_ranks::state& inside() const { return *node->state_; }
   void begin(std::vector<followed> wanted);
-  /// Of a rank that is held: whatever it has made and nobody was told of.
+  /// Asks the queue library of a held rank for new processes, and records those that were not reported yet.
   void ask(followed& one);
   void handle(const process_event& event);
 };
 
-/// All together are held, looked at, and let run.
+/// Attaches to all ranks together, asks each for new processes, and resumes it.
 void spawn_watch::state::begin(std::vector<followed> wanted) {
   std::vector<attach_target> targets;
   for (const followed& one : wanted) targets.push_back(one.rank.process);
@@ -69,7 +69,7 @@ void spawn_watch::state::begin(std::vector<followed> wanted) {
       (void)control->detach(pid);
       continue;
     }
-    // It may have made some since it was looked at last.
+    // The rank can have spawned processes since the last look.
     ask(one);
     if (control->resume(pid)) ranks.emplace(pid, std::move(one));
   }
@@ -97,7 +97,7 @@ void spawn_watch::state::handle(const process_event& event) {
   if (std::holds_alternative<process_ended>(event.what)) {
     ranks.erase(at);
   } else if (std::holds_alternative<entry_reached>(event.what)) {
-    // Another program: the function is not there any more, nor what was known of it.
+    // An exec: neither the breakpoint function nor the known data exists in the new program.
     (void)control->detach(event.process);
     ranks.erase(at);
   } else if (std::holds_alternative<breakpoint_hit>(event.what)) {
@@ -126,7 +126,7 @@ std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ran
   s->how.stacks = false;
   s->how.progress = nullptr;
   node_ranks::state& inside = s->inside();
-  if (!inside.queues) return nullptr;  // nobody has been asked yet
+  if (!inside.queues) return nullptr;  // no queues have been read yet
   std::vector<followed> wanted;
   for (wanted_rank& rank : inside.choose(s->how.ranks).wanted) {
     const auto said =
@@ -137,7 +137,7 @@ std::unique_ptr<spawn_watch> spawn_watch::create(std::shared_ptr<node_ranks> ran
     wanted.push_back(std::move(one));
   }
   if (wanted.empty()) return nullptr;
-  // They are let run in between, which a grip on ranks does not do.
+  // The ranks run between the spawns. A `rank_stopper` cannot do that, so that this needs a tracer of its own.
   if (auto control = tracer::create()) {
     s->control = std::move(*control);
     s->begin(std::move(wanted));

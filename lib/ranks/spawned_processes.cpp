@@ -14,14 +14,15 @@ namespace mpiacq {
 
 namespace {
 
-/// What a rank's memory names is foreign: these bound what a look at it costs.
+/// The names come from a rank's memory and are not trusted. These limits bound the cost of a look.
 constexpr std::uint32_t most_processes = 4096;
 constexpr int most_generations = 8;
 
-/// Makes a communicator that of its process alone. A library that knows the processes by other numbers than the
-/// identities that they were given would else be taken to speak of the job's ranks.
+/// Restricts a communicator to its own process. A library that numbers the processes differently would otherwise seem
+/// to refer to the job's ranks.
 void keep_apart(queue_communicator& one, std::uint32_t identity) {
-  constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;  // no two processes' ids meet by a small difference
+  // Keeps small differences between ids from making two processes' ids equal.
+  constexpr std::uint64_t apart = 0x9e3779b97f4a7c15;
   one.id += identity * apart;
   one.group.reset();
   for (queue_listing& queue : one.queues) {
@@ -97,7 +98,7 @@ void spawned_processes::read_group(node_ranks& group, group_queues& seen, const 
   group_queues read = group.queues(how);
   (void)group.release();
   for (rank_report& rank : read.ranks) {
-    // A library may name for ever what has ended long ago.
+    // A library can keep naming processes that ended long ago.
     if (has_gone(rank)) continue;
     if (rank.report) {
       const std::uint32_t identity = rank.entry.value();

@@ -9,13 +9,16 @@ namespace mpiacq {
 
 namespace {
 
-/// What most stacks fit in; reading it costs some microseconds. A mapping that ends earlier costs only what is there.
+/// Most stacks are smaller than this, in bytes. Reading it takes some microseconds, and less if the mapping ends
+/// earlier.
 constexpr std::size_t copied_at_first = 64U << 10;
-/// Of the stacks that are deeper, together. One that does not fit is walked while its process stands still.
+/// The bound in bytes for the rest of all deeper stacks together. A stack that does not fit is walked while its process
+/// is held.
 constexpr std::size_t most_copied = 1U << 20;
-/// So many are read with one call.
+/// Stacks per system call.
 constexpr std::size_t stacks_at_once = 64;
-/// Below its stack pointer a function may use so much without moving it (x86-64; no more anywhere).
+/// The bytes below the stack pointer that a function may use without moving it (x86-64; other ABIs have no larger red
+/// zone).
 constexpr std::uint64_t red_zone = 128;
 
 target_address page_of(target_address address) {
@@ -34,7 +37,7 @@ result<void> stack_copies::copy(std::span<const thread_registers> threads, std::
   return copy_rests(room);
 }
 
-/// The beginnings of `stacks_at_once` stacks, with one call.
+/// Copies the innermost parts of `stacks_at_once` stacks with one call.
 result<void> stack_copies::copy_tops(std::span<const thread_registers> threads, std::size_t first,
                                      std::vector<std::byte>& room) {
   const std::size_t count = std::min(stacks_at_once, threads.size() - first);
@@ -56,7 +59,7 @@ result<void> stack_copies::copy_tops(std::span<const thread_registers> threads, 
   return {};
 }
 
-/// What lies behind the beginnings, one stack after the other, as far as the bound of all goes.
+/// Copies the rest of each stack, one after the other, within the common bound.
 result<void> stack_copies::copy_rests(std::vector<std::byte>& room) {
   std::size_t left = most_copied;
   for (stack& one : stacks_) {
@@ -113,7 +116,8 @@ result<void> stack_copies::read_ranges(std::span<memory_range> ranges) {
     const auto from = static_cast<std::size_t>(range.address - copy->begin);
     range.got = std::min(range.into.size(), copy->bytes.size() - from);
     std::memcpy(range.into.data(), copy->bytes.data() + from, range.got);
-    // Past the end of a stack there is nothing; past the end of its copy there may be.
+    // A read beyond the end of the stack's mapping gets no bytes from the process either. A read beyond the end of a
+    // cut copy might.
     missed_ = missed_ || (range.got < range.into.size() && !copy->whole);
   }
   if (elsewhere.empty()) return {};

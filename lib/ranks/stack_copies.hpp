@@ -11,30 +11,28 @@
 
 namespace mpiacq {
 
-/// A process's memory in which the stacks of some threads are as they were when they were copied, so that they can be
-/// walked after the process was let go. Everything else is read from the process as it is now: that is right for code
-/// and unwind tables, which stay, and noticed for what may change.
+/// A process's memory with copies of the stacks of some threads, so that the stacks can be walked after the process was
+/// released. All other memory is read from the live process. That is correct for code and unwind tables, which do not
+/// change; `missed` reports reads of memory that may have changed.
 class stack_copies final : public memory_reader {
  public:
   explicit stack_copies(process_id pid) : live_(pid) {}
 
-  /// Copies the stack of each of these stopped threads, from its innermost page on to the end of its mapping or to a
-  /// bound of ours. What was copied before is forgotten. `room` is what the stacks are read into first: where all ranks
-  /// share it, each keeps no more memory than its stacks have bytes, and the kernel does not have to clear new pages
-  /// for each.
+  /// Copies the stack of each of these stopped threads, from its innermost page to the end of its mapping or to a fixed
+  /// bound. Earlier copies are dropped. The stacks are first read into `room`. All ranks share it: each rank then keeps
+  /// only as much memory as its stacks have bytes, and the kernel does not have to clear new pages for each rank.
   [[nodiscard]] result<void> copy(std::span<const thread_registers> threads, std::vector<std::byte>& room);
-  /// From here on everything is read from the process, which stands still.
+  /// Drops the copies: all memory is read from the process, which must be held.
   void forget();
 
-  /// Where the process has what does not change while it runs: its modules.
+  /// A range of memory that does not change while the process runs: a mapping of a module.
   struct part {
     target_address begin;
     target_address end;
   };
   void set_lasting(std::vector<part> parts);
 
-  /// Whether somebody has asked for memory that was not copied and may have changed since: what was made of it must
-  /// not be believed.
+  /// Whether a read needed memory that was not copied and may have changed since. The result of such a walk is invalid.
   [[nodiscard]] bool missed() const { return missed_; }
 
   [[nodiscard]] result<void> read_ranges(std::span<memory_range> ranges) override;
@@ -43,7 +41,7 @@ class stack_copies final : public memory_reader {
   struct stack {
     target_address begin;
     std::vector<std::byte> bytes;
-    bool whole = false;  ///< memory ends where the copy ends
+    bool whole = false;  ///< the mapping ends at the end of the copy
   };
   [[nodiscard]] result<void> copy_tops(std::span<const thread_registers> threads, std::size_t first,
                                        std::vector<std::byte>& room);

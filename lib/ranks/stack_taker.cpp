@@ -14,18 +14,18 @@ namespace mpiacq {
 
 namespace {
 
-/// The code that a handler returns to has a name in some C libraries, and none in most. It is what it is for that
-/// tells a person something.
+/// The code to which a signal handler returns has a name in some C libraries and none in most. A reader needs its
+/// purpose, not its name.
 std::shared_ptr<const code_place> signal_place(const std::string& module_path) {
   return std::make_shared<const code_place>(code_place{"<signal handler called>", {}, 0, module_path, {}});
 }
 
-/// So many at a time are worth a thread's while.
+/// The number of ranks that justifies one more thread.
 constexpr std::size_t ranks_at_once = 16;
 constexpr std::size_t most_threads = 16;
 
-/// Does `work` for each: what one rank takes has nothing to do with the others'. Where two of them are the same process
-/// they are not apart.
+/// Calls `work` for each rank on several threads, because the ranks share no data. If two of them have the same
+/// process, the calling thread does all the work.
 template <class Pending, class Work>
 void for_each_apart(std::vector<Pending>& all, Work work) {
   std::set<const rank_walker*> walkers;
@@ -84,7 +84,7 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
   return clock::now() - begin;
 }
 
-/// The tracing process had let go of some of them before: what was copied of a process that ran is no stack.
+/// Discards the copies of ranks that the tracer server had released earlier: a copy of a running process is no stack.
 void stack_taker::disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go) {
   auto outcome = let_go.begin();
   for (pending* one : looked_at) {
@@ -155,7 +155,7 @@ std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
           continue;
         }
         for (const auto& place : here) named.frames.push_back({frame.pc, place, true});
-        named.frames.back().inlined = false;  // the function that the others were inlined into
+        named.frames.back().inlined = false;  // the function into which the others were inlined
       }
     }
   }

@@ -20,11 +20,11 @@ struct wanted_rank {
   entry_index entry;
   attach_target process;
   std::uint32_t number = 0;  ///< in its world; beyond MPI_COMM_WORLD, for a spawned process, its identity
-  bool held = false;         ///< by the same grip already: it is neither taken nor let go
+  bool held = false;         ///< the same stopper holds it already: it is neither held nor released here
 };
 
-/// Takes the stacks of processes, time and again: all are stopped together, their stacks copied, all let go, and only
-/// then walked and named. What it learns of modules is shared by all processes, and kept.
+/// Takes the stacks of processes, repeatedly: stops all of them together, copies their stacks, releases them, and only
+/// then unwinds the copies and names the frames. The module data is shared by all processes and kept.
 class stack_taker {
  public:
   stack_taker(rank_stopper& grip, debug_file_search search);
@@ -32,19 +32,19 @@ class stack_taker {
   [[nodiscard]] node_stacks take(std::span<const wanted_rank> ranks, const stack_options& options);
 
  private:
-  /// A rank on its way to its stacks.
+  /// The progress of one rank.
   struct pending {
     const wanted_rank* rank = nullptr;
     rank_walker* walker = nullptr;
     result<void> taken;
     std::vector<raw_stack> stacks;
-    bool taken_here = false;  ///< it is held for this look alone, and let go after it
-    bool again = false;       ///< its stacks did not fit into a copy: it is to be walked while it is held
+    bool taken_here = false;  ///< it is held for this look only, and released after it
+    bool again = false;       ///< its stacks did not fit into a copy: it must be walked while it is held
   };
 
   [[nodiscard]] rank_walker& walker_of(process_id pid);
-  /// Holds those that are to be looked at (again), has `look` look at each with its registers, and lets them go. The
-  /// time that this took.
+  /// Holds the ranks that need a look (a second one if `again`), calls `look` for each with its registers, and releases
+  /// them. Returns the time that this took.
   template <class Look>
   clock::duration while_held(std::vector<pending>& all, bool again, which_threads which, Look look);
   static void disbelieve_if_lost(std::span<pending* const> looked_at, std::vector<result<void>> let_go);
@@ -54,7 +54,7 @@ class stack_taker {
   rank_stopper& grip_;
   std::shared_ptr<unwind_tables> tables_ = std::make_shared<unwind_tables>();
   std::shared_ptr<module_catalogue> modules_ = std::make_shared<module_catalogue>();
-  std::vector<std::byte> copy_room_;  ///< of all ranks, one after the other
+  std::vector<std::byte> copy_room_;  ///< all ranks use it, one after the other
   code_catalogue catalogue_;
   std::map<process_id, std::unique_ptr<rank_walker>> walkers_;
   std::size_t problems_told_ = 0;

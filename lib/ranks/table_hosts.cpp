@@ -15,7 +15,7 @@
 namespace mpiacq {
 
 std::vector<bool> local_hosts_of(const process_table& table, const local_host& here) {
-  // A few processes of a host are asked, since the first may have ended already.
+  // Several processes of a host are tried, because the first may have ended already.
   constexpr int processes_asked = 4;
   std::vector<int> questions_left(table.string_count(), -1);
   std::vector<bool> local(table.string_count(), false);
@@ -34,13 +34,13 @@ std::vector<bool> local_hosts_of(const process_table& table, const local_host& h
       local[host] = here.is_called(name) || std::ranges::count(table.names_of_this_node(), name) != 0;
       if (local[host]) continue;
     }
-    // Pids of other hosts are numbers of the container's namespace.
+    // Pids of other hosts belong to the container's pid namespace.
     if (table.has_other_pids()) continue;
     --questions_left[host];
-    // Most processes of a large job are on other nodes, and kill(2) is a tenth of what opening /proc/PID costs.
+    // Most processes of a large job are on other nodes, and kill(2) takes a tenth of the time of opening /proc/PID.
     if (::kill(static_cast<pid_t>(table.pid(entry_index{entry}).value()), 0) != 0 && errno == ESRCH) continue;
     const auto process = process_facts::open(table.pid(entry_index{entry}));
-    // Another user's process can say anything.
+    // The environment of another user's process is not trusted.
     if (!process || !process->users() || why_no_rank(process->pid(), *process->users(), user)) continue;
     local[host] = process->variable("SLURMD_NODENAME") == name;
   }

@@ -8,9 +8,9 @@
 
 namespace mpiacq {
 
-/// For each string number of the table: whether that host is this one. A name that only a resource manager knows (a
-/// Slurm node's) is recognised by the environment of a process that the table puts there, if that has the starter's
-/// user.
+/// For each string number of the table: whether it names this host. Only a resource manager knows some names, such as a
+/// Slurm node's. Such a name is recognised by the environment of a process that the table lists on that node, if the
+/// process belongs to the starter's user.
 [[nodiscard]] std::vector<bool> local_hosts_of(const process_table& table, const local_host& here);
 
 }  // namespace mpiacq

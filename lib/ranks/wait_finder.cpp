@@ -11,11 +11,11 @@ namespace mpiacq {
 
 namespace {
 
-/// Between two looks: long enough for a message to arrive and for its receiver to go on.
+/// The time between two samples: long enough for a message to arrive and for its receiver to continue.
 constexpr std::chrono::milliseconds between_samples{20};
 constexpr int samples_between_looks = 8;
-/// A rank that another tool holds for a moment is tried again: that tool has left after some of these, a debugger has
-/// not.
+/// A rank that another tool holds is retried. A short look of a tool ends within these retries, a debugging session
+/// does not.
 constexpr int most_tries = 10;
 constexpr std::chrono::milliseconds between_tries{20};
 
@@ -25,7 +25,7 @@ rank_selection selection_of(const std::vector<entry_index>& sorted) {
   return rank_selection::parse(all.text()).value_or(rank_selection{});
 }
 
-/// Puts what another try has given in the place of what was there.
+/// Replaces the reports of `all` by those of the retry.
 void put_into(group_queues& all, group_queues&& some) {
   for (rank_report& rank : some.ranks) {
     const auto at = std::lower_bound(all.ranks.begin(), all.ranks.end(), rank.entry,
@@ -109,10 +109,10 @@ void wait_finder::look() {
   group_queues seen = read_all();
   found_.held_for += seen.held_for;
   found_.interrupted = seen.stopped;
-  // Half a second look says less than a whole first one.
+  // An incomplete second look is worth less than a complete first one.
   if (seen.stopped && found_.looks > 0) return;
   ++found_.looks;
-  // Each note and problem occurs once. Those of earlier looks stay.
+  // Notes and problems of earlier looks stay, and each occurs once.
   seen.notes.insert(seen.notes.begin(), std::make_move_iterator(found_.seen.notes.begin()),
                     std::make_move_iterator(found_.seen.notes.end()));
   seen.problems.insert(seen.problems.begin(), found_.seen.problems.begin(), found_.seen.problems.end());
@@ -124,7 +124,7 @@ std::vector<std::string> wait_finder::calls_now(const stack_options& how) {
   const group_stacks seen = ranks_.stacks(how);
   found_.held_for += seen.held_for;
   std::vector<std::string> calls = {seen.taken.text()};
-  // What the program called, and not what that calls in turn.
+  // The call that the program made, not the calls inside the MPI.
   std::vector<bool> is_inside(seen.tree.size(), false);
   for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
     const call_tree::node& node = seen.tree[i];

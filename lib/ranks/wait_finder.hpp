@@ -12,9 +12,9 @@
 
 namespace mpiacq {
 
-/// Finds which rank of a group waits for which. Where some wait for ever, it observes in which calls they stay, and
-/// reads their queues again: a message that was on its way at one moment has arrived at another, and then its rank has
-/// gone on.
+/// Finds which rank of a group waits for which. If it finds a deadlock, it samples the calls of these ranks and reads
+/// their queues again: a message that was in transit at the first look has arrived by the second one, and its receiver
+/// has continued.
 class wait_finder {
  public:
   wait_finder(rank_group& ranks, const group_parts& parts, const waits_options& options);
@@ -22,12 +22,12 @@ class wait_finder {
 
  private:
   void look();
-  /// Ranks that another tool holds for a moment are tried again.
+  /// Reads all queues. A rank that another tool holds is retried.
   [[nodiscard]] group_queues read_all();
   void confirm();
-  /// Whether these ranks are all seen in the calls that they are in, some times in a row.
+  /// Whether several samples in a row show all of these ranks in the same calls as before.
   [[nodiscard]] bool stay_where_they_are(const std::vector<entry_index>& ranks);
-  /// The MPI calls that these ranks are in now, comparable with another moment's.
+  /// The current MPI calls of these ranks, in a form that can be compared with another sample.
   [[nodiscard]] std::vector<std::string> calls_now(const stack_options& how);
   void doubt_all();
 
@@ -35,7 +35,7 @@ class wait_finder {
   const group_parts& parts_;
   bool confirms_;
   rank_queue_options how_;
-  std::optional<spawned_processes> spawned_;  ///< of a job with a table
+  std::optional<spawned_processes> spawned_;  ///< set for a job with a table
   confirmed_waits found_;
 };
 

@@ -22,7 +22,7 @@ worker_pool::worker_pool(std::size_t count, std::size_t threads, std::function<v
     try {
       threads_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
-      break;  // those that there are will do
+      break;  // the threads that exist suffice
     }
   }
 }
@@ -51,7 +51,7 @@ void worker_pool::tell() {
 
 bool worker_pool::wait(int stop) {
   if (threads_.empty()) run();
-  if (!news_.is_open()) return true;  // `take_done` does the waiting
+  if (!news_.is_open()) return true;  // `take_done` waits instead
   std::array<pollfd, 2> either{pollfd{news_.get(), POLLIN, 0}, pollfd{stop, POLLIN, 0}};
   while (::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
   }
@@ -69,7 +69,7 @@ std::vector<std::size_t> worker_pool::take_done() {
   std::unique_lock guard(lock_);
   more_.wait(guard, [this] { return !done_.empty() || told_ == count_; });
   told_ += done_.size();
-  // Once all has been told, whoever waits is to find that out.
+  // The descriptor stays readable when all items have been returned, so that a waiting caller learns it.
   std::uint64_t news = 0;
   if (told_ != count_) (void)!::read(news_.get(), &news, sizeof news);
   return std::exchange(done_, {});

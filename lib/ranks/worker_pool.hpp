@@ -13,8 +13,8 @@
 
 namespace mpiacq {
 
-/// Does work(0) ... work(count - 1) on some threads, which take no signals of the host program's. Where the system
-/// gives no thread at all, the caller's own does it.
+/// Runs work(0) ... work(count - 1) on several threads, which block the host program's signals. If the system creates
+/// no thread, the calling thread does the work.
 class worker_pool {
  public:
   /// `work` must not throw.
@@ -24,17 +24,16 @@ class worker_pool {
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
-  /// Waits until `take_done` has something to say, or `stop` can be read: false for that. `stop` is a descriptor; -1:
-  /// none.
+  /// Waits until `take_done` has news. Returns false if `stop` became readable first. `stop` is a descriptor; -1: none.
   [[nodiscard]] bool wait(int stop);
-  /// Those that were done since the last time: waits for one at least. None: all have been told.
+  /// The items finished since the last call; waits for at least one. Empty: all items have been returned.
   [[nodiscard]] std::vector<std::size_t> take_done();
-  /// What has not been begun will not be. Whoever destroys this then waits for what has.
+  /// Starts no further items. The destructor waits for the items that have started.
   void begin_no_more();
 
  private:
   void run();
-  /// `lock_` is held.
+  /// Makes `wait` return. The caller holds `lock_`.
   void tell();
   std::size_t count_;
   std::function<void(std::size_t)> work_;
@@ -43,7 +42,7 @@ class worker_pool {
   std::size_t next_ = 0;
   std::size_t told_ = 0;
   std::vector<std::size_t> done_;
-  base::unique_fd news_;  ///< readable while there is something in `done_`, or nothing will come
+  base::unique_fd news_;  ///< readable while `done_` is not empty, or when all items have been returned
   std::vector<std::thread> threads_;
 };
 

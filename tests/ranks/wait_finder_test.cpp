@@ -88,7 +88,7 @@ TEST_CASE("waits: a deadlock that the second look does not show is gone") {
   CHECK(found->deadlocks.empty());
 }
 
-TEST_CASE("waits: ranks that move between the looks are in no certain deadlock, and that is said") {
+TEST_CASE("waits: a deadlock of ranks that move between the looks is uncertain, and the doubts name the movement") {
   scripted_ranks ranks;
   ranks.looks = {crossed_receives().ranks()};
   ranks.script->answer = [&, before = ranks.script->answer](const rank_question& what, const answer_terms& terms) {
