@@ -23,7 +23,7 @@ std::string subject(const refusal_facts& facts) {
   return fmt::format("attach to {} ({}): not permitted: ", facts.task, facts.name);
 }
 
-/// The kernel asks for the real ids of the one who traces and for all three of the other.
+/// The kernel compares the real ids of the tracer with all three ids of the tracee.
 template <class Ids>
 bool all_are(const Ids& ids, typename Ids::value_type id) {
   return std::all_of(ids.begin(), ids.end(), [&](auto each) { return each == id; });
@@ -143,7 +143,7 @@ error replaced_process(pid_t process) {
 error other_users_process(pid_t process, user_id wanted) {
   const auto users = users_of(process_id{process});
   if (!users) return users.error();
-  // Where the process has its user back by now, it was another's for a moment.
+  // If the process has its user again by now, it belonged to another user for a moment.
   auto why = why_no_rank(process_id{process}, *users, wanted);
   return why ? std::move(*why)
              : error{error_code::permission,
@@ -163,12 +163,12 @@ error foreign_process_folder(pid_t process) {
 namespace mpiacq {
 
 std::optional<error> why_no_access(process_id process) {
-  // The kernel asks for the same rights as for ptrace(2), and this opening has no effect on the process.
+  // Opening this file needs the same rights as ptrace(2), and has no effect on the process.
   const base::unique_fd memory{::open(fmt::format("/proc/{}/mem", process.value()).c_str(), O_RDONLY | O_CLOEXEC)};
   const bool is_refused = !memory && (errno == EACCES || errno == EPERM);
   auto facts = tracing::facts_about(static_cast<pid_t>(process.value()));
   if (!is_refused && !facts.ptrace_is_denied) return std::nullopt;
-  facts.tracer = 0;  // another tracer does not keep this program from reading
+  facts.tracer = 0;  // another tracer does not prevent this program from reading
   return tracing::explain_refusal(facts);
 }
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What /proc says of two processes of which one may not trace the other.
+// Reads from /proc the facts about two processes of which one may not trace the other.
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -24,7 +24,7 @@ constexpr std::uint64_t is_worker_of_io = 0x10;
 constexpr std::uint64_t is_user_worker = 0x4000;
 constexpr std::uint64_t is_of_the_kernel = 0x200000;
 
-/// Up to three numbers of a line, as the first ones of real, effective, saved and file-system.
+/// Reads up to three numbers of a line: the real, effective and saved ids.
 template <class Id>
 void read_ids(std::string_view status, std::string_view name, std::array<Id, 3>& ids) {
   auto line = status_line(status, name).value_or("");
@@ -50,13 +50,15 @@ bool is_dumpable(pid_t task, const process_rights& rights) {
   return about.st_uid == rights.users[1];
 }
 
-/// Asked about a process that cannot be: the kernel has to say that there is none, so anything else is a filter's word.
+/// Tests ptrace with an impossible pid. The kernel must answer that there is no such process; any other answer comes
+/// from a system call filter.
 bool ptrace_is_denied() {
   constexpr pid_t nobody = -1;
   return ::ptrace(PTRACE_SEIZE, nobody, 0, 0) != 0 && errno != ESRCH;
 }
 
-/// A process of ours is called by its arguments: "tracer", "of", and the tool's number (tracer_client.cpp).
+/// The tool of a tracer server of this library, from its arguments: "tracer", "of", and the tool's pid
+/// (tracer_client.cpp).
 std::optional<pid_t> tool_of(pid_t tracer_client) {
   constexpr std::string_view name{"tracer\0of\0", 10};
   const auto arguments = read_small_file(fmt::format("/proc/{}/cmdline", tracer_client));
@@ -83,11 +85,11 @@ refusal_facts facts_about(pid_t task) {
   facts.task = task;
   facts.name = command_name(task);
   if (const auto status = read_task_status(task); status && status->tracer != 0) {
-    // What is named there is a thread.
+    // TracerPid names a thread.
     const auto tracer = read_task_status(status->tracer);
     facts.tracer = tracer ? tracer->process : status->tracer;
     facts.traced_by_us = facts.tracer == ::getpid();
-    // A tracing process of this library says for whom it traces; that is whom a person knows.
+    // A user knows the tool, not the tracer server of this library, so that the message names the tool.
     if (const auto tool = tool_of(facts.tracer)) {
       facts.tracer = *tool;
       facts.traced_by_us = facts.traced_by_us || tool_of(::getpid()) == tool;

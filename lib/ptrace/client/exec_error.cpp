@@ -26,7 +26,7 @@ bool is_elf(std::string_view head) {
   return head.substr(0, SELFMAG) == std::string_view{ELFMAG, SELFMAG};
 }
 
-/// What the interpreter line names; empty where there is none.
+/// The program that the interpreter line names; empty if there is none.
 std::string_view interpreter_of(std::string_view head) {
   if (head.substr(0, 2) != "#!") return {};
   head = head.substr(2, head.find('\n') - 2);
@@ -54,7 +54,7 @@ std::string machine_name(unsigned machine) {
   return fmt::format("ELF machine {}", machine);
 }
 
-/// A file in ELF that the kernel does not take.
+/// The reason why the kernel does not accept an ELF file.
 std::string elf_complaint(std::string_view head) {
   constexpr std::size_t machine_at = offsetof(Elf64_Ehdr, e_machine);
   if (head.size() < sizeof(Elf64_Ehdr)) return "is cut off within its ELF header";
@@ -106,7 +106,7 @@ error not_allowed(const std::string& path, int errno_value) {
   } else if (::access(path.c_str(), X_OK) != 0) {
     reason = "is not executable (chmod +x)";
   } else if (const auto interpreter = interpreter_of(head_of(path)); !interpreter.empty()) {
-    // The kernel gives EACCES also where the interpreter may not be run.
+    // The kernel also answers EACCES if the interpreter is not executable.
     reason = fmt::format("names an interpreter {} that may not be run", std::string{interpreter});
   }
   return error{error_code::permission, fmt::format("{}: {}", path, reason)}.with_errno(errno_value).on(path);
@@ -124,7 +124,7 @@ error not_runnable(const std::string& path, int errno_value) {
 
 bool is_shell_text(const std::string& path) {
   const std::string head = head_of(path);
-  // As shells decide: a text has no null byte in its first line.
+  // Shells use the same rule: a text has no null byte in its first line.
   const std::string_view first_line = std::string_view{head}.substr(0, head.find('\n'));
   return !head.empty() && !is_elf(head) && first_line.find('\0') == std::string_view::npos;
 }

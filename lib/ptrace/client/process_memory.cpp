@@ -20,7 +20,7 @@ namespace {
 
 using tracing::unique_fd;
 
-constexpr std::size_t most_ranges = 1024;  // UIO_MAXIOV: what one process_vm_readv takes
+constexpr std::size_t most_ranges = 1024;  // UIO_MAXIOV: the limit of one process_vm_readv
 static_assert(most_ranges <= IOV_MAX);
 // The kernel moves at most this much in one call (MAX_RW_COUNT is a page less than 2 GiB).
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -47,7 +47,7 @@ error refused(process_id pid, int errno_value) {
       .on(memory_path(pid));
 }
 
-/// The next ranges that are not done, as one call takes them.
+/// The next unfinished ranges, in the form of one call.
 struct batch {  // NOLINT(cppcoreguidelines-pro-type-member-init): `count` says how many ranges are set
   std::array<iovec, most_ranges> local;
   std::array<iovec, most_ranges> remote;
@@ -62,13 +62,13 @@ struct batch {  // NOLINT(cppcoreguidelines-pro-type-member-init): `count` says 
       remote[count] = {reinterpret_cast<void*>(range.address.value() + range.got), wanted};
       ++count;
       bytes += wanted;
-      // A range that does not fit must be the last one, so that what comes is the ranges' bytes in order.
+      // A range that does not fit must be the last one, so that the received bytes belong to the ranges in order.
       if (count == most_ranges || bytes == most_bytes || wanted < range.into.size() - range.got) return;
     }
   }
 };
 
-/// Gives `moved` bytes to the ranges in order. Answers how many of them are full now.
+/// Assigns `moved` bytes to the ranges in order. Returns the number of ranges that are full now.
 std::size_t distribute(std::span<memory_range> ranges, std::size_t moved) {
   std::size_t full = 0;
   for (memory_range& range : ranges) {
@@ -82,7 +82,7 @@ std::size_t distribute(std::span<memory_range> ranges, std::size_t moved) {
 }
 
 /// A read through the memory file, for kernels and containers that refuse process_vm_readv. It stops at the first
-/// unreadable byte by itself.
+/// unreadable byte.
 result<void> read_through_file(process_id pid, std::span<memory_range> ranges) {
   const unique_fd file{::open(memory_path(pid).c_str(), O_RDONLY | O_CLOEXEC)};
   if (!file) {
@@ -117,8 +117,8 @@ step read_some(process_id pid, const batch& pieces, std::size_t& moved) {
   return step::refused;
 }
 
-/// The documented call does not split a range, so one that is unreadable at its end may be refused whole: its first
-/// page is tried alone.
+/// The call is documented not to split a range, so that it may refuse a range with an unreadable end. The first page of
+/// the range is then tried alone.
 step read_first_page(process_id pid, memory_range& first, batch& pieces, std::size_t& moved) {
   const std::size_t rest = read_page_size - (first.address.value() + first.got) % read_page_size;
   if (rest >= first.into.size() - first.got) return step::stuck;
@@ -131,13 +131,13 @@ bool has_any(std::span<const memory_range> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [](const memory_range& r) { return r.got != 0; });
 }
 
-/// Reads by one task's number. gone: it has no memory. The error is one that is in the way of every read.
+/// Reads through one task's number. gone: the task has no memory. An error affects every read.
 result<step> read_all(process_id task, std::span<memory_range> ranges) {
   for (memory_range& range : ranges) range.got = 0;
   batch pieces;
   step outcome = step::stuck;
   auto rest = ranges;
-  bool was_split = false;  // the kernel has read the beginning of the first range: what follows cannot be read
+  bool was_split = false;  // the kernel has read only the beginning of the first range: the rest is unreadable
   while (!rest.empty()) {
     if (rest.front().got == rest.front().into.size()) {
       rest = rest.subspan(1);
@@ -155,7 +155,7 @@ result<step> read_all(process_id task, std::span<memory_range> ranges) {
         was_split = !tries_page && !rest.empty() && rest.front().got != 0;
         break;
       case step::stuck:
-        // The first byte of this range cannot be read, or no more of it: the others may.
+        // The rest of this range is unreadable. Other ranges may be readable.
         rest = rest.subspan(1);
         was_split = false;
         break;
@@ -174,7 +174,8 @@ result<step> read_all(process_id task, std::span<memory_range> ranges) {
 result<void> process_memory::read_ranges(std::span<memory_range> ranges) {
   auto outcome = read_all(pid_, ranges);
   if (outcome && *outcome != step::moved && !ranges.empty()) {
-    // Nothing was read: that may be right, or the leader has ended and its memory goes by another thread's number.
+    // Nothing was read. The memory may be unreadable, or the leader has ended and another thread's number gives access
+    // to it.
     errno = 0;
     const auto task = tracing::living_thread(static_cast<pid_t>(pid_.value()));
     if (!task) outcome = fail(tracing::no_descriptor_is_left() ? no_descriptor(pid_) : gone(pid_));
@@ -196,8 +197,8 @@ result<void> process_memory::write(target_address address, std::span<const std::
     if (errno == ENOENT || errno == ESRCH) return fail(gone(pid_));
     return fail(refused(pid_, errno));
   }
-  // The file is the memory of the program that runs now: when another program of another user's follows, it is no way
-  // to that one's memory. So the user is looked at after it has been opened.
+  // The file stays bound to the memory of the current program: after an exec of another user's program it gives no
+  // access to the new memory. The user is therefore checked after the open.
   if (auto why = user_ ? why_no_rank(pid_, *user_) : std::nullopt) return fail(std::move(*why));
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -208,7 +209,7 @@ result<void> process_memory::write(target_address address, std::span<const std::
       done += static_cast<std::size_t>(put);
       continue;
     }
-    // A memory file whose process has ended takes nothing.
+    // A write to the memory file of an ended process writes 0 bytes.
     if (put == 0) return fail(gone(pid_));
     return fail(error{error_code::unreadable_memory, fmt::format("memory at {:#x} of process {} cannot be written",
                                                                  address.value() + done, pid_.value())}

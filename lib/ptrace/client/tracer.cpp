@@ -19,7 +19,7 @@ struct tracer::state {
 
 namespace {
 
-/// A program that traces itself could not take the answer, because it would be stopped.
+/// A program that attaches to itself could not receive the answer, because it would be stopped.
 bool is_this_program(process_id process) {
   return process.value() == ::getpid();
 }
@@ -28,7 +28,7 @@ error not_this_program() {
   return {error_code::invalid_argument, "attach to this program itself: a program cannot trace itself"};
 }
 
-/// One answer for each process that was asked about, also where the tracing process has gone.
+/// One answer for each process in the command, even if the tracer server has gone.
 template <class T>
 std::vector<result<T>> answers_of(result<std::vector<result<T>>> all, std::size_t count) {
   if (!all) return std::vector<result<T>>(count, fail(std::move(all).error()));

@@ -28,7 +28,7 @@ namespace {
 
 constexpr int milliseconds_to_end = 1000;
 
-/// A copy above the numbers that the ends will have in the new process.
+/// Moves the descriptor above the numbers that the sockets will have in the new process.
 bool move_up(unique_fd& fd) {
   fd = unique_fd{::fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(first_free_descriptor))};
   return static_cast<bool>(fd);
@@ -36,13 +36,13 @@ bool move_up(unique_fd& fd) {
 
 result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, int events) {
   base::spawn_plan plan;
-  // A signal from the terminal must not end the tracer of a job.
+  // A signal from the terminal must not end the tracer server.
   plan.block_signals();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) plan.open(fd, "/dev/null", O_RDWR);
   plan.give(commands_descriptor, commands);
   plan.give(events_descriptor, events);
   pid_t id = 0;
-  // `ps` shows whose tracer it is. A `pkill` by the tool's name does not end the tracing process too.
+  // `ps` shows the tool to which the tracer server belongs. A `pkill` by the tool's name does not end it.
   if (const int outcome = plan.run(id, candidates, {"tracer", "of", std::to_string(::getpid())}, environ);
       outcome != 0) {
     return fail(base::not_startable("the program that traces for this one", candidates, outcome));
@@ -50,8 +50,8 @@ result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, in
   return id;
 }
 
-/// Tracing processes that outlive their tracer because of a thread that does not stop. They are waited for when the
-/// next tracer starts or ends.
+/// Tracer servers that outlive their `tracer` object because of a thread that does not stop. They are waited for when
+/// the next tracer starts or ends.
 class left_processes {
  public:
   void add(pid_t id) {
@@ -73,12 +73,12 @@ left_processes& left() {
   return all;
 }
 
-/// The sockets of the commands to all tracer servers of this program. A signal handler and any thread may read it, so
-/// it has no lock. A process that has more of them relies on tracer_options::hold_limit.
+/// The command sockets of all tracer servers of this program. Signal handlers and any thread may read the list, so that
+/// it has no lock. Servers beyond its length rely on tracer_options::hold_limit.
 constexpr std::size_t most_listed = 64;
 std::array<std::atomic<std::int64_t>, most_listed> listed_sockets;  // NOLINT: constant initialisation
 
-/// Which program made the socket is part of the entry: a forked child has a copy of the list.
+/// The entry includes the pid of the process that made the socket, because a forked child has a copy of the list.
 std::int64_t entry_of(int socket) {
   constexpr int bits_of_a_socket = 32;
   return (static_cast<std::int64_t>(::getpid()) << bits_of_a_socket) | socket;
@@ -97,7 +97,7 @@ void end_all_commands() noexcept {
   for (const std::atomic<std::int64_t>& entry : listed_sockets) {
     const std::int64_t found = entry.load();
     const int socket = static_cast<int>(found & 0x7fffffff);
-    // A tracer server takes the end of its commands for the end of the tool.
+    // A tracer server treats the end of its command stream as the end of the tool.
     if (found != 0 && found == entry_of(socket)) ::shutdown(socket, SHUT_WR);
   }
 }
@@ -136,13 +136,13 @@ result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options
 tracer_client::~tracer_client() {
   if (is_a_copy()) return;
   strike_off();
-  // Closing alone would not do: a forked child of the tool may have a copy of the socket.
+  // Closing does not suffice: a forked child of the tool may have a copy of the socket.
   ::shutdown(commands_.get(), SHUT_WR);
   const auto goodbye = receive_frame(commands_.get());
   const auto stays = goodbye ? decode<bool>(goodbye->bytes) : std::nullopt;
   left().reap();
   if (id_ == 0) return;
-  // Where the tracing process was killed, its guard stays with launched programs until the tool closes its sockets.
+  // If the tracer server was killed, its guard stays with launched programs until the tool closes its sockets.
   events_.reset();
   if (!goodbye || stays.value_or(false)) {
     left().add(id_);
@@ -204,7 +204,7 @@ result<std::optional<process_event>> tracer_client::next_event(deadline until) {
     if (idle) return fail(error_code::invalid_argument, "nothing is traced, so nothing can be waited for");
   }
   while (true) {
-    // A program that waits here is alive.
+    // A tool that waits here is alive.
     TRY(keep_held());
     const deadline wake = std::min(until, next_sign_of_life());
     const auto left = std::max<clock::duration>(wake - clock::now(), clock::duration::zero());
@@ -228,15 +228,15 @@ error tracer_client::not_the_maker() const {
 
 std::string tracer_client::how_it_ended() {
   if (!ended_how_.empty()) return ended_how_;
-  // The sockets of the tracing process close a moment before its end can be waited for.
+  // The sockets of the tracer server close a moment before its end can be waited for.
   pollfd ending{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)), POLLIN, 0};
   const unique_fd closes{ending.fd};
-  // The guard may live as long as a launched program. So the wait for it is made once.
+  // The guard can live as long as a launched program, so that this wait is made only once.
   if (!std::exchange(waited_for_end_, true)) static_cast<void>(::poll(&ending, 1, milliseconds_to_end));
   int status = 0;
   if (id_ == 0 || ::waitpid(id_, &status, WNOHANG) != id_) return "has ended";
   id_ = 0;
-  // The exit status of the guard is that of the process that traced.
+  // The guard exits with the status of the tracer server.
   constexpr int by_signal = 128;
   const int code = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
   ended_how_ = code > by_signal ? fmt::format("was ended by signal {}", code - by_signal)

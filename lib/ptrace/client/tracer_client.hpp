@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The tool's side of the process that traces for it. That process is separate because breakpoints do not vanish with
-// their tracer: the debug registers of a thread stay as they were set (seen on Linux 6.18), a trap stays in the code,
-// and the thread that meets one is killed by SIGTRAP. When the tool dies, the tracing process takes the breakpoints out
-// as at any detach, lets the processes go, and ends. It is a child of the tool and the parent of launched programs, so
-// both stay ancestors of the job, as kernel.yama.ptrace_scope=1 requires of a process that reads its memory.
+// The tool's side of the tracer server. The tracer server is a separate process because breakpoints do not vanish with
+// their tracer: the debug registers of a thread keep their values (seen on Linux 6.18), a trap instruction stays in the
+// code, and SIGTRAP kills the thread that meets one. When the tool dies, the tracer server removes the breakpoints as
+// at any detach, releases the processes, and ends. It is a child of the tool and the parent of launched programs, so
+// that both stay ancestors of the job, as kernel.yama.ptrace_scope=1 requires of a process that reads its memory.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ void end_all_commands() noexcept;
 class tracer_client {
  public:
   [[nodiscard]] static result<std::unique_ptr<tracer_client>> start(const tracer_options& options);
-  /// Has the tracing process let go of everything, and waits until it has. Does nothing in a forked child: the session
+  /// Makes the tracer server release everything, and waits until it has. Does nothing in a forked child: the session
   /// and its events belong to the parent.
   ~tracer_client();
   tracer_client(const tracer_client&) = delete;
@@ -44,7 +44,7 @@ class tracer_client {
     if (!answer) return fail(gone());
     return std::move(*answer);
   }
-  /// The next event; empty where `until` passed first.
+  /// The next event; empty if `until` passes first.
   [[nodiscard]] result<std::optional<process_event>> next_event(deadline until);
   [[nodiscard]] int event_descriptor() const { return events_.get(); }
   /// tracer::keep_held.
@@ -55,17 +55,17 @@ class tracer_client {
       : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {
     enlist();
   }
-  /// For end_all_commands, as long as this object lives.
+  /// Adds this object's socket to the list of end_all_commands, and removes it.
   void enlist() const;
   void strike_off() const;
   [[nodiscard]] deadline next_sign_of_life() const;
   [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
                                                         std::span<const int> descriptors);
   [[nodiscard]] result<std::optional<process_event>> event_at_once();
-  /// "was ended by signal 9"; "has ended" where no more is known.
+  /// "was ended by signal 9"; "has ended" if no more is known.
   [[nodiscard]] std::string how_it_ended();
   [[nodiscard]] error gone();
-  /// This object is a copy in a forked child.
+  /// Whether this object is a copy in a forked child.
   [[nodiscard]] bool is_a_copy() const { return ::getpid() != made_in_; }
   [[nodiscard]] error not_the_maker() const;
 
@@ -77,7 +77,7 @@ class tracer_client {
   std::uint64_t events_taken_ = 0;
   std::optional<std::chrono::milliseconds> hold_limit_;
   bool waited_for_end_ = false;
-  std::string ended_how_;  ///< once it is known
+  std::string ended_how_;  ///< empty until it is known
   clock::time_point last_command_ = clock::now();
 };
 

@@ -9,11 +9,11 @@
 
 namespace mpiacq::tracing {
 
-/// Attaches that met another tracer, and are tried again. The process is not traced until then.
+/// Attaches that met another tracer and are retried. The process is not traced until then.
 ///
 /// Two tracers that attach at the same time begin with the same thread, and one of them gets it. If that thread ends at
-/// this moment, each tracer can hold threads that the other one needs. Both release theirs then, and try again after
-/// times that differ.
+/// this moment, each tracer can hold threads that the other one needs. Both release their threads then, and retry after
+/// different times.
 class attach_retries {
  public:
   struct retry {

@@ -27,14 +27,14 @@ error too_many_threads(pid_t process, std::chrono::milliseconds limit) {
                       process, command_name(process), limit.count(), process)};
 }
 
-/// A process that was let go and has threads left, or is a child that may still end: what stays of it for a new attach.
+/// The remains of a released process for a new attach: it has threads left, or is a child whose end will be reported.
 traced_process what_is_left(traced_process& known) {
   traced_process fresh;
   fresh.launched = known.launched;
   fresh.breakpoints.had_any = known.breakpoints.had_any;
   fresh.breakpoints.past_traps = std::move(known.breakpoints.past_traps);
   fresh.threads = std::move(known.threads);
-  for (auto& [task, thread] : fresh.threads) thread.late = false;  // it has been asked to stop already
+  for (auto& [task, thread] : fresh.threads) thread.late = false;  // it was interrupted already
   return fresh;
 }
 
@@ -72,7 +72,7 @@ void attaching::go_on(traced_process& process) {
   attach_request& request = *process.attaching;
   if (process.detaching && !request.failure) request.failure = given_up(process.id);
   if (request.failure) return undo(process);
-  // A process that attach_all could not seize quickly comes here without a thread.
+  // No thread of a process that attach_all could not seize quickly is known here.
   if (process.threads.empty() && is_another(process)) request.failure = replaced_process(process.id);
   if (has_all_by_count(process)) {
     if (stops_.is_stopping_many()) return counted_.push_back(process.id);
@@ -85,7 +85,7 @@ void attaching::go_on(traced_process& process) {
   finish(process);
 }
 
-/// Looks at the list of threads until a look finds no new one, or the attach fails.
+/// Reads the list of threads until it shows no new one, or the attach fails.
 void attaching::catch_all_threads(traced_process& process) {
   attach_request& request = *process.attaching;
   while (true) {
@@ -108,7 +108,7 @@ bool attaching::look_for_new_leader(traced_process& process) {
   return true;
 }
 
-/// The number was another process's when it was asked for.
+/// Whether the pid belonged to another process at the time of the request.
 bool attaching::is_another(const traced_process& process) {
   const attach_request& request = *process.attaching;
   if (!request.start_time || (request.is_known && folders_.count_threads(process.id))) return false;
@@ -122,7 +122,7 @@ void attaching::end(traced_process& process) {
 }
 
 void attaching::finish(traced_process& process) {
-  // An exec of a set-user-ID program may have come between the first look at the process's user and the stop.
+  // The process may have executed a set-user-ID program between the first check of its user and the stop.
   const auto wanted = process.attaching->user;
   if (wanted && folders_.effective_user(process.id) != *wanted) {
     process.attaching->failure = other_users_process(process.id, *wanted);
@@ -133,7 +133,7 @@ void attaching::finish(traced_process& process) {
   request.answer({});
 }
 
-/// All threads that have stopped are let go; a thread that did not stop in time is let go when it does.
+/// Releases all stopped threads. A thread that did not stop in time is released when it stops.
 void attaching::undo(traced_process& process) {
   const pid_t id = process.id;
   attach_request request = *std::exchange(process.attaching, std::nullopt);
@@ -149,7 +149,7 @@ void attaching::undo(traced_process& process) {
 }
 
 void attaching::retry_due(clock::time_point now) {
-  // A retry may meet the other tracer once more, and is put back then.
+  // A retry that meets the other tracer again is put back.
   for (auto& [process, when, request] : retries_.take_due(now)) {
     const auto begun = begin(process, request.options);
     if (!begun) {

@@ -16,12 +16,12 @@ namespace mpiacq::tracing {
 
 class thread_seizer;
 
-/// Takes hold of processes that run already, with all their threads.
+/// Attaches to all threads of processes that run already.
 ///
-/// Each thread is seized and interrupted. New threads of a thread that is seized come attached by themselves; threads
-/// that another thread makes are found in /proc, by looks that go on until one finds no new thread. Once all known
-/// threads have stopped, there is a last look. A stopped thread neither makes threads nor ends, so the last look misses
-/// nothing, and where it finds no new thread, no thread runs.
+/// Each thread is seized and interrupted. The kernel attaches new threads of a seized thread. Threads that another
+/// thread makes are found in /proc, by looks that go on until one finds no new thread. When all known threads have
+/// stopped, there is a last look. A stopped thread neither makes threads nor ends, so that the last look misses
+/// nothing; if it finds no new thread, no thread runs.
 class attaching {
  public:
   attaching(kernel_access kernel, tracee_table& tracees, stop_collector& stops, breakpoints& armed, children& born,
@@ -39,22 +39,23 @@ class attaching {
   void attach_all(const std::vector<attach_target>& targets, attach_options options,
                   reply<std::vector<result<void>>> answer);
 
-  /// Makes the process one that is being attached to. No thread of it is traced yet, apart from late ones of an earlier
-  /// attach. The caller sets the answer, and calls go_on.
+  /// Starts an attach. No thread of the process is traced yet, apart from late threads of an earlier attach. The caller
+  /// sets the answer and calls go_on.
   [[nodiscard]] result<traced_process*> begin(pid_t process, attach_options options);
-  /// Every known thread of the process has stopped, or none is known yet. The process may be forgotten by this.
+  /// Continues the attach. Every known thread of the process has stopped, or none is known yet. This can erase the
+  /// process.
   void go_on(traced_process& process);
-  /// Phase stopping: a leader that is not traced any more will not report a stop. True where there is such a leader,
-  /// and the attach has gone on.
+  /// Phase stopping: a leader that is no longer traced will not report a stop. Returns true if the leader is such a
+  /// one; the attach has then been continued.
   [[nodiscard]] bool look_for_new_leader(traced_process& process);
-  /// The process has ended in the middle of an attach.
+  /// Answers the attach after the process has ended.
   static void end(traced_process& process);
 
   void retry_due(clock::time_point now);
   void give_up_retries();
   [[nodiscard]] deadline next_retry() const { return retries_.next(); }
   [[nodiscard]] bool has_retries() const { return !retries_.empty(); }
-  /// The process has ended.
+  /// Drops the open folder of a process that has ended.
   void forget(pid_t process) { folders_.drop(process); }
 
  private:
@@ -91,7 +92,7 @@ class attaching {
   const pid_t own_id_ = ::getpid();
   process_folders folders_;
   attach_retries retries_;
-  std::vector<pid_t> counted_;  ///< attach_all: processes that are held, but for a last look whether a leader has ended
+  std::vector<pid_t> counted_;  ///< attach_all: held processes whose leaders must still be checked
 };
 
 }  // namespace mpiacq::tracing

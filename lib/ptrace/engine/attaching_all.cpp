@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Attaching to many processes at once.
+// Attaches to many processes at once.
 //
-// What can be asked about a process is asked before the first one is touched. Then all threads of all processes are
-// seized, then all are interrupted, and then their stops come in. A process with something out of the ordinary (a
-// thread that ends just now, another tracer, no permission) is attached to alone, as attaching.cpp does.
+// All checks of the processes precede the first seize. Then all threads of all processes are seized, then all are
+// interrupted, and then their stops are collected. A process with an unusual condition (a thread that ends just now,
+// another tracer, no permission) is attached to alone, see attaching.cpp.
 #include <algorithm>
 
 #include <sys/ptrace.h>
@@ -38,7 +38,7 @@ void attaching::attach_all(const std::vector<attach_target>& targets, attach_opt
   const auto slow = std::stable_partition(begun.begin(), begun.end(),
                                           [&](traced_process* process) { return seize_quickly(*process, seizer); });
   stop_all(std::span(begun.begin(), slow));
-  // A process may be forgotten by this, and no other one with it.
+  // This can erase the process, but no other one.
   std::for_each(slow, begun.end(), [&](traced_process* process) { go_on(*process); });
 }
 
@@ -58,9 +58,9 @@ result<traced_process*> attaching::begin(const attach_target& target, attach_opt
   return begun;
 }
 
-/// Seizes all threads that are there, where nothing is in the way. False where the process has to be attached to alone.
+/// Seizes all threads of a process without unusual conditions. False if the process must be attached to alone.
 bool attaching::seize_quickly(traced_process& process, thread_seizer& seizer) {
-  // A process that was let go a while ago may have threads that have not come back yet.
+  // A process that was released earlier may have threads that have not stopped yet.
   if (!process.attaching->is_known || !process.threads.empty()) return false;
   const auto count = folders_.last_count(process.id);
   if (!count) return false;
@@ -76,10 +76,10 @@ bool attaching::seize_quickly(traced_process& process, thread_seizer& seizer) {
   return true;
 }
 
-/// Every thread is traced and has stopped, as the number of them shows without a look at each. This is a last look as
-/// the one in go_on: a stopped thread neither makes threads nor ends. That the leader is still traced and stopped shows
-/// that no thread which was not traced has become the leader by an exec before they were counted: has_its_leader, or
-/// answer_counted for many.
+/// Whether every thread is traced and has stopped, judged by their number alone. This is the last look of go_on: a
+/// stopped thread neither makes threads nor ends. A leader that is still traced and stopped proves that no untraced
+/// thread became the leader by an exec before the count: has_its_leader checks this, or answer_counted for many
+/// processes.
 bool attaching::has_all_by_count(const traced_process& process) {
   const auto leader = process.threads.find(process.id);
   const bool stopped =
@@ -89,13 +89,13 @@ bool attaching::has_all_by_count(const traced_process& process) {
   return folders_.count_threads(process.id) == static_cast<int>(process.threads.size());
 }
 
-/// The leader has stopped for this tracer, and is the same one still.
+/// Whether the leader has stopped for this tracer and was not replaced.
 bool attaching::has_its_leader(const traced_process& process) const {
   unsigned long message = 0;
   return kernel_.calls.raw(PTRACE_GETEVENTMSG, process.id, 0, reinterpret_cast<unsigned long>(&message)) >= 0;
 }
 
-/// All of them are seized and not interrupted yet.
+/// Stops processes whose threads are all seized and not interrupted yet.
 void attaching::stop_all(std::span<traced_process* const> all) {
   if (all.empty()) return;
   stops_.stop_many(all);
@@ -103,9 +103,9 @@ void attaching::stop_all(std::span<traced_process* const> all) {
   if (some_thread_runs()) waiter::look_again();
 }
 
-/// A leader that another thread replaces with an exec has ended before that, and its end is signalled to its tracer
-/// before the other thread can take its place (exit_notify, de_thread). So where no signal waits, every process that
-/// was counted has its own leader.
+/// A leader that another thread replaces by an exec has ended before, and the kernel signals its end to its tracer
+/// before the other thread takes its place (exit_notify, de_thread). If no signal is pending, every process that was
+/// counted has its own leader.
 void attaching::answer_counted(bool some_task_ended) {
   for (const pid_t id : std::exchange(counted_, {})) {
     traced_process* const process = tracees_.find(id);

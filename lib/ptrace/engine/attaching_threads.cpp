@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Attaching to the threads of one process, of which any may end, exec, or make others meanwhile.
+// Attaches to the threads of one process. Any of them may end, exec, or make others meanwhile.
 #include <algorithm>
 #include <thread>
 
@@ -25,7 +25,7 @@ std::vector<pid_t> known_threads(const traced_process& process) {
 
 }  // namespace
 
-/// A thread that is not traced yet has become the leader by an exec, and the traced leader has gone without a report.
+/// Whether an untraced thread has become the leader by an exec. The traced leader has then gone without a report.
 bool attaching::has_lost_leader(const traced_process& process) const {
   const auto known = process.threads.find(process.id);
   if (known == process.threads.end()) return false;
@@ -37,21 +37,22 @@ bool attaching::has_lost_leader(const traced_process& process) const {
   return known->second.is_stopped() && (!kernel_.calls.event_message(process.id) || waiter::has_news_of(process.id));
 }
 
-/// A thread that is not there any more has become the leader, or the whole process has ended without its leader.
+/// Drops threads that do not exist any more: each has become the leader, or the whole process has ended without its
+/// leader.
 void attaching::drop_ended_threads(traced_process& process, const std::vector<pid_t>& listed) {
   if (has_lost_leader(process)) tracees_.drop_thread(process, process.id);
   for (const pid_t task : known_threads(process)) {
-    // Absence from the list does not prove that the thread has ended: a list that is read while threads end may leave
-    // out one that lives.
+    // Absence from the list does not prove that the thread has ended: a list that is read while threads end can omit a
+    // living one.
     const bool is_listed = std::binary_search(listed.begin(), listed.end(), task);
     if (!is_listed && !kernel_.tasks.is_thread_of(process.id, task)) tracees_.drop_thread(process, task);
   }
 }
 
-/// One look at the list. True where it has shown a thread that was not known.
+/// Reads the list once. True if it showed an unknown thread.
 result<bool> attaching::catch_new_threads(traced_process& process) {
-  // The list comes before the look at the leader. A thread that becomes the leader later is in the list, and is not
-  // known; one that has become the leader before is found by that look.
+  // The list is read before the leader is checked. A thread that becomes the leader later is in the list as an unknown
+  // thread; the check finds one that has become the leader before.
   std::vector<pid_t> listed = list_threads(process.id);
   std::sort(listed.begin(), listed.end());
   drop_ended_threads(process, listed);
@@ -74,13 +75,14 @@ result<bool> attaching::catch_new_threads(traced_process& process) {
 }
 
 result<attaching::caught> attaching::catch_thread(traced_process& process, pid_t task, thread_seizer& seizer) {
-  // The kernel says EPERM also for a thread that is just ending, or that gives its number to another thread which
-  // execs. And a tracer that stood in the way may have gone before it could be named. What is left then is tried again.
+  // The kernel also answers EPERM for a thread that is just ending, or that gives its number to another thread by an
+  // exec. Another tracer may also have gone before it could be named. Failures without another explanation are
+  // therefore retried.
   constexpr int tries = 20;
   result<void> seized;
   for (int i = 0; i < tries; ++i) {
     seized = seizer.seize(task, options_of(process));
-    // A thread that can be interrupted is there. That spares a look at each of a crowd of threads.
+    // A thread that can be interrupted exists. This avoids a /proc read for each of many threads.
     if (seized && kernel_.calls.interrupt(task)) {
       tracees_.add_thread(process, task);
       stops_.expect(task);
@@ -88,13 +90,12 @@ result<attaching::caught> attaching::catch_thread(traced_process& process, pid_t
     }
     const auto about = kernel_.tasks.status(task);
     if (!about) {
-      // The thread that was seized may have been in the middle of an exec, and have the leader's number now.
+      // The seized thread may have been in the middle of an exec, and may have the leader's number now.
       if (seized) static_cast<void>(kernel_.calls.interrupt(process.id));
       return caught::gone;
     }
     if (seized || about->tracer == ::gettid()) {
-      // The thread may have come with the thread that made it, or with an exec. Whether it is new or has ended, it will
-      // report.
+      // The kernel may have attached the thread with its maker, or with an exec. New or ended, it will report.
       tracees_.add_thread(process, task);
       static_cast<void>(kernel_.calls.interrupt(task));
       return caught::yes;

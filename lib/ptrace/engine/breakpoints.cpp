@@ -50,8 +50,8 @@ result<void> breakpoints::insert_hardware(traced_process& process, const arch::h
                                                            set.hardware.size(), process.id)}
                     .at(trigger.address));
   }
-  // Every thread tries its registers now, so that the caller gets a refusal as the answer. They stay set only while
-  // the thread runs.
+  // The registers of every thread are set now, so that the caller receives a refusal as the answer. Afterwards they are
+  // set only while the thread runs.
   result<void> outcome;
   for (auto& [task, thread] : process.threads) {
     thread.registers_due = true;

@@ -11,10 +11,10 @@
 
 namespace mpiacq::tracing {
 
-/// Puts breakpoints and watchpoints into processes, arms them, and takes them out.
+/// Inserts breakpoints and watchpoints into processes, arms them, and removes them.
 ///
 /// They are armed (in the registers, in the code) only while a process runs. If the tracer dies while it holds a
-/// process, none is left in that process.
+/// process, no breakpoint is left in that process.
 class breakpoints {
  public:
   breakpoints(kernel_access kernel, const tracee_table& tracees, event_queue& events)
@@ -23,7 +23,8 @@ class breakpoints {
   // All threads of the process are stopped.
   [[nodiscard]] result<breakpoint_kind> insert(traced_process& process, target_address address, breakpoint_kind kind,
                                                breakpoint_role for_whom);
-  /// Takes out the breakpoints of one role: all, or the one at `only`. A breakpoint of both roles stays for the other.
+  /// Removes the breakpoints of one role: all of them, or the one at `only`. A breakpoint with both roles stays for the
+  /// other role.
   [[nodiscard]] result<void> remove(traced_process& process, breakpoint_role for_whom,
                                     std::optional<target_address> only = std::nullopt);
   [[nodiscard]] result<void> remove_all(traced_process& process);
@@ -31,21 +32,22 @@ class breakpoints {
   [[nodiscard]] result<void> insert_watch(traced_process& process, target_address address, std::uint64_t length);
   static void remove_watch(traced_process& process, target_address address);
 
-  /// The process has stopped: nothing of a breakpoint is left in it.
+  /// The process has stopped: removes everything that arms a breakpoint.
   void disarm(traced_process& process);
-  /// The traps alone. A failure leaves those that cannot be written.
+  /// Removes only the traps. A trap that cannot be overwritten stays, and the error says so.
   [[nodiscard]] result<void> lift_software(traced_process& process);
-  /// The process runs: its traps are put into the code again. Not while a child of vfork runs in its memory.
+  /// The process is about to run: writes its traps into the code again. Not called while a child of vfork runs in its
+  /// memory.
   void put_back_software(traced_process& process);
-  /// A stopped thread is about to run: its registers are set.
+  /// A stopped thread is about to run: sets its debug registers.
   void arm_registers(traced_process& process, traced_thread& thread);
-  /// A stopped thread is about to step off a breakpoint. The breakpoint must not be armed; watchpoints are, because the
-  /// instruction under the breakpoint may be the very write.
+  /// A stopped thread is about to step off a breakpoint: arms only the watchpoints, because the instruction under the
+  /// breakpoint can be the watched write.
   void arm_for_step(traced_process& process, traced_thread& thread);
 
  private:
   [[nodiscard]] result<void> insert_hardware(traced_process& process, const arch::hardware_trigger& trigger);
-  /// Gives the bytes that the trap replaces.
+  /// Returns the bytes that the trap replaces.
   [[nodiscard]] result<std::vector<std::byte>> insert_software(traced_process& process, target_address address);
   [[nodiscard]] result<void> take_out(traced_process& process, breakpoint& one);
   static void free_register(traced_process& process, const arch::hardware_trigger& trigger);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A child stops within microseconds after it was made, and on a loaded machine when its turn comes.
+/// A child normally stops within microseconds of its birth; on a loaded machine, when it is scheduled.
 constexpr auto longest_birth = 5s;
 
 constexpr std::size_t most_past_parents = 8;
@@ -34,7 +34,7 @@ void children::on_stop(pid_t child, pid_t parent, int signal) {
 }
 
 void children::on_report(traced_process& parent, pid_t child, birth_stop::how by) {
-  // A child that stopped before this and was let go is not a tracee any more, and neither is one that has ended.
+  // A child that stopped before this and was released is no tracee any more, and neither is one that has ended.
   const auto about = kernel_.tasks.status(child);
   if (!newborn_.contains(child) && (!about || about->tracer != ::gettid())) return;
   newborn& known = newborn_[child];
@@ -47,14 +47,14 @@ void children::on_report(traced_process& parent, pid_t child, birth_stop::how by
   if (known.stopped) place(child);
 }
 
-/// The child runs in the memory of its parent, where a trap would kill it.
+/// Removes the traps that would kill a child that runs in the memory of its parent.
 void children::make_safe(traced_process& parent, pid_t child, birth_stop::how by) {
   if (by == birth_stop::how::vfork) {
     events_.report_if_failed(parent.id, breakpoints_.lift_software(parent));
     return;
   }
   if (!parent.breakpoints.has_software()) return;
-  // No event would tell when the child is done with the memory.
+  // No event reports when the child stops using the memory.
   breakpoints_.remove_software(parent);
   events_.report_problem(parent.id, {error_code::unsupported,
                                      fmt::format("process {} shares its memory with a process {} of its own making: "
@@ -62,8 +62,8 @@ void children::make_safe(traced_process& parent, pid_t child, birth_stop::how by
                                                  parent.id, child)});
 }
 
-/// The parent in /proc of an unreported child may not be traced: then a process that was traced and has just ended made
-/// it.
+/// The parent in /proc of an unreported child may be untraced. Then a traced process that has just ended made the
+/// child.
 const children::past_parent* children::past_parent_of(const newborn& child) const {
   const past_parent* likely = nullptr;
   for (const past_parent& past : past_parents_) {
@@ -82,7 +82,7 @@ bool children::waits_for_report(pid_t id, const newborn& child) const {
   return tracees_.any_of([](const traced_process& process) { return process.follow_children; });
 }
 
-/// The child has stopped, and its maker has not reported it.
+/// Decides about a child that has stopped and that its maker has not reported.
 void children::place_unreported(pid_t id) {
   newborn& child = newborn_[id];
   if (waits_for_report(id, child)) return;
@@ -105,7 +105,7 @@ void children::place_unreported() {
   for (const pid_t id : all) place_unreported(id);
 }
 
-/// All is known of the child: it is adopted, or let go.
+/// Adopts or releases a child of which everything is known.
 void children::place(pid_t id) {
   const auto found = newborn_.find(id);
   if (found == newborn_.end()) return;
@@ -120,7 +120,7 @@ void children::adopt(pid_t id, const newborn& child) {
   traced_process& process = tracees_.make(id);
   process.parent = child.parent;
   process.ends_with_tool = child.ends_with_tool;
-  // The kernel has given the child its maker's options.
+  // The child inherits its maker's ptrace options.
   process.follow_children = process.sees_forks = true;
   process.shares_memory = child.shares_memory;
   process.hold(clock::now());
@@ -130,8 +130,8 @@ void children::adopt(pid_t id, const newborn& child) {
   events_.report(id, process_born{process_id{child.parent}, child.shares_memory});
 }
 
-/// Traps in the child's copy of the code would kill it. `parent` is the parent in /proc where the maker was killed:
-/// then the traps of every process that has gone lately may be there.
+/// Removes the traps from the child's copy of the code, which would kill it. If the maker was killed, `parent` is the
+/// parent in /proc: the traps of every process that ended lately may then be in the copy.
 void children::remove_traps(pid_t child, pid_t parent) {
   const traced_process* const known = tracees_.find(parent);
   bool found = known != nullptr;

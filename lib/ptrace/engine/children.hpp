@@ -23,32 +23,32 @@ class children {
   children(kernel_access kernel, tracee_table& tracees, breakpoints& armed, event_queue& events, const hold_limit& tool)
       : kernel_(kernel), tracees_(tracees), breakpoints_(armed), events_(events), tool_(tool) {}
 
-  /// A process that is not known has stopped. `parent`: as /proc says.
+  /// An unknown process has stopped. `parent`: its parent in /proc.
   void on_stop(pid_t child, pid_t parent, int signal);
-  /// Such a process has ended.
+  /// An unknown process has ended.
   void on_end(pid_t child) { newborn_.erase(child); }
-  /// A thread of `parent` has reported that it made this child.
+  /// A thread of `parent` has reported this child.
   void on_report(traced_process& parent, pid_t child, birth_stop::how by);
-  /// The process ends, or has become another program: its children that still come are treated as its own all the same.
+  /// The process ends, or has executed another program. Children of it that report later are still treated as its own.
   void on_parent_gone(traced_process& process);
-  /// Settles what becomes of children that waited for the report of a process that has gone.
+  /// Decides about children that wait for the report of a process that has gone.
   void place_unreported();
 
   [[nodiscard]] bool is_expected(pid_t child) const { return newborn_.contains(child); }
   [[nodiscard]] bool empty() const { return newborn_.empty(); }
 
  private:
-  /// A child until it has stopped, and until its maker has reported it where that matters.
+  /// A child until it has stopped and, if that matters, until its maker has reported it.
   struct newborn {
     pid_t parent = 0;  ///< the maker; until the maker's report, the parent in /proc
     bool stopped = false;
     bool reported = false;
-    bool followed = false;  ///< it is to be traced
+    bool followed = false;  ///< it is traced after its first stop
     bool shares_memory = false;
     bool ends_with_tool = false;
     int signal = 0;
   };
-  /// How the children of a process are to be treated that has ended, or has another program now.
+  /// How to treat the children of a process that has ended or executed another program.
   struct past_parent {
     pid_t process = 0;
     clock::time_point when;

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto left_leader_interval = 100ms;
-/// Of one restore_on_exit. The interface's largest variable has some 4 KiB.
+/// The limit of one restore_on_exit. The interface's largest variable has about 4 KiB.
 constexpr std::size_t most_bytes_to_restore = 65536;
 
 }  // namespace
@@ -37,7 +37,7 @@ result<void> detaching::restore_on_exit(traced_process& process, target_address 
 void detaching::restore(traced_process& process) {
   for (const auto& [address, bytes] : std::exchange(process.last_writes, {})) {
     const auto written = kernel_.memory.write(process.id, address, bytes);
-    // Memory that does not answer once keeps the next write as long.
+    // If memory does not answer one write, the next write would block as long.
     if (!written && written.error().code == error_code::timed_out) return;
   }
 }
@@ -54,8 +54,8 @@ void detaching::finish(traced_process& process) {
   process.last_writes.clear();
   auto outcome = breakpoints_.remove_all(process);
   process.now = phase::leaving;
-  // The signal waits while all threads are in ptrace-stops. The first thread to be let go takes it before it runs an
-  // instruction of the program, and stops the others with itself.
+  // The signal stays pending while all threads are in ptrace-stops. The first released thread receives it before it
+  // executes an instruction of the program, and the signal stops the whole process.
   if (request.how == leave::stopped && process.group_stop == 0) ::kill(process.id, SIGSTOP);
   const std::vector<pid_t> missing = let_go(process);
   if (!missing.empty() && outcome) {

@@ -8,8 +8,8 @@
 
 namespace mpiacq::tracing {
 
-/// Lets processes go: takes the breakpoints out, detaches from each thread, and forgets the process once no thread is
-/// left. A thread that did not stop in time is let go when it comes back from the kernel.
+/// Releases processes: removes the breakpoints, detaches from each thread, and forgets the process when no thread is
+/// left. A thread that did not stop in time is released when it returns from the kernel.
 class detaching {
  public:
   detaching(kernel_access kernel, tracee_table& tracees, breakpoints& armed, children& born, const guard_link& guard)
@@ -18,23 +18,23 @@ class detaching {
   /// tracer::restore_on_exit.
   [[nodiscard]] result<void> restore_on_exit(traced_process& process, target_address address,
                                              std::vector<std::byte> bytes);
-  /// Makes the writes of restore_on_exit. No tool is left that could be told of a failure.
+  /// Performs the writes of restore_on_exit. Errors are ignored, because the tool has gone.
   void restore(traced_process& process);
 
-  /// A detach was asked for, and every thread that could be stopped is.
+  /// Completes a requested detach: every thread that could be stopped is stopped.
   void finish(traced_process& process);
-  /// The process has ended in the middle of a detach, or was let go because of something else.
+  /// Answers the pending detach: the process has ended, or was released for another reason.
   static void answer(traced_process& process, result<void> outcome);
 
-  /// The process is not to be traced any more, and its breakpoints are out: detaches from each thread that has stopped.
-  /// Gives the threads that have not.
+  /// Detaches from each stopped thread of a process whose breakpoints are removed. Returns the threads that have not
+  /// stopped.
   std::vector<pid_t> let_go(traced_process& process);
-  /// A thread of a process in phase leaving has stopped at last.
+  /// Releases a thread that stopped late, in phase leaving.
   void let_go_late(traced_process& process, traced_thread& thread);
-  /// Phase leaving: where no thread is left, the process is forgotten, or is a child that may still end.
+  /// Phase leaving: if no thread is left, forgets the process, or keeps it as a child whose end will be reported.
   void end_if_empty(traced_process& process);
-  /// Phase leaving: a thread that was let go may have become the leader by an exec. The old leader is gone then, and
-  /// the kernel does not report that.
+  /// Phase leaving: a released thread can become the leader by an exec. The old leader has then gone without a report
+  /// of the kernel.
   void look_at_leader(traced_process& process);
   void forget(traced_process& process);
 

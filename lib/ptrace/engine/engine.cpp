@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What becomes of a process as a whole: stopping, what follows once all threads are stopped, detaching, limits.
+// Operations on a whole process: stopping, the next action when all threads are stopped, detaching, limits.
 #include "engine/engine.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void engine::complete_stop(traced_process& process) {
   resuming_.run(process);
 }
 
-/// A step off a breakpoint is over, or its thread has ended.
+/// Continues after a step off a breakpoint, or after the end of the stepping thread.
 void engine::step_on(traced_process& process) {
   if (resuming_.step_next(process)) return;
   if (process.has_something_due()) return complete_stop(process);
@@ -76,7 +76,7 @@ void engine::leave_all() {
       process->detaching->without_tool = true;
       continue;
     }
-    // A process that is being launched is let go as soon as its exec has worked.
+    // A process that is being launched is released when its exec succeeds.
     if (!process->is_let_go()) begin_detach(*process, {leave::running, [](const result<void>&) {}, true});
   }
 }
@@ -105,7 +105,7 @@ void engine::on_time(clock::time_point now) {
     held_too_long = held_too_long || tool_.end_for(process) <= now;
   }
   for (const pid_t id : due) {
-    // A process may be forgotten on the way.
+    // Handling one process can erase another.
     traced_process* const process = tracees_.find(id);
     if (process == nullptr) continue;
     if (process->give_up <= now) {
@@ -133,7 +133,7 @@ void engine::look_at_leader(traced_process& process) {
   if (stops_.leader_is_dead(process) && process.is_stopped_but_for_late_threads()) complete_stop(process);
 }
 
-/// All processes are let go, also those that run: a breakpoint that one of them meets later would stop it for a tool
+/// Releases all processes, including running ones: a breakpoint that one of them meets later would stop it for a tool
 /// that does not answer.
 void engine::on_hold_limit() {
   tool_.on_silence();

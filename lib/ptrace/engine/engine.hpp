@@ -23,34 +23,34 @@ namespace mpiacq::tracing {
 
 struct guarded_process;
 
-/// What happens to traced processes. The engine takes commands and wait statuses, makes ptrace calls through its parts,
-/// and gives events. It lives in the tracing process, and never waits itself.
+/// The state machine of all traced processes. The engine receives commands and wait statuses, makes ptrace calls
+/// through its parts, and emits events. It lives in the tracer server, and never waits.
 ///
 /// A process is in one of these phases:
 ///
 ///   phase      its threads                        leaves it when
 ///   ---------  ---------------------------------  -------------------------------------------------------------------
 ///   launching  one, on its way to exec            exec works: running; exec fails: gone, and the launch is answered
-///   running    run, or listen in a group stop     something is to be reported, or asked for: stopping
+///   running    run, or listen in a group stop     an event or a command needs a stop: stopping
 ///   stopping   are being collected, or seized in  every one is stopped, or the limit has passed: see below
 ///              the first place (attach)
 ///   held       all stopped, an event is reported  resume: another hit is reported (held), or stepping, or running
-///   stepping   one makes a step off a breakpoint, every one that must has made it: running, or what came up meanwhile
-///              the others are held
-///   leaving    detached, but those that did not   the last of them stopped and was let go: released
+///   stepping   one makes a step off a breakpoint, every one that must has stepped: running, or the pending event or
+///              the others are held                command
+///   leaving    detached, but those that did not   the last of them stopped and was released: released
 ///              stop in time
 ///   released   none are traced; a launched one    it ends
 ///              is still a child
 ///
-/// When all are stopped, the first of these that applies is done: answer the attach; detach as asked; report
-/// entry_reached; report the next hit; report interrupted; go on (the stop was for a step off a breakpoint).
+/// When all are stopped, the first of these that applies is done: answer the attach; detach as requested; report
+/// entry_reached; report the next hit; report interrupted; continue (the stop was for a step off a breakpoint).
 ///
-/// Two things hold in every phase. A signal is passed on with the resume after the stop that announced it, and stays
-/// with the thread until then. A thread in a group stop listens while its process runs, and is a stopped thread like
-/// any other while its process is stopped.
+/// Two rules hold in every phase. A signal is passed on with the resume after the stop that announced it, and stays
+/// with the thread until then. A thread in a group stop listens while its process runs, and is an ordinary stopped
+/// thread while its process is stopped.
 class engine final : private status_sink {
  public:
-  /// `guard`: the socket for notes to the guard; -1: there is none.
+  /// `guard`: the socket for notes to the guard; -1: no guard.
   engine(kernel_access kernel, event_queue& events, const tracer_options& options, int guard = -1);
 
   // Commands (tracer.hpp).
@@ -76,29 +76,29 @@ class engine final : private status_sink {
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(const std::vector<process_id>& ids,
                                                                              which_threads which);
-  /// The tool has gone, or wants no more of its processes: detaches from everything, and kills what was to end with the
-  /// tool.
+  /// The tool has gone or is done: detaches from everything, and kills the processes that must end with the tool.
   void leave_all();
-  /// The tool is alive: the time of tracer_options::hold_limit begins again.
+  /// The tool is alive: restarts the time of tracer_options::hold_limit.
   void heard_from_tool() { tool_.on_call(clock::now()); }
 
-  /// For the guard's engine: the tracing process, which had this process, has been killed.
+  /// For the guard's engine: takes over a process of a tracer server that was killed.
   void take_over(const guarded_process& left, const error& why) { taking_over_.take_over(left, why); }
-  /// Some processes that are taken over have not stopped yet. `leave_all` would leave their breakpoints in them.
+  /// Whether some processes that are taken over have not stopped yet. `leave_all` would leave their breakpoints in
+  /// them.
   [[nodiscard]] bool is_taking_over() const { return taking_over_.is_under_way(); }
 
-  /// What a wait has said.
+  /// Handles the result of a wait.
   void on_status(pid_t task, const wait_status& status) override;
   void on_time(clock::time_point now);
-  /// Takes in the stops of threads that were interrupted (stop_collector).
+  /// Collects the stops of threads that were interrupted (stop_collector).
   void take_expected() { stops_.take_expected(); }
 
   [[nodiscard]] deadline next_deadline() const;
-  /// A process is attached, and has not been detached as far as that is possible.
+  /// Whether a process is attached and not yet detached as far as possible.
   [[nodiscard]] bool holds_any() const;
-  /// Threads of detached processes are left that did not stop in time; they are let go as they come back.
+  /// Whether threads of detached processes remain that did not stop in time. They are released when they stop.
   [[nodiscard]] bool awaits_late_threads() const;
-  /// No process is left that an event could be about.
+  /// Whether no further event can occur.
   [[nodiscard]] bool is_idle() const { return tracees_.empty() && children_.empty() && !attaching_.has_retries(); }
 
  private:
@@ -128,7 +128,7 @@ class engine final : private status_sink {
   void look_at_leader(traced_process& process);
   void on_hold_limit();
 
-  // Each part may use those above it.
+  // Each part may use the parts above it.
   kernel_access kernel_;
   event_queue& events_;
   tracee_table tracees_;

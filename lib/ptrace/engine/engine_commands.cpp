@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The tool's commands. A command that was sent before the tool knew of an event is not wrong because of that event.
+// The tool's commands. A command is valid if the tool sent it before it knew of an event that makes it obsolete.
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -36,7 +36,7 @@ result<traced_process*> engine::find_held(process_id id, const char* to) {
 
 result<void> engine::resume(process_id id) {
   if (tool_.loss_of(id) != nullptr) return {};
-  // The process has ended, and the tool has not heard of that yet.
+  // The process has ended, and the tool has not received that event yet.
   if (events_.has_any_of(id) && tracees_.find(static_cast<pid_t>(id.value())) == nullptr) return {};
   traced_process* const process = TRY(find_held(id, "be resumed"));
   complete_stop(*process);
@@ -72,7 +72,7 @@ void engine::detach(process_id id, leave how, reply<void> answer) {
 void engine::detach_all(const std::vector<process_id>& ids, leave how, reply<std::vector<result<void>>> answer) {
   if (ids.empty()) return answer({});
   auto* const all = shared_answer::create(ids.size(), std::move(answer));
-  // Processes that run stop while the next ones are asked to.
+  // All processes are asked to stop before any is waited for.
   for (std::size_t i = 0; i < ids.size(); ++i) detach(ids[i], how, all->part(i));
 }
 
@@ -82,7 +82,7 @@ result<void> engine::kill(process_id id) {
     if (events_.has_any_of(id)) return {};
     return fail(gone(id));
   }
-  // The number cannot have passed to another process: it is taken until the tracer has waited for this one's end.
+  // The pid cannot have passed to another process: it stays in use until the tracer has waited for this process.
   if (::kill(found->id, SIGKILL) != 0 && errno != ESRCH) {
     return fail(
         error{error_code::permission, fmt::format("process {} cannot be killed", id.value())}.with_errno(errno));
@@ -119,7 +119,7 @@ result<void> engine::restore_on_exit(process_id id, target_address address, std:
 result<void> engine::follow_children(process_id id, bool follow) {
   traced_process* const process = TRY(follow ? find_held(id, "have its children followed") : find(id));
   process->follow_children = follow;
-  // A process that runs keeps the kernel's reports until its next stop. Its children are let go as they come.
+  // A running process keeps its fork reports until its next stop. Its children are released as they appear.
   if (process->now == phase::held) update_fork_reports(kernel_.calls, *process);
   return {};
 }

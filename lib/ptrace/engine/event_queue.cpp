@@ -14,7 +14,7 @@ void event_queue::push(process_event event) {
 }
 
 void event_queue::taken(std::uint64_t count) {
-  // It cannot have more than were sent.
+  // The tool cannot have received more events than were sent.
   for (; taken_ < count && sent_ > 0; ++taken_, --sent_) known_.pop_front();
 }
 
@@ -23,7 +23,7 @@ bool event_queue::has_any_of(process_id process) const {
 }
 
 void event_queue::send() {
-  // A send that fails for good means that the tool has gone. The socket for commands shows that too.
+  // A send that fails permanently means that the tool has gone. The command socket shows that too.
   while (sent_ < known_.size() && send_packet(socket_.get(), encode(known_[sent_])) == packet_outcome::done) ++sent_;
 }
 

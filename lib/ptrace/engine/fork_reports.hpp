@@ -7,7 +7,7 @@
 
 namespace mpiacq::tracing {
 
-/// The options of a thread that is seized for this process.
+/// The ptrace options for a thread of this process.
 [[nodiscard]] inline unsigned long options_of(const traced_process& process) {
   unsigned long options = base_options;
   if (process.ends_with_tool) options |= PTRACE_O_EXITKILL;
@@ -15,9 +15,9 @@ namespace mpiacq::tracing {
   return options;
 }
 
-/// Has the kernel report forks of this process, or report them no more. A report costs a stop, so forks are reported
-/// only while the tool wants the children, or while there is a trap for them to inherit. All threads that the tracer
-/// does not wait for are stopped. None of them is in the middle of a fork: fork has no stop inside of it.
+/// Turns the kernel's fork reports for this process on or off. A report costs a stop, so that forks are reported only
+/// while the tool wants the children, or while there is a trap for them to inherit. All threads that the tracer does
+/// not wait for are stopped. None of them is in the middle of a fork, because fork has no stop inside it.
 inline void update_fork_reports(const ptrace_calls& calls, traced_process& process) {
   const bool wanted = process.follow_children || process.breakpoints.has_software();
   if (process.sees_forks == wanted) return;

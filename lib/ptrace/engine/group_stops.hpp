@@ -8,7 +8,8 @@
 
 namespace mpiacq::tracing {
 
-/// Group stops (SIGSTOP and its like, ptrace(2)): each thread reports its part, the tool hears of each stop once.
+/// Group stops (SIGSTOP and its like, ptrace(2)): each thread reports its part, and the tool receives one event for
+/// each stop.
 class group_stops {
  public:
   explicit group_stops(event_queue& events) : events_(events) {}
@@ -19,8 +20,8 @@ class group_stops {
     events_.report(process.id, group_stopped{signal});
   }
 
-  /// The thread has stopped, and no group stop is in effect. Only for a thread that took part in one does this mean
-  /// that the stop has ended: another thread may have reported this before the stop began.
+  /// The thread has stopped, and no group stop is in effect. This means the end of a group stop only for a thread that
+  /// took part in one: another thread can have reported this before the group stop began.
   void on_no_group_stop(traced_process& process, traced_thread& thread) {
     if (std::exchange(thread.group_stop, 0) == 0) return;
     if (std::exchange(process.group_stop, 0) == 0 || process.now == phase::leaving) return;

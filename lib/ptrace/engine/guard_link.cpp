@@ -37,7 +37,8 @@ void guard_link::tell(traced_process& process) const {
   }
   auto bytes = encode(note);
   if (bytes == process.told_guard) return;
-  // A guard that does not read (somebody has stopped it) must not hold up the job. The note goes with the next change.
+  // A guard that does not read, for example because it is stopped, must not delay the job. The note is sent with the
+  // next change.
   if (send_packet(socket_, bytes) != packet_outcome::done) return;
   process.told_guard = std::holds_alternative<forgotten_process>(note) ? std::vector<std::byte>{} : std::move(bytes);
 }

@@ -5,15 +5,15 @@
 
 namespace mpiacq::tracing {
 
-/// What the tracing process tells its guard (guard.hpp) about its processes.
+/// Sends the tracer server's notes about its processes to its guard (guard.hpp).
 class guard_link {
  public:
-  /// `socket`: SOCK_SEQPACKET; -1: there is no guard.
+  /// `socket`: SOCK_SEQPACKET; -1: no guard.
   explicit guard_link(int socket) : socket_(socket) {}
 
   [[nodiscard]] bool has_guard() const { return socket_ >= 0; }
-  /// Sends a note where something about the process has changed. To be called before a breakpoint is armed and after it
-  /// is out: no breakpoint is ever armed that the guard does not know of.
+  /// Sends a note if something about the process has changed. Must be called before a breakpoint is armed and after it
+  /// is removed, so that the guard knows of every armed breakpoint.
   void tell(traced_process& process) const;
 
  private:

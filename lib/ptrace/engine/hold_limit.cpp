@@ -15,7 +15,7 @@ void hold_limit::on_call(clock::time_point now) {
 deadline hold_limit::end_for(const traced_process& process) const {
   if (!options_.hold_limit || process.now != phase::held || is_leaving_) return no_deadline;
   const auto begin = std::max(process.held_since, called_at_);
-  // A limit that the clock cannot hold is no limit.
+  // A limit beyond the range of the clock means no limit.
   if (*options_.hold_limit > std::chrono::duration_cast<std::chrono::milliseconds>(no_deadline - begin)) {
     return no_deadline;
   }

@@ -16,8 +16,8 @@ namespace mpiacq::tracing {
 
 namespace {
 
-/// While it exists, the tracing process is in the tool's working directory: a program's name may be relative to that.
-/// Otherwise the tracing process is in the root directory, so that it keeps no file system busy.
+/// While this object exists, the tracer server is in the tool's working directory, because a program's name may be
+/// relative to it. Otherwise the tracer server is in the root directory, so that it keeps no file system busy.
 class in_directory {
  public:
   explicit in_directory(const unique_fd& directory) { static_cast<void>(!::fchdir(directory.get())); }
@@ -26,7 +26,7 @@ class in_directory {
   in_directory& operator=(const in_directory&) = delete;
 };
 
-/// For the kernel a string ends at its first null byte, so a string with one in it cannot be passed.
+/// A string with a null byte cannot be passed: for the kernel it ends there.
 result<void> check_order(const launch_order& order) {
   const launch_request& request = order.request;
   if (order.descriptors.size() != order.surroundings.descriptors.size() + 1 || !request.environment) {
@@ -57,7 +57,7 @@ void launching::start_child(pending_launch launch) {
   exec_plan plan{launch.candidates,         request.arguments,        *request.environment,
                  launch.order.surroundings, launch.order.descriptors, guard_.has_guard() ? ::getppid() : 0};
   if (launch.through_shell) {
-    // As execvp: /bin/sh with the path of the text in place of its name.
+    // Like execvp: runs /bin/sh with the path of the text in place of its name.
     plan.arguments.front() = launch.candidates.front();
     plan.arguments.insert(plan.arguments.begin(), "/bin/sh");
     plan.candidates = {"/bin/sh"};
@@ -96,7 +96,7 @@ void launching::on_end(traced_process& process, const exit_status& status) {
   const std::string name = launch.order.request.arguments.front();
   const auto failure = read_exec_failure(launch.failure);
   if (!failure) {
-    // The kernel kills a program whose file it finds damaged after the point of no return.
+    // The kernel kills a program if it finds its file damaged after the point of no return.
     const std::string how = status.signaled ? fmt::format("was ended by signal {}", status.value)
                                             : fmt::format("ended with status {}", status.value);
     return launch.answer(fail(error{

@@ -5,7 +5,7 @@
 
 namespace mpiacq::tracing {
 
-/// Starts programs, and takes them from the launch to the entry point.
+/// Starts programs, and controls them from the launch to the entry point.
 class launching {
  public:
   launching(kernel_access kernel, tracee_table& tracees, breakpoints& armed, detaching& leaving,
@@ -17,8 +17,8 @@ class launching {
   static void on_exec(traced_process& process);
   /// Phase launching: the child has ended before its exec worked.
   void on_end(traced_process& process, const exit_status& status);
-  /// The process has a new program, which stands at the first instruction of its loader, or at its own where it is
-  /// static: it is to stop at its entry point.
+  /// Plans the stop at the entry point. The process has a new program and stands at the first instruction of its
+  /// loader, or of the program itself if it is static.
   void plan_entry_stop(traced_process& process);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace mpiacq::tracing {
 
-// A call that finds no thread has not failed: the thread is being killed, and the wait reports its end.
+// A call that finds no thread is not an error: the thread is being killed, and the wait reports its end.
 
 void resuming::run(traced_process& process) {
   process.give_up = no_deadline;
@@ -54,13 +54,13 @@ void resuming::run_thread(traced_process& process, traced_thread& thread) {
   static_cast<void>(calls_.resume(thread.id, signal));
 }
 
-/// The thread stays stopped as the user wants it. SIGCONT shows in a new stop, also a SIGCONT that has come already.
+/// Keeps the thread stopped as the user wants it. SIGCONT causes a new stop, even if it was sent earlier.
 void resuming::stay_in_group_stop(traced_thread& thread) {
   const bool listens = calls_.listen(thread.id).has_value();
   thread.state = listens ? thread_state::listening : thread_state::running;
   if (listens) return;
-  // The kernel refuses this after a stop of another kind (a signal that came with the interrupt). The thread is
-  // interrupted and continued, and comes back with the group stop's own stop.
+  // The kernel refuses to listen after a stop of another kind (a signal that came with the interrupt). The thread is
+  // interrupted and continued, so that it reports the group stop.
   static_cast<void>(calls_.interrupt(thread.id));
   static_cast<void>(calls_.resume(thread.id, std::exchange(thread.signal, 0)));
 }

@@ -9,8 +9,9 @@
 
 namespace mpiacq::tracing {
 
-/// The answer of a command about many processes, given when the last process has its own. Every part is answered once,
-/// so the object deletes itself with the last part. A part is two words then, and std::function needs no memory for it.
+/// The answer to a command about many processes, sent when the last process has its own answer. Each part is answered
+/// exactly once, and the object deletes itself with the last part. A part is therefore two words, which std::function
+/// stores without an allocation.
 class shared_answer {
  public:
   /// `count` is at least 1.

@@ -13,12 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto leader_interval = 10ms;
-/// Leaders that become zombies are rare, and while many processes stop it takes a moment until all stops have come in.
+/// Leaders that become zombies are rare, and while many processes stop it takes a moment to collect all stops.
 constexpr auto more_among_many = 100ms;
 
-/// So many threads in a row that have not stopped yet are asked for. Then a signal is waited for.
+/// The number of running threads in a row that are asked for before a signal is awaited.
 constexpr int most_asked_in_vain = 8;
-/// As often threads that have not stopped are given the core, as long as that helps.
+/// How often the tracer server yields its core to running threads, as long as that makes progress.
 constexpr int most_rounds = 64;
 
 }  // namespace
@@ -26,7 +26,7 @@ constexpr int most_rounds = 64;
 void stop_collector::begin(traced_process& process) {
   for (auto& [task, thread] : process.threads) {
     if (thread.is_stopped()) continue;
-    // A thread that is being killed reports its end. A late one has been asked already.
+    // A thread that is being killed reports its end. A late thread was interrupted already.
     if (!thread.late && kernel_.calls.interrupt(task)) expect(task);
     // An interrupted listener reports a stop again, with the signal of its group stop.
     thread.state = thread_state::running;
@@ -50,8 +50,8 @@ stop_collector::expected stop_collector::ask(pid_t task) {
   const auto report = waiter::next_of(task);
   if (!report) return expected::silent;
   sink_.on_status(report->task, report->status);
-  // The end of a thread can give its leader news. The kernel does not signal that for a program that asks for no signal
-  // at its end.
+  // The end of a thread can change its leader's state. The kernel sends no signal for that if the program's exit signal
+  // is 0.
   if (std::holds_alternative<ended>(report->status)) waiter::look_again();
   return expected::told;
 }

@@ -11,7 +11,7 @@
 
 namespace mpiacq::tracing {
 
-/// Takes in what a wait has said of a task.
+/// Receives the result of a wait for a task.
 class status_sink {
  public:
   status_sink() = default;
@@ -23,35 +23,35 @@ class status_sink {
 
 /// Stops all threads of processes, and collects their stops.
 ///
-/// The kernel finds a task at once by its number, but searches through all of them when it is asked for any task that
-/// has news. So the threads that were interrupted are asked for by number.
+/// The kernel finds a task by its number at once, but a wait for any task searches through all of them. Interrupted
+/// threads are therefore waited for by number.
 class stop_collector {
  public:
   stop_collector(kernel_access kernel, tracee_table& tracees, event_queue& events, const tracer_options& options,
                  status_sink& sink)
       : kernel_(kernel), tracees_(tracees), events_(events), options_(options), sink_(sink) {}
 
-  /// Interrupts every thread of the process, which is in phase stopping then.
+  /// Interrupts every thread of the process and sets phase stopping.
   void begin(traced_process& process);
-  /// The threads of the process have been interrupted.
+  /// Sets phase stopping. The threads of the process have been interrupted.
   void await(traced_process& process);
-  /// The thread has been interrupted, and will report.
+  /// Adds an interrupted thread to those that will report.
   void expect(pid_t task) { expected_.push_back(task); }
-  /// Takes in the stops of the threads that were interrupted and have stopped.
+  /// Collects the stops of the interrupted threads that have stopped.
   void take_expected();
 
-  /// Interrupts many processes whose threads are all seized, and takes in their stops. Most threads have stopped by the
-  /// time when the last one has been interrupted. Until all have been asked for once, the kernel is told not to signal
-  /// stops; a signal means then that a task has ended.
+  /// Interrupts many processes whose threads are all seized, and collects their stops. Most threads have stopped by the
+  /// time when the last one has been interrupted. Until every thread has been waited for once, the kernel signals no
+  /// stops, so that a signal then means the end of a task.
   void stop_many(std::span<traced_process* const> all);
   [[nodiscard]] bool is_stopping_many() const { return is_stopping_many_; }
-  /// stop_many is over, and stops are signalled again. True where a task has ended meanwhile.
+  /// Ends stop_many: stops are signalled again. True if a task has ended meanwhile.
   [[nodiscard]] bool end_stopping_many();
 
-  /// The time for the stop is over: threads that have not stopped are late, which the tool is told.
+  /// The time for the stop is over: marks threads that have not stopped as late and reports them to the tool.
   void give_up(traced_process& process);
-  /// The process waits for its leader, which may have ended: a leader that ends before other threads is kept as a
-  /// zombie without a report. True where the leader is one; otherwise the next look is due in a while.
+  /// Whether the leader, whose stop is missing, is a zombie. The kernel keeps a leader that ends before other threads
+  /// as a zombie, without a report. If it is not one, the next check is scheduled.
   [[nodiscard]] bool leader_is_dead(traced_process& process);
 
  private:

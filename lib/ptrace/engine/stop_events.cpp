@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What one stop, or the end, of one thread means.
+// Interprets one stop, or the end, of one thread.
 #include <csignal>
 
 #include "engine/engine.hpp"
@@ -13,8 +13,8 @@ void engine::on_status(pid_t task, const wait_status& status) {
   if (process == nullptr) process = tracees_.find(task);
   if (process == nullptr) return on_unknown(task, status);
   if (const auto* end = std::get_if<ended>(&status)) return on_end(*process, task, end->status);
-  // The leader's number is the process's. It may be no known thread: the leader has been let go, or had ended before
-  // the attach. Then another thread takes the number with an exec.
+  // The leader's number is the process's. The leader may be unknown, because it was released or had ended before the
+  // attach. Then another thread takes the number by an exec.
   if (std::holds_alternative<exec_stop>(status) && process->now != phase::released) {
     return on_stop(*process, tracees_.add_thread(*process, task), status);
   }
@@ -23,7 +23,7 @@ void engine::on_status(pid_t task, const wait_status& status) {
   on_stop(*process, thread->second, status);
 }
 
-/// The kernel attaches tasks by itself: threads, which may report before the thread that made them does, and children.
+/// Handles tasks that the kernel has attached: threads, which may report before their maker does, and children.
 void engine::on_unknown(pid_t task, const wait_status& status) {
   if (std::holds_alternative<ended>(status)) return children_.on_end(task);
   const auto about = kernel_.tasks.status(task);
@@ -68,14 +68,14 @@ void engine::on_stop(traced_process& process, traced_thread& thread, const wait_
   settle(process, thread);
 }
 
-/// After a stop has been taken in: whether the thread goes on at once.
+/// Decides, after a stop was recorded, whether the thread continues at once.
 void engine::settle(traced_process& process, traced_thread& thread) {
   switch (process.now) {
     case phase::running:
       if (process.at_entry || !process.hits.empty()) return begin_stop(process);
       [[fallthrough]];
     case phase::launching:
-      // The thread stands on a breakpoint that is not reported (again): all threads must be held for the step.
+      // The thread stands on a breakpoint that is not reported (again): all threads must be held for its step.
       if (thread.group_stop == 0 && process.must_step(thread)) return begin_stop(process);
       return resuming_.run_thread(process, thread);
     case phase::stopping:
@@ -96,8 +96,8 @@ void engine::end_step(traced_process& process, traced_thread& thread) {
   step_on(process);
 }
 
-/// The thread that makes a step off a breakpoint has stopped: after the step, or for another reason. Then it is sent on
-/// to make the step.
+/// Handles a stop of the thread that steps off a breakpoint. After a stop for another reason than the step, the thread
+/// is resumed to make the step.
 void engine::on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status) {
   if (const auto* stop = std::get_if<signal_stop>(&status)) {
     if (stop->signal == SIGTRAP) {
@@ -107,7 +107,7 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
     thread.signal = stop->signal;
   }
   if (const auto* stop = std::get_if<group_stop>(&status)) {
-    // The thread cannot step before SIGCONT. The others must take part in the group stop; this one steps afterwards.
+    // The thread cannot step before SIGCONT. The others must take part in the group stop; this thread steps afterwards.
     thread.stepping = false;
     group_stops_.on_group_stop(process, thread, stop->signal);
     return step_on(process);
@@ -124,8 +124,8 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
   resuming_.run_thread(process, thread);
 }
 
-/// The exec may have come from any thread: it has the leader's number now, and every other thread has ended.
-/// Breakpoints went with the old memory, and the kernel has cleared the registers.
+/// Any thread may have made the exec: it has the leader's number now, and every other thread has ended. The breakpoints
+/// went with the old memory, and the kernel has cleared the registers.
 void engine::on_exec(traced_process& process) {
   tracees_.drop_threads(process);
   children_.on_parent_gone(process);
@@ -172,8 +172,8 @@ void engine::on_end(traced_process& process, pid_t task, const exit_status& stat
   const bool was_in_vfork = thread->second.in_vfork;
   tracees_.drop_thread(process, task);
   if (process.threads.empty() && process.now != phase::leaving) {
-    // The leader had ended before the attach, and no wait reports it. An exit of the last thread that ends that thread
-    // alone (_exit(2) as a bare system call) would leave the leader's own status; every library ends the process by it.
+    // The leader had ended before the attach, and no wait reports it. If the last thread ends only itself (_exit(2) as
+    // a bare system call), the leader's own status remains; every C library ends the whole process instead.
     if (process.attaching && !has_ended(process.id)) return attaching_.go_on(process);
     return on_process_end(process, status);
   }

@@ -14,7 +14,7 @@ void taking_over::take_over(const guarded_process& left, const error& why) {
   traced_process& process = **begun;
   process.breakpoints.had_any = true;
   if (left.start_time != 0) process.attaching->start_time = left.start_time;
-  // The breakpoints are known, so that the SIGTRAP of a thread that meets one meanwhile does not go to the program.
+  // The breakpoints are recorded, so that the SIGTRAP of a thread that meets one meanwhile does not go to the program.
   // They count as lifted, so that no byte is written before all threads are held.
   process.breakpoints.lifted = true;
   for (const guarded_trap& trap : left.traps) {
@@ -34,12 +34,12 @@ void taking_over::take_over(const guarded_process& left, const error& why) {
   attaching_.go_on(process);
 }
 
-/// All threads of the process are held.
+/// Removes the breakpoints. All threads of the process are held.
 void taking_over::clean(const guarded_process& left) {
   traced_process* const process = tracees_.find(left.id);
   if (process == nullptr) return;
   for (const guarded_trap& trap : left.traps) {
-    // A program that was exec'ed since has other code at this place.
+    // A program that was executed since has other code at this place.
     if (!kernel_.memory.holds(left.id, trap.address, arch::trap_instruction())) continue;
     static_cast<void>(kernel_.memory.write(left.id, trap.address, trap.original));
   }
@@ -47,7 +47,7 @@ void taking_over::clean(const guarded_process& left) {
     process->detaching = detach_request{leave::running, [](const result<void>&) {}, true};
     return detaching_.finish(*process);
   }
-  // The tool waits for the end of what it has launched, and the kernel reports that end to a tracer.
+  // The tool waits for the end of the program that it has launched, and the kernel reports that end to a tracer.
   detaching_.restore(*process);
   static_cast<void>(breakpoints_.remove_all(*process));
   process->only_for_end = true;

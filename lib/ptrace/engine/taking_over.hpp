@@ -8,8 +8,8 @@ namespace mpiacq::tracing {
 
 struct guarded_process;
 
-/// What the guard does when the tracing process has been killed: it attaches to each process that the tracing process
-/// had, takes the breakpoints out, and lets the process go.
+/// The guard's work after the tracer server was killed: it attaches to each process of the tracer server, removes the
+/// breakpoints, and releases the process.
 class taking_over {
  public:
   taking_over(kernel_access kernel, tracee_table& tracees, attaching& attacher, breakpoints& armed, detaching& leaving,
@@ -22,9 +22,9 @@ class taking_over {
         resuming_(running),
         events_(events) {}
 
-  /// The tool is told `why` once the process is clean.
+  /// The tool receives `why` when the process is clean.
   void take_over(const guarded_process& left, const error& why);
-  /// Some processes have not stopped yet. Until then a detach would leave their breakpoints in them.
+  /// Whether some processes have not stopped yet. Until then a detach would leave their breakpoints in them.
   [[nodiscard]] bool is_under_way() const { return under_way_ > 0; }
 
  private:

@@ -8,24 +8,24 @@
 
 namespace mpiacq::tracing {
 
-/// The traced processes, and which of them a thread belongs to. A process stays where it is until it is erased.
+/// The traced processes, and the process of each thread. Pointers to a process are valid until it is erased.
 class tracee_table {
  public:
   [[nodiscard]] traced_process* find(pid_t process);
   [[nodiscard]] const traced_process* find(pid_t process) const;
-  /// The process that has a known thread of this number.
+  /// The process that has a known thread with this number.
   [[nodiscard]] traced_process* with_thread(pid_t task) const;
-  /// The process of this number, which is made where there is none.
+  /// The process with this pid; added if it is unknown.
   traced_process& make(pid_t process);
   void erase(traced_process& process);
   void reserve_more(std::size_t count) { processes_.reserve(processes_.size() + count); }
 
-  /// The thread of this number, which is made where there is none.
+  /// The thread with this number; added if it is unknown.
   traced_thread& add_thread(traced_process& process, pid_t task);
   void drop_thread(traced_process& process, pid_t task);
   void drop_threads(traced_process& process);
 
-  /// The numbers of all processes. Whatever is done about one may erase others, so they are named first.
+  /// The pids of all processes. A copy, because handling one process can erase others.
   [[nodiscard]] std::vector<pid_t> ids() const;
   [[nodiscard]] bool empty() const { return processes_.empty(); }
   [[nodiscard]] const std::unordered_map<pid_t, traced_process>& all() const { return processes_; }
@@ -37,7 +37,7 @@ class tracee_table {
     }
     return false;
   }
-  /// The memory of this process is also another traced process's.
+  /// Whether another traced process shares the memory of this one.
   [[nodiscard]] bool shares_memory(const traced_process& process) const;
 
  private:

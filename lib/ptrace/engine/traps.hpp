@@ -9,18 +9,18 @@
 
 namespace mpiacq::tracing {
 
-/// Says what a SIGTRAP of a thread means: a hit is noted in the process, to be reported once all threads are stopped;
-/// the program's own trap becomes the signal that the thread is given when it goes on.
+/// Interprets a SIGTRAP of a thread. A hit is recorded in the process, and reported when all threads are stopped. The
+/// program's own trap is passed to the thread as a signal when it continues.
 class traps {
  public:
   explicit traps(const ptrace_calls& calls) : calls_(calls) {}
 
   void on_trap(traced_process& process, traced_thread& thread) const;
-  /// A thread that was making a step off a breakpoint has a SIGTRAP. False where the thread is being killed: its end is
-  /// still to come.
+  /// Handles a SIGTRAP of a thread that was stepping off a breakpoint. False if the thread is being killed: its end
+  /// will be reported.
   [[nodiscard]] bool on_trap_in_step(traced_process& process, traced_thread& thread) const;
-  /// The first hit that is noted, without those that are of no interest any more because the thread has ended or the
-  /// breakpoint was taken out since. Empty: none.
+  /// Removes and returns the first recorded hit. Skips hits whose thread has ended or whose breakpoint was removed
+  /// since. Empty: none.
   [[nodiscard]] static std::optional<hit> take_hit(traced_process& process);
 
  private:

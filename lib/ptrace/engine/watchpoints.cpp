@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Watchpoints: debug registers that stop a thread after it has written to a place. They are armed and taken out with
-// the hardware breakpoints. A thread does not stand on a watchpoint: it goes on from the next instruction.
+// Watchpoints: debug registers that stop a thread after it has written to a place. They are armed and removed with the
+// hardware breakpoints. A thread does not stand on a watchpoint: it continues from the next instruction.
 #include <algorithm>
 #include <array>
 

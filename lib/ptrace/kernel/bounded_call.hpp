@@ -12,12 +12,12 @@
 
 namespace mpiacq::tracing {
 
-/// How many calls of `call_within` have not returned in time and still run.
+/// The number of calls of `call_within` that have passed their limit and still run.
 inline std::atomic<int> overdue_calls{0};
 
-/// Calls `work` on a thread of its own, and waits no longer than `limit`. Empty where the call has not returned by
-/// then; the thread stays behind. The memory of a process may be a file of a server that does not answer, and the
-/// kernel then keeps the caller. `work` must own everything that it uses.
+/// Calls `work` on a new thread, and waits no longer than `limit`. Empty if the call has not returned by then; the
+/// thread stays behind. The memory of a process can be a file of a server that does not answer, and the kernel then
+/// blocks the caller. `work` must own everything that it uses.
 template <class T>
 [[nodiscard]] std::optional<T> call_within(std::chrono::milliseconds limit, std::function<T()> work) {
   const auto state = std::make_shared<std::atomic<int>>(0);  // 1: the first of the two sides has passed
@@ -30,7 +30,7 @@ template <class T>
   try {
     std::thread(std::move(task)).detach();
   } catch (const std::system_error&) {
-    // The system has no thread left: this counts as no answer, since the tracing process itself must never wait.
+    // The system has no thread left. This counts as no answer, because the tracer server itself must never wait.
     return std::nullopt;
   }
   if (answer.wait_for(limit) == std::future_status::ready) return answer.get();

@@ -48,7 +48,7 @@ result<unique_fd> open_memory(pid_t process, int mode) {
 
 result<void> moved(ssize_t count, std::size_t wanted, pid_t process, target_address address, const char* verb) {
   if (count == static_cast<ssize_t>(wanted)) return {};
-  // A memory file whose process has ended reads as empty.
+  // A read from the memory file of an ended process returns 0 bytes.
   if (count == 0) {
     return fail(error_code::process_gone, fmt::format("process {} has ended", process));
   }
@@ -70,7 +70,7 @@ result<void> write_code_by(pid_t process, target_address address, std::span<cons
   return moved(put, bytes.size(), process, address, "written");
 }
 
-/// How long the tracing process waits for the memory of one process. All other processes wait meanwhile.
+/// How long the tracer server waits for the memory of one process. All other processes wait meanwhile.
 constexpr std::chrono::milliseconds memory_limit{1000};
 
 error no_answer(pid_t process, target_address address) {
@@ -81,7 +81,7 @@ error no_answer(pid_t process, target_address address) {
       .at(address);
 }
 
-/// Uses the leader's number, or another thread's where the leader has ended: a zombie has no memory.
+/// Uses the leader's number, or another thread's if the leader has ended: a zombie has no memory.
 template <class Access>
 result<void> by_a_living_thread(pid_t process, Access access) {
   auto outcome = access(process);

@@ -11,7 +11,7 @@
 
 namespace mpiacq::tracing {
 
-/// Code and data of stopped processes, read-only pages too.
+/// The code and data of stopped processes, including read-only pages.
 class code_memory {
  public:
   code_memory() = default;
@@ -19,14 +19,14 @@ class code_memory {
   code_memory(const code_memory&) = delete;
   code_memory& operator=(const code_memory&) = delete;
 
-  /// Fills `into`. Errors: process_gone; timed_out where the memory does not answer in time; unreadable_memory.
+  /// Fills `into`. Errors: process_gone; timed_out: the memory does not answer in time; unreadable_memory.
   [[nodiscard]] virtual result<void> read(pid_t process, target_address address, std::span<std::byte> into) = 0;
   /// Writes all of `bytes`. Errors as for read.
   [[nodiscard]] virtual result<void> write(pid_t process, target_address address, std::span<const std::byte> bytes) = 0;
 
-  /// Writes, reads back and compares. A write that seems to work and does not would be a stop that never comes.
+  /// Writes, reads back and compares. If a write only seemed to work, the breakpoint would never be hit.
   [[nodiscard]] result<void> write_and_verify(pid_t process, target_address address, std::span<const std::byte> bytes);
-  /// The memory there holds exactly these bytes.
+  /// Whether the memory there holds exactly these bytes.
   [[nodiscard]] bool holds(pid_t process, target_address address, std::span<const std::byte> bytes);
 };
 

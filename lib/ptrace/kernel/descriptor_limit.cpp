@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t enough = 8192;
 constexpr std::size_t fewest = 16;
 
-/// Of the tracing process, which has one thread that comes here. Set once the limit was raised.
+/// The limits before and after raise_descriptor_limit; empty if it raised nothing. Only one thread of the tracer server
+/// uses them.
 std::optional<base::fd_limit>& raised_limit() {
   static std::optional<base::fd_limit> limit;
   return limit;

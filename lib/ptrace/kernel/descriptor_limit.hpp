@@ -5,11 +5,11 @@
 
 namespace mpiacq::tracing {
 
-/// Raises the descriptor limit of this process as far as it may without rights of its own, and gives the limit. The
-/// programs that it launches must not inherit that: restore_descriptor_limit.
+/// Raises the descriptor limit of this process as far as an unprivileged process may, and returns the limit. Programs
+/// that it launches must not inherit this: see restore_descriptor_limit.
 [[nodiscard]] std::size_t raise_descriptor_limit();
 
-/// Sets the limit to what this process was given. Allowed between fork and exec.
+/// Restores the limit that this process started with. Allowed between fork and exec.
 void restore_descriptor_limit();
 
 }  // namespace mpiacq::tracing

@@ -7,14 +7,14 @@
 
 namespace mpiacq::tracing {
 
-/// What the parts of the engine ask of the kernel. A test passes fakes.
+/// The kernel interfaces that the parts of the engine use. Tests pass fakes.
 struct kernel_access {
   const ptrace_calls& calls;
   code_memory& memory;
   const task_reader& tasks;
 };
 
-/// The kernel of this machine. The thread that makes it is the tracer.
+/// The kernel of this machine. The thread that constructs this object is the tracer.
 class this_kernel {
  public:
   [[nodiscard]] kernel_access access() { return {calls_, memory_, tasks_}; }

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Both headers of ptrace. The library's comes first: it names its enumerators as the kernel's names its macros.
+// Includes both headers of ptrace. The C library's comes first, because its enumerators have the same names as the
+// kernel's macros.
 #pragma once
 
 // clang-format off

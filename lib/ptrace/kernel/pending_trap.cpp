@@ -13,7 +13,7 @@ namespace mpiacq::tracing {
 namespace {
 
 constexpr std::size_t at_a_time = 8;
-// Beyond that the queue is a program's own flood of real-time signals.
+// A longer queue consists of the program's own real-time signals.
 constexpr std::size_t most_looked_at = 65536;
 
 bool is_of_a_breakpoint(const siginfo_t& info) {

@@ -7,9 +7,10 @@
 
 namespace mpiacq::tracing {
 
-/// A thread that is interrupted just as it runs onto a breakpoint reports PTRACE_EVENT_STOP first, and keeps the
-/// SIGTRAP in its queue. A detach would then kill the process by that signal. Continued without a signal, the thread
-/// reports the SIGTRAP before it runs an instruction. True where such a SIGTRAP waits. Neither allocates nor locks.
+/// Whether such a SIGTRAP is pending: a thread that is interrupted just as it runs onto a breakpoint reports
+/// PTRACE_EVENT_STOP first, and keeps the SIGTRAP in its queue. After a detach, that signal would kill the process.
+/// Continued without a signal, the thread reports the SIGTRAP before it executes an instruction. Neither allocates nor
+/// locks.
 [[nodiscard]] bool trap_is_pending(const ptrace_calls& calls, pid_t thread);
 
 }  // namespace mpiacq::tracing

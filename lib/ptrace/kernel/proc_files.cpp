@@ -56,7 +56,7 @@ pid_t number_of(std::string_view status, std::string_view line) {
   return static_cast<pid_t>(take_number(rest).value_or(0));
 }
 
-/// Whether the program is of 64 bits. Where its file cannot be read (mode 0111), the kernel's own width is taken.
+/// Whether the program is a 64-bit one. Assumed if its file cannot be read (mode 0111).
 bool is_64_bit(pid_t process) {
   const auto head = read_small_file(fmt::format("/proc/{}/exe", process), EI_CLASS + 1);
   return !head || head->size() <= EI_CLASS || (*head)[EI_CLASS] == ELFCLASS64;
@@ -110,7 +110,8 @@ std::optional<pid_t> living_thread(pid_t process) {
 }
 
 bool has_ended(pid_t process) {
-  // One read tells both, so nobody can take the dead leader's place in between: whoever would is still counted.
+  // One read shows the state and the number of threads, so that no thread can take the dead leader's place in between:
+  // such a thread is still counted.
   errno = 0;
   const auto status = read_task_status(process);
   return (!status && !no_descriptor_is_left()) || (status && status->state == 'Z' && status->threads == 1);
@@ -145,13 +146,14 @@ result<target_address> program_entry(pid_t process) {
                     fmt::format("finding the entry point of process {}: {} cannot be read", process, path)}
                   .with_errno(why)
                   .on(path);
-    // The kernel closes such a process to everybody but root (its "dumpable" state); it still runs under us.
+    // The kernel makes such a process inaccessible except to root (its "dumpable" state); it still runs under the
+    // tracer.
     if (refused) e.message += "; a program that may be run but not read, or with rights of its own, is closed to tools";
     return fail(std::move(e));
   }
   const std::size_t width = is_64_bit(process) ? 8 : 4;
   const auto bytes = std::as_bytes(std::span{*auxv});
-  // The kernel and the process are of the same byte order, which is ours: the process runs on this machine.
+  // The process runs on this machine, so that it has this program's byte order.
   constexpr auto order = std::endian::native == std::endian::big ? byte_order::big : byte_order::little;
   const auto word = [&](std::size_t at) { return decode_unsigned(bytes.subspan(at, width), order); };
   for (std::size_t at = 0; at + 2 * width <= bytes.size(); at += 2 * width) {

@@ -22,10 +22,10 @@ namespace mpiacq::tracing {
 
 namespace {
 
-/// A folder's own links; one more is counted for each thread (proc_task_getattr).
+/// A folder's own links; the kernel counts one more for each thread (proc_task_getattr).
 constexpr nlink_t own_links = 2;
 
-/// Of the descriptors that this process may have, what is left for everything else.
+/// The number of this process's descriptors that is left for everything else.
 constexpr std::size_t kept_free = 256;
 constexpr std::size_t descriptors_of_one = 2;
 
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> read_start_time(pid_t process) {
 bool process_folders::know(pid_t process, std::optional<std::uint64_t> start_time) {
   const auto known = all_.find(process);
   if (known != all_.end()) {
-    // Whether it still lives is asked of all at once, before they are seized.
+    // drop_ended checks all processes at once, before they are seized.
     if (!start_time || known->second.start_time == start_time) return true;
     if (known->second.start_time && count_threads(process)) return false;
     all_.erase(known);
@@ -80,7 +80,7 @@ bool process_folders::know(pid_t process, std::optional<std::uint64_t> start_tim
   folder* fresh = open(process);
   if (fresh == nullptr) return false;
   if (!start_time) return true;
-  // Below the folder that is open, so of this process and no other.
+  // The path is relative to the open folder, so that the file belongs to this process.
   fresh->start_time = start_time_from(unique_fd{::openat(fresh->tasks.get(), "../stat", O_RDONLY | O_CLOEXEC)});
   return fresh->start_time == start_time;
 }
@@ -90,15 +90,15 @@ process_folders::folder* process_folders::open(pid_t process) {
     const std::size_t limit = raise_descriptor_limit();
     most_ = (limit - std::min(limit - descriptors_of_one, kept_free)) / descriptors_of_one;
   }
-  // Who attaches to more than that has them all looked at anew each time.
+  // Beyond this number the folders are opened again at each attach.
   if (all_.size() >= most_) all_.clear();
   unique_fd tasks{::open(path_of(process, "task").data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   unique_fd end{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))};
   if (!tasks || !end) return nullptr;
   pollfd over{end.get(), POLLIN, 0};
-  if (::poll(&over, 1, 0) != 0) return nullptr;  // it has ended, and nobody has waited for it
-  // By a thread's number one comes to the folder of its process, too. The leader is listed first. As there are threads
-  // in the folder now, the number was this process's all the time, and so is the pidfd.
+  if (::poll(&over, 1, 0) != 0) return nullptr;  // it is a zombie
+  // A thread's number also leads to the folder of its process, where the leader is listed first. The folder has threads
+  // now, so that the pid was this process's all the time, and so is the pidfd.
   const auto listed = numbers_in(tasks.get());
   if (listed.empty() || listed.front() != process) return nullptr;
   folder& fresh = all_[process];
@@ -131,7 +131,7 @@ std::optional<int> process_folders::last_count(pid_t process) const {
   return known == all_.end() ? std::nullopt : std::optional{known->second.last_count};
 }
 
-/// The kernel gives the folder /proc/PID, other than the files in it, always to the effective user (task_dump_owner).
+/// The folder /proc/PID, unlike the files in it, always belongs to the effective user (task_dump_owner).
 user_id process_folders::effective_user(pid_t process) const {
   const auto known = all_.find(process);
   struct stat about {};

@@ -1,9 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Processes that are attached to again and again are known by their folders in /proc, which stay open.
+// Keeps the /proc folders of processes open that are attached to repeatedly.
 //
-// An open folder /proc/PID/task belongs to the process, not to its number: it is empty once the process has ended, also
-// if another process gets the number. One fstat gives both whether the process is there and how many threads it has,
-// for a sixth of the time that opening a file of it takes.
+// An open folder /proc/PID/task belongs to the process, not to its pid: it is empty when the process has ended, even if
+// another process gets the pid. One fstat shows whether the process exists and how many threads it has, in a sixth of
+// the time that opening one of its files takes.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@
 
 namespace mpiacq::tracing {
 
-/// When a process was started (/proc/PID/stat, field 22); empty where there is none of the number.
+/// The start time of a process (/proc/PID/stat, field 22); empty if there is none with this pid.
 [[nodiscard]] std::optional<std::uint64_t> read_start_time(pid_t process);
 
 class process_folders {
  public:
-  /// Opens the folder of the process of this number, or finds it known; a known process may have ended since.
-  /// `start_time`: the process must have been started then. False where it was not, where there is no such process, or
-  /// where its folder cannot be opened.
+  /// Opens the folder of the process with this pid, unless it is open already; a known process may have ended since.
+  /// `start_time`: the start time that the process must have. False if the start time differs, if there is no such
+  /// process, or if its folder cannot be opened.
   [[nodiscard]] bool know(pid_t process, std::optional<std::uint64_t> start_time);
   /// Forgets the processes that have ended, with one system call for all.
   void drop_ended();
   void drop(pid_t process) { all_.erase(process); }
-  /// How many threads the known process of this number has, including dead ones that were not waited for. Empty where
-  /// it is not known, or has ended.
+  /// The number of threads of the known process with this pid, including dead ones that were not waited for. Empty if
+  /// the process is unknown or has ended.
   [[nodiscard]] std::optional<int> count_threads(pid_t process);
-  /// How many threads the last count gave; empty where the process is not known.
+  /// The result of the last count; empty if the process is unknown.
   [[nodiscard]] std::optional<int> last_count(pid_t process) const;
-  /// The effective user of a process, known or not; `no_user` where there is none of the number.
+  /// The effective user of a process, known or not; `no_user` if there is none with this pid.
   [[nodiscard]] user_id effective_user(pid_t process) const;
   /// The threads of a known process, the leader first.
   [[nodiscard]] std::vector<pid_t> list(pid_t process) const;

@@ -99,7 +99,7 @@ const char* why_no_writes() {
 
 result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
   const user_hwdebug_state state = state_of(table);
-  // Only the registers that are in use are written: the kernel refuses more than the processor has.
+  // Only the used registers are written: the kernel refuses more than the processor has.
   std::size_t count = 0;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i]) count = i + 1;
@@ -119,7 +119,7 @@ result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardwar
 }
 
 void clear_hardware(const ptrace_calls& calls, pid_t thread) {
-  // One register after the other from the longest form down, because the count of them differs between processors.
+  // The call is tried with fewer and fewer registers, because their number differs between processors.
   user_hwdebug_state none{};
   for (std::size_t count = hardware_registers; count > 0; --count) {
     iovec piece{&none, head_bytes + count * register_bytes};
@@ -137,7 +137,7 @@ bool is_hardware_hit(int si_code) {
 
 result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, pid_t thread,
                                                     const hardware_table& table) {
-  // An execution breakpoint stops before its instruction, so the program counter names it.
+  // An execution breakpoint stops the thread before its instruction, so that the program counter is its address.
   const auto at = program_counter(calls, thread);
   if (!at) return fail(at.error());
   std::vector<hardware_trigger> hits;

@@ -51,7 +51,7 @@ result<void> ptrace_calls::seize(pid_t thread, unsigned long options) const {
   const long answer = raw(PTRACE_SEIZE, thread, 0, options);
   if (answer >= 0) return {};
   const int reason = static_cast<int>(-answer);
-  // A filter of system calls may answer ENOSYS, as if the kernel had no ptrace.
+  // A system call filter may answer ENOSYS, as if the kernel had no ptrace.
   if (reason != EPERM && reason != EACCES && reason != ENOSYS) return fail(ptrace_failure("attach to", thread, reason));
   error refusal = explain_refusal(facts_about(thread));
   refusal.system_errno = reason;

@@ -12,10 +12,11 @@
 
 namespace mpiacq::tracing {
 
-/// Every ptrace call of the room. One function is the kernel's, or a fake's in a test; all others are written on top.
+/// All ptrace calls of the room. One virtual function is the kernel's call, or a test's fake; all others are built on
+/// it.
 ///
 /// process_gone means that the thread is no longer stopped for this tracer. Only this tracer ends the stops of its
-/// tracees, so such a thread was killed, and the wait for it says how.
+/// tracees, so that such a thread was killed; the wait for it reports how.
 class ptrace_calls {
  public:
   ptrace_calls() = default;
@@ -23,11 +24,11 @@ class ptrace_calls {
   ptrace_calls(const ptrace_calls&) = delete;
   ptrace_calls& operator=(const ptrace_calls&) = delete;
 
-  /// The bare call as the kernel takes it (PTRACE_PEEKUSER stores the word at `data`): 0 or more, or minus errno.
-  /// -EXDEV: the calling thread does not own the tracees. Neither allocates nor locks.
+  /// The bare system call (PTRACE_PEEKUSER stores the word at `data`). Returns 0 or more, or minus errno. -EXDEV: the
+  /// calling thread does not own the tracees. Neither allocates nor locks.
   [[nodiscard]] virtual long raw(int request, pid_t thread, unsigned long address, unsigned long data) const = 0;
 
-  /// busy or permission where the kernel refuses it; see attach_error.hpp.
+  /// Errors: busy or permission if the kernel refuses it; see attach_error.hpp.
   [[nodiscard]] result<void> seize(pid_t thread, unsigned long options) const;
   [[nodiscard]] result<void> set_options(pid_t thread, unsigned long options) const;
   [[nodiscard]] result<void> interrupt(pid_t thread) const;
@@ -37,10 +38,10 @@ class ptrace_calls {
   [[nodiscard]] result<void> detach(pid_t thread, int signal) const;
   [[nodiscard]] result<unsigned long> event_message(pid_t thread) const;
   [[nodiscard]] result<siginfo_t> signal_info(pid_t thread) const;
-  /// A word of struct user, by its offset there (x86).
+  /// Access to a word of struct user, by its offset there (x86).
   [[nodiscard]] result<unsigned long> peek_user(pid_t thread, std::size_t offset) const;
   [[nodiscard]] result<void> poke_user(pid_t thread, std::size_t offset, unsigned long value) const;
-  /// A register set (NT_... of elf.h). Gives the number of bytes that the kernel filled in.
+  /// A register set (NT_... of elf.h). Returns the number of bytes that the kernel filled in.
   [[nodiscard]] result<std::size_t> get_registers(pid_t thread, unsigned long set, std::span<std::byte> into) const;
   [[nodiscard]] result<void> set_registers(pid_t thread, unsigned long set, std::span<const std::byte> from) const;
 
@@ -58,14 +59,14 @@ class kernel_ptrace_calls final : public ptrace_calls {
   [[nodiscard]] long raw(int request, pid_t thread, unsigned long address, unsigned long data) const override;
 
  private:
-  pthread_t owner_;  ///< asking for the thread's number would cost a system call each time
+  pthread_t owner_;  ///< not the thread's number, which costs a system call each time
 };
 
-/// The sentence for a ptrace call that failed with `errno_value`.
+/// The error for a ptrace call that failed with `errno_value`.
 [[nodiscard]] error ptrace_failure(const char* doing, pid_t thread, int errno_value);
 
-/// True where `r` worked, or the thread is being killed: the wait for the thread reports its end, so the call has not
-/// failed.
+/// Whether `r` succeeded, or the thread is being killed. The wait for a killed thread reports its end, so that the call
+/// counts as done.
 template <class T>
 [[nodiscard]] bool done_or_gone(const result<T>& r) {
   return r.has_value() || r.error().code == error_code::process_gone;

@@ -15,8 +15,8 @@ namespace mpiacq::tracing::arch {
 namespace {
 
 constexpr std::array<std::byte, 1> int3 = {std::byte{0xcc}};
-constexpr std::size_t debug_status = 6;   // DR6: which register it was
-constexpr std::size_t debug_control = 7;  // DR7: which are on, and for what
+constexpr std::size_t debug_status = 6;   // DR6: the register that was hit
+constexpr std::size_t debug_control = 7;  // DR7: the enabled registers and their types
 constexpr unsigned long which_register = 0xf;
 constexpr unsigned long single_step = 0x4000;
 
@@ -24,8 +24,8 @@ constexpr std::size_t debug_register(std::size_t number) {
   return offsetof(struct user, u_debugreg) + number * sizeof(unsigned long);
 }
 
-/// Type and length of a register as DR7 has them (Intel SDM 3B, 18.2.4). Type 0 is on execution, with length 0; type 1
-/// on a write. The lengths are no numbers.
+/// Type and length of a register, encoded for DR7 (Intel SDM 3B, 18.2.4). Type 0 is on execution, with length 0; type 1
+/// is on a write. The encoding of a length is not its number of bytes.
 unsigned long type_and_length(const hardware_trigger& trigger) {
   constexpr unsigned long on_write = 1;
   switch (trigger.written) {
@@ -42,7 +42,7 @@ unsigned long type_and_length(const hardware_trigger& trigger) {
   }
 }
 
-/// "Local enable" of each register, and above them four bits of type and length for each.
+/// The "local enable" bits of the registers and, above them, four bits of type and length for each register.
 unsigned long control_of(const hardware_table& table) {
   unsigned long control = 0;
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -79,7 +79,8 @@ result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
 }
 
 result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread) {
-  // Not PTRACE_GETREGSET, which has another form for a thread that runs code of 32 bits; this one is as the caller's.
+  // PTRACE_GETREGSET has another layout for a thread that runs 32-bit code. PTRACE_GETREGS always has the caller's
+  // layout.
   user_regs_struct r{};
   const long got = calls.raw(PTRACE_GETREGS, thread, 0, reinterpret_cast<unsigned long>(&r));
   if (got < 0) return fail(ptrace_failure("read the registers of", thread, static_cast<int>(-got)));
@@ -108,7 +109,7 @@ bool is_trap_instruction(int si_code) {
 
 bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) {
   constexpr std::size_t counter = offsetof(struct user_regs_struct, rip);
-  // The processor has gone past the trap instruction.
+  // The program counter is behind the trap instruction.
   std::uint64_t now = 0;
   if (calls.raw(PTRACE_PEEKUSER, thread, counter, reinterpret_cast<unsigned long>(&now)) < 0) return false;
   if (now != trap.value() + int3.size()) return false;
@@ -116,7 +117,7 @@ bool step_back_to(const ptrace_calls& calls, pid_t thread, target_address trap) 
 }
 
 bool is_step_end(int si_code) {
-  // TRAP_BRKPT is what the kernel says after a step over a system call.
+  // The kernel reports TRAP_BRKPT after a step over a system call.
   return si_code == TRAP_TRACE || si_code == TRAP_BRKPT;
 }
 
@@ -125,7 +126,7 @@ const char* why_no_writes() {
 }
 
 result<void> set_hardware(const ptrace_calls& calls, pid_t thread, const hardware_table& table) {
-  // A register that is on cannot be moved to every address; off, it can.
+  // An enabled register cannot be set to every address, so that all are disabled first.
   if (auto off = calls.poke_user(thread, debug_register(debug_control), 0); !off) {
     return fail(refused(std::move(off).error(), thread, {}));
   }
@@ -149,7 +150,7 @@ void reset_hardware(const ptrace_calls& calls, pid_t thread) {
   clear_hardware(calls, thread);
   const auto clear = [&](std::size_t number, unsigned long bits) {
     const auto value = calls.peek_user(thread, debug_register(number));
-    // A register that is not in use is not written: the kernel would reserve one of the processor for it.
+    // An unused register is not written: the kernel would reserve one of the processor's registers for it.
     if (value && (*value & bits) != 0) {
       static_cast<void>(calls.poke_user(thread, debug_register(number), *value & ~bits));
     }
@@ -166,7 +167,7 @@ result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, p
                                                     const hardware_table& table) {
   const auto status = calls.peek_user(thread, debug_register(debug_status));
   if (!status) return fail(status.error());
-  // The processor only ever sets these bits.
+  // The processor sets these bits and never clears them.
   if (auto cleared = calls.poke_user(thread, debug_register(debug_status), *status & ~which_register); !cleared) {
     return fail(std::move(cleared).error());
   }
@@ -177,7 +178,7 @@ result<std::vector<hardware_trigger>> hardware_hits(const ptrace_calls& calls, p
   return hits;
 }
 
-// The kernel sets the resume flag (RF) at the trap, and the processor then passes the instruction once.
+// The kernel sets the resume flag (RF) at the trap, and the processor then executes the instruction once without a hit.
 bool hardware_needs_step() {
   return false;
 }

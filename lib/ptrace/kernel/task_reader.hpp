@@ -9,7 +9,7 @@
 
 namespace mpiacq::tracing {
 
-/// What the parts of the engine ask about tasks that they do not know, or whose state no wait tells.
+/// Questions of the engine's parts about tasks that are unknown, or whose state no wait reports.
 class task_reader {
  public:
   task_reader() = default;
@@ -17,11 +17,11 @@ class task_reader {
   task_reader(const task_reader&) = delete;
   task_reader& operator=(const task_reader&) = delete;
 
-  /// Empty where there is no such task.
+  /// Empty if there is no such task.
   [[nodiscard]] virtual std::optional<task_status> status(pid_t task) const = 0;
-  /// The task is a thread of this process.
+  /// Whether the task is a thread of this process.
   [[nodiscard]] virtual bool is_thread_of(pid_t process, pid_t task) const = 0;
-  /// The two tasks share their memory (kcmp(2)); empty where the kernel cannot say.
+  /// Whether the two tasks share their memory (kcmp(2)); empty if the kernel cannot tell.
   [[nodiscard]] virtual std::optional<bool> share_memory(pid_t one, pid_t other) const = 0;
 };
 

@@ -62,7 +62,7 @@ void thread_seizer::start_watch() {
   try {
     watch_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
-    // Without the watch only an exec at just this moment is a problem.
+    // Without the watching thread, only an exec at exactly this moment is a problem.
   }
 }
 
@@ -76,13 +76,14 @@ void thread_seizer::watch() {
   }
 }
 
-/// The list has also the threads that came attached and have not reported yet. No exec waits for the leader's end.
+/// The list includes threads that the kernel attached and that have not reported yet. No exec waits for the leader's
+/// end.
 void thread_seizer::wait_for_ended() {
   for (const pid_t thread : list_threads(process_)) {
-    // Ends only: the engine takes the stops. A thread that is not traced gives neither.
+    // Collects only ends; the engine collects the stops. An untraced thread has neither.
     if (thread == process_ || !waiter::take_end_of(thread)) continue;
     ended_.push_back(thread);
-    waiter::look_again();  // its leader's end may have waited for it
+    waiter::look_again();  // its leader's end may have depended on it
   }
 }
 

@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Attaching to one thread after the other of a process that may be in the middle of an exec.
+// Attaches to the threads of a process, one after the other, while the process may be in the middle of an exec.
 //
-// A thread that execs holds a lock of the kernel's (cred_guard_mutex) while it waits until the other threads of its
-// process are gone, and a traced thread is gone only when its tracer has waited for it. PTRACE_SEIZE takes the same
-// lock. So with one thread seized and the next one to come, tracer and exec could wait for each other for ever. (Seen
-// on Linux 6.18; a known fault.) Only a wait for the seized threads ends that, and the tracer is in the kernel. So
-// another thread of the tracing process makes that wait, once a seize takes long.
+// A thread that execs holds a kernel lock (cred_guard_mutex) while it waits until the other threads of its process are
+// gone, and a traced thread is gone only when its tracer has waited for it. PTRACE_SEIZE takes the same lock. Between
+// two seizes, tracer and exec can therefore deadlock (seen on Linux 6.18; a known fault). Only a wait for the seized
+// threads ends the deadlock, and the tracer is blocked in the kernel. Another thread of the tracer server makes that
+// wait when a seize takes long.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace mpiacq::tracing {
 
 class thread_seizer {
  public:
-  /// `holds_some`: threads of the process are traced already.
+  /// `holds_some`: whether threads of the process are traced already.
   thread_seizer(const ptrace_calls& calls, pid_t process, bool holds_some)
       : calls_(calls), process_(process), holds_some_(holds_some) {}
   ~thread_seizer();
@@ -29,11 +29,11 @@ class thread_seizer {
   thread_seizer& operator=(const thread_seizer&) = delete;
 
   [[nodiscard]] result<void> seize(pid_t thread, unsigned long options);
-  /// Does not search for the reason of a failure.
+  /// Seizes the thread. Does not search for the reason of a failure.
   [[nodiscard]] bool try_seize(pid_t thread, unsigned long options);
-  /// The next threads are of this process, one of whose threads is traced already. To be called after take_ended.
+  /// Switches to another process, one of whose threads is traced already. Must be called after take_ended.
   void turn_to(pid_t process);
-  /// Threads that have ended, and whose ends were taken here: no other wait reports them.
+  /// The threads whose ends were collected here: no other wait reports them.
   [[nodiscard]] std::vector<pid_t> take_ended();
 
  private:

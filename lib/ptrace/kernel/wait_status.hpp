@@ -13,7 +13,7 @@ namespace mpiacq::tracing {
 struct ended {
   exit_status status;
 };
-/// Signal-delivery-stop: a signal is about to be delivered to the thread. The tracer decides whether it is.
+/// Signal-delivery-stop: a signal is about to be delivered to the thread. The tracer decides whether it is delivered.
 struct signal_stop {
   int signal = 0;
 };

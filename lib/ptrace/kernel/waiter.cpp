@@ -21,7 +21,7 @@ result<waiter> waiter::create() {
 }
 
 void waiter::drain() {
-  // One SIGCHLD stands for any number of changes, so its own information is of no use.
+  // One SIGCHLD stands for any number of changes, so that its own data is of no use.
   std::array<signalfd_siginfo, 4> told{};
   while (::read(signals_.get(), told.data(), sizeof told) > 0) {
   }
@@ -32,8 +32,8 @@ void waiter::look_again() {
 }
 
 void waiter::signal_stops(bool wanted) {
-  // SIGCHLD is blocked here, so the handler never runs. The default action will not do: it is to ignore the signal, and
-  // setting it would throw away a pending SIGCHLD, with the news of a task that has ended just now.
+  // SIGCHLD is blocked here, so that the handler never runs. The default action does not work: it ignores the signal,
+  // and setting it would discard a pending SIGCHLD for a task that has just ended.
   struct sigaction never_taken {};
   never_taken.sa_handler = [](int) {};
   never_taken.sa_flags = wanted ? 0 : SA_NOCLDSTOP;
@@ -72,8 +72,8 @@ bool waiter::has_no_task() {
 }
 
 bool waiter::take_end_of(pid_t task) {
-  // The kernel gives a tracer the stops of its tracees, whichever kinds it asks for. So this looks first at what there
-  // is.
+  // The kernel returns the stops of tracees to their tracer, whichever kinds the wait requests. This call therefore
+  // first looks without collecting.
   siginfo_t info{};
   const auto ends = WEXITED | WNOHANG | __WALL;
   if (::waitid(P_PID, static_cast<id_t>(task), &info, ends | WNOWAIT) != 0 || info.si_pid != task) return false;

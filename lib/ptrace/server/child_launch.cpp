@@ -31,7 +31,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return all;
 }
 
-/// The errors after which execvp tries the next directory.
+/// Whether execvp tries the next directory after this error.
 bool looks_on(int errno_value) {
   switch (errno_value) {
     case ENOENT:
@@ -46,15 +46,15 @@ bool looks_on(int errno_value) {
   }
 }
 
-/// In the child. Signals are blocked in the tracing process, and in the child until just before its exec.
+/// Runs in the child. Signals are blocked in the tracer server, and in the child until just before its exec.
 [[noreturn]] void become_program(const exec_plan& plan, int go, int failure) {
   char byte = 0;
-  // The byte comes once the child is attached. The end of the pipe comes if the tracing process has died: the user's
-  // job goes on then.
+  // The byte arrives when the child is attached. The pipe ends if the tracer server has died: the user's job then runs
+  // anyway.
   while (::read(go, &byte, 1) < 0 && errno == EINTR) {
   }
-  // Where Yama lets only ancestors trace, the guard is one only while the tracing process lives. A kernel without Yama
-  // refuses this call.
+  // If Yama lets only ancestors trace, the guard is an ancestor only while the tracer server lives. A kernel without
+  // Yama refuses this call.
   if (plan.guard > 1) static_cast<void>(::prctl(PR_SET_PTRACER, plan.guard, 0, 0, 0));
   exec_failure last{ENOENT, 0};
   const auto give_up = [&] {
@@ -74,7 +74,7 @@ bool looks_on(int errno_value) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
     ::execve(plan.candidates[i].c_str(), arguments.data(), environment.data());
-    // A file that is there and may not be run is reported rather than files that are not there.
+    // A file that exists and may not be executed is reported rather than missing files.
     const bool telling = errno != ENOENT && errno != ENOTDIR;
     if (telling || last.errno_value != EACCES) last = {errno, static_cast<int>(i)};
     if (!looks_on(errno)) break;
@@ -118,7 +118,7 @@ result<waiting_child> fork_child(const exec_plan& plan) {
   const pid_t id = ::fork();
   if (id < 0) return fail(error{error_code::system, "no process can be made for the program"}.with_errno(errno));
   if (id == 0) {
-    // With this end open the child would never see that the tracing process has died.
+    // With this end open the child would never notice the death of the tracer server.
     ::close(go.write.get());
     become_program(plan, go.read.get(), failure.write.get());
   }
@@ -127,7 +127,7 @@ result<waiting_child> fork_child(const exec_plan& plan) {
 
 void release_child(waiting_child& child) {
   const char byte = 0;
-  // A write that fails means that the child is dead, and the wait reports that.
+  // A failed write means that the child is dead; the wait reports that.
   static_cast<void>(!::write(child.go.get(), &byte, 1));
   child.go.reset();
 }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Makes a child that waits to be attached to and then execs, and explains an exec that failed.
+// Makes a child that waits until it is attached and then execs; explains an exec that failed.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@
 
 namespace mpiacq::tracing {
 
-/// The paths that a program's name stands for, in the order in which they are tried: itself where it has a slash, else
-/// one for each directory of `search_path` (PATH), as execvp does.
+/// The paths that a program's name stands for, in the order in which they are tried: the name itself if it has a slash,
+/// otherwise one path for each directory of `search_path` (PATH), as execvp does.
 [[nodiscard]] std::vector<std::string> program_candidates(const std::string& name,
                                                           const std::optional<std::string>& search_path);
 
@@ -27,31 +27,31 @@ struct exec_plan {
   std::vector<std::string> environment;
   const launch_surroundings& surroundings;
   std::span<const unique_fd> descriptors;  ///< the working directory first
-  pid_t guard = 0;                         ///< may trace the child, too (guard.hpp); 0: there is none
+  pid_t guard = 0;  ///< the pid of the guard, which may trace the child, too (guard.hpp); 0: no guard
 };
 
-/// What the child reports where no candidate could be run.
+/// The child's report if no candidate could be executed.
 struct exec_failure {
   int errno_value = 0;
-  int candidate = 0;  ///< the candidate that the errno is about
+  int candidate = 0;  ///< the index of the candidate to which the errno belongs
 };
 
 /// A forked child that blocks until `go` is written to, and then execs.
 struct waiting_child {
   pid_t id = 0;
-  unique_fd go;       ///< closing it without a byte lets the child run too, so that it survives the tracing process
-  unique_fd failure;  ///< gives an exec_failure, or ends empty where the exec worked
+  unique_fd go;       ///< if it is closed without a byte, the child runs, too, and so survives the tracer server
+  unique_fd failure;  ///< an exec_failure, or the end of the pipe if the exec succeeded
 };
 
 [[nodiscard]] result<waiting_child> fork_child(const exec_plan& plan);
-/// Lets the child go on to its exec.
+/// Lets the child continue to its exec.
 void release_child(waiting_child& child);
-/// Empty where the exec worked.
+/// Empty if the exec succeeded.
 [[nodiscard]] std::optional<exec_failure> read_exec_failure(const unique_fd& from);
 
-/// The file is a text that execvp would give to /bin/sh.
+/// Whether the file is a text that execvp would pass to /bin/sh.
 [[nodiscard]] bool is_shell_text(const std::string& path);
-/// Why `name` could not be run: not_found, permission or exec_failed.
+/// The error if `name` cannot be executed: not_found, permission or exec_failed.
 [[nodiscard]] error exec_error(const std::string& name, const std::vector<std::string>& candidates,
                                const exec_failure& failure);
 

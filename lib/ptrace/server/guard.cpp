@@ -20,7 +20,7 @@ namespace {
 
 constexpr int status_of_signal = 128;
 
-/// `tool` and `events` are -1 where the tool has gone.
+/// `tool` and `events` are -1 if the tool has gone.
 void wait_until(waiter& statuses, int tool, int events, bool has_events, deadline next) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now()).count();
   const int limit = next == no_deadline ? -1 : static_cast<int>(std::clamp<long long>(left, 0, 60'000));
@@ -29,7 +29,7 @@ void wait_until(waiter& statuses, int tool, int events, bool has_events, deadlin
   if (::poll(all.data(), all.size(), limit) > 0 && all[0].revents != 0) statuses.drain();
 }
 
-/// The tool has ended, or has closed its side of the socket.
+/// Whether the tool has ended or has closed its side of the socket.
 bool is_gone(const unique_fd& tool, const event_queue& events) {
   std::array<pollfd, 2> ends = {{{tool.get(), POLLIN, 0}, {events.socket(), 0, 0}}};
   return ::poll(ends.data(), ends.size(), 0) > 0;
@@ -44,13 +44,12 @@ int guard::run() {
   }
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   take_notes();
-  // Without a way to wait for statuses no process can be held, so none is touched.
+  // Without a waiter no process can be held, so that none is touched.
   if (auto statuses = waiter::create()) clean_up(*statuses, WTERMSIG(status));
   return status_of_signal + WTERMSIG(status);
 }
 
-/// The descriptor of the process is readable when all of its threads have ended; the notes come to their end when it
-/// closes them.
+/// The pidfd is readable when all threads of the process have ended; the notes end when the process closes its socket.
 void guard::wait_for_end() {
   const unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, tracing_, 0))};
   if (!process) return;

@@ -1,12 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The guard of the tracing process. Breakpoints stay in a job when its tracer is killed, and the next thread that meets
-// one dies. So the process that the tool starts forks. The child traces; the parent is the guard, and only waits for
-// the end of the child. If the child is killed, the guard attaches to each process that had breakpoints, takes them
-// out, and lets the process go.
+// The guard of the tracer server. Breakpoints stay in a job when its tracer is killed, and the next thread that meets
+// one dies. The process that the tool starts therefore forks. The child traces; the parent is the guard, and waits only
+// for the end of the child. If the child is killed, the guard attaches to each process that had breakpoints, removes
+// them, and releases the process.
 //
-// What the guard cannot do: the kernel lets all tracees run at the moment when their tracer dies. A breakpoint that a
-// thread meets before the guard holds that thread kills its process. No other process can hold a thread that is traced
-// already, so this time cannot be made zero.
+// One gap remains: the kernel resumes all tracees at the moment when their tracer dies. A breakpoint that a thread
+// meets before the guard holds that thread kills its process. No second tracer can hold a traced thread, so that the
+// gap cannot be closed.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@ namespace mpiacq::tracing {
 class guard {
  public:
   struct ends {
-    unique_fd notes;    ///< SOCK_SEQPACKET, from the tracing process
+    unique_fd notes;    ///< SOCK_SEQPACKET, from the tracer server
     unique_fd events;   ///< SOCK_SEQPACKET, to the tool
     unique_fd process;  ///< a pidfd of the tool; may be missing
   };
   guard(pid_t tracing, ends all) : tracing_(tracing), ends_(std::move(all)) {}
-  /// Returns when the tracing process has ended and, if it was killed, when every process that it had is let go. Gives
-  /// the exit status for this process: the tracing process's, or 128 + the signal that has ended it.
+  /// Returns when the tracer server has ended and, if it was killed, when all of its processes are released. Returns
+  /// the exit status for this process: the tracer server's, or 128 + the signal that ended it.
   int run();
 
  private:

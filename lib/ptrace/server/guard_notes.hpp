@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the tracing process tells its guard (guard.hpp) about the processes that it traces.
+// The notes of the tracer server to its guard (guard.hpp) about the processes that it traces.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,23 @@ struct guarded_write {
   target_address address;
   std::vector<std::byte> bytes;
 };
-/// A process in which something would stay behind if the tracing process were killed, or whose end only a tracer
-/// learns. A note replaces the one before about the same process.
+/// A process in which breakpoints or changed variables would stay if the tracer server were killed, or whose end only a
+/// tracer learns. A note replaces the previous one about the same process.
 struct guarded_process {
   std::int32_t id = 0;
-  std::uint64_t start_time = 0;  ///< field 22 of /proc/PID/stat; 0: not known
+  std::uint64_t start_time = 0;  ///< field 22 of /proc/PID/stat; 0: unknown
   bool launched = false;
   bool has_hardware = false;  ///< breakpoint registers of its threads may be set
   std::vector<guarded_trap> traps;
   std::vector<guarded_write> writes;
 };
-/// There is nothing left to guard in this process.
+/// The process needs no guard any more.
 struct forgotten_process {
   std::int32_t id = 0;
 };
 using guard_note = std::variant<guarded_process, forgotten_process>;
 
-/// The note that describes the process as it is now.
+/// The note with the current state of the process.
 [[nodiscard]] guard_note note_about(const traced_process& process);
 
 }  // namespace mpiacq::tracing

@@ -24,8 +24,8 @@ using namespace mpiacq::tracing;
 
 namespace {
 
-/// Keeps nothing of the tool but the two sockets and the standard error, which a sanitizer or the loader may need. The
-/// tool's pipes must be able to reach their end, and its file systems to be unmounted.
+/// Closes all of the tool's descriptors but the two sockets and the standard error, which a sanitizer or the loader may
+/// need. Otherwise the tool's pipes would not end, and its file systems could not be unmounted.
 bool stand_alone() {
   sigset_t all;
   ::sigfillset(&all);
@@ -36,13 +36,13 @@ bool stand_alone() {
   return true;
 }
 
-/// Empty where the tool has died already. Its sockets are at their end then.
+/// Empty if the tool has died already. Its sockets are then at their end.
 unique_fd tool_process(pid_t id) {
   unique_fd process{static_cast<int>(::syscall(SYS_pidfd_open, id, 0))};
   return ::getppid() == id ? std::move(process) : unique_fd{};
 }
 
-/// So `ps` shows which process is which, and `pkill tracer` does not end both.
+/// With this name `ps` distinguishes the two processes, and `pkill tracer` does not end both.
 void take_name_of_guard(char* own_name) {
   constexpr char name[] = "guard";
   if (std::strlen(own_name) >= sizeof name - 1) std::strcpy(own_name, name);
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   if (!stand_alone()) return 1;
   unique_fd process = tool_process(static_cast<pid_t>(tool));
   auto notes = make_socket_pair(SOCK_SEQPACKET);
-  // Each process has its name before the tool gets an answer.
+  // Each process has its name before the tool receives an answer.
   static_cast<void>(::prctl(PR_SET_NAME, "job-guard"));
   const pid_t child = notes ? ::fork() : -1;
   if (child > 0) {
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     return guard(child, {std::move(notes->ours), unique_fd{events_descriptor}, std::move(process)}).run();
   }
   static_cast<void>(::prctl(PR_SET_NAME, "tracer"));
-  // Where no second process can be made, this one traces without a guard.
+  // If no second process can be made, this one traces without a guard.
   unique_fd to_guard = child == 0 ? std::move(notes->theirs) : unique_fd{};
   if (notes) notes->ours.reset();
   return trace(std::move(process), std::move(to_guard));

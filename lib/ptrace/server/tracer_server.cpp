@@ -15,7 +15,7 @@ namespace mpiacq::tracing {
 
 namespace {
 
-/// Bounds the statuses taken in a row, so that a program that stops all the time does not keep commands waiting.
+/// Bounds the statuses handled in a row, so that a program that stops all the time does not delay commands.
 constexpr int most_statuses_in_a_row = 256;
 
 timespec time_until(deadline when) {
@@ -33,7 +33,7 @@ tracer_server::tracer_server(tool_ends tool, waiter w)
       engine_(kernel_.access(), events_, options_, tool_.guard.get()) {}
 
 void tracer_server::run() {
-  // After the tool has gone, threads that did not stop in time must still be let go when they come back.
+  // After the tool has gone, threads that did not stop in time must still be released when they stop.
   while (!leaving_ || !all_let_go()) {
     await_something();
     take_statuses();
@@ -48,8 +48,8 @@ bool tracer_server::all_let_go() const {
   return !engine_.holds_any() && !engine_.awaits_late_threads();
 }
 
-/// The tool waits for this message. It does not wait for threads that the kernel keeps, of a traced process or of this
-/// one (bounded_call.hpp).
+/// The tool waits for this message. It does not wait for threads that are blocked in the kernel, of a traced process or
+/// of this one (bounded_call.hpp).
 void tracer_server::say_goodbye() {
   static_cast<void>(!send_frame(tool_.commands.get(), encode(engine_.awaits_late_threads() || overdue_calls > 0)));
   tool_.commands.reset();
@@ -74,17 +74,17 @@ void tracer_server::await_something() {
 }
 
 void tracer_server::take_statuses() {
-  // Every change is signalled. Without a signal the kernel need not search for one.
+  // Every change is signalled. Without a signal, a search by the kernel is unnecessary.
   if (!signal_there_) return;
   engine_.take_expected();
   for (int i = 0; i < most_statuses_in_a_row; ++i) {
-    // A child that was let go is left to the process that adopts it, which wants to know how it ended.
+    // A released child is left to the process that adopts it, which can then collect its exit status.
     if (leaving_ && all_let_go()) return;
     const auto report = waiter_.next();
     if (!report) return;
     engine_.on_status(report->task, report->status);
   }
-  // The signal for the rest is drained already.
+  // The signal for the remaining changes is consumed already.
   waiter::look_again();
 }
 
@@ -108,7 +108,7 @@ reply<T> tracer_server::replier() {
   return [this](result<T> answer) {
     // While the tool waited for this answer, it could not make a call.
     engine_.heard_from_tool();
-    // The send fails where the tool has gone: no process is left that could take the answer.
+    // The send fails if the tool has gone: there is then no receiver for the answer.
     static_cast<void>(!send_frame(tool_.commands.get(), encode(answer)));
   };
 }

@@ -8,8 +8,8 @@
 
 namespace mpiacq::tracing {
 
-/// The main loop of the tracing process. It carries out the tool's commands and takes wait statuses. When the tool
-/// ends, by whatever means, it lets every process go and ends, too.
+/// The main loop of the tracer server. It carries out the tool's commands and collects wait statuses. When the tool
+/// ends, by whatever means, the tracer server releases every process and ends, too.
 class tracer_server {
  public:
   struct tool_ends {

@@ -25,7 +25,7 @@ constexpr std::uint32_t most_descriptors = 1U << 16;
 constexpr std::size_t descriptors_a_message = 250;  // the kernel takes 253 (SCM_MAX_FD)
 constexpr std::size_t room = CMSG_SPACE(descriptors_a_message * sizeof(int));
 
-/// Descriptors travel with bytes: each message full of them carries one.
+/// Descriptors need at least one byte of data, so that each message with descriptors carries one.
 bool send_some(int socket, std::span<const int> descriptors) {
   std::byte carrier{};
   iovec data{&carrier, 1};
@@ -90,7 +90,7 @@ bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const in
     return false;
   }
   const frame_head head{static_cast<std::uint32_t>(bytes.size()), static_cast<std::uint32_t>(descriptors.size())};
-  // In one call, where the socket has room: the other side wakes up once, and then has everything.
+  // One call suffices if the socket has room: the peer then wakes up once, and has everything.
   std::vector<std::byte> whole(sizeof head + bytes.size());
   std::memcpy(whole.data(), &head, sizeof head);
   std::copy(bytes.begin(), bytes.end(), whole.begin() + sizeof head);
@@ -128,7 +128,7 @@ packet_outcome send_packet(int socket, std::span<const std::byte> bytes) {
 
 packet_outcome receive_packet(int socket, std::vector<std::byte>& bytes) {
   while (true) {
-    // With MSG_TRUNC the call gives the packet's whole length, and with MSG_PEEK the packet stays in the socket.
+    // With MSG_TRUNC the call returns the packet's whole length, and with MSG_PEEK the packet stays in the socket.
     const ssize_t length = ::recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return errno == EAGAIN ? packet_outcome::not_now : packet_outcome::gone;

@@ -24,13 +24,13 @@ struct frame {
   std::vector<unique_fd> descriptors;
 };
 
-/// Sends the whole message, waiting for room as long as it takes. False where the other side has gone, or where a
-/// descriptor is of a kind that cannot be sent; errno says which.
+/// Sends the whole message, and waits for room as long as necessary. False if the peer has gone or a descriptor is of a
+/// kind that cannot be sent; errno tells which.
 [[nodiscard]] bool send_frame(int socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
-/// The next whole message; empty where the other side has gone, or has sent something else than a message.
+/// The next whole message; empty if the peer has gone or has sent anything else.
 [[nodiscard]] std::optional<frame> receive_frame(int socket);
 
-/// Packets are sent at once or not at all, and received one by one. `gone`: the other side has gone.
+/// Packets are sent at once or not at all, and received one by one. `gone`: the peer has gone.
 enum class packet_outcome { done, not_now, gone };
 [[nodiscard]] packet_outcome send_packet(int socket, std::span<const std::byte> bytes);
 [[nodiscard]] packet_outcome receive_packet(int socket, std::vector<std::byte>& bytes);

@@ -29,7 +29,7 @@ std::uint64_t blocked_in_this_thread() {
   return bits;
 }
 
-/// A number out of /proc/self/status. umask(2) can only be asked by setting it, which another thread would notice, and
+/// A number from /proc/self/status. umask(2) can be read only by setting it, which another thread would notice, and
 /// signal dispositions only one by one.
 std::optional<std::uint64_t> status_number(const std::string& status, const std::string& name, int base) {
   const auto at = status.find("\n" + name + ":");
@@ -75,8 +75,8 @@ result<collected_surroundings> collect_surroundings() {
 void ignore_signals(std::uint64_t bits) {
   for (int number = 1; number <= signals_in_a_set; ++number) {
     const bool is_ignored = (bits >> (number - 1) & 1) != 0;
-    // The kernel's struct begins with the handler: 0 for the default action, 1 to ignore. The library's call refuses
-    // the two signals that are its own, and its posix_spawn leaves them ignored.
+    // The kernel's struct begins with the handler: 0 for the default action, 1 to ignore. The C library's call refuses
+    // the two signals that it reserves, and its posix_spawn leaves them ignored.
     const std::array<unsigned long, 4> action = {is_ignored ? 1UL : 0UL};
     ::syscall(SYS_rt_sigaction, number, action.data(), nullptr, signals_in_a_set / 8);
   }
@@ -92,7 +92,7 @@ sigset_t signal_set(std::uint64_t bits) {
 }
 
 bool put_on(const launch_surroundings& what, std::span<const unique_fd> received, std::span<int* const> keep) {
-  // The child is in the process group of the tracing process, which the tool may have left since.
+  // The child is in the process group of the tracer server, which the tool may have left since.
   if (::getpgrp() != what.process_group) static_cast<void>(::setpgid(0, what.process_group));
   if (what.file_mode_mask) ::umask(static_cast<mode_t>(*what.file_mode_mask));
   const auto highest = std::max_element(what.descriptors.begin(), what.descriptors.end());
@@ -111,7 +111,7 @@ bool put_on(const launch_surroundings& what, std::span<const unique_fd> received
   }
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const auto& given = what.descriptors;
-    // A stream that the tool has closed is closed for the program too.
+    // A stream that the tool has closed is closed for the program, too.
     if (std::find(given.begin(), given.end(), fd) == given.end()) ::close(fd);
   }
   return true;

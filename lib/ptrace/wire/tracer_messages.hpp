@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The messages between the tool and its tracing process. Each command has one answer, of the type that it names, before
+// The messages between the tool and its tracer server. Each command has one answer, of the type that it names, before
 // the next command is sent. Events have a socket of their own.
 #pragma once
 
@@ -25,7 +25,7 @@ struct begin_command {
   std::chrono::milliseconds stop_limit{};
   std::optional<std::chrono::milliseconds> hold_limit;
 };
-/// The descriptors that the program inherits travel beside the message.
+/// The descriptors that the program inherits travel with the message.
 struct launch_command {
   using answer = process_id;
   launch_request request;
@@ -105,15 +105,14 @@ struct registers_command {
   std::vector<process_id> processes;
   which_threads which = which_threads::all;
 };
-/// The tool still works with stopped processes. Like every command it starts the time of tracer_options::hold_limit
-/// again.
+/// The tool still works with stopped processes. Like every command, it restarts the time of tracer_options::hold_limit.
 struct keep_held_command {
   using answer = void;
 };
-/// No event can come any more, because nothing is traced.
+/// Asks whether no event can occur any more, because nothing is traced.
 struct is_idle_command {
   using answer = bool;
-  bool surely = false;  ///< also no child that the kernel has attached, and whose maker has not reported it yet
+  bool surely = false;  ///< also excludes a child that the kernel has attached and whose maker has not reported it yet
 };
 
 using command =
@@ -123,7 +122,7 @@ using command =
                  is_idle_command, attach_all_command, detach_all_command, registers_command, keep_held_command>;
 
 struct request_message {
-  std::uint64_t events_taken = 0;  ///< how many events the tool had been given when it sent this
+  std::uint64_t events_taken = 0;  ///< the number of events that the tool had received when it sent this command
   command what;
 };
 
