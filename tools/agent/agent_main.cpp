@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// mpiacq-agent: looks after the ranks of the node that it is started on. mpiacq starts it; docs/agents.md says how.
+// mpiacq-agent: examines the ranks of its node. mpiacq starts it; see docs/agents.md.
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -16,14 +16,14 @@
 
 namespace {
 
-constexpr int failed = 125;  // as mpiacq's own
+constexpr int failed = 125;  // the same status as the mpiacq command's
 
 int complain(const mpiacq::error& why) {
   std::fprintf(stderr, "mpiacq-agent: %s\n", mpiacq::base::printable(why.message).c_str());
   return failed;
 }
 
-/// Signals that end a program end the agent in order; those of the terminal and of pipes are not for it.
+/// Returns a descriptor for the signals that end the agent. SIGPIPE is blocked and ignored.
 int ending_signals() {
   sigset_t ending;
   ::sigemptyset(&ending);
@@ -46,6 +46,6 @@ int main(int argc, char** argv) {
   if (!order) return complain(order.error());
   const int stop = ending_signals();
   const auto outcome = mpiacq::run_agent(*order, mpiacq::agent_program::unpack_programs(), stop);
-  // At once: a look at ranks that nobody waits for any more may still be under way on its own thread.
+  // The agent exits at once, without destructors: a look that is no longer needed may still run on its thread.
   ::_exit(outcome ? 0 : complain(outcome.error()));
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// The assembler takes the files in as they are.
+// The assembler includes the files unchanged.
 asm(".pushsection .rodata\n"
     ".balign 16\n"
     "mpiacq_tracer_begin: .incbin \"" TRACER
@@ -32,11 +32,12 @@ namespace {
 
 constexpr int first_number = 100;
 
-/// The descriptor is closed in a program that it becomes: the kernel has opened it by then. It stays open here.
+/// Copies the program into a memory file and returns its path. The descriptor is closed in the executed program, after
+/// the kernel has opened the file. It stays open in this process.
 std::string in_memory(const char* name, std::span<const std::byte> program) {
   const int made = ::memfd_create(name, MFD_CLOEXEC);
   if (made < 0) return {};
-  // Low numbers are those that a new program is given its own descriptors under.
+  // Low numbers are reserved for the descriptors that a new program receives.
   const int fd = ::fcntl(made, F_DUPFD_CLOEXEC, first_number);
   ::close(made);
   if (fd < 0) return {};

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Programs that this file carries in itself, so that nothing else has to be on a node.
+// The programs inside the agent's file, so that no other file is needed on a node.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mpiacq::agent_program {
 
-/// Puts them into memory, and says as what they can be run from there for as long as this process lives. What cannot be
-/// put there is left empty: then the installed one is looked for.
+/// Copies the programs into memory files. Returns the paths by which they can be executed for as long as this process
+/// lives. The path of a program that could not be copied is empty; the installed program is used instead.
 [[nodiscard]] agent_programs unpack_programs();
 
 }  // namespace mpiacq::agent_program

@@ -30,7 +30,7 @@ node_names names_of_this_node(const std::string& given) {
   return names;
 }
 
-/// A front end that listens on the loopback alone has its agents on this host: so they do the same.
+/// Whether the front end listens only on the loopback. Its agents are then on this host, and listen there, too.
 bool is_loopback(const agent_order& order) {
   return order.endpoints.size() == 1 && order.endpoints.front().starts_with("tcp://127.");
 }
@@ -38,7 +38,7 @@ bool is_loopback(const agent_order& order) {
 /// The time in which the agents below must answer after a `finish_early`.
 constexpr std::chrono::milliseconds early_answer_time{1000};
 constexpr std::chrono::milliseconds between_progress{250};
-/// A loss that was reported so shortly before a connection ended may not have arrived: it is reported again.
+/// A loss reported this shortly before a connection ended may not have arrived, and is reported again.
 constexpr std::chrono::seconds losses_repeated_for{5};
 
 }  // namespace
@@ -150,7 +150,7 @@ void agent_process::finish_now(const finish_early& what) {
   answer_by_ = std::min(answer_by_, clock::now() + early_answer_time);
 }
 
-// --- What goes to the parent -----------------------------------------------------------------------------------------
+// --- Messages to the parent ------------------------------------------------------------------------------------------
 
 void agent_process::collect_own_answer() {
   if (!worker_) return;
@@ -186,7 +186,7 @@ void agent_process::show_alive() {
   children_->show_alive();
 }
 
-/// A parent does not wait for a lost agent: so problems go up at once, even while no question is open.
+/// A parent does not wait for a lost agent, so that problems are sent at once, even while no question is open.
 void agent_process::send_problems() {
   auto problems = children_->open().take_problems();
   if (!problems) return;

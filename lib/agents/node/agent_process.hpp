@@ -20,7 +20,7 @@ namespace mpiacq::agents {
 /// ends. Thread: one at a time, beside the worker's own.
 class agent_process {
  public:
-  /// `mpiacq::run_agent` with any answers; tests and benchmarks give fake ones.
+  /// `mpiacq::run_agent` with any source of answers; tests and benchmarks pass fake ones.
   [[nodiscard]] static result<void> run(const agent_order& order, answerer_factory answers, int stop);
 
  private:
@@ -32,7 +32,7 @@ class agent_process {
   agent_process(trust proof, answerer_factory answers) : trust_(std::move(proof)), answers_(std::move(answers)) {}
   [[nodiscard]] result<void> set_up(const agent_order& order, const curve_key& front_end);
   [[nodiscard]] result<void> run_until(int stop);
-  /// Waits for the next event. True once `stop` can be read.
+  /// Waits for the next event. True if `stop` is readable.
   [[nodiscard]] bool wait(int stop);
   void leave();
 
@@ -44,7 +44,7 @@ class agent_process {
   void take_question(const ask& what);
   void finish_now(const finish_early& what);
 
-  // What goes to the parent.
+  // Messages to the parent.
   void collect_own_answer();
   void send_progress();
   /// Sends a heartbeat to the parent and to the children if none was sent for a while. Long messages take seconds on a
@@ -72,7 +72,7 @@ class agent_process {
   std::unique_ptr<rank_worker> worker_;  ///< null before the assignment
   rank_watch watch_;
   std::uint32_t number_ = 0;  ///< 0 before the assignment
-  bool own_is_in_ = false;    ///< this agent's own answer to the open question is there
+  bool own_is_in_ = false;    ///< this agent's own answer to the open question is complete
   bool is_late_ = false;      ///< the time of the open question is over: what has arrived is sent
   heartbeat reported_progress_;
   deadline progress_again_at_{};

@@ -11,7 +11,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// The question as this node's programs can answer it, and without downloads: those would delay all answers.
+/// Adapts the question to this node's programs, and forbids downloads, which would delay all answers.
 rank_question for_this_node(const ask_queues& what, const agent_programs& programs) {
   ask_queues here = what;
   here.how.types.debug_files.debuginfod = false;
@@ -46,12 +46,12 @@ answer_body to_body(rank_answer answer) {
       answer);
 }
 
-/// Answers for the ranks of this node; where they cannot be looked at, with that reason for each of them.
+/// Answers for the ranks of this node. If they cannot be examined, the answer refuses each of them with the reason.
 class node_answerer {
  public:
   node_answerer(std::vector<rank_process> ranks, agent_programs programs)
       : ranks_(std::move(ranks)), programs_(std::move(programs)) {
-    // Without ranks nothing is to be held, and no process is started that could.
+    // Without ranks no tracer server is needed.
     if (ranks_.empty()) return;
     node_ranks_options options;
     options.tracing.tracing_program = programs_.tracer;
@@ -69,7 +69,7 @@ class node_answerer {
   }
 
  private:
-  /// They are of no rank.
+  /// These processes are not ranks.
   static answer_body answer_to(const ask_visits& what, const answer_terms&) { return agents::answer_to(what); }
   template <class Question>
   answer_body answer_to(const Question& what, const answer_terms& terms) {

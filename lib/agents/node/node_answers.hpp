@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the ranks of a node answer to questions, made of what `node_ranks` gives.
+// Answers questions about the ranks of a node with `node_ranks`.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace mpiacq::agents {
 
-/// Has a `node_ranks` of these ranks; where there can be none, the answer is that error for each of them.
+/// Makes an answerer with a `node_ranks` of these ranks. If that fails, each answer is this error for each rank.
 [[nodiscard]] answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs);
 
 }  // namespace mpiacq::agents

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Whether the ranks of a node still run. An agent ends when none does.
+// Watches whether the ranks of a node still run. An agent ends when none does.
 #pragma once
 
 #include <vector>

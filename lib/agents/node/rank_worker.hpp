@@ -36,19 +36,19 @@ class rank_worker {
                                                                   answerer_factory answers);
   /// Waits until the current question has been answered.
   ~rank_worker();
-  /// Waits for the current question, for one second. A question that takes longer goes on in the background; its ranks
-  /// are released when it has been answered, or when this process ends.
+  /// Waits for the current question, for one second. A question that takes longer continues in the background; its
+  /// ranks are released when it has been answered, or when this process ends.
   static void end(std::unique_ptr<rank_worker> worker);
   rank_worker(const rank_worker&) = delete;
   rank_worker& operator=(const rank_worker&) = delete;
 
   /// Answers this question after the current one. Drops a question that has not been started.
   void put(std::uint64_t number, question what);
-  /// Answers that question with what is known by now.
+  /// Answers that question with the results so far.
   void finish_now(std::uint64_t number);
   /// The progress of the current question.
   [[nodiscard]] heartbeat progress();
-  /// Can be read when `take` has something to return, or `progress` has changed.
+  /// Readable when `take` has something to return, or `progress` has changed.
   [[nodiscard]] int descriptor() const { return news_.get(); }
   [[nodiscard]] std::optional<finished_answer> take();
 

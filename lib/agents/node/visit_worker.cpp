@@ -12,7 +12,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Bounds the answer of one agent: others are merged with it on the way up.
+/// Bounds the answer of one agent, because other answers are merged with it on the way to the root.
 constexpr std::size_t most_bytes_of_one = most_bytes / 4;
 
 /// The account, or a failure if its tables do not fit into the bytes that are left.

@@ -12,7 +12,7 @@ namespace mpiacq {
 
 struct awaited_agents::state {
   state() = default;
-  /// In a forked child, the copy of libzmq's threads and sockets cannot be ended: it is left alone.
+  /// A forked child must not destroy its copy of libzmq's sockets, because their threads do not exist there.
   ~state() {
     if (::getpid() != made_in) static_cast<void>(agents.release());
   }

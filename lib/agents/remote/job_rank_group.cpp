@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Groups of a job's ranks: the nodes of the selected ranks, and which backend looks at each of them.
+// Makes the group of a job's ranks: finds the nodes of the selected ranks, and the backend of each.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,12 +18,12 @@ namespace mpiacq {
 
 namespace {
 
-/// The selected ranks by nodes, as the table names them.
+/// The selected ranks, grouped by the hosts of the process table.
 struct ranks_by_nodes {
   std::vector<job_node> here;
   std::vector<rank_process> ranks_here;
   std::vector<agents::remote_node> elsewhere;
-  std::size_t all_hosts = 0;  ///< of the job, also those without a selected rank
+  std::size_t all_hosts = 0;  ///< of the job, including those without a selected rank
 };
 
 std::size_t hosts_of(const process_table& table) {
@@ -34,7 +34,7 @@ std::size_t hosts_of(const process_table& table) {
   return static_cast<std::size_t>(std::count(is_host.begin(), is_host.end(), true));
 }
 
-/// `everywhere`: this node is like any other.
+/// `everywhere`: this node also gets an agent.
 ranks_by_nodes list_nodes(const job_description& job, const rank_selection& selection, bool everywhere) {
   const process_table& table = *job.processes;
   const auto hosts = table.host_numbers();
@@ -67,10 +67,10 @@ ranks_by_nodes list_nodes(const job_description& job, const rank_selection& sele
   return found;
 }
 
-/// What the job's description says where the caller has left it open.
+/// Completes the caller's options from the job's description.
 agents_options completed(agents_options how, const job_description& job, int stop) {
   if (!how.user) how.user = job.processes->user();
-  // A starter that is not Slurm's own may be in a job of Slurm's all the same, and does not say it.
+  // A starter of another launcher can run inside a Slurm job, and its description then lacks the job's id.
   if (how.job_id.empty())
     how.job_id = job.facts.job_id ? *job.facts.job_id : slurm_job_of(job.starter.pid).value_or("");
   if (how.stop < 0) how.stop = stop;
@@ -97,7 +97,7 @@ std::string_view name(agent_start start) {
 
 namespace {
 
-/// `coming`: agents that come by themselves; null: they are to be started.
+/// `coming`: agents that the job's starter launches; null: this function starts agents.
 result<rank_group> group_of(const job_description& job, const rank_options& options, std::shared_ptr<node_ranks> here,
                             std::unique_ptr<agents::node_agents> coming) {
   if (!job.processes) return fail(error_code::invalid_argument, "the job has no processes yet");
@@ -135,7 +135,7 @@ result<rank_group> job_description::ranks(const rank_options& options) const {
   return without_exceptions(looking_for_ranks, [&] {
     rank_options how = options;
     const bool may_ask = facts.can_launch_daemons || (how.agents && how.agents->start == agent_start::mpir);
-    // A starter that this program traces is not asked by another tracer.
+    // A starter that this program traces already cannot be traced by another tracer.
     if (how.agents && !how.agents->starter && may_ask && !is_controlled) how.agents->starter = starter.pid;
     return group_of(*this, how, nullptr, nullptr);
   });

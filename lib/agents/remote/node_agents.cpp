@@ -18,21 +18,21 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// How often starters are looked after while agents are waited for.
+/// The time between two checks of the start commands while agents are awaited.
 constexpr std::chrono::milliseconds between_looks{100};
-/// How often what a starter does is, while it is attached to.
+/// The same while mpiacq is attached to a starter, whose events must be handled.
 constexpr std::chrono::milliseconds between_events{10};
-/// Until the first of a starter's daemons has to be there, where agents can come in another way, too.
+/// The time in which a starter's first daemon must arrive, if there is another way to start agents.
 constexpr std::chrono::seconds first_daemon_limit{10};
-/// For the daemons of nodes that need none.
+/// The time to wait for daemons on nodes that need no agent.
 constexpr std::chrono::seconds sending_away_limit{1};
-/// The start limit is for so many.
+/// The number of nodes for which the start limit is meant.
 constexpr std::size_t nodes_of_a_limit = 1024;
-/// A connection for each agent until it has gone on to its parent, with both ends of its continuation to libzmq; a
-/// command that starts it has a pipe and a pidfd.
+/// Until an agent has moved to its parent, it needs a connection here, with both ends of its continuation to libzmq. A
+/// command that starts an agent has a pipe and a pidfd.
 constexpr std::size_t descriptors_of_a_node = 5;
 
-/// The agent's file here: nodes have it at the same path.
+/// The path of the agent's file on this node; it is the same on all nodes.
 result<std::string> agent_program(const std::string& named) {
   const auto candidates = base::program_candidates("mpiacq-agent", named);
   for (const std::string& path : candidates) {
@@ -41,7 +41,7 @@ result<std::string> agent_program(const std::string& named) {
   return fail(base::not_startable("the agent", candidates, ENOENT));
 }
 
-/// Why root does not run ssh unasked: another user's process can name any host.
+/// The reason why root does not run ssh unless the user requests it: another user's process can name any host.
 error no_ssh_for(const std::string& host, user_id user) {
   return {error_code::permission,
           fmt::format("no agent was started on {}: this program runs as root, and only a process of user {} names that "
@@ -117,11 +117,11 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
   const auto all_ways = ways();
   for (const agent_start way : all_ways) {
     if (wanted.empty() || can_be_read(options_.stop)) break;
-    // A starter does not say that it launches no daemons. Commands say so by their end.
+    // A starter does not report that it launches no daemons. A command reports a failure by its end.
     const bool goes_on = way == agent_start::mpir && way != all_ways.back();
     reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
     const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].agent != 0; });
-    // Where this way brings some, another would not bring the others.
+    // If this way starts some agents, another way would not start the missing ones.
     if (come != 0) break;
     if (goes_on) daemons_come_ = has_launched_ = false;
   }
@@ -152,7 +152,8 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
   for (const std::size_t number : wanted) {
     known_node& node = nodes_[number];
     if (node.agent != 0) continue;
-    // Whoever can be looked at without agents is; what keeps all of them from starting is these nodes' reason.
+    // A failure to start all agents is not an error of this function, because the ranks of this node can still be
+    // examined. It becomes the reason of each of these nodes.
     error why = begun ? missing(node, clock::now() - begin) : begun.error();
     if (node.why) why.message += fmt::format("; before that: {}", node.why->message);
     node.why = std::move(why);
@@ -216,14 +217,14 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
   for (;;) {
     const std::size_t arrived = node_of_agent_.size();
     if (options_.progress) options_.progress({wanted, arrived, false});
-    // Who has launched one has read for all of them what it was asked for.
+    // A starter that has launched one daemon has read the request for all of them.
     if (asked_ && !has_launched_ && arrived + sent_away_ > before) {
       has_launched_ = true;
       asked_->detach();
     }
     const deadline limit = arrived == before ? first_by : until;
     if (arrived == wanted || clock::now() >= limit || can_be_read(options_.stop)) return;
-    // Not whenever one comes: a look is at thousands.
+    // The check is not made for each arrival, because it passes over thousands of hosts.
     if (clock::now() >= next_look) {
       if (!may_come()) return;
       next_look = clock::now() + (asked_ ? between_events : between_looks);
@@ -232,7 +233,7 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
   }
 }
 
-/// A starter may wait for its daemons before it ends: nobody is to come in vain for long.
+/// A starter may wait for its daemons before it ends, so that unneeded agents must receive their goodbye soon.
 void node_agents::send_away(std::size_t idle) {
   if (!daemons_come_ && !has_launched_) return;
   const deadline until = clock::now() + sending_away_limit;

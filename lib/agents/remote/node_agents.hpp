@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The agents of some nodes: how they come, what they are asked, and why some do not answer.
+// The agents of a set of nodes: starts them, sends them questions, collects their answers, and records why an agent is
+// missing.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +21,10 @@
 
 namespace mpiacq::agents {
 
-/// A node that wants an agent.
+/// A node that needs an agent.
 struct agent_node {
   std::string host;                 ///< as the job names it
-  std::vector<rank_process> ranks;  ///< for its agent to look after; may be empty
+  std::vector<rank_process> ranks;  ///< the ranks of this node for its agent; may be empty
 };
 
 /// Thread: one at a time.
@@ -34,39 +35,40 @@ class node_agents {
   node_agents(const node_agents&) = delete;
   node_agents& operator=(const node_agents&) = delete;
 
-  /// Begins to listen, for what `order` gives to be told to agents that somebody else starts. `reach` does it where
-  /// nobody has.
+  /// Opens the front end, for agents that another program starts with the arguments in `order`. `reach` calls this if
+  /// no caller has.
   [[nodiscard]] result<void> listen();
-  /// The same for agents that a starter launches as its daemons: what somebody is to ask it for. `reach` waits for them
-  /// before it starts any.
+  /// The same for agents that a starter launches as its daemons. Returns the request that the caller must pass to the
+  /// starter. `reach` waits for these agents before it starts any.
   [[nodiscard]] result<mpir::daemon_request> listen_for_daemons();
-  /// What has become known of the job since; what concerns listening stays as it was.
+  /// Replaces the options after more is known of the job. The options of the front end stay as they were.
   void know(agents_options options) { options_ = std::move(options); }
   [[nodiscard]] bool listens() const { return front_ != nullptr; }
   [[nodiscard]] agent_order order() const { return front_->order(); }
 
-  /// Starts agents for these nodes and waits for them, `time_for` at most. Nodes are numbered from 0 as they are
-  /// given, those of further calls behind the others; one that is not reached has its reason. `idle`: so many nodes of
-  /// the job need no agent. A starter launches daemons there as well, which are sent away.
+  /// Starts agents for these nodes and waits for them, for `time_for` at most. Nodes are numbered from 0 in the order
+  /// given; those of further calls follow. `why` has the reason for each node without an agent. `idle`: the number of
+  /// the job's nodes that need no agent. A starter launches daemons there as well, and they are sent away.
   void reach(std::vector<agent_node> nodes, std::size_t idle = 0);
-  /// Nobody new is waited for: the secret of this run, where there is one, goes away.
+  /// No more agents are expected: removes the secret file of this run, if there is one.
   void expect_no_more();
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::string& host(std::size_t node) const { return nodes_[node].host; }
-  /// The number of its agent; 0: none has come.
+  /// The number of the node's agent; 0: no agent has arrived.
   [[nodiscard]] std::uint32_t agent(std::size_t node) const { return nodes_[node].agent; }
-  /// What `start_limit` is for so many nodes: their agents are started some at a time.
+  /// The start limit for this number of nodes: it grows with large numbers, because agents are started a few at a time.
   [[nodiscard]] static std::chrono::milliseconds time_for(std::size_t nodes, std::chrono::milliseconds start_limit);
-  /// Which node is called so by what its agent knows of it; empty: none whose agent has come.
+  /// The node whose agent knows it by this name; empty if no agent that has arrived does.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view host) const;
-  /// Empty: its agent is there, and has answered the last question.
+  /// The reason why the node has no answer; empty if its agent has arrived and has answered the last question.
   [[nodiscard]] const std::optional<error>& why(std::size_t node) const { return nodes_[node].why; }
 
-  /// The caller's descriptor can be read.
+  /// Whether the caller has cancelled (agents_options::stop).
   [[nodiscard]] bool is_stopped() const;
   void ask(question what);
-  /// The merged answer to that; an empty one where there is none. Nodes that have not answered have their reason.
+  /// The merged answer to the last question; an empty part if there is none. `why` has the reason for each node that
+  /// has not answered.
   template <class Part>
   [[nodiscard]] Part collect(std::function<void(const heartbeat&)> progress = {}) {
     auto answer = collect_any(std::move(progress));
@@ -77,17 +79,17 @@ class node_agents {
  private:
   struct known_node {
     std::string host;
-    std::vector<rank_process> ranks;  ///< until they have been given to its agent
-    std::uint32_t agent = 0;          ///< its number; 0: none has come
+    std::vector<rank_process> ranks;  ///< until they are assigned to its agent
+    std::uint32_t agent = 0;          ///< its number; 0: none has arrived
     std::optional<error> why;
   };
-  /// How to start agents, one after the other until some have come.
+  /// The ways to start agents, in the order in which they are tried until agents arrive.
   [[nodiscard]] std::vector<agent_start> ways() const;
-  /// This program runs as root, and another user's process names the hosts.
+  /// Whether this program runs as root while another user's process names the hosts.
   [[nodiscard]] bool names_are_foreign() const;
-  /// In numbers of nodes: those that are to have an agent.
+  /// Adds nodes. Returns the numbers of those that need an agent.
   [[nodiscard]] std::vector<std::size_t> take_in(std::vector<agent_node> nodes);
-  /// Starts agents in one way and waits for them: until `first_by` where none at all comes.
+  /// Starts agents in one way and waits for them: until `until`, or until `first_by` if none has arrived by then.
   void reach_by(agent_start way, const std::vector<std::size_t>& wanted, deadline first_by, deadline until);
   [[nodiscard]] std::optional<std::vector<rank_process>> assign_ranks(const node_names& names);
   [[nodiscard]] result<void> start(agent_start way, const std::vector<std::string>& hosts);
@@ -102,15 +104,15 @@ class node_agents {
   agents_options options_;
   std::vector<known_node> nodes_;
   name_index nodes_by_name_;
-  std::vector<std::size_t> node_of_agent_;  ///< by its number, less one
-  name_index agents_by_name_;               ///< numbers less one
+  std::vector<std::size_t> node_of_agent_;  ///< the agent with number n is at index n - 1
+  name_index agents_by_name_;               ///< by index
   scoped_fd_limit descriptors_;
-  // The commands that started agents end after the front end, which tells those to end.
+  // The commands that started agents must be destroyed after the front end, which ends those agents.
   agent_starters starters_;
-  bool daemons_come_ = false;               ///< somebody else has the starter launch some
-  std::unique_ptr<starter_daemons> asked_;  ///< we have asked it to
-  bool has_launched_ = false;               ///< and it has
-  std::size_t sent_away_ = 0;               ///< agents that nobody needs
+  bool daemons_come_ = false;               ///< the caller makes the starter launch agents
+  std::unique_ptr<starter_daemons> asked_;  ///< this object makes the starter launch agents
+  bool has_launched_ = false;               ///< an agent has arrived from `asked_`
+  std::size_t sent_away_ = 0;               ///< the number of agents that were not needed
   std::unique_ptr<front_end> front_;
 };
 

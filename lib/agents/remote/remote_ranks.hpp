@@ -15,20 +15,20 @@
 
 namespace mpiacq::agents {
 
-/// A node of other ranks than this node's, and the ranks that are wanted on it.
+/// Another node, and the selected ranks on it.
 struct remote_node {
-  job_node node;  ///< `why` is set where nothing can be started there
+  job_node node;  ///< `why` is set if no agent can be started there
   std::vector<rank_process> ranks;
 };
 
-/// Ranks behind agents as a backend. The agents end with this.
+/// The ranks behind agents as a backend. The destructor ends the agents.
 class remote_ranks final : public rank_backend {
  public:
-  /// Starts agents on the nodes that have no reason against it, and waits for them. `all_hosts`: of the job, also those
-  /// that need no agent.
+  /// Starts agents on the nodes without a `why`, and waits for them. `all_hosts`: the number of the job's hosts,
+  /// including those that need no agent.
   remote_ranks(const rank_options& options, std::unique_ptr<node_agents> agents, std::vector<remote_node> nodes,
                std::size_t all_hosts);
-  /// In a forked child nothing is ended: the agents are the parent's, and libzmq's threads are not there.
+  /// Does nothing in a forked child: the agents belong to the parent, and libzmq's threads do not exist.
   ~remote_ranks() override;
   remote_ranks(const remote_ranks&) = delete;
   remote_ranks& operator=(const remote_ranks&) = delete;
@@ -40,16 +40,16 @@ class remote_ranks final : public rank_backend {
   [[nodiscard]] error why_missing(std::size_t place) const override;
 
  private:
-  /// Why no agent can do what is asked; empty: they can.
+  /// The reason why no agent can answer the question; empty if agents can.
   [[nodiscard]] std::optional<error> why_not_sent(const rank_question& what) const;
-  /// What the agents' last answer came to, for each of their nodes.
+  /// Copies the reasons after the last answer to each node.
   void note_reasons();
 
   const pid_t made_in_ = ::getpid();
-  bool is_default_limit_;  ///< of how long this program may hold ranks in silence
+  bool is_default_limit_;  ///< whether the hold limit is the default one
   std::unique_ptr<node_agents> agents_;
   std::vector<job_node> nodes_;
-  std::vector<std::size_t> asked_nodes_;  ///< which of `nodes_` each node of `agents_` is
+  std::vector<std::size_t> asked_nodes_;  ///< for each node of `agents_` its index in `nodes_`
   std::vector<rank_process> ranks_;
   std::vector<std::size_t> node_of_rank_;
   rank_question asked_;

@@ -11,13 +11,13 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Where the account of a process is to go.
+/// The request to one agent, and the place of each account in the result.
 struct agent_places {
   agent_visits asked;
   std::vector<std::size_t> places;
 };
 
-/// Which of these is the same host by another name, as far as the names alone tell; the end where none is.
+/// The index of the same host under another name, judged by the names alone; `wanted.size()` if there is none.
 std::size_t same_host(const std::vector<agent_node>& wanted, const std::string& host) {
   const node_names named{"", host, "", {}};
   std::size_t i = 0;
@@ -44,7 +44,8 @@ mpi2dd::elsewhere_reader remote_table_reader::reader() {
   return [this](std::vector<mpi2dd::process_request> asked) { return read(std::move(asked)); };
 }
 
-/// Two names of one host are one node: by the names where neither has an agent yet, else by what its agent says.
+/// Two names of one host give one node. Before its agent has arrived, only the names show that; afterwards the agent's
+/// own names do.
 void remote_table_reader::reach_hosts_of(const std::vector<mpi2dd::process_request>& asked) {
   std::vector<agent_node> wanted;
   const std::size_t first = agents_.size();
@@ -106,7 +107,7 @@ namespace mpiacq {
 
 namespace {
 
-/// Most jobs have no process on another node that is asked: the process is looked at when the first one is.
+/// Creates the reader at the first request, because most jobs have no such process on another node.
 class tables_when_asked final : public elsewhere_tables {
  public:
   tables_when_asked(process_id named, agents_options options, const mpi2dd::walk_limits& limits,

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Processes of other nodes for a walk over an MPI2DD job.
+// Reads processes of other nodes for a walk over an MPI2DD job.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace mpiacq::agents {
 
-/// Starts an agent on each host that it meets, and asks all of them together. Thread: one at a time.
+/// Starts an agent on each host of a request, and asks all agents together. Thread: one at a time.
 class remote_table_reader final : public elsewhere_tables {
  public:
-  /// For the job of a process of this node, by which agents find its Slurm job where `options` name none. Agents search
+  /// `named`: a process of the job on this node; its Slurm job is used if `options` name none. Agents search
   /// `debug_folders` of their nodes.
   remote_table_reader(process_id named, const agents_options& options, const mpi2dd::walk_limits& limits,
                       std::vector<std::string> debug_folders);
 
   [[nodiscard]] mpi2dd::elsewhere_reader reader() override;
-  /// What each says, in their order; where nobody could be asked, why.
+  /// The accounts of the processes, in order. A process that no agent could reach has the reason.
   [[nodiscard]] std::vector<mpi2dd::process_account> read(std::vector<mpi2dd::process_request> asked);
   [[nodiscard]] std::vector<graph_host> hosts() const override;
 
@@ -30,10 +30,10 @@ class remote_table_reader final : public elsewhere_tables {
 
   node_agents agents_;
   mpi2dd::walk_limits limits_;
-  user_id user_;  ///< of the process where the walk begins
+  user_id user_;  ///< the user of the process at which the walk begins
   std::vector<std::string> debug_folders_;
   std::vector<std::string> hosts_;
-  std::map<std::string, std::size_t, std::less<>> nodes_;  ///< the agents', by each name of theirs
+  std::map<std::string, std::size_t, std::less<>> nodes_;  ///< the node in `agents_` by each of its host's names
 };
 
 }  // namespace mpiacq::agents

@@ -22,7 +22,7 @@ std::vector<std::string> split(std::string_view text) {
   return parts;
 }
 
-/// What is wrong with the option; empty: nothing.
+/// Sets an option. Returns what is wrong with it; empty: nothing.
 std::string set_option(agent_order& order, std::string_view option, const std::string& value) {
   if (option == "--to") {
     order.endpoints = split(value);

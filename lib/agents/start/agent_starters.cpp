@@ -42,7 +42,7 @@ void agent_starters::run_more(std::size_t count) {
 
 bool agent_starters::has_pending(const std::function<bool(const std::string& host)>& has_arrived) {
   std::size_t pending = 0;
-  // `still_runs` also takes the command's output: so it is called for all of them.
+  // `still_runs` also reads the command's output, so that it is called for all of them.
   for (const auto& command : commands_) {
     const bool runs = command->still_runs();
     if (runs && !std::all_of(command->hosts().begin(), command->hosts().end(), has_arrived)) ++pending;

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Commands that start the agents of some nodes, and what they say of those that do not come.
+// The commands that start the agents of several nodes, and their messages about agents that do not arrive.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class agent_starters {
   void run_more(std::size_t count);
   [[nodiscard]] result<void> run(std::vector<std::string> line, std::vector<std::string> hosts);
   std::vector<std::unique_ptr<starter_command>> commands_;
-  std::deque<host_to_reach> waiting_;          ///< hosts whose turn has not come
+  std::deque<host_to_reach> waiting_;          ///< hosts whose command has not been started yet
   std::map<std::string, std::string> failed_;  ///< hosts whose command cannot run, and why
 };
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Descriptors for the connections of thousands of agents, of which a process is mostly given a thousand.
+// Provides descriptors for the connections of thousands of agents: the soft limit of a process is mostly 1024.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class scoped_fd_limit {
   scoped_fd_limit(const scoped_fd_limit&) = delete;
   scoped_fd_limit& operator=(const scoped_fd_limit&) = delete;
 
-  /// Makes sure that so many more descriptors can be opened, as far as the hard limit permits.
+  /// Makes sure that this many more descriptors can be opened, as far as the hard limit permits.
   void reserve(std::size_t more);
 
  private:

@@ -22,12 +22,12 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// Of the output the end is kept: it says what went wrong.
+/// Only the end of the output is kept, because it explains a failure.
 constexpr std::size_t most_output = 4096;
 constexpr int ending_ms = 2000;
 constexpr int killing_ms = 500;
 
-/// Quoted for a POSIX shell.
+/// The word, quoted for a POSIX shell.
 std::string quoted(const std::string& word) {
   std::string all = "'";
   for (const char c : word) {
@@ -60,7 +60,7 @@ result<std::unique_ptr<starter_command>> starter_command::run(std::vector<std::s
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
   plan.give(STDOUT_FILENO, theirs.get());
   plan.give(STDERR_FILENO, theirs.get());
-  // Only now: a plan refuses descriptors above the limit.
+  // The limit is lowered only here, because a plan refuses descriptors above it.
   const int why = [&] {
     const original_descriptor_limit limit;
     return plan.run_from_path(made->child_, std::move(arguments), environ);

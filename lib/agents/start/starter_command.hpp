@@ -31,7 +31,7 @@ class starter_command {
   [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
   /// Ends the command: the caller waits no longer for its agents.
   void abandon();
-  /// Takes the command's output. True while it runs.
+  /// Reads the command's output. True while the command runs.
   bool still_runs();
   /// "srun ended with status 1: ...", or the last output of a command that still runs.
   [[nodiscard]] std::string last_message() const;

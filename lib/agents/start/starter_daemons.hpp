@@ -28,7 +28,7 @@ class starter_daemons {
                                                                     const mpir::daemon_request& request);
   /// Handles the starter's events. True while it may still launch daemons.
   [[nodiscard]] bool has_pending();
-  /// Detaches from the starter, and restores its variables. To be called when the first daemon has arrived.
+  /// Detaches from the starter, and restores its variables. Call it when the first daemon has arrived.
   void detach();
   /// The last problem; may be empty.
   [[nodiscard]] const std::string& last_message() const { return last_message_; }
@@ -39,7 +39,7 @@ class starter_daemons {
   [[nodiscard]] bool take_events();
   void note(const result<void>& done);
 
-  std::unique_ptr<job> starter_;  ///< null once it is detached from, or has ended
+  std::unique_ptr<job> starter_;  ///< null after the detach or the starter's end
   std::string last_message_;
 };
 

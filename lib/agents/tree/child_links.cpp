@@ -11,7 +11,8 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// A child gets less time than its parent, by a tenth and at least this: its answer must still travel up.
+/// A child gets less time than its parent, by a tenth and at least by this, because its answer must still travel to the
+/// root.
 constexpr std::uint32_t least_margin_ms = 50;
 
 /// Bounds the messages handled per turn, so that one peer cannot starve the others.

@@ -33,9 +33,9 @@ class child_links {
   void show_alive();
   /// Makes this peer a child, welcomes it, and sends it the open question.
   void adopt(const peer_name& peer, std::uint32_t number);
-  /// Asks all children. Drops what is missing of an older question.
+  /// Sends the question to all children. Answers to an older question are no longer expected.
   void put(const ask& what);
-  /// Tells the children to answer the open question with what they have.
+  /// Asks the children to answer the open question with their results so far.
   void finish_now();
   /// The progress of all children with the open question.
   [[nodiscard]] heartbeat progress() const;

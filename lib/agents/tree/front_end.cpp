@@ -46,8 +46,8 @@ agent_order front_end::order() const {
   return order;
 }
 
-/// Agents are numbered from 1 as they greet. The parent of agent n is the front end if n <= fan-out, otherwise agent
-/// (n - 1) / fan-out, which has a lower number and so is there.
+/// Agents are numbered from 1 in the order of their greetings. The parent of agent n is the front end if n <= fan-out,
+/// otherwise agent (n - 1) / fan-out, which has a lower number and has therefore arrived before.
 std::vector<peer_address> front_end::path_to(std::uint32_t number) const {
   std::vector<peer_address> path;
   for (std::uint32_t above = (number - 1) / fan_out_; above != 0; above = (above - 1) / fan_out_)
@@ -106,14 +106,14 @@ void front_end::take_news() {
   }
   for (agent_problem& problem : news.problems) {
     if (problem.agent < 1 || problem.agent > agents_.size()) continue;
-    // The first problem is the reason; that the agent cannot be reached any more follows from it.
+    // The first problem is the reason. Later ones, such as a failed connection, follow from it.
     auto& why = agents_[problem.agent - 1].why;
     if (!why) why = std::move(problem.why);
   }
 }
 
 void front_end::ask(question what, std::chrono::milliseconds limit) {
-  // Finds the agents that were lost since the last question.
+  // Handles agents that were lost since the last question.
   turn(clock::now());
   answer_by_ = clock::now() + limit;
   children_->put({++questions_, static_cast<std::uint32_t>(limit.count()), std::move(what)});

@@ -28,7 +28,7 @@ struct front_end_options {
 struct agent_facts {
   node_names names;
   peer_address address;
-  std::optional<error> why;              ///< why it is lost; empty: it is not
+  std::optional<error> why;              ///< the reason why it is lost; empty: it is not
   std::vector<rank_process> ranks = {};  ///< kept until its first answer, in case it asks for its assignment again
 };
 
@@ -39,7 +39,7 @@ struct collected_answer {
 };
 
 struct collect_terms {
-  int stop = -1;  ///< once this descriptor can be read, agents answer with what they have; -1: never
+  int stop = -1;  ///< when this descriptor is readable, agents answer with their results so far; -1: never
   std::function<void(const heartbeat&)> progress = {};  ///< called with the progress of all agents
 };
 
@@ -59,7 +59,8 @@ class front_end {
   [[nodiscard]] agent_order order() const;
   /// No more agents are expected: removes the secret file if there is one.
   void expect_no_more() { trust_.withdraw(); }
-  /// Handles what has arrived. If nothing has, waits until something does, `until` is over, or `stop` can be read.
+  /// Handles messages that have arrived. If there are none, waits for one, until `until` has passed or `stop` is
+  /// readable.
   void turn(deadline until, int stop = -1);
 
   /// Agent n is at index n - 1.

@@ -153,8 +153,8 @@ std::optional<arrival> listener::take_greeting(const peer_name& from, const zmq_
   return arrival{from, std::move(*what), part.bytes().size(), true};
 }
 
-/// Without an answer the peer would wait for as long as this process lives. It does not learn what is wrong with its
-/// proof.
+/// Without an answer the peer would wait for as long as this process lives. The answer does not reveal what is wrong
+/// with the peer's proof.
 void listener::refuse_greeting(const peer_name& from) {
   const auto bytes = encode(goodbye{error{error_code::permission, "its proof of identity was refused"}});
   if (send_part(socket_, from, true) == 0)

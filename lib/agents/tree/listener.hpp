@@ -29,11 +29,11 @@ struct arrival {
 
 enum class sending : std::uint8_t {
   done,
-  full,  ///< the peer does not keep up, or the message is longer than any may be
+  full,  ///< the peer reads too slowly, or the message exceeds the bound
   gone,  ///< the connection has ended
 };
 
-/// What was refused.
+/// Counts of refused connections and messages.
 struct dropped_counts {
   std::uint64_t noise = 0;        ///< connections that do not speak the protocol
   std::uint64_t keys = 0;         ///< connections with a key that is not accepted
@@ -65,13 +65,13 @@ class listener {
   [[nodiscard]] std::optional<arrival> receive(const pulse& beat = {});
   /// Never waits. Forgets the peer if it is gone.
   sending send(const peer_name& to, const message& what);
-  /// Takes nothing more from this peer.
+  /// Accepts no further message from this peer.
   void forget(const peer_name& peer) { proven_.erase(peer); }
   [[nodiscard]] const dropped_counts& dropped() const { return dropped_; }
   /// Why the last peer was refused; empty: none was.
   [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
 
-  /// Once one of these can be read, `receive` must be called until it returns nothing.
+  /// When one of these is readable, `receive` must be called until it returns nothing.
   [[nodiscard]] std::vector<zmq_pollitem_t> poll_items() const;
 
  private:

@@ -20,7 +20,8 @@ struct link_reached {};  ///< a process accepts connections there; its identity 
 struct link_up {};       ///< the connection is encrypted, and the peer has the right key: the agent can greet it
 struct link_down {};
 struct link_refused {
-  /// permission: the peer does not accept our key, or has not the right one. timed_out: the peer did not answer.
+  /// permission: the peer does not accept this agent's key, or has not the expected key. timed_out: the peer did not
+  /// answer.
   error why;
 };
 /// A message that cannot be read.

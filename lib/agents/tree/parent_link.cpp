@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds first_limit{4000};
 constexpr std::chrono::milliseconds search_limit{2000};
 /// Time for one address.
 constexpr std::chrono::milliseconds longest_try{600}, shortest_try{150};
-/// Time for an agent that was reached to send its welcome. An agent does nothing but answer: a slow one is left out.
+/// Time for an agent that was reached to send its welcome. An agent's thread has no other work, so that a slow one is
+/// left out.
 constexpr std::chrono::milliseconds welcome_limit{1000};
 /// Time from the assignment to the parent's welcome. The parent's node may be busy, and each agent that leaves its
 /// parent out makes the tree flatter for as long as the job is examined.
@@ -107,7 +108,7 @@ void parent_link::connect() {
   }
 }
 
-/// The next address of the same process, then the process above it. After the front end follows the parent again.
+/// Tries the next address of the same process, then the process above it. After the front end follows the parent again.
 void parent_link::try_next_address() {
   if (++endpoint_ >= path_[target_].endpoints.size()) {
     endpoint_ = 0;
@@ -155,7 +156,8 @@ void parent_link::handle(parent_event&& event) {
   if (noise != nullptr && noise->why.code == error_code::unsupported && number_ == 0) failure_ = noise->why;
 }
 
-/// A process listens there. An agent gets the time of a handshake only while the front end is connected meanwhile.
+/// A process listens at the address. A process other than the front end gets the time of a handshake only while the
+/// front end stays connected.
 void parent_link::reached() {
   if (accepted_ || (target_ != 0 && !front_end_link_)) return;
   last_failure_ =
@@ -191,7 +193,7 @@ void parent_link::lost() {
 
 void parent_link::connection_refused(error&& why) {
   last_failure_ = std::move(why);
-  // Without an assignment and without another address nothing will change that.
+  // Without an assignment and without another address this failure is final.
   const bool is_final = last_failure_.code == error_code::permission;
   if (is_final && number_ == 0 && path_[target_].endpoints.size() == 1) failure_ = last_failure_;
 }

@@ -27,7 +27,7 @@ class parent_link {
   parent_link(const zmq_context& context, const trust& proof, peer_address front_end, node_names names,
               peer_address own);
 
-  /// Tries another address when it is time to.
+  /// Tries another address if the time of the current one is over.
   void turn();
   /// The next message from the parent. Greetings are handled here. The assignment is handled here and returned as well.
   [[nodiscard]] std::optional<message> next();

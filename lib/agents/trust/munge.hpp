@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// MUNGE, where the site has it: a word that was said by a user of this cluster, a short while ago.
+// MUNGE, if the site has it: its credentials prove the user of a message, and that it was sent recently.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ struct munge_word {
   std::uint32_t user = 0;  ///< the user that created it
 };
 
-/// A credential with this payload that only our own user can decode. `socket`: of a munged other than the system's;
-/// empty: the system's. Errors: not_found (no libmunge), system (no munged answers), each with MUNGE's own message.
+/// A credential with this payload that only this program's user can decode. `socket`: of a munged other than the
+/// system's; empty: the system's. Errors: not_found (no libmunge), system (no munged answers), each with MUNGE's own
+/// message.
 [[nodiscard]] result<std::string> munge_encode(const std::string& socket, const std::string& payload);
 /// permission: MUNGE refuses it (made elsewhere, too old, or decoded before).
 [[nodiscard]] result<munge_word> munge_decode(const std::string& socket, const std::string& credential);

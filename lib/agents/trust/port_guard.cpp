@@ -21,9 +21,9 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// A peer that has sent nothing for so long loses its place first: a peer of our protocol sends at once.
+/// A peer that has sent nothing for this time loses its place first: a peer of this protocol sends at once.
 constexpr std::chrono::milliseconds silent_until{200};
-/// An unproven peer may lose its place so long after it connected: a handshake takes milliseconds.
+/// An unproven peer can lose its place this long after it connected: a handshake takes milliseconds.
 constexpr std::chrono::seconds unproven_until{5};
 /// An address with no more connections than this loses only silent ones.
 constexpr std::size_t fair_share = 8;
@@ -40,7 +40,7 @@ std::size_t descriptor_limit() {
   return ::getrlimit(RLIMIT_NOFILE, &now) == 0 ? static_cast<std::size_t>(now.rlim_cur) : 1024;
 }
 
-/// A connection takes three descriptors: these connections take less than half of all.
+/// The bound for unproven peers. A connection needs three descriptors, so that they use less than half of all.
 std::size_t most_unproven() {
   return std::clamp<std::size_t>(descriptor_limit() / 8, 8, 1024);
 }
@@ -183,7 +183,8 @@ void port_guard::accept_some() {
   accepts_again_ = clock::now() + until_next_accept;
 }
 
-/// Ends the oldest silent connection, or the oldest one of the address that has most. False if all must be kept.
+/// Ends the oldest silent connection, or the oldest one of the address with the most connections. False if all must be
+/// kept.
 bool port_guard::make_room() {
   const deadline now = clock::now();
   std::map<std::string, std::size_t> by_address;

@@ -59,7 +59,7 @@ class port_guard {
  private:
   struct connection {
     relay bytes;
-    std::string inner;  ///< the name of our end of its continuation; empty: there is none yet
+    std::string inner;  ///< the name of this end of its continuation; empty: there is none yet
   };
   using connection_number = std::uint64_t;
 

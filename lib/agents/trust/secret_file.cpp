@@ -35,7 +35,7 @@ error failed(error_code code, std::string what, const std::string& path, int err
   return error{code, std::move(what)}.with_errno(errno_value).on(path);
 }
 
-/// In a folder to which others can write, another user could replace the file.
+/// Opens the folder. Refuses one to which others can write, because another user could replace the file.
 result<base::unique_fd> open_folder(const std::string& folder) {
   base::unique_fd opened{::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
   struct stat facts {};
@@ -60,7 +60,7 @@ struct run_name {
   [[nodiscard]] std::string text() const { return fmt::format("{}{}-{}-{}-", prefix, place, process, start); }
 };
 
-/// Together with the number, it identifies a process; empty if there is no such process.
+/// The start time, which together with the pid identifies a process; empty if there is no such process.
 std::optional<std::uint64_t> start_of(long process) {
   const auto stat = stat_of(process_id{process});
   return stat ? std::optional(stat->start_time) : std::nullopt;
@@ -74,7 +74,7 @@ std::string this_place() {
   return fmt::format("{}-{}", host.data(), known ? namespace_of_pids.st_ino : 0);
 }
 
-/// Empty: the file is not a secret of a run, or of a run in another place.
+/// Parses a file's name; empty if the file is not a secret of a run, or belongs to a run in another place.
 std::optional<run_name> run_here(std::string_view name, const std::string& place) {
   run_name run{place};
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -87,8 +87,8 @@ std::optional<run_name> run_here(std::string_view name, const std::string& place
   return start.ec == std::errc() ? std::optional(run) : std::nullopt;
 }
 
-/// Whether the file is of a run in this place that has ended, or of a run elsewhere that began so long ago that it
-/// waits for no agents any more.
+/// Whether the file belongs to a run in this place that has ended, or to a run in another place that is too old to wait
+/// for agents.
 bool is_left_behind(int folder, const char* name, const std::string& place) {
   if (const auto run = run_here(name, place)) return start_of(run->process) != run->start;
   struct stat facts {};

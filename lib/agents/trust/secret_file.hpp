@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The secret of a run where there is no MUNGE: a key in a file that only the user can read.
+// The secret of a run without MUNGE: a key in a file that only the user can read.
 #pragma once
 
 #include <string>

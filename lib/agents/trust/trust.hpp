@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Who may talk, and how one shows it (docs/agents.md). The same on both sides of a connection.
+// Authentication between a front end and its agents (docs/agents.md), for both sides of a connection.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class trust {
 
   /// Whether a peer with this key may connect and send its greeting.
   [[nodiscard]] bool accepts(const curve_key& client) const;
-  /// Checks the credential of that greeting. permission: why it is no proof.
+  /// Checks the credential of that greeting. permission: the credential is no proof, with the reason.
   [[nodiscard]] result<void> check(const std::string& credential, const curve_key& client,
                                    const curve_key& server) const;
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Which keys a listener lets in, asked by libzmq (ZMQ RFC 27, ZAP) and answered on a thread of its own.
+// Tells libzmq which keys a listener accepts (ZeroMQ RFC 27, ZAP).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct refused_connections {
   std::string why;          ///< why the last one was refused; empty: none was
 };
 
-/// Answers libzmq's question whether a peer's key is accepted (ZeroMQ RFC 27, ZAP). A thread does that, so that agents
-/// can connect while the caller is busy. Thread: one at a time, beside its own.
+/// Answers libzmq's question whether a peer's key is accepted. The answer comes from a thread of this object, so that
+/// agents can connect while the caller is busy. Thread: one at a time, beside its own.
 class zap_handler {
  public:
   static constexpr std::string_view domain = "mpiacq";
@@ -37,7 +37,7 @@ class zap_handler {
   zap_handler(const zap_handler&) = delete;
   zap_handler& operator=(const zap_handler&) = delete;
 
-  /// Can be read when a connection has been refused since `refusals`.
+  /// Readable when a connection has been refused since the last `refusals`.
   [[nodiscard]] int descriptor() const { return news_.get(); }
   [[nodiscard]] refused_connections refusals();
 

@@ -117,12 +117,13 @@ struct answer {
   std::optional<answer_body> what;
 };
 
-/// From a parent: the child shall answer with what it has by now.
+/// From a parent: the child must answer with its results so far.
 struct finish_early {
   std::uint64_t number = 0;  ///< of the question
 };
 
-/// From a parent: it is alive. From a child that owes an answer: so is the child, and this is its progress.
+/// From a parent: the parent is alive. From a child that owes an answer: the child is alive, and has made this
+/// progress.
 struct heartbeat {
   std::uint64_t done = 0;  ///< ranks that the child and the agents below it have finished for the open question
   std::uint64_t all = 0;   ///< the number of their ranks

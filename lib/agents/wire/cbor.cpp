@@ -9,7 +9,7 @@ namespace mpiacq::agents {
 
 namespace {
 
-/// The lowest value of a head's five low bits with which the number stands in 1, 2, 4 or 8 bytes behind the head.
+/// The lowest value of a head's five low bits that means a number in the 1, 2, 4 or 8 bytes behind the head.
 constexpr unsigned first_one_byte = 24;
 constexpr unsigned major_unsigned = 0, major_negative = 1, major_bytes = 2, major_text = 3, major_array = 4,
                    major_map = 5;

@@ -19,8 +19,8 @@ namespace mpiacq::agents {
 /// The size of the longest document, in bytes.
 inline constexpr std::size_t most_written = std::size_t{64} << 20U;
 
-/// What a long document's writer or reader calls every `values_between_pulses` values, so that its thread can show that
-/// it is alive. May be empty.
+/// A function that the writer or reader of a long document calls every `values_between_pulses` values, so that its
+/// thread can send heartbeats. May be empty.
 using pulse = std::function<void()>;
 /// Some milliseconds of work.
 inline constexpr std::uint32_t values_between_pulses = std::uint32_t{1} << 16U;
@@ -48,7 +48,7 @@ class cbor_writer {
   void put_bool(bool value) { byte(value ? 0xf5 : 0xf4); }
   void put_null() { byte(0xf6); }
   void put_bytes(std::span<const std::byte> bytes);
-  /// Writes a text string if the bytes are UTF-8, otherwise a byte string: names come from foreign files.
+  /// Writes a text string if the bytes are UTF-8, otherwise a byte string: names come from untrusted files.
   void put_text(std::string_view text);
   /// `count` elements follow.
   void begin_array(std::size_t count) { head(4, count); }
@@ -84,14 +84,14 @@ class cbor_reader {
   [[nodiscard]] std::string_view get_text();
   /// The number of elements that follow: never more than the remaining bytes.
   [[nodiscard]] std::size_t begin_array();
-  /// Expects exactly so many pairs.
+  /// Expects exactly `count` pairs.
   void begin_map(std::size_t count);
   /// Expects this key.
   void key(std::string_view expected);
   /// The next key, if several are possible.
   [[nodiscard]] std::string_view get_key() { return get_text(); }
 
-  /// Ends the reading because of what a value means.
+  /// Ends the reading because a value is not valid in its place.
   void give_up(error_code code, std::string why);
   [[nodiscard]] bool fine() const { return fine_; }
   /// An error if something was wrong, or if bytes are left over.

@@ -36,8 +36,8 @@ struct queues_part {
   std::vector<error> problems;
 };
 
-/// The bound for the members of all groups in a document with so many ranks. A group that several communicators use
-/// counts once. Groups beyond the bound are left out, and the ranks that use them have a problem.
+/// The bound for the members of all groups in a document with this number of ranks. A group that several communicators
+/// use counts once. Groups beyond the bound are left out, and the ranks that use them have a problem.
 [[nodiscard]] std::uint64_t most_group_members(std::size_t ranks);
 
 [[nodiscard]] group_part runs_of(const std::vector<std::int64_t>& group);

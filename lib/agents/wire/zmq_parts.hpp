@@ -136,7 +136,7 @@ class zmq_part {
 [[nodiscard]] int send_part(const zmq_socket& to, std::span<const std::byte> bytes, bool more_follow);
 [[nodiscard]] int send_part(const zmq_socket& to, std::string_view text, bool more_follow);
 
-/// Whether a descriptor of the caller can be read now; -1 never can.
+/// Whether a descriptor of the caller is readable now; false for -1.
 [[nodiscard]] bool can_be_read(int descriptor);
 
 /// The error of a failed call of libzmq.
