@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view out_of_memory = "mpiacq: out of memory\n";
 
-/// Ends the program if memory runs out in a thread of the library or during a cleanup. The tracing process releases the
-/// job, as it does however the program ends.
+/// Ends the program if memory runs out in a thread of the library or during a cleanup. The tracer server releases the
+/// job, as after every end of the program.
 [[noreturn]] void end_with_a_message() noexcept {
   if (const auto what = std::current_exception()) {
     try {

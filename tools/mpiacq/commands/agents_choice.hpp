@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Whether ranks of other nodes are looked at, and through agents that are started how.
+// Decides whether ranks of other nodes are read, and how their agents are started.
 #pragma once
 
 #include <memory>
@@ -14,41 +14,40 @@
 
 namespace mpiacq::tool {
 
-/// How the ranks of a job are looked at. `wanted`: what the user said; automatic starts agents where the job has
-/// selected ranks elsewhere. Without agents, those ranks are left out. `stop` is a descriptor that ends the waiting
-/// once it can be read; -1: none.
+/// The options with which the ranks of a job are read. `wanted`: the user's choice; automatic starts agents if the job
+/// has selected ranks on other nodes. Without agents, those ranks are left out. `stop` is a descriptor that ends the
+/// waiting when it becomes readable; -1: none.
 [[nodiscard]] rank_options ranks_at(const job_description& job, const rank_selection& ranks,
                                     const debug_file_search& search, agent_start wanted, int stop);
 
-/// Whether agents open the gates of ranks of other nodes: the user has asked for agents, or for a look that starts
-/// them.
+/// Whether agents open the gates of ranks of other nodes: the user has requested agents, or a look that starts them.
 [[nodiscard]] bool open_gates_elsewhere(const job_command_options& options);
 
-/// The agents of a job that is under our control, for the looks that `launch` and `attach` take.
+/// The agents of a job that mpiacq controls, for the looks that `launch` and `attach` take.
 class agents_of_job {
  public:
   /// `stop` as above.
   agents_of_job(const job_command_options& options, int stop) : options_(options), stop_(stop) {}
 
-  /// Before the launch: what its starter is to be asked for. Empty where no agents are wanted of it. Errors: as
-  /// `awaited_agents::open`, where the user has asked for just that.
+  /// Before the launch: the request for the job's starter; empty if it need not launch agents. Errors: as
+  /// `awaited_agents::open`, if the user has requested this way to start agents.
   [[nodiscard]] result<std::optional<mpir::daemon_request>> request();
-  /// Before the attach, for then its starter can still be asked by others: has agents come, where there is a table by
-  /// now.
+  /// Before the attach, when another tracer can still attach to the starter: starts the agents if the job has a table
+  /// by now.
   void reach(process_id named);
 
-  /// The ranks of all nodes, now that the job has a table: those that the user has selected, and `others`. Null where
-  /// those of this node are all that is looked at.
+  /// The ranks of all nodes, for a job with a table: those that the user has selected, and `others`. Null if only ranks
+  /// of this node are read.
   [[nodiscard]] std::shared_ptr<rank_group> ranks(job& subject, const rank_set& others = {});
-  /// Agents are to open the gates of ranks of other nodes.
+  /// Whether agents open the gates of ranks of other nodes.
   [[nodiscard]] bool open_gates() const { return open_gates_elsewhere(options_); }
   [[nodiscard]] int stop() const { return stop_; }
-  /// All agents end.
+  /// Ends all agents.
   void leave() { nodes_.reset(); }
 
  private:
   [[nodiscard]] bool are_wanted() const;
-  /// Those that the user has selected, and those that may wait at a gate of another node.
+  /// The ranks that the user has selected and, with gates, those that may wait at a gate on another node.
   [[nodiscard]] rank_selection selection(bool with_gates) const;
   void take(result<rank_group> nodes);
 
@@ -58,10 +57,11 @@ class agents_of_job {
   std::shared_ptr<rank_group> nodes_;
 };
 
-/// For the tables of an MPI2DD process's job, whose other nodes are met only as it is walked. `wanted`: not none.
+/// The options for agents that read the tables of an MPI2DD job, whose other nodes become known during the walk.
+/// `wanted`: not none.
 [[nodiscard]] agents_options agents_for_tables(process_id named, agent_start wanted, int stop);
 
-/// Says of each node that is not reached why, on standard error.
+/// Prints the reason for each node that was not reached to standard error.
 void complain_of_nodes(const rank_group& ranks);
 void complain_of_nodes(const job_graph& graph);
 

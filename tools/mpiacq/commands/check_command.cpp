@@ -28,7 +28,7 @@ result<int> run(check_options options) {
   // Before the launch: otherwise a Ctrl-C could end mpiacq and leave the starter behind.
   signal_catcher signals;
   check::run_options how;
-  // What has to be downloaded is not where the document wants it.
+  // A debug file that must be downloaded is not in a place that the MPIR document permits.
   how.debug_files = search_without_downloads(options.report);
   how.daemon = options.daemons;
   auto watched = options.running ? check::run::attach(*options.running, std::move(how))

@@ -79,7 +79,7 @@ void check_session::take_signals() {
   }
 }
 
-/// For the shell's sake, as in launch_session.
+/// Stops mpiacq together with the starter, for the reason in launch_session.
 void check_session::stop_with_the_starter() {
   if (!terminal_stop_ || !starter_stopped_) return;
   terminal_stop_ = starter_stopped_ = false;

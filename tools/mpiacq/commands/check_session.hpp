@@ -24,7 +24,7 @@ struct check_options {
 class check_session {
  public:
   check_session(check::run& subject, const check_options& options, report_file& report, signal_catcher& signals);
-  /// Returns when the starter has ended or the time is over; gives the exit status.
+  /// Returns the exit status when the starter has ended or the time is over.
   [[nodiscard]] int run();
 
  private:

@@ -17,7 +17,7 @@ namespace mpiacq::tool {
 
 /// A command whose options have been added to the command line. The functions use what the parser put into them.
 struct declared_command {
-  /// Runs the command and gives the exit status. An error ends in `status_tool_failed`.
+  /// Runs the command and returns the exit status. An error ends in `status_tool_failed`.
   std::function<result<int>()> run;
   /// A sentence if the options contradict each other or an operand is missing.
   std::function<std::optional<std::string>()> mistake = [] { return std::nullopt; };
@@ -31,7 +31,7 @@ struct command {
   std::string_view purpose;  ///< one sentence, without the full stop
   std::string_view example;  ///< a complete command line
   std::string_view usage;    ///< what follows "mpiacq NAME [OPTIONS]"; several forms on lines of their own
-  std::string_view details;  ///< stands behind the options in the help, and is wrapped there
+  std::string_view details;  ///< the text after the options in the help, which wraps it
   declared_command (*declare)(CLI::App& app);
   /// The exit status is the starter's: one that is not 0 stays, even if the report cannot be written.
   bool gives_starters_status = false;

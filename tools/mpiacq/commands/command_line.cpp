@@ -43,7 +43,7 @@ class command_line {
       app->formatter(command_help(*one));
       app->option_defaults()->group(option_group::report);
       known_.push_back({one, app, one->declare(*app)});
-      // All words from the starter's name on are the starter's own, its options too.
+      // All words from the starter's name on, including options, belong to the starter.
       if (known_.back().declared.starter != nullptr) app->prefix_command();
       app->set_help_flag("-h,--help", "Print this help");
     }
@@ -73,7 +73,7 @@ class command_line {
     return run(*named);
   }
 
-  /// Whether this status stays even if the output could not be written: a starter that failed has more to say.
+  /// Whether this status stays even if the output could not be written: the failure of a starter matters more.
   [[nodiscard]] bool keeps(int status, const words& given) const {
     const known_command* const named = given.empty() ? nullptr : find(given.front());
     return status != status_ok && named != nullptr && named->about->gives_starters_status;
@@ -93,14 +93,14 @@ class command_line {
     app_.parse(words(std::make_reverse_iterator(mark), given.rend()));
     if (starter == nullptr) return;
     starter->words = named->app->remaining();
-    // CLI11 takes an option that it does not know for the starter's name.
+    // CLI11 treats an unknown option as the starter's name.
     if (!starter->words.empty() && starter->words.front().starts_with('-')) throw CLI::ExtrasError(starter->words);
     if (mark == given.end()) return;
     starter->follows_mark = starter->words.empty();
     starter->words.insert(starter->words.end(), starter->follows_mark ? mark + 1 : mark, given.end());
   }
 
-  /// What to say of words that the command does not take.
+  /// The sentence about words that the command does not accept.
   [[nodiscard]] std::string about_unexpected(const known_command& named, const words& unexpected) const {
     if (unexpected.empty()) return "there are words that this command does not take";
     const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
@@ -133,7 +133,7 @@ class command_line {
   }
 
   static int refuse(std::string_view why, std::string_view help) {
-    // Words of the command line may come from a job: a path, a name.
+    // Words of the command line can come from a job: a path, a name.
     complain_in_lines(fmt::format("{}\nSee '{}'.", base::printable(why), help));
     return status_tool_failed;
   }
@@ -158,7 +158,7 @@ int run_command_line(int argc, char** argv) {
   const words given(argv + 1, argv + argc);
   command_line line;
   const int status = line.run(given);
-  // Nothing is held any more: the reader of the output may take its time.
+  // No process is held any more, so that a slow reader of the output does no harm.
   const bool is_written = the_output().drain();
   return is_written || line.keeps(status, given) ? status : status_tool_failed;
 }

@@ -3,8 +3,8 @@
 
 namespace mpiacq::tool {
 
-/// Parses the words of the command line, runs the command that they name, and gives the exit status. Help, the version
-/// and sentences about mistakes are printed here.
+/// Parses the words of the command line, runs the command that they name, and returns the exit status. Prints help, the
+/// version, and sentences about mistakes.
 [[nodiscard]] int run_command_line(int argc, char** argv);
 
 }  // namespace mpiacq::tool

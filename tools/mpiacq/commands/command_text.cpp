@@ -25,12 +25,12 @@ std::string quoted_for_shell(std::string_view value) {
   return word + "'";
 }
 
-/// A path that the command does not take for an option.
+/// A path that the command does not mistake for an option.
 std::string as_file(const std::string& path) {
   return path.starts_with('-') ? "./" + path : path;
 }
 
-/// A starter or a rank has a name that the command would take for an option.
+/// Whether the command would mistake the world or the host for an option.
 bool is_option(const command_subject& subject) {
   return subject.world.starts_with('-') || subject.host.starts_with('-');
 }

@@ -6,7 +6,7 @@
 
 namespace mpiacq::tool {
 
-/// `attach --core FILE`: reports the job as the starter knew it when the core file was made. Gives the exit status,
+/// `attach --core FILE`: reports the job as the starter knew it when the core file was made. Returns the exit status,
 /// which is 125 if the core file contains no process table.
 [[nodiscard]] result<int> run_core(const attach_command_options& options);
 

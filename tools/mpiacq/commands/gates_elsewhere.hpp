@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Ranks of other nodes that wait at a gate until a tool lets them go (MPIR 1.1, chapter 8, step 18; MPI2DD_FLAG_GATE).
+// Opens the gates of ranks of other nodes, which wait there until a tool opens them (MPIR 1.1, chapter 8, step 18;
+// MPI2DD_FLAG_GATE).
 #pragma once
 
 #include <memory>
@@ -12,13 +13,13 @@
 
 namespace mpiacq::tool {
 
-/// For one event of a job. Agents open such gates where the user has asked for agents, or for a look that starts them.
+/// For one event of a job. Agents open such gates if the user has requested agents, or a look that starts them.
 class gates_elsewhere {
  public:
-  /// Before the report of the event: starts the agents, where there are such gates. Where nobody opens them, the
-  /// report names the ranks and says what to do. All other agents end.
+  /// Before the report of the event: starts the agents, if there are such gates. If no tool opens the gates, the report
+  /// names the ranks and the remedy. All other agents end.
   gates_elsewhere(job& subject, agents_of_job& agents, job_reporter& reporter);
-  /// After the job was let run: opens them, says of which ranks that was not possible, and ends the agents.
+  /// After the job was resumed: opens the gates, prints the ranks for which that failed, and ends the agents.
   void open();
 
  private:

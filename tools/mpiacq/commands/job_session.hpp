@@ -13,7 +13,8 @@
 
 namespace mpiacq::tool {
 
-/// What the sessions of `launch` and `attach` share: a job under control, its reports, and the commands of --each.
+/// The common part of the sessions of `launch` and `attach`: a job under control, its reports, and the commands of
+/// --each.
 class job_session {
  protected:
   job_session(job& subject, const job_command_options& options, agents_of_job& agents, report_file& report,
@@ -24,16 +25,16 @@ class job_session {
 
   /// Takes the stacks and queues that the options ask for; the next report contains them.
   void take_looks();
-  /// Reports an abort, a change or a notice, after which the job continues. False: the event is another one.
+  /// Reports an abort, a change or a notice, after which the job continues. False: the event is of another kind.
   [[nodiscard]] bool report_further(const job_event& event);
-  /// Starts commands of --each for new ranks, and reads what the commands and the followed ranks have to say.
+  /// Starts commands of --each for new ranks, reads the output of commands, and handles the events of followed ranks.
   void serve();
   [[nodiscard]] bool commands_run() const { return commands_ && !commands_->finished(); }
-  /// Waits until the job, a signal, a command or a followed rank is ready, or until then.
+  /// Waits until the job, a signal, a command or a followed rank is ready, or until `until`.
   void wait_until(deadline until) const;
-  /// Prints that mpiacq still waits for the starter to do this. Only the first call is due (`hint_at_`).
+  /// Prints that mpiacq still waits for the starter to do `what`. Only the first call is due (`hint_at_`).
   void say_what_is_missing(std::string_view what);
-  /// Releases the job; `what` did not happen within --timeout. Gives the exit status.
+  /// Releases the job; `what` did not happen within --timeout. Returns the exit status.
   [[nodiscard]] int give_up(std::string_view what);
   /// "mpirun (pid 42)"
   [[nodiscard]] std::string starter_text() const;
@@ -47,7 +48,7 @@ class job_session {
   job_reporter reporter_;
   signal_catcher& signals_;
   deadline table_by_;                        ///< --timeout
-  deadline hint_at_;                         ///< a person begins to wonder now
+  deadline hint_at_;                         ///< the time at which a user expects an explanation
   std::unique_ptr<rank_commands> commands_;  ///< --each, once the job has been released
 
  private:

@@ -57,8 +57,8 @@ void launch_session::take_signals() {
 }
 
 void launch_session::stop_with_the_starter() {
-  // To the shell a job is stopped when its whole group is. mpiacq stops after the starter: the stop of a starter would
-  // wait for a tracer that has stopped first. If the starter ignores Ctrl-Z, mpiacq does not stop either.
+  // For the shell, a job is stopped when its whole process group is. mpiacq stops after the starter, because the
+  // starter's stop would wait for a stopped mpiacq. If the starter ignores Ctrl-Z, mpiacq does not stop either.
   if (!terminal_stop_ || !starter_stopped_ || left_) return;
   terminal_stop_ = starter_stopped_ = false;
   std::raise(SIGSTOP);
@@ -83,7 +83,7 @@ void launch_session::handle(const job_event& event) {
     starter_stopped_ = stop->signal != 0;
     stop_with_the_starter();
   } else if (std::holds_alternative<starter_continued>(event)) {
-    // mpiacq may have taken a second Ctrl-Z before this event of the first one: its stop is still to come.
+    // mpiacq may have received a second Ctrl-Z before this event of the first one: its stop is still to come.
     starter_stopped_ = false;
   } else if (const auto* lost = std::get_if<job_lost>(&event)) {
     reporter_.problem(lost->why);
@@ -129,7 +129,7 @@ int launch_session::final_status(const starter_ended& end) {
                          starter.signaled ? "signal" : "exit status", starter.value, why));
     reporter_.note_failure();
   }
-  // The status of a starter that failed says more than that of mpiacq.
+  // The status of a failed starter is more useful than that of mpiacq.
   const int status = starter.as_shell();
   return status != 0 ? status : own_status();
 }

@@ -24,7 +24,7 @@ class launch_session : private job_session {
 
   const launch_options& options_;
   bool spawned_ = false;
-  bool left_ = false;  ///< released on purpose: its stops no longer concern mpiacq
+  bool left_ = false;  ///< released on request: its stops no longer concern mpiacq
   bool terminal_stop_ = false;
   bool starter_stopped_ = false;
   std::optional<starter_ended> ended_;

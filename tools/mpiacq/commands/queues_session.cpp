@@ -85,7 +85,7 @@ bool queues_session::rank_failed() const {
 }
 
 queue_request request_for(queue_request request, const job_description& job) {
-  // MPI2DD has a flag of its own, for each rank.
+  // MPI2DD has a flag for this in each rank.
   if (!job.facts.ignore_queues || job.source != interface_kind::mpir || !request.library.empty()) return request;
   request.no_library =
       "no queue library is loaded, because the starter defines MPIR_ignore_queues (MPIR 1.1, 9.14): its ranks have no "

@@ -17,22 +17,22 @@ namespace mpiacq::tool {
 /// The message queues of a job, and which rank waits for which.
 class queues_session {
  public:
-  /// `ranks` has the selected ranks that are looked at; the others are remote in the report.
+  /// `ranks` has the selected ranks that are read; the others are remote in the report.
   queues_session(std::shared_ptr<rank_group> ranks, const job_description& job, const rank_selection& selection,
                  const queue_request& request);
 
-  /// Called with the number of ranks that have been read, and of all.
+  /// Calls `tell` with the number of ranks that have been read, and of all.
   void on_progress(std::function<void(std::size_t, std::size_t)> tell) { tell_ = std::move(tell); }
   [[nodiscard]] std::size_t rank_count() const { return ranks_->ranks().size(); }
 
-  /// Reads the queues, and a second time where that shows a deadlock.
+  /// Reads the queues, and a second time if that shows a deadlock.
   void look() { take({how_, true, {}}); }
   /// Reads them once.
   void take() { take({how_, false, {}}); }
   [[nodiscard]] queues_snapshot& snapshot() { return snapshot_; }
-  /// The ranks of other nodes whose libraries name a function for new processes: nothing follows them.
+  /// The ranks of other nodes whose libraries name a function for new processes. These are not followed.
   [[nodiscard]] rank_set spawn_elsewhere() const;
-  /// From now on follows the ranks of this node whose libraries name such a function; empty where there is none.
+  /// Follows the ranks of this node whose libraries name such a function; null if there are none.
   [[nodiscard]] std::unique_ptr<spawn_watch> watch_spawns() { return ranks_->watch_spawns(snapshot_.seen, how_); }
   /// Whether a rank could not be read, or not to the end.
   [[nodiscard]] bool rank_failed() const;
@@ -46,13 +46,13 @@ class queues_session {
   queues_snapshot snapshot_;
 };
 
-/// The request for a job: a starter with MPIR_ignore_queues wants no queue library to be loaded (MPIR 1.1, 9.14),
-/// unless the user names one.
+/// The request for a job. A starter with MPIR_ignore_queues asks tools not to load a queue library (MPIR 1.1, 9.14);
+/// this is respected unless the user names one.
 [[nodiscard]] queue_request request_for(queue_request request, const job_description& job);
 
-/// The ranks that were chosen: where that is by a communicator, the ranks of the running job that are members of one of
-/// this name in some rank that can be looked at, through agents as `agents_for` has it. `stop`: a descriptor that can
-/// be read when it is to end. Errors: as `job_description::ranks`; not_found where no rank has such a communicator.
+/// The chosen ranks. A choice by communicator means the members of a communicator with this name in any readable rank
+/// of the running job; `agents_for` decides about agents. `stop`: a descriptor that becomes readable to cancel. Errors:
+/// as `job_description::ranks`; not_found if no rank has such a communicator.
 [[nodiscard]] result<rank_selection> ranks_of(const rank_choice& choice, const job_description& job,
                                               const queue_request& request, const debug_file_search& search,
                                               agent_start agents, int stop);

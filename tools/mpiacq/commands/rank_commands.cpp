@@ -30,7 +30,7 @@ constexpr std::size_t longest_line = 65536;
 constexpr std::chrono::seconds grace{1};
 
 int open_process(pid_t pid) {
-  // By number: the C library's wrapper is newer than some systems we run on.
+  // By number, because the C library's wrapper is newer than some supported systems.
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
 
@@ -96,7 +96,8 @@ void rank_commands::stop() {
 }
 
 void rank_commands::serve() {
-  // Where the reader of our output is slow, the commands' pipes fill up, and the commands wait: our memory is bounded.
+  // If the reader of mpiacq's output is slow, the commands' pipes fill up and the commands wait. This bounds the memory
+  // of mpiacq.
   reader_keeps_up_ = the_output().has_room();
   if (reader_keeps_up_) {
     for (running& command : running_) read_output(command);
@@ -117,7 +118,7 @@ void rank_commands::start(const command_subject& subject) {
   std::array<int, 2> pipe{-1, -1};
   running command{subject.rank, subject.pid, -1, -1, -1, {}};
   int problem = ::pipe2(pipe.data(), O_CLOEXEC) != 0 ? errno : 0;
-  // Only this end: the command's writes wait if mpiacq is slow.
+  // Only this end is non-blocking: the command's writes wait if mpiacq is slow.
   if (problem == 0) ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   if (problem == 0) problem = start_shell(command_for(text_, subject), pipe[1], command.pid);
   if (pipe[1] >= 0) ::close(pipe[1]);
@@ -154,7 +155,7 @@ void rank_commands::read_output(running& command) {
 }
 
 void rank_commands::print(const running& command, std::string_view line) {
-  // The line passes unchanged, like the job's output. The name of the rank may be foreign text.
+  // The line passes unchanged, like the job's output. The name of the rank may be untrusted text.
   the_output().write(output_, fmt::format("{}: {}\n", base::printable(command.rank), line));
 }
 
@@ -162,7 +163,8 @@ bool rank_commands::has_ended(running& command) {
   int status = 0;
   const pid_t ended = ::waitpid(command.pid, &status, WNOHANG);
   if (ended == 0) return false;
-  // Programs that it left running may hold the pipe for ever. Its own output is in the pipe by now.
+  // Programs that the command left running may keep the pipe open for ever. The command's own output is in the pipe by
+  // now.
   read_output(command);
   if (!command.line.empty()) print(command, command.line);
   if (ended > 0 && WIFSIGNALED(status)) print(command, fmt::format("(ended by signal {})", WTERMSIG(status)));

@@ -38,7 +38,7 @@ struct command_subjects {
 [[nodiscard]] command_subjects subjects_of(const process_table& table, const std::vector<rank_state>& states,
                                            const rank_selection& selected);
 
-/// A command may want to trace its rank: no other process may trace the rank then.
+/// Called around each command, which may trace its rank: no other process may trace the rank then.
 struct command_hooks {
   std::function<bool(process_id)> may_begin;  ///< false: not yet, and it is called again
   std::function<void(process_id)> has_ended;
@@ -51,7 +51,7 @@ struct command_hooks {
 /// the job and mpiacq. The destructor sends commands that still run SIGTERM and, after a second, SIGKILL.
 class rank_commands {
  public:
-  /// Runs `jobs` commands at a time, at least one. Lines go to the descriptor `output`, which outlives this.
+  /// Runs `jobs` commands at a time, at least one. Lines go to the descriptor `output`, which must outlive this object.
   rank_commands(std::string text, std::vector<command_subject> subjects, std::size_t jobs, int output,
                 command_hooks hooks);
   ~rank_commands();
@@ -60,7 +60,7 @@ class rank_commands {
 
   /// Appends the descriptors to poll.
   void add_to(std::vector<pollfd>& polled) const;
-  /// Adds more ranks. A rank that is known gets no second command.
+  /// Adds ranks. A rank that has a command already gets no second one.
   void add(std::vector<command_subject> subjects);
   /// Starts no more commands, and sends those that run SIGTERM. A command that was not started counts as failed.
   void stop();

@@ -10,16 +10,16 @@
 
 namespace mpiacq::tool {
 
-/// After this time a person begins to wonder.
+/// After this time a user expects an explanation.
 inline constexpr std::chrono::seconds patience_of_a_person{5};
 
 /// --timeout as a point in time; without it, `no_deadline`.
 [[nodiscard]] deadline deadline_after(std::optional<double> seconds);
 
-/// The timeout of poll(2) for a wait until then: -1 without a deadline, and at most a minute.
+/// The timeout of poll(2) for a wait until `until`: -1 without a deadline, and at most a minute.
 [[nodiscard]] int milliseconds_until(deadline until);
 
-/// Waits until the descriptor can be read, or until then; gives whether it can be read. -1 never can.
+/// Waits until the descriptor is readable, or until `until`. Returns whether it is readable; -1 never is.
 [[nodiscard]] bool is_readable_by(deadline until, int descriptor);
 /// The same for a length of time.
 [[nodiscard]] bool stopped_within(std::chrono::milliseconds time, int stop);

@@ -24,7 +24,7 @@ std::array<struct sigaction, caught.size()> before;
 unanswered_signal* patience = nullptr;
 
 void note(int number, siginfo_t* info, void*) {
-  // A report's reader that has gone does not end mpiacq: the write fails with EPIPE.
+  // SIGPIPE does not end mpiacq: after the reader of a report has gone, the write fails with EPIPE.
   if (number == SIGPIPE) return;
   const int saved_errno = errno;
   if (patience != nullptr) patience->noted(number);

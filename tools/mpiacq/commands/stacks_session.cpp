@@ -11,7 +11,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// Of one rank, over all samples.
+/// The bound for the problems of one rank over all samples.
 constexpr std::size_t most_problems = 8;
 
 }  // namespace
@@ -35,7 +35,8 @@ stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_desc
   }
 }
 
-/// Rows are in the order of the ranks. There may be as many reasons as ranks, so no reason goes through all rows.
+/// Rows are in the order of the ranks. There can be as many reasons as ranks, so that the search for one reason's rows
+/// must not pass over all rows.
 std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
   std::vector<stacked_rank*> rows;
   for (const rank_set::range& range : ranks.ranges()) {
@@ -77,7 +78,7 @@ void stacks_session::sample() {
     how.ranks = selection_of(busy);
     std::this_thread::sleep_for(between_tries);
   }
-  // A moment at which nobody could be seen was one all the same.
+  // A sample counts even if no rank could be read.
   snapshot_.tree.add_sample(moment);
   ++snapshot_.samples;
 }

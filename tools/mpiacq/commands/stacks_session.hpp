@@ -10,21 +10,21 @@
 
 namespace mpiacq::tool {
 
-/// The stacks of a job's ranks, sample after sample, and what became of each rank.
+/// The stacks of a job's ranks, sample after sample, and the outcome for each rank.
 class stacks_session {
  public:
-  /// `ranks` has the selected ranks that are looked at; the others are remote in the report.
+  /// `ranks` has the selected ranks that are read; the others are remote in the report.
   stacks_session(std::shared_ptr<rank_group> ranks, const job_description& job, const rank_selection& selection,
                  bool all_threads);
 
-  /// Adds what the ranks are doing now. A rank that another tool holds is tried again for a moment.
+  /// Adds a sample. A rank that another tool holds is retried for a moment.
   void sample();
   [[nodiscard]] stacks_snapshot& snapshot() { return snapshot_; }
-  /// Whether a rank that is looked at could not be taken in any sample.
+  /// Whether one of the ranks could not be read in any sample.
   [[nodiscard]] bool rank_failed() const;
 
  private:
-  /// Takes up what a look at some ranks came to; those that are held by another tool.
+  /// Records the outcome of a look. Returns the ranks that another tool holds.
   [[nodiscard]] std::vector<entry_index> take(const group_stacks& seen, call_tree& moment, bool last_try);
   [[nodiscard]] std::vector<stacked_rank*> rows_of(const rank_set& ranks);
 

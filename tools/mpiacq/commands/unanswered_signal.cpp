@@ -40,7 +40,7 @@ void count_up(int eventfd) {
       "mpiacq: the work at hand did not end within three seconds of the signal (the memory of a process may not "
       "answer); the signal ends mpiacq, and all processes are released\n";
   tracer::release_everything();
-  // A reader who reads no more must not keep this program: a pipe that is ready has room for these bytes.
+  // A reader that has stopped reading must not block this program: a pipe that is ready has room for these bytes.
   pollfd stream{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&stream, 1, 0) == 1 && (stream.revents & POLLOUT) != 0) {
     (void)!::write(STDERR_FILENO, text.data(), text.size());
@@ -62,7 +62,7 @@ unanswered_signal::unanswered_signal()
   try {
     if (wake_ >= 0 && stop_ >= 0) thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error&) {
-    // Without the thread a signal is taken only when the main thread comes to it.
+    // Without the thread, a signal takes effect only when the main thread handles it.
   }
 }
 
@@ -93,8 +93,8 @@ void unanswered_signal::taken() {
   untaken_ = 0;
 }
 
-/// 0 where none waits. A signal that no thread has handled yet waits for the whole process; this thread sees it because
-/// it blocks the signal.
+/// The pending signal; 0 if there is none. A signal that no thread has handled yet is pending for the whole process;
+/// this thread sees it because it blocks the signal.
 int unanswered_signal::waiting_signal() const {
   sigset_t waiting;
   if (::sigpending(&waiting) == 0) {
@@ -109,7 +109,7 @@ void unanswered_signal::watch() const {
   sigset_t watched;
   sigemptyset(&watched);
   for (const int number : ending) sigaddset(&watched, number);
-  // It is polled and never read: the signals stay for the handlers.
+  // The descriptor is polled and never read, so that the signals stay for the handlers.
   const int signals = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   for (;;) {
     std::array<pollfd, 3> all = {{{stop_, POLLIN, 0}, {wake_, POLLIN, 0}, {signals, POLLIN, 0}}};

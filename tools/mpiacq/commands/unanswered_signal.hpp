@@ -6,10 +6,11 @@
 
 namespace mpiacq::tool {
 
-/// Ends this program by a signal that asks it to end and that the program does not take within three seconds; a second
-/// such signal ends the program at once. The kernel may keep the main thread in a read of another process's memory,
-/// where no handler runs: the thread of this object sees that a signal waits. Before the program ends, the tracer
-/// servers are told to release everything, because the kernel may keep the main thread, and so the program, even then.
+/// Ends this program by a signal that asks it to end and that the program does not handle within three seconds; a
+/// second such signal ends the program at once. The kernel can block the main thread in a read of another process's
+/// memory, where no handler runs. The thread of this object sees that a signal is pending. Before the program ends, the
+/// tracer servers are asked to release everything, because the kernel can keep the main thread, and therefore the
+/// program, even then.
 class unanswered_signal {
  public:
   unanswered_signal();
@@ -26,7 +27,7 @@ class unanswered_signal {
   void watch() const;
   [[nodiscard]] int waiting_signal() const;
 
-  std::atomic<int> untaken_{0};  ///< the signal that was noted and not taken, or 0
+  std::atomic<int> untaken_{0};  ///< the signal that was noted and not handled, or 0
   int wake_ = -1;                ///< an eventfd: a signal was noted
   int stop_ = -1;                ///< an eventfd: this object ends
   std::thread thread_;

@@ -23,7 +23,8 @@ std::string_view word_of(then after) {
   return then_choices[static_cast<std::size_t>(after)].first;
 }
 
-/// CLI11 checks only after the parse that an option has the other one that it needs.
+/// The request; created if needed, because CLI11 checks only after the parse that an option has the other one that it
+/// needs.
 mpir::daemon_request& request_in(std::optional<mpir::daemon_request>& daemons) {
   return daemons ? *daemons : daemons.emplace();
 }

@@ -12,7 +12,7 @@ class App;
 
 namespace mpiacq::tool {
 
-/// Where and how a command reports, and where it finds debug files.
+/// The destination and form of a command's report, and the places of debug files.
 struct report_options {
   bool json = false;
   std::string output;  ///< -o; empty: the command's own stream; "-": standard output

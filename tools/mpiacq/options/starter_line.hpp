@@ -9,7 +9,7 @@ namespace mpiacq::tool {
 /// The command line of a starter.
 struct starter_line {
   std::vector<std::string> words;
-  bool follows_mark = false;  ///< "--" stands before it
+  bool follows_mark = false;  ///< "--" precedes it
 };
 
 }  // namespace mpiacq::tool

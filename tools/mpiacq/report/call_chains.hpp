@@ -16,7 +16,7 @@ namespace mpiacq::tool {
 struct call_chain {
   struct frame {
     call_tree::node_number node;
-    std::size_t repeats = 1;  ///< the same place so many times in a row: a recursion
+    std::size_t repeats = 1;  ///< the number of consecutive frames at this place: a recursion
   };
   std::vector<frame> frames;          ///< outermost first, never empty
   call_tree::node_number last;        ///< the innermost node; its ranks and counts are those of all frames
@@ -29,9 +29,9 @@ struct call_chain {
 
 /// Where the ranks diverge.
 struct divergence {
-  /// The innermost frame that all ranks share; empty where they have none in common.
+  /// The innermost frame that all ranks share; empty if they have none in common.
   std::optional<call_tree::node_number> common;
-  /// The innermost frame below which ranks are in different calls; empty where they agree to the end.
+  /// The innermost frame below which ranks are in different calls; empty if they agree to the end.
   std::optional<call_tree::node_number> deepest;
 };
 [[nodiscard]] divergence divergence_of(const call_tree& tree);

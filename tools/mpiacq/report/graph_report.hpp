@@ -23,7 +23,7 @@ void write_graph(json_writer& out, const job_graph& job);
 /// For Graphviz.
 [[nodiscard]] std::string graph_dot(const job_graph& job);
 
-// The parts that several of them share.
+// The parts that several of these reports share.
 
 /// "5 ranks in 2 worlds, 3 directories, 1 metadirectory, on 1 host"
 [[nodiscard]] std::string extent_of(const mpi2dd::graph& graph);
@@ -52,7 +52,7 @@ struct graph_tree {
 };
 [[nodiscard]] graph_tree tree_of(const mpi2dd::graph& graph);
 
-/// Whether the process gets a line of its own: it is more than the rank that the walk began at.
+/// Whether the process gets a line of its own: it is more than the rank at which the walk began.
 [[nodiscard]] bool has_own_place(const mpi2dd::graph& graph, const mpi2dd::visit& visit);
 /// "metadirectory, starter": from its flags, its tables and the tables that list it.
 [[nodiscard]] std::vector<std::string> roles_of(const mpi2dd::graph& graph, const mpi2dd::visit& visit);

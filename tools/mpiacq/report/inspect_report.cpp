@@ -51,7 +51,7 @@ std::string mpi2dd_text(const mpi2dd::process_info& info) {
   return text;
 }
 
-/// The value of a variable of a process; empty where it has none to show.
+/// The value of a variable of a process; empty if it has none to show.
 std::string value_text(const inspected& seen, mpir::known id) {
   const auto value =
       std::find_if(seen.values.begin(), seen.values.end(), [&](const mpir::variable_value& v) { return v.id == id; });
@@ -67,7 +67,7 @@ json json_of_value(const decltype(mpir::variable_value::value)& value) {
   return fmt::format("{:#x}", std::get<target_address>(value).value());
 }
 
-/// The symbols of MPIR, and of a process what its variables contain.
+/// The symbols of MPIR, and for a process the values of its variables.
 json symbols_json(const inspected& seen) {
   json symbols = json_of(seen.program.symbols);
   for (const mpir::variable_value& one : seen.values) {

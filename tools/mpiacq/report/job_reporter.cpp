@@ -15,7 +15,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// The ranks to look at: those of all nodes where there are agents, otherwise the selected ones of this node.
+/// The ranks to read: those of all nodes if there are agents, otherwise the selected ones of this node.
 result<std::shared_ptr<rank_group>> ranks_of_job(job& subject, const job_command_options& asked,
                                                  agents_of_job& agents) {
   if (auto nodes = agents.ranks(subject)) return nodes;
@@ -38,7 +38,7 @@ void job_reporter::report(job_snapshot::event what, std::optional<job_change> ch
   snapshot->change = std::move(change);
   snapshot->spawn = std::move(spawn);
   snapshot->problems = problems_;
-  // They were of this moment.
+  // The stacks and queues belong to this event only.
   snapshot->stacks = std::exchange(stacks_, std::nullopt);
   snapshot->queues = std::exchange(queues_, std::nullopt);
   report_.write([snapshot, json = options_.json, colour = report_.wants_colour()](report_stream& out) {
@@ -84,7 +84,7 @@ void job_reporter::take_queues(job& subject, const job_command_options& asked, a
   queues_session session(*ranks, job, asked.ranks.selection, request_for(asked.queue, job));
   session.look();
   rank_failed_ = rank_failed_ || session.rank_failed();
-  // An MPI2DD job tells of its spawns itself.
+  // An MPI2DD job announces its spawns itself.
   if (asked.after == then::go_on && job.source == interface_kind::mpir) {
     if (const rank_set others = session.spawn_elsewhere(); !others.empty()) {
       const auto who = job.processes->names().text(others);
@@ -124,7 +124,7 @@ void job_reporter::free_followed_ranks() {
 
 void job_reporter::hold_ranks(job& subject) {
   for (const rank_hold& outcome : subject.hold_ranks()) {
-    // What is on another node is told by its state.
+    // The state of a rank on another node already says so.
     if (!outcome.why || outcome.why->code == error_code::unsupported) continue;
     problem(error{*outcome.why}.while_doing(
         fmt::format("holding rank {}", subject.processes()->names().of(outcome.entry))));

@@ -13,10 +13,10 @@ class json_writer;
 /// The jobs of this node, for one of the reports below.
 struct jobs_snapshot {
   job_list list;
-  std::size_t width = 0;  ///< columns of the terminal; 0: there is none, and no line is cut
+  std::size_t width = 0;  ///< columns of the terminal; 0: no terminal, and no line is cut
 };
 
-/// A table for people, and what to do next; without its program's name before the first line.
+/// The text report: a table, and the next steps; without its program's name before the first line.
 [[nodiscard]] std::string jobs_text(const jobs_snapshot& snapshot);
 /// A `mpiacq.jobs/1` document.
 void write_jobs(json_writer& out, const jobs_snapshot& snapshot);

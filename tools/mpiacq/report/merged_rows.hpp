@@ -27,7 +27,7 @@ class merged_rows {
   [[nodiscard]] std::size_t most() const { return most_; }
   [[nodiscard]] const std::vector<row>& rows() const { return rows_; }
 
-  /// The first rows of a rank, in its order. Ranks come in ascending order.
+  /// The first rows of a rank, in its order. Ranks are added in ascending order.
   void add(entry_index entry, const std::vector<Cells>& own) {
     const auto shared = longest_common(own);
     std::vector<row> merged;

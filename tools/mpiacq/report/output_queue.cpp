@@ -22,7 +22,7 @@ constexpr std::size_t most_waiting = 1 << 20;  // bytes
 }  // namespace
 
 output_queue& the_output() {
-  // Never destroyed: its thread may still wait for a reader when the program ends by `exit`.
+  // The object is never destroyed: its thread may still wait for a reader when the program ends by `exit`.
   static auto* const queue = new output_queue;  // NOLINT(cppcoreguidelines-owning-memory)
   return *queue;
 }
@@ -58,7 +58,7 @@ void output_queue::note_failure() {
 }
 
 void output_queue::add(entry next) {
-  // If this user may have no more threads, the text is written at once.
+  // If the system creates no thread, the text is written at once.
   if (!start()) return run_one(next);
   const std::lock_guard held(lock_);
   bytes_ += next.bytes;

@@ -11,11 +11,11 @@
 
 namespace mpiacq::tool {
 
-/// Everything that this program writes, in order, on a thread of its own.
+/// Writes all output of this program, in order, on a thread of its own.
 ///
 /// A pipe can be full and a terminal stopped for hours. The thread that controls the job must not wait for either: the
-/// processes that it holds would stay stopped. So reports, messages and the lines of --each are handed to this queue,
-/// and `run_command_line` waits for the queue when nothing is held any more. Thread: any.
+/// processes that it holds would stay stopped. Reports, messages and the lines of --each are therefore passed to this
+/// queue, and `run_command_line` waits for the queue when no process is held any more. Thread: any.
 class output_queue {
  public:
   output_queue();
@@ -23,19 +23,20 @@ class output_queue {
   output_queue(const output_queue&) = delete;
   output_queue& operator=(const output_queue&) = delete;
 
-  /// Calls the task later, after all that were added before. The task owns what it needs, or the program does.
+  /// Calls the task later, after all earlier tasks. The data that the task uses must belong to the task or live as long
+  /// as the program.
   void add(std::function<void()> task);
   /// Writes these bytes later. A failure is not reported: the reader has gone.
   void write(int descriptor, std::string bytes);
   /// The same, but drops the bytes if others wait: for text that is useless later.
   void write_if_idle(int descriptor, std::string bytes);
 
-  /// False while so much waits that no more should be added.
+  /// False while the queue is so long that no more should be added.
   [[nodiscard]] bool has_room();
   /// After `has_room` was false: readable once there is room, until the next call of `has_room`.
   [[nodiscard]] int room_descriptor() const { return room_event_; }
 
-  /// For a task: something could not be written, and the reason was printed.
+  /// Called by a task that could not write something and has printed the reason.
   void note_failure();
   /// Waits until everything is written. False if a task has noted a failure.
   [[nodiscard]] bool drain();

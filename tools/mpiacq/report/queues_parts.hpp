@@ -13,21 +13,21 @@
 
 namespace mpiacq::tool {
 
-/// Deadlocks first, then who waits for whom: ranks that wait alike as one.
+/// Deadlocks first, then which ranks wait for which. Ranks that wait in the same way form one line.
 [[nodiscard]] std::string waits_text(const queue_waits& waits, const rank_names& names, const rank_hosts& hosts,
                                      bool colour);
 using text_row = std::vector<std::string>;
-/// Of a table that ranks share: more than these nobody reads.
+/// The bound for the rows of a table that ranks share; a longer table is unreadable.
 inline constexpr std::size_t rows_shown = 48;
 
 /// The pending operations as a table. Each rank's are in the library's order; ranks share a row where they agree.
 [[nodiscard]] std::string operations_text(const queues_snapshot& snapshot);
-/// All that the queue library says of each rank's communicators and operations, in the library's order.
+/// All data of the queue library about each rank's communicators and operations, in the library's order.
 void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 
-/// For ranks whose queues are not known: the call that each is in, and who is missing from a collective call.
+/// For ranks whose queues are unknown: the call of each, and the ranks that are missing from a collective call.
 [[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names);
-/// What was not known.
+/// The doubts about the waits.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 
 }  // namespace mpiacq::tool

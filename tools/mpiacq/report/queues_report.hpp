@@ -23,30 +23,30 @@ struct queues_snapshot {
   starter_facts starter;
   job_origin origin;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
-  rank_names names;               ///< of what everything below has for ranks
-  rank_hosts hosts;               ///< that the selected ones are on
+  rank_names names;               ///< of all ranks below
+  rank_hosts hosts;               ///< of the selected ranks
   group_queues seen;
   queue_waits waits;
-  rank_set remote;  ///< selected, and on other nodes
-  /// How long ranks were stopped for, in all looks together.
+  rank_set remote;  ///< selected ranks on other nodes
+  /// The time for which ranks were stopped, in all looks together.
   std::chrono::duration<double> held{0};
-  /// How often they were looked at: again where there was a deadlock, for what passes is none.
+  /// The number of looks. A deadlock causes a second one, because a state that passes is no deadlock.
   std::size_t looks = 0;
-  /// A signal came: some ranks may not have been read, and a deadlock was not looked at twice.
+  /// A signal has ended the looks: some ranks may be missing, and a deadlock may not be confirmed.
   bool interrupted = false;
   bool in_process = false;       ///< the libraries were run in this program
   bool library_chosen = false;   ///< --library
   bool library_trusted = false;  ///< --trust-library
   std::string types_file;        ///< --types
-  bool verbose = false;          ///< --verbose: all that the library says of each operation
+  bool verbose = false;          ///< --verbose: all data of the library about each operation
   std::vector<error> problems;   ///< of the table
 };
 
-/// "complete", or what it is instead: "incomplete" (there is a report that lacks something), "gone", "not-permitted",
+/// "complete", or another outcome: "incomplete" (there is a report that lacks something), "gone", "not-permitted",
 /// "busy", "failed".
 [[nodiscard]] std::string_view outcome_of(const rank_report& rank);
 
-/// Tables for people: who waits for whom, deadlocks first; the pending operations; what is not known. `colour` for a
+/// The text report: which ranks wait for which, deadlocks first; the pending operations; and the doubts. `colour` for a
 /// terminal.
 void write_queues_text(report_stream& out, const queues_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.

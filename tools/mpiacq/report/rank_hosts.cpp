@@ -12,7 +12,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// JSON contains the others.
+/// The bound for the text report. JSON contains all hosts.
 constexpr std::size_t hosts_shown = 16;
 
 }  // namespace

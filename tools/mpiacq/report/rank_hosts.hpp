@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The nodes that ranks are on, for reports.
+// The nodes of ranks, for reports.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class rank_hosts {
   [[nodiscard]] std::size_t size() const { return hosts_.size(); }
   /// "" if the table does not name it.
   [[nodiscard]] std::string_view of(entry_index entry) const;
-  /// " on h2" if all of these are there and other ranks are on other nodes; otherwise empty.
+  /// " on h2" if all of these ranks are on that node and other ranks are on other nodes; otherwise empty.
   [[nodiscard]] std::string behind(const rank_set& ranks) const;
   /// " on 4 nodes"; empty for one node.
   [[nodiscard]] std::string count_text() const;

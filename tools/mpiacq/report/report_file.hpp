@@ -10,15 +10,15 @@
 
 namespace mpiacq::tool {
 
-/// Writes one report. It runs later on another thread, so it owns what it needs.
+/// Writes one report. It runs later on another thread, so that it must own its data.
 using report_body = std::function<void(report_stream&)>;
 
-/// Where the reports of a command go: a stream or a file. A file collects text reports one after another; with JSON it
-/// always contains one document, the last one.
+/// The destination of a command's reports: a stream or a file. A file collects text reports one after another; with
+/// JSON it always contains one document, the last one.
 class report_file {
  public:
-  /// Opens the file of -o at once, so that a wrong name shows before anything is run. No file: `default_descriptor`;
-  /// "-": standard output.
+  /// Opens the file of -o at once, so that a wrong name is reported before a job is started. No file:
+  /// `default_descriptor`; "-": standard output.
   [[nodiscard]] static result<report_file> open(const report_options& options, int default_descriptor);
 
   /// Hands the report to `output_queue` and does not wait. If it cannot be written, an error is printed then, and the

@@ -17,7 +17,7 @@ int write_all(int descriptor, std::string_view bytes) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
     if (written >= 0 || errno == EINTR) continue;
-    // Another process that has the terminal or pipe open may have made it non-blocking.
+    // Another process with the same terminal or pipe may have made it non-blocking.
     if (errno != EAGAIN) return errno;
     pollfd room{descriptor, POLLOUT, 0};
     (void)::poll(&room, 1, -1);

@@ -37,7 +37,7 @@ class report_stream {
   int failure_ = 0;
 };
 
-/// Writes all bytes, in as many calls as necessary. Gives the errno of the call that failed, otherwise 0.
+/// Writes all bytes, in as many calls as necessary. Returns the errno of the call that failed, otherwise 0.
 [[nodiscard]] int write_all(int descriptor, std::string_view bytes);
 
 }  // namespace mpiacq::tool

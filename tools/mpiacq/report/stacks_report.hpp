@@ -16,16 +16,16 @@
 
 namespace mpiacq::tool {
 
-/// What became of one rank that was to be looked at.
+/// The outcome of the looks at one rank.
 struct stacked_rank {
   entry_index entry;
   process_id pid;
   std::string host;
   bool is_local = true;
-  std::size_t samples = 0;      ///< in which its stacks were taken
-  std::vector<error> problems;  ///< why it could not be taken, in some samples or in all
+  std::size_t samples = 0;      ///< the number of samples in which its stacks were taken
+  std::vector<error> problems;  ///< the reasons why they could not be taken, in some samples or in all
 };
-/// "taken", or why not at all: "remote", "gone", "not-permitted", "busy", "failed".
+/// "taken", or the reason: "remote", "gone", "not-permitted", "busy", "failed".
 [[nodiscard]] std::string_view outcome_of(const stacked_rank& rank);
 
 /// The stacks of a job, for one of the reports below.
@@ -33,17 +33,18 @@ struct stacks_snapshot {
   starter_facts starter;
   job_origin origin;
   std::vector<job_world> worlds;  ///< by number; none with MPIR
-  rank_names names;               ///< of what the tree and the rows below have for ranks
-  rank_hosts hosts;               ///< that the ranks below are on
+  rank_names names;               ///< of the ranks in the tree and the rows below
+  rank_hosts hosts;               ///< of the ranks below
   call_tree tree;
-  std::vector<stacked_rank> ranks;  ///< those that were selected, in order
+  std::vector<stacked_rank> ranks;  ///< the selected ranks, in order
   std::size_t samples = 1;
   std::chrono::duration<double> interval{0};
-  std::chrono::duration<double> held{0};  ///< how long ranks were stopped, in all samples together
+  std::chrono::duration<double> held{0};  ///< the time for which ranks were stopped, in all samples together
   std::vector<error> problems;            ///< of the table
 };
 
-/// A tree for people; `colour` for a terminal. Single calls are not indented, branches are, with their ranks.
+/// The text report, a tree; `colour` for a terminal. A sequence of single calls is not indented. Branches are indented
+/// and name their ranks.
 void write_stacks_text(report_stream& out, const stacks_snapshot& snapshot, bool colour);
 /// The same without its first line, for the report of a job that has one.
 void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour);

@@ -22,7 +22,7 @@ constexpr std::string_view legend =
     "gray: lists    gray, thick: know each other    blue: has spawned\\n"
     "thick frame: walked from here    red: cannot be looked at, or is not as it should be";
 
-/// Within double quotes.
+/// The text, escaped for double quotes.
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -68,7 +68,7 @@ class dot_writer {
                     escaped(places_of(graph_, members_[index(number)], hosts_in_label)));
   }
 
-  /// The first of its roles makes the shape.
+  /// The first role decides the shape.
   [[nodiscard]] static std::string_view shape_of(const std::vector<std::string>& roles) {
     if (roles.empty() || roles.front() == "rank") return "ellipse";
     if (roles.front() == "metadirectory") return "box3d";
@@ -105,14 +105,15 @@ class dot_writer {
     write_worlds(v);
   }
 
-  /// What no table says in the other direction. A mere rank's way is not drawn: all ranks have it.
+  /// Draws the connection to a metadirectory that does not list the process. For a process that is only a rank, the
+  /// connection is not drawn, because all ranks have one.
   void write_way_up(const visit& v) {
     if (!v.meta || !has_node(v.process) || !has_node(*v.meta)) return;
     if (drawn_.contains(pair(*v.meta, v.process)) || drawn_.contains(pair(v.process, *v.meta))) return;
     text_ += fmt::format("  p{} -> p{} [style=dotted, constraint=false];\n", index(v.process), index(*v.meta));
   }
 
-  /// One arrow with two heads where they know each other.
+  /// Draws one arrow with two heads if the processes list each other.
   void write_peer(const visit& v, process_number p) {
     if (p == v.process || !has_node(p) || drawn_.contains(pair(v.process, p))) return;
     const visit* other = graph_.visit_of(p);
@@ -132,7 +133,7 @@ class dot_writer {
         text_ += fmt::format("  p{} -> u{};\n", index(v.process), index(v.process));
         continue;
       }
-      // Which ones, where a world has several directories.
+      // The ranks, if a world has several directories.
       const std::string which = part.ranks == ranks_[index(*part.world)] ? "" : ranks_words(part.ranks);
       text_ += fmt::format("  p{} -> w{} [label=\"{}\"];\n", index(v.process), index(*part.world), which);
     }

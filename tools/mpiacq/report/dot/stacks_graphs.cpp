@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The merged stacks as other programs draw them.
+// The merged stacks in the forms of programs that draw them.
 #include <algorithm>
 #include <map>
 
@@ -31,7 +31,7 @@ std::string quoted_for_dot(const std::string& text) {
 }  // namespace
 
 void write_stacks_folded(report_stream& out, const call_tree& tree) {
-  // Frames of one function are one there, whatever their lines.
+  // In the folded form, frames of one function are equal, whatever their lines.
   std::map<std::string, std::uint64_t> counts;
   std::string path;
   std::vector<std::size_t> lengths(tree.size(), 0);  // of the path that ends with each node

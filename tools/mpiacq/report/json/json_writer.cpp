@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// Printable ASCII without a quotation mark or a reverse solidus: what needs no escape.
+/// The length of the part that needs no escape: printable ASCII without a quotation mark or a reverse solidus.
 std::size_t plain_part(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size() && text[i] >= ' ' && text[i] <= '~' && text[i] != '"' && text[i] != '\\') ++i;

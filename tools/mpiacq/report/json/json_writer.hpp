@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Writes JSON while it is made, so that a document of a million rows needs the memory of one row.
+// Writes JSON piece by piece, so that a document of a million rows needs the memory of one row.
 #pragma once
 
 #include <concepts>
@@ -39,7 +39,7 @@ class json_writer {
     return word({digits.data(), digits.size()});
   }
   json_writer& null() { return word("null"); }
-  /// A part that is a tree of values: for parts whose size does not grow with the job.
+  /// Writes a tree of values: for parts whose size does not grow with the job.
   json_writer& value(const json& part);
 
   /// A key and its value.

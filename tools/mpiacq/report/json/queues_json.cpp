@@ -108,7 +108,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   return rank;
 }
 
-/// An operation as the document has it: the rank, the places in its lists.
+/// A reference to an operation: the rank, and the positions in its lists.
 json json_of(const operation_place& place, const queues_snapshot& snapshot) {
   return {{"rank", rank_of(snapshot.names, snapshot.seen.ranks[place.rank].entry)},
           {"communicator", place.communicator},
@@ -178,7 +178,7 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
   out.member("calls", calls).member("collective_gaps", gaps);
 }
 
-/// Of the first rank that has one: as a rule all have the same.
+/// The library of the first rank that has one: as a rule all ranks have the same.
 json library_of(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
   const auto found = std::find_if(ranks.begin(), ranks.end(), [](const rank_report& rank) {

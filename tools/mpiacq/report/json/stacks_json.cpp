@@ -44,7 +44,7 @@ json json_of_node(const call_tree::node& node, const rank_names& names) {
           {"count", node.stacks}};
 }
 
-/// A flat list: nested as deep as the calls, it would be more than many a reader of JSON takes.
+/// Writes a flat list. A list that is nested as deeply as the calls would exceed the limit of many JSON readers.
 void write_tree(json_writer& out, const call_tree& tree, const rank_names& names) {
   std::vector<std::size_t> ids(tree.size(), 0);
   std::size_t count = 0;

@@ -34,7 +34,7 @@ struct line {
   std::vector<line> below;
 };
 
-/// It recurses no deeper than the lines are: metadirectory, directory, world, spawn.
+/// The recursion is as deep as the lines are nested: metadirectory, directory, world, spawn.
 void draw(const std::vector<line>& lines, const std::string& left, std::string& text) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool is_last = i + 1 == lines.size();
@@ -105,7 +105,7 @@ class graph_painter {
     return whole;
   }
 
-  /// Adds connections to other metadirectories; the tree shows the one above already.
+  /// Adds connections to metadirectories, except the one above, which the tree shows already.
   void add_ways(line& whole, const visit& v, std::optional<process_number> above) const {
     for (const process_number p : v.metadirectories.entries) {
       if (p != v.process) whole.below.push_back({"knows metadirectory " + place_of(p), true, {}});

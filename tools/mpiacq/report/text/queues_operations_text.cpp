@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The pending operations: one table for all ranks, or (--verbose) all that the queue library says of each operation.
+// The pending operations: one table for all ranks, or (--verbose) all data of the queue library about each operation.
 #include <array>
 #include <map>
 #include <tuple>
@@ -37,7 +37,7 @@ std::string_view direction(queue_class queue) {
   return directions[static_cast<std::size_t>(queue)];
 }
 
-/// The state of each operation, by its place: "" if it is under way.
+/// The state of each operation, by its position: "" if it is under way.
 class standings {
  public:
   explicit standings(const queue_waits& waits) {
@@ -104,7 +104,7 @@ text_row row_of(const queue_communicator& own, length_unit unit, const operation
           states.of(place, operation)};
 }
 
-/// All that the library says of one operation.
+/// All data of the library about one operation.
 std::string details_of(const queue_communicator& own, length_unit unit, const operation_place& place,
                        const queue_operation& operation, const standings& states) {
   const bool is_inter = own.is_inter.value_or(false);

@@ -56,7 +56,7 @@ class grouped {
   std::vector<std::pair<Key, std::vector<entry_index>>> rows_;
 };
 
-/// The libraries and message layers that the following comes from.
+/// The libraries and message layers that are the sources of the report.
 std::string libraries_text(const queues_snapshot& snapshot) {
   grouped<std::tuple<std::string, std::string, std::string>> libraries;
   for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
@@ -84,7 +84,7 @@ std::string libraries_text(const queues_snapshot& snapshot) {
 }
 
 std::string communicators_text(const queues_snapshot& snapshot) {
-  // The last is the size of the other side of an intercommunicator; 0 if that is not known.
+  // The last member is the size of the other side of an intercommunicator; 0 if it is unknown.
   using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
   merged_rows<key> merged(rows_shown);
   std::set<key> different;
@@ -140,7 +140,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
       continue;
     }
     if (const auto missing = about_missing_types(rank.report->missing)) {
-      // What the library says then is a consequence. JSON contains it.
+      // The library's own message is a consequence of this. JSON contains it.
       problems.add(*missing, rank.entry);
       continue;
     }
@@ -159,7 +159,7 @@ std::string problems_text(const queues_snapshot& snapshot) {
   return text + problem_text(snapshot.problems);
 }
 
-/// A library that could not do its work has shown no communicator.
+/// Whether no queue was read: a library that failed has shown no communicator.
 bool nothing_is_read(const queues_snapshot& snapshot) {
   const auto& ranks = snapshot.seen.ranks;
   return std::none_of(ranks.begin(), ranks.end(),
@@ -184,7 +184,7 @@ void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool
   }
   out.write(new_processes_text(snapshot));
   out.write(problems_text(snapshot));
-  // If each rank has a cause of its own, doubts about the queues would repeat it.
+  // If each rank has a cause of its own, a doubt about its queues would repeat it.
   const auto& ranks = snapshot.seen.ranks;
   const bool is_explained = nothing_is_read(snapshot) && std::none_of(ranks.begin(), ranks.end(), is_whole);
   if (!is_explained) out.write(doubts_text(snapshot.waits));

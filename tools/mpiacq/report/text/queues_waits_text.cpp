@@ -23,8 +23,8 @@ std::string deadlock_text(const deadlock& found, const rank_names& names, bool c
   return fmt::format("  {}: {}\n", what, found.sentence(names));
 }
 
-/// Ranks that wait for the same ranks for the same reason. If one of several is enough, the ranks that wait and those
-/// that they wait for are one crowd: the ranks of a receive from any source.
+/// Ranks that wait for the same ranks for the same reason. If any one of several ranks would end the wait, the waiting
+/// ranks and the awaited ranks are the same set: the ranks of a receive from any source.
 struct crowd {
   const rank_wait* wait = nullptr;
   rank_set from;

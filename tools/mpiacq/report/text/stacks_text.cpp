@@ -19,7 +19,7 @@ using namespace colours;
 constexpr std::size_t ranks_not_taken_shown = 16;
 constexpr std::size_t branches_shown = 4;
 
-/// Draws a tree, chain after chain. Its parents decide what stands left of a chain's frames.
+/// Draws a tree, chain after chain. The parents of a chain decide the marks to the left of its frames.
 class tree_painter {
  public:
   tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
@@ -36,7 +36,7 @@ class tree_painter {
     for (std::size_t i = 0; i < chains_.size(); ++i) {
       if (!chains_[i].parent) tops.push_back(i);
     }
-    // The stack gives the last one first.
+    // The stack returns the last element first.
     for (auto top = tops.rbegin(); top != tops.rend(); ++top) waiting_.push_back({*top, "  ", "  "});
     while (!waiting_.empty()) {
       const task next = std::move(waiting_.back());
@@ -63,7 +63,7 @@ class tree_painter {
   /// The ranks, the number of threads if it differs, and the share of the samples.
   [[nodiscard]] std::string label_of(const call_tree::node& node, std::string& shown) const {
     std::string ranks = ranks_text(node.ranks, names_);
-    // Only at the first frame that one node's ranks have alone.
+    // The host is shown only at the first frame that the ranks of one node have to themselves.
     std::string rest = hosts_.behind(tree_[node.parent].ranks).empty() ? hosts_.behind(node.ranks) : std::string();
     if (node.threads > node.ranks.count()) rest += fmt::format(" ({} threads)", node.threads);
     const std::uint64_t all = tree_[call_tree::root].stacks;

@@ -12,7 +12,7 @@ namespace mpiacq::tool {
 /// "4 processes on 2 hosts, job 17 step 0"
 [[nodiscard]] std::string extent_text(const process_table& table, const mpir::job_facts& facts);
 
-/// The table process by process, or a large one host by host, and where its layout was learnt.
+/// The table process by process, or a large one host by host, and the source of its layout.
 [[nodiscard]] std::string table_text(const process_table& table, const std::vector<rank_state>& states);
 
 /// The names of the numbered worlds, a line for each.

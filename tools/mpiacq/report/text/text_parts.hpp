@@ -11,7 +11,7 @@
 
 namespace mpiacq::tool {
 
-/// Nearly every line of a report contains foreign text.
+/// Nearly every line of a report contains untrusted text.
 using base::printable;
 
 /// Rows in columns as wide as their widest cell; the last column is not padded. Each line is indented by two.
@@ -19,7 +19,7 @@ using base::printable;
 
 /// "24 bytes: host_name at 0 (8 bytes), ..."
 [[nodiscard]] std::string layout_text(const structure_layout& layout);
-/// Where the layout was learnt. `checked`: an inferred layout has been compared with a table.
+/// The source of the layout. `checked`: an inferred layout has been compared with a table.
 [[nodiscard]] std::string layout_source_text(const structure_layout& layout, bool checked);
 
 /// "1 process", "4 processes".
