@@ -214,8 +214,7 @@ std::string file_of(const library_names& said, const std::string& root) {
     for (const std::string& folder : said.folders) {
       if (is_file(folder + name, root)) return folder + name;
     }
-    if (!root.empty()) continue;
-    for (std::string& file : files_in_linker_cache(name)) {
+    for (std::string& file : files_in_linker_cache(name, root)) {
       if (is_file(file, root)) return std::move(file);
     }
   }

@@ -66,12 +66,27 @@ TEST_CASE("queues: a bare name that only the dynamic linker's cache contains is 
   REQUIRE(made.exit_code == 0);
   auto words = words_of_a_deadlock();
   words.insert(words.begin(), "library:libqueue_perfect.so");
-  const queue_job job(2, words);
   // Without that cache the name leads nowhere.
-  CHECK(json::parse(queues(job.pid(), {"--json"}).out).at("library").is_null());
-  const auto run = run_command(
-      {"unshare", "-m", "sh", "-c", "mount --bind \"$1\" /etc/ld.so.cache && shift && exec \"$@\"", "sh",
-       folder.path("cache"), MPIACQ_COMMAND, "queues", "--trust-library", "--json", std::to_string(job.pid())});
+  const queue_job without(2, words);
+  CHECK(json::parse(queues(without.pid(), {"--json"}).out).at("library").is_null());
+  // The cache that counts is the one that the rank's linker sees.
+  std::vector<std::string> line = {"unshare",
+                                   "-m",
+                                   "sh",
+                                   "-c",
+                                   "mount --bind \"$1\" /etc/ld.so.cache && shift && exec \"$@\"",
+                                   "sh",
+                                   folder.path("cache"),
+                                   MPIACQ_STARTERS "/../queue_ranks/queue_job",
+                                   "--hold",
+                                   "--ranks",
+                                   "2"};
+  line.insert(line.end(), words.begin(), words.end());
+  ::setenv("MPIACQ_ORACLE", folder.path("oracle").c_str(), 1);
+  live_process job(line);
+  ::unsetenv("MPIACQ_ORACLE");
+  (void)job.lines_until_ready();
+  const auto run = queues(job.pid().value(), {"--json"});
   INFO(run.err << run.out);
   const json seen = json::parse(run.out);
   REQUIRE(seen.at("library").is_object());

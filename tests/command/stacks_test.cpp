@@ -240,5 +240,4 @@ TEST_CASE("stacks: a job that cannot be examined ends the command in 125 with a 
   CHECK(stacks(999999999).exit_code == 125);
   CHECK(stacks(starter.pid(), {"--json", "--dot"}).exit_code == 125);
   CHECK(stacks(starter.pid(), {"--samples", "0"}).exit_code == 125);
-  CHECK(run_command({MPIACQ_COMMAND, "stacks"}).exit_code == 125);
 }

@@ -53,8 +53,8 @@ ld_so_cache::ld_so_cache(std::span<const std::byte> bytes) {
   }
 }
 
-ld_so_cache ld_so_cache::read(const std::string& path) {
-  const auto file = input_file::open(path);
+ld_so_cache ld_so_cache::read(const std::string& path, const std::string& root) {
+  const auto file = input_file::open_below(root, path);
   if (!file || file->size() > max_file) return {};
   const auto bytes = file->read(0, file->size());
   return bytes ? ld_so_cache{*bytes} : ld_so_cache{};
@@ -69,8 +69,8 @@ std::span<const std::string> ld_so_cache::find(std::string_view library) const {
 
 namespace mpiacq {
 
-std::vector<std::string> files_in_linker_cache(std::string_view library) {
-  const auto cache = elf::ld_so_cache::read();
+std::vector<std::string> files_in_linker_cache(std::string_view library, const std::string& root) {
+  const auto cache = elf::ld_so_cache::read(elf::ld_so_cache::usual_path, root);
   const auto found = cache.find(library);
   return {found.begin(), found.end()};
 }

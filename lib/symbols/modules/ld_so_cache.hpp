@@ -17,8 +17,9 @@ class ld_so_cache {
   /// Parses the format "glibc-ld.so.cache1.1", alone or behind the older one. Any other format gives an empty cache. An
   /// entry that points outside of the bytes is left out.
   explicit ld_so_cache(std::span<const std::byte> bytes);
-  /// Reads the file; the cache is empty if the file cannot be read.
-  [[nodiscard]] static ld_so_cache read(const std::string& path = "/etc/ld.so.cache");
+  static constexpr const char* usual_path = "/etc/ld.so.cache";
+  /// Reads the file below `root` (empty: this program's root); the cache is empty if the file cannot be read.
+  [[nodiscard]] static ld_so_cache read(const std::string& path = usual_path, const std::string& root = {});
 
   /// The files of a library in the order of the cache, which is the dynamic linker's preference.
   [[nodiscard]] std::span<const std::string> find(std::string_view library) const;
