@@ -1,7 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Open MPI 5 and later: its jobs by PMIx.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "openmpi.hpp"
 #include "running_job.hpp"
@@ -25,6 +28,13 @@ std::vector<std::string> pids_of(const running_job& job) {
   std::vector<std::string> all = {job.pid_text()};
   for (const auto& [rank, pid] : job.ranks()) all.push_back(std::to_string(pid));
   return all;
+}
+
+/// 'S', 'T': field 3 of /proc/PID/stat.
+char state_letter(long pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(stat), {});
+  return text.at(text.rfind(')') + 2);
 }
 
 void check_stacks(const json& report, const running_job& job) {
@@ -84,6 +94,51 @@ TEST_CASE("Open MPI 5: the queues by mpirun and by a rank name the deadlock, fro
     CHECK(seen.at("cycles") == json::array({json::array({0, 1, 2})}));
   }
   CHECK(comes_true([&] { return job.disturbed().empty(); }));
+}
+
+TEST_CASE("Open MPI 5: attach by mpirun and by a rank reports the job, and its ranks can be left stopped",
+          "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  constexpr std::size_t ranks = 3;
+  running_job job(mpirun_line(ranks, {"--exit", "4"}), ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  for (const std::string& pid : {job.pid_text(), std::to_string(job.ranks().at(1))}) {
+    const json report = report_of({"attach", "--json", pid});
+    CHECK(report.at("starter").at("pid") == job.pid());
+    REQUIRE(report.at("processes").size() == ranks);
+    for (const json& entry : report.at("processes")) {
+      CHECK(entry.at("pid") == job.ranks().at(entry.at("rank")));
+      CHECK(entry.at("state") == "running");
+    }
+  }
+  CHECK(job.disturbed().empty());
+  const auto stopped = run_command({MPIACQ_COMMAND, "attach", "--then", "stop", job.pid_text()}, openmpi_options());
+  INFO(stopped.err);
+  CHECK(stopped.exit_code == 0);
+  for (const auto& [rank, pid] : job.ranks()) {
+    CHECK(state_letter(pid) == 'T');
+    ::kill(static_cast<pid_t>(pid), SIGCONT);
+  }
+  CHECK(state_letter(job.pid()) == 'S');
+  const auto end = job.finish();
+  CHECK(end.as_shell() == 4);
+  CHECK(end.all_ranks_ended(ranks));
+}
+
+TEST_CASE("Open MPI 5: attach follows the job to its end", "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  constexpr std::size_t ranks = 2;
+  const running_job job(mpirun_line(ranks), ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  // A rank is killed while the job is followed.
+  const auto followed = run_command({"sh", "-c",
+                                     "(sleep 1; kill -9 " + std::to_string(job.ranks().at(1)) +
+                                         ") & exec " MPIACQ_COMMAND " attach --then continue " + job.pid_text()},
+                                    openmpi_options());
+  INFO(followed.out + followed.err);
+  CHECK(followed.exit_code == 0);
+  CHECK_THAT(followed.err + followed.out, ContainsSubstring("have ended; rank 1 caused it"));
+  CHECK_THAT(followed.err, ContainsSubstring(" ended"));
 }
 
 TEST_CASE("Open MPI 5: PMIx is asked a hundred times, and the asking tool killed, without harm", "[only releases]") {

@@ -100,6 +100,8 @@ struct job_lost {
 /// The starter has ended. It is the last event.
 struct starter_ended {
   exit_status status;  ///< of the starter
+  /// False with PMIx: this program was neither the parent nor the tracer of the starter, and `status` has no meaning.
+  bool status_is_known = true;
 };
 /// An event of a job.
 using job_event = std::variant<job_spawned, job_attached, daemons_launched, job_aborting, job_changed, job_notice,
@@ -118,7 +120,8 @@ struct job_options {
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
-  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR. The environment gives no control.
+  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR, otherwise (`attach` alone) PMIx. The
+  /// environment gives no control.
   std::optional<interface_kind> interface;
   /// MPI2DD: stay attached to the ranks and directories of this node after `resume`, and report their events. A process
   /// has only one tracer: set it to false if another tool examines the ranks. Then only the starter's events are
@@ -176,6 +179,9 @@ class job {
   /// Attaches to a running starter (MPIR's attach mode). `named` may also be a rank of the job, or a wrapper that has
   /// started the starter; then `starter().found_how` says how the starter was found. If the process table is complete,
   /// the first event is job_attached. Otherwise the starter runs on, and the event follows when the table is complete.
+  /// With PMIx the starter is asked, and never stopped or traced: only the ranks that `hold_ranks` holds are. The
+  /// server is asked every second for processes that the job has spawned (job_spawned) and for ranks that have ended
+  /// (job_notice).
   /// Errors: as `tracer::attach`; not_found if no starter can be found; unsupported if only the environment
   /// of its ranks shows the job, which gives no control.
   [[nodiscard]] static result<std::unique_ptr<job>> attach(process_id named, job_options options = {});

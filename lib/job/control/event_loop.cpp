@@ -197,6 +197,7 @@ void job::state::event_handler::operator()(const control_lost& loss) const {
 }
 
 void job::state::look_at_table() {
+  if (pmix) return look_at_pmix(true);
   if (starter().stopped || !life.is_controlled()) return;
   if (const auto stopped = stop_starter(); !stopped) {
     timers.set(job_timer::table, stop_again_interval);

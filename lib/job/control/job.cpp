@@ -14,6 +14,7 @@
 #include "mpiacq/base/remedies.hpp"
 #include "starter/find_starter.hpp"
 #include "views/environment_description.hpp"
+#include "views/pmix_description.hpp"
 
 namespace mpiacq {
 
@@ -28,9 +29,20 @@ result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
 constexpr const char* environment_gives_no_control =
     "the environment of ranks shows which processes they are; it gives no control of the job: {} without control";
 
-error pmix_gives_no_control() {
-  return {error_code::unsupported,
-          fmt::format("with PMIx a job is observed and not controlled: {} without control", remedies::observe_the_job)};
+error pmix_launches_nothing() {
+  return {error_code::unsupported, "with PMIx a job is attached to, and not launched: launch it without this program"};
+}
+
+/// The PMIx job that the caller means; null: another source is more capable, or there is no server.
+result<std::unique_ptr<pmix_watch>> pmix_to_attach(process_id named, const job_options& options) {
+  const bool is_chosen = options.interface == interface_kind::pmix;
+  if (options.interface && !is_chosen) return nullptr;
+  auto place = is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named);
+  if (!is_chosen && (!place || !*place)) return nullptr;
+  if (!place) return fail(std::move(place).error());
+  if (!*place) return fail(no_pmix_job(named));
+  if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return nullptr;
+  return pmix_watch::start(std::move(**place));
 }
 
 /// A job that no starter of this node has a table of can be observed.
@@ -48,7 +60,6 @@ result<found_starter> starter_to_control(process_id named, const job_options& op
   if (options.interface == interface_kind::environment) {
     return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
   }
-  if (options.interface == interface_kind::pmix) return fail(pmix_gives_no_control());
   auto found = find_starter(named, options.debug_files, options.interface);
   if (found || found.error().code != error_code::not_found) return found;
   return fail(no_control(named, std::move(found).error()));
@@ -82,7 +93,7 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
     if (options.interface == interface_kind::environment) {
       return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
     }
-    if (options.interface == interface_kind::pmix) return fail(pmix_gives_no_control());
+    if (options.interface == interface_kind::pmix) return fail(pmix_launches_nothing());
     auto control = TRY(make_tracer(options));
     launch_request request;
     request.arguments = command;
@@ -100,6 +111,15 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 /// MPIR's attach mode.
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
+    if (auto watch = TRY(pmix_to_attach(named, options))) {
+      auto tracing = TRY(make_tracer(options));
+      options.interface = interface_kind::pmix;
+      starter_facts known = watch->first().starter;
+      std::unique_ptr<job> followed(
+          new job(std::make_unique<state>(std::move(tracing), std::move(options), std::move(known))));
+      followed->state_->begin_pmix(std::move(watch));
+      return followed;
+    }
     auto found = TRY(starter_to_control(named, options));
     auto control = TRY(make_tracer(options));
     TRY(control->attach(found.pid));
@@ -139,11 +159,13 @@ result<std::optional<job_event>> job::next(deadline until) {
         s.handle_deferred();
         continue;
       }
-      const auto event = TRY(s.control->wait(std::min(until, wake_at())));
+      const deadline wake = std::min(until, wake_at());
+      const auto event = s.pmix ? TRY(s.wait_beside_pmix(wake)) : TRY(s.control->wait(wake));
       if (event) {
         s.handle(*event);
-      } else if (!s.handle_due_timers()) {
-        return std::nullopt;
+      } else if (!s.handle_due_timers() && (!s.pmix || clock::now() >= until)) {
+        // What happened while PMIx was waited for counts, also after the deadline.
+        if (!s.events.has_events()) return std::nullopt;
       }
     }
     return s.events.take();
@@ -151,7 +173,7 @@ result<std::optional<job_event>> job::next(deadline until) {
 }
 
 int job::event_descriptor() const {
-  return state_->control->event_descriptor();
+  return state_->pmix ? state_->pmix->descriptor() : state_->control->event_descriptor();
 }
 
 deadline job::wake_at() const {

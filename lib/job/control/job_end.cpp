@@ -45,7 +45,7 @@ result<void> job::detach(leave how) {
   auto withdrawn = s.withdraw(how);
   if (s.life.has_ended()) return {};
   result<void> left;
-  if (!s.starter().ended) left = s.control->detach(s.starter().pid, how);
+  if (!s.starter().ended && !s.pmix) left = s.control->detach(s.starter().pid, how);
   if (s.life.root_has_ended()) s.finish();
   // The kernel reports the end of a process that is not traced only to its parent.
   if (!s.life.is_launched()) s.life.stop_reporting();
@@ -71,7 +71,7 @@ result<void> job::end(std::chrono::milliseconds grace) {
   if (!s.life.is_controlled() || s.life.is_launched()) return detach(leave::running);
   // The kernel reports how a process ends to its parent and to its tracer, so the tracer stays.
   auto withdrawn = s.withdraw(leave::running);
-  if (s.life.has_ended() || s.starter().ended) return {};
+  if (s.life.has_ended() || s.starter().ended || s.pmix) return withdrawn;
   TRY(s.control->resume(s.starter().pid));
   return withdrawn;
 }
@@ -87,7 +87,8 @@ void job::state::finish() {
   if (!status) return;
   timers.clear(job_timer::kill);
   timers.clear(job_timer::finish);
-  events.add(starter_ended{*status});
+  // The kernel gives the status to a parent or a tracer alone.
+  events.add(starter_ended{*status, !pmix});
 }
 
 }  // namespace mpiacq

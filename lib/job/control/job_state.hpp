@@ -13,6 +13,7 @@
 #include "parts/job_lifetime.hpp"
 #include "parts/job_timers.hpp"
 #include "parts/local_gates.hpp"
+#include "parts/pmix_watch.hpp"
 #include "parts/process_loop.hpp"
 #include "parts/process_patches.hpp"
 #include "parts/reported_table.hpp"
@@ -45,6 +46,7 @@ struct job::state final : process_loop {
   daemon_watch daemons;
   std::unique_ptr<tracked_graph> graph;  ///< MPI2DD: from the first look at the job on
   std::unique_ptr<rank_control> ranks;
+  std::unique_ptr<pmix_watch> pmix;  ///< of a PMIx job, whose starter is not traced
 
   [[nodiscard]] followed_process& starter() { return processes.at(search.starter()); }
   [[nodiscard]] const followed_process& starter() const { return processes.at(search.starter()); }
@@ -59,6 +61,12 @@ struct job::state final : process_loop {
   [[nodiscard]] bool handle_due_timers();
   /// Looks at the table of an MPIR starter that may fill it without a call of MPIR_Breakpoint.
   void look_at_table();
+
+  // A job whose starter is asked and not traced (pmix_control.cpp).
+  void begin_pmix(std::unique_ptr<pmix_watch> watch);
+  void look_at_pmix(bool asks);
+  /// Waits for the tracer, for the server and for the starter's end.
+  [[nodiscard]] result<std::optional<process_event>> wait_beside_pmix(deadline until);
 
   // What an interface asks for (steps.cpp).
   struct step_runner;

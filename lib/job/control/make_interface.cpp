@@ -2,6 +2,7 @@
 // The interface of a process: the one that was asked for, or MPI2DD where the program has it, else MPIR.
 #include <utility>
 
+#include "control/pmix_interface.hpp"
 #include "control/process_interface.hpp"
 
 namespace mpiacq {
@@ -90,6 +91,7 @@ std::unique_ptr<process_interface> make_interface(interface_request request) {
   if (request.choice == interface_kind::mpi2dd) {
     return make_mpi2dd_interface(request.mpi2dd, request.mpir.daemons);
   }
+  if (request.choice == interface_kind::pmix) return make_pmix_interface();
   return std::make_unique<either_interface>(std::move(request));
 }
 

@@ -107,7 +107,7 @@ bool job::state::defer(const process_event& event) {
 
 /// Any event that stops the starter will do. What it says is kept for the caller.
 result<void> job::state::stop_starter() {
-  if (starter().stopped || starter().ended || !life.is_controlled()) return {};
+  if (pmix || starter().stopped || starter().ended || !life.is_controlled()) return {};
   TRY(control->interrupt(starter().pid));
   const deadline until = clock::now() + stop_limit;
   while (!starter().stopped && !starter().ended && life.is_controlled()) {

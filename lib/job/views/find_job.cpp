@@ -14,7 +14,6 @@
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/missing_symbols.hpp"
-#include "starter/starter_sight.hpp"
 #include "views/environment_description.hpp"
 #include "views/mpi2dd_description.hpp"
 #include "views/pmix_description.hpp"
@@ -115,19 +114,6 @@ error no_environment_job(process_id named) {
           fmt::format("{} belongs to no job that the environment shows: neither it nor a process that it has started "
                       "has the variables that a launcher sets for a rank",
                       with_executable(*process))};
-}
-
-error no_pmix_job(process_id named) {
-  const auto process = process_facts::open(named);
-  if (!process) return not_there(named);
-  return {error_code::not_found, fmt::format("{} is no PMIx server that answers tools, and leads to none on this node",
-                                             with_executable(*process))};
-}
-
-/// The starters of Open MPI 4 are PMIx servers, too, for their ranks; tools know them by MPIR.
-bool has_older_interface(const process_facts& process, const debug_file_search& search) {
-  const auto seen = look_at_starter(process, search);
-  return seen && seen->has_interface;
 }
 
 /// The job of a PMIx server. Empty: there is no server. An error says why the server gives no job.

@@ -15,6 +15,7 @@
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/slurm_step.hpp"
+#include "starter/starter_sight.hpp"
 
 namespace mpiacq {
 
@@ -101,20 +102,6 @@ error several_jobs(const pmix_place& place, const std::vector<pmix_answer>& jobs
                       jobs.size() > most_shown ? ", ..." : "")};
 }
 
-result<pmix_answer> chosen_job(const pmix_place& place, pmix_answer all) {
-  auto jobs = jobs_in(std::move(all));
-  if (!place.nspace.empty()) {
-    std::erase_if(jobs, [&](const pmix_answer& one) { return !has_namespace(one, place.nspace); });
-  }
-  if (jobs.size() > 1) return fail(several_jobs(place, jobs));
-  if (jobs.empty()) {
-    return fail(error_code::not_found,
-                fmt::format("the PMIx server {} runs no job{}", with_executable(*place.server.process),
-                            place.nspace.empty() ? "" : fmt::format(" with the namespace {}", place.nspace)));
-  }
-  return std::move(jobs.front());
-}
-
 }  // namespace
 
 result<std::optional<pmix_place>> find_pmix_place(process_id named) {
@@ -177,6 +164,20 @@ std::vector<pmix_answer> jobs_in(pmix_answer answer) {
   return jobs;
 }
 
+result<pmix_answer> chosen_pmix_job(const pmix_place& place, pmix_answer all) {
+  auto jobs = jobs_in(std::move(all));
+  if (!place.nspace.empty()) {
+    std::erase_if(jobs, [&](const pmix_answer& one) { return !has_namespace(one, place.nspace); });
+  }
+  if (jobs.size() > 1) return fail(several_jobs(place, jobs));
+  if (jobs.empty()) {
+    return fail(error_code::not_found,
+                fmt::format("the PMIx server {} runs no job{}", with_executable(*place.server.process),
+                            place.nspace.empty() ? "" : fmt::format(" with the namespace {}", place.nspace)));
+  }
+  return std::move(jobs.front());
+}
+
 job_description description_of(const pmix_place& place, pmix_answer answer) {
   const process_facts& starter = *place.server.process;
   job_description made;
@@ -211,7 +212,8 @@ result<job_description> describe_pmix_job(const pmix_place& place, const time_li
   const time_limit patience{no_deadline, until.stop};
   auto session = TRY(pmix::pmix_session::start(place.server, {}, patience));
   for (;;) {
-    auto job = chosen_job(place, TRY(session.ask(patience)));
+    auto all = TRY(session.ask(patience));
+    auto job = chosen_pmix_job(place, std::move(all));
     const bool is_late = clock::now() >= until.by;
     if (!job && (is_late || job.error().code != error_code::not_found)) return fail(std::move(job).error());
     if (job) {
@@ -225,6 +227,18 @@ result<job_description> describe_pmix_job(const pmix_place& place, const time_li
     }
     if (!wait_before_the_next_look(until)) return fail(cancelled_look());
   }
+}
+
+error no_pmix_job(process_id named) {
+  const auto process = process_facts::open(named);
+  if (!process) return process.error();
+  return {error_code::not_found, fmt::format("{} is no PMIx server that answers tools, and leads to none on this node",
+                                             with_executable(*process))};
+}
+
+bool has_older_interface(const process_facts& process, const debug_file_search& search) {
+  const auto seen = look_at_starter(process, search);
+  return seen && seen->has_interface;
 }
 
 }  // namespace mpiacq

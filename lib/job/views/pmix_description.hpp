@@ -32,11 +32,21 @@ struct pmix_place {
 /// A job of a server in the form in which `job::find` gives it. `worlds`: at least one.
 [[nodiscard]] job_description description_of(const pmix_place& place, pmix::pmix_answer job);
 
+/// The job of the namespace of `place`, or the only one. Errors: not_found (the server runs no job), invalid_argument
+/// (it runs several, and none is chosen).
+[[nodiscard]] result<pmix::pmix_answer> chosen_pmix_job(const pmix_place& place, pmix::pmix_answer all);
+
 /// What a server answers now. Errors: as `pmix::pmix_session`.
 [[nodiscard]] result<pmix::pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit& until);
 
 /// `job::find` by PMIx, of a server that is known. A job that is starting is looked at again until `until`. Errors: as
 /// `ask_server`; not_found (the server runs no job), invalid_argument (it runs several, and none is chosen).
 [[nodiscard]] result<job_description> describe_pmix_job(const pmix_place& place, const time_limit& until);
+
+/// Why `find_pmix_place_anywhere` found nothing.
+[[nodiscard]] error no_pmix_job(process_id named);
+/// Whether a PMIx server has MPIR. The starters of Open MPI 4 are PMIx servers, too, for their ranks; tools know them
+/// by MPIR.
+[[nodiscard]] bool has_older_interface(const process_facts& process, const debug_file_search& search);
 
 }  // namespace mpiacq

@@ -204,6 +204,7 @@ result<helper_message> pmix_session::next(const time_limit& until) {
         is_over_ = true;
         return fail(with_output(std::move(last->why)));
       }
+      if (auto* no = std::get_if<refused>(&*what)) return fail(with_output(std::move(no->why)));
       return std::move(*what);
     }
     TRY(wait(by, until.stop));

@@ -80,6 +80,8 @@ class pmix_session {
   [[nodiscard]] result<std::optional<event_told>> event();
   /// Readable when there may be an event.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
+  /// Whether the helper answers no more. A request that failed may be made again otherwise.
+  [[nodiscard]] bool is_over() const { return is_over_; }
   [[nodiscard]] const std::string& library_version() const { return version_; }
   [[nodiscard]] const std::string& own_namespace() const { return own_namespace_; }
 

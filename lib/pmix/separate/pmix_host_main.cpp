@@ -40,28 +40,22 @@ bool stand_alone(pid_t tool) {
   return ::chdir("/") == 0;
 }
 
-/// True: go on.
-result<bool> answer(pmix_client& client, tool_socket& tool, const request& what) {
-  return std::visit(base::overloaded{[&](const ask_job&) -> result<bool> {
-                                       TRY(client.tell_job());
-                                       tool.tell(answered{});
-                                       return true;
-                                     },
-                                     [&](const follow_job&) -> result<bool> {
-                                       TRY(client.follow());
-                                       tool.tell(answered{});
-                                       return true;
-                                     },
-                                     [&](const release_ranks& these) -> result<bool> {
-                                       TRY(client.release(these.nspace));
-                                       tool.tell(answered{});
-                                       return true;
-                                     },
-                                     [&](const disconnect&) -> result<bool> {
-                                       client.disconnect();
-                                       return false;
-                                     }},
-                    what);
+/// The library does what the tool asks for. False: the tool asks for no more.
+bool answer(pmix_client& client, tool_socket& tool, const request& what) {
+  result<void> done;
+  const bool is_last = std::holds_alternative<disconnect>(what);
+  std::visit(base::overloaded{[&](const ask_job&) { done = client.tell_job(); },
+                              [&](const follow_job&) { done = client.follow(); },
+                              [&](const release_ranks& these) { done = client.release(these.nspace); },
+                              [&](const disconnect&) { client.disconnect(); }},
+             what);
+  if (is_last) return false;
+  if (done) {
+    tool.tell(answered{});
+  } else {
+    tool.tell(refused{std::move(done).error()});
+  }
+  return true;
 }
 
 result<void> run(const begin_message& begin, tool_socket& tool) {
@@ -77,8 +71,7 @@ result<void> run(const begin_message& begin, tool_socket& tool) {
   while (const auto frame = base::receive_frame(socket_descriptor, longest_message)) {
     const auto asked = base::decode<request>(*frame);
     if (!asked) return fail(error_code::bad_format, "the tool sent a message that is no request");
-    const bool goes_on = TRY(answer(client, tool, *asked));
-    if (!goes_on) return {};
+    if (!answer(client, tool, *asked)) return {};
   }
   return {};
 }

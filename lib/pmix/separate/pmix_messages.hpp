@@ -96,7 +96,12 @@ struct event_told {
 struct failed {
   error why;
 };
-using helper_message = std::variant<connected, world_begins, world_rows, problem_told, answered, event_told, failed>;
+/// The request failed. The helper answers further ones: events may still come.
+struct refused {
+  error why;
+};
+using helper_message =
+    std::variant<connected, world_begins, world_rows, problem_told, answered, event_told, failed, refused>;
 
 }  // namespace mpiacq::pmix
 
@@ -134,6 +139,8 @@ inline constexpr auto members<pmix::answered> = std::tuple{};
 template <>
 inline constexpr auto members<pmix::event_told> =
     std::tuple{&pmix::event_told::code, &pmix::event_told::source, &pmix::event_told::affected};
+template <>
+inline constexpr auto members<pmix::refused> = std::tuple{&pmix::refused::why};
 template <>
 inline constexpr auto members<pmix::failed> = std::tuple{&pmix::failed::why};
 

@@ -58,7 +58,9 @@ std::optional<int> attach_session::handle(const job_event& event) {
     return status_tool_failed;
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     const exit_status& how = end->status;
-    complain(fmt::format("{} ended: {} {}", starter_text(), how.signaled ? "signal" : "exit status", how.value));
+    complain(end->status_is_known
+                 ? fmt::format("{} ended: {} {}", starter_text(), how.signaled ? "signal" : "exit status", how.value)
+                 : fmt::format("{} ended", starter_text()));
     if (!reported_) return status_tool_failed;
     left_ = true;  // commands on ranks that outlive the starter run to their ends
   }

@@ -36,7 +36,10 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
 }
 
 std::string left_stopped(const job& subject, const std::vector<process_id>& ranks) {
-  std::string text = fmt::format(
+  std::string text =
+      subject.interface() == interface_kind::pmix
+          ? std::string{"the ranks of this node are left stopped, and the starter runs: 'kill -CONT PID' continues a rank"}
+          : fmt::format(
       "the starter and the ranks of this node are left stopped: 'mpiacq attach {0}' or 'gdb -p {0}' takes over the "
       "starter, 'kill -CONT {0}' and the same for each rank continue the job{1}",
       subject.starter().pid.value(),

@@ -94,7 +94,7 @@ void write_job(json_writer& out, const job_snapshot& snapshot) {
   write_change(out, snapshot);
   out.members({{"abort_reason", tool::or_null(snapshot.abort_reason)},
                {"starter", json_of_starter(snapshot)},
-               {"layout", json_of(table ? &table->layout() : nullptr)},
+               {"layout", json_of(table && snapshot.interface != interface_kind::pmix ? &table->layout() : nullptr)},
                {"symbols", json_of_symbols(snapshot)},
                {"facts", json_of(snapshot.facts)},
                {"queue_library", tool::or_null(snapshot.queue_library)},

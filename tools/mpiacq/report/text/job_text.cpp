@@ -108,8 +108,8 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   }
   out.write(table_text(*table, snapshot.states));
   // With MPIR they are those of the whole job; with MPI2DD each process has its own.
-  out.write(snapshot.interface == interface_kind::mpi2dd ? facts_text(*table, snapshot.facts_of_ranks)
-                                                         : facts_text(snapshot.facts));
+  if (snapshot.interface == interface_kind::mpi2dd) out.write(facts_text(*table, snapshot.facts_of_ranks));
+  if (snapshot.interface == interface_kind::mpir) out.write(facts_text(snapshot.facts));
   out.write(problem_text(snapshot.problems, table.get()));
   if (snapshot.stacks) write_stacks_body(out, *snapshot.stacks, colour);
   if (snapshot.queues) write_queues_body(out, *snapshot.queues, colour);

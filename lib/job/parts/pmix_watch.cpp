@@ -1,0 +1,143 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "parts/pmix_watch.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include "errors/try.hpp"
+#include "separate/pmix_abi.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+/// PMIX_PROC_STATE_TERMINATED and all states above it.
+constexpr std::uint8_t terminated = 20;
+/// PMIX_PROC_STATE_ERROR and all states above it: the process did not end by itself.
+constexpr std::uint8_t ended_in_error = 50;
+constexpr std::size_t most_notices = 16;
+constexpr int most_refusals = 5;
+
+/// The server's last events may reach the helper a little after the starter's end reaches this program.
+constexpr std::chrono::milliseconds patience_with_last_events{500};
+
+bool is_readable(int descriptor, std::chrono::milliseconds within = {}) {
+  pollfd one{descriptor, POLLIN, 0};
+  return ::poll(&one, 1, static_cast<int>(within.count())) > 0;
+}
+
+}  // namespace
+
+pmix_watch::pmix_watch(pmix_place place, pmix::pmix_session session)
+    : place_(std::move(place)), session_(std::move(session)), any_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place) {
+  auto session = TRY(pmix::pmix_session::start(place.server, {}, {}));
+  TRY(session.follow({}));
+  auto all = TRY(session.ask({}));
+  auto answer = TRY(chosen_pmix_job(place, std::move(all)));
+  std::unique_ptr<pmix_watch> made(new pmix_watch(std::move(place), std::move(session)));
+  made->starter_ = TRY(made->place_.server.process->open_pidfd());
+  if (!made->any_) return fail(error{error_code::system, "cannot make an epoll descriptor"}.with_errno(errno));
+  made->add(made->starter_.get());
+  made->add(made->session_->descriptor());
+  made->first_ = description_of(made->place_, std::move(answer));
+  made->table_ = made->first_.processes;
+  return made;
+}
+
+void pmix_watch::add(int descriptor) {
+  epoll_event what{};
+  what.events = EPOLLIN;
+  what.data.fd = descriptor;
+  (void)::epoll_ctl(any_.get(), EPOLL_CTL_ADD, descriptor, &what);
+}
+
+void pmix_watch::joined_with(int other) {
+  add(other);
+}
+
+void pmix_watch::lose(error why, news& into) {
+  (void)::epoll_ctl(any_.get(), EPOLL_CTL_DEL, session_->descriptor(), nullptr);
+  session_.reset();
+  why.message = fmt::format("PMIx tells no more of this job: {}", why.message);
+  into.notices.push_back(std::move(why));
+}
+
+void pmix_watch::take_events(news& into) {
+  for (;;) {
+    auto event = session_->event();
+    if (!event) return lose(std::move(event).error(), into);
+    if (!*event) return;
+    is_disconnected_ = is_disconnected_ || (*event)->code == pmix::abi::lost_connection;
+    if ((*event)->code != pmix::abi::job_end) continue;
+    const pmix::process_name& source = (*event)->source;
+    const auto& affected = (*event)->affected;
+    const bool names_rank = affected && affected->rank <= INT32_MAX;
+    into.notices.emplace_back(error_code::process_gone,
+                              fmt::format("the ranks of {} have ended{}", source.nspace,
+                                          names_rank ? fmt::format("; rank {} caused it", affected->rank) : ""));
+  }
+}
+
+void pmix_watch::note_ended_ranks(const pmix::pmix_answer& job, news& into) {
+  std::size_t told = 0, untold = 0;
+  for (const pmix::pmix_world& world : job.worlds) {
+    for (const pmix::process_row& one : world.ranks) {
+      if (one.state < terminated || !ended_.emplace(world.nspace, one.rank).second) continue;
+      if (told == most_notices) {
+        ++untold;
+        continue;
+      }
+      ++told;
+      into.notices.emplace_back(
+          error_code::process_gone,
+          fmt::format("rank {} of {} (pid {}) {}", one.rank, world.nspace, one.pid,
+                      one.state >= ended_in_error ? "was ended, or has ended with an error" : "has ended"));
+    }
+  }
+  if (untold != 0) into.notices.emplace_back(error_code::process_gone, fmt::format("and {} more ranks", untold));
+}
+
+void pmix_watch::ask(news& into) {
+  auto all = session_->ask({});
+  if (!all) {
+    // Events that came before the failure count. A server that ends refuses questions before its end is seen.
+    take_events(into);
+    if (session_ && (session_->is_over() || ++refusals_ == most_refusals)) lose(std::move(all).error(), into);
+    return;
+  }
+  refusals_ = 0;
+  auto job = chosen_pmix_job(place_, std::move(*all));
+  // A server that has ended its job runs none any more.
+  if (!job) return;
+  note_ended_ranks(*job, into);
+  job_description now = description_of(place_, std::move(*job));
+  if (table_->same_processes(*now.processes)) return;
+  table_ = into.table = std::move(now.processes);
+}
+
+pmix_watch::news pmix_watch::look(bool asks) {
+  news found;
+  found.has_ended = is_readable(starter_.get());
+  if (session_) take_events(found);
+  if (session_ && asks && !found.has_ended) ask(found);
+  if (!is_readable(starter_.get())) return found;
+  found.has_ended = true;
+  const deadline by = clock::now() + patience_with_last_events;
+  while (session_ && !is_disconnected_) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(by - clock::now());
+    if (left.count() <= 0 || !is_readable(session_->descriptor(), left)) break;
+    take_events(found);
+  }
+  // The connection ends with the starter, and that is no problem.
+  std::erase_if(found.notices, [](const error& one) { return one.code != error_code::process_gone; });
+  return found;
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,58 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "descriptors/unique_fd.hpp"
+#include "host/pmix_session.hpp"
+#include "mpiacq/job/job_description.hpp"
+#include "views/pmix_description.hpp"
+
+namespace mpiacq {
+
+/// A PMIx job that is followed. Its starter is not traced: its server says what happens, and a pidfd that it has ended.
+class pmix_watch {
+ public:
+  /// What has changed since the last look.
+  struct news {
+    std::shared_ptr<const process_table> table;  ///< a newer table; null: nothing came or went
+    std::vector<error> notices;
+    bool has_ended = false;  ///< the starter has ended
+  };
+
+  /// Connects and takes the first table. Errors: as `describe_pmix_job`.
+  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place);
+
+  /// The job as it was when the watch began.
+  [[nodiscard]] const job_description& first() const { return first_; }
+  /// Looks at events, and asks for the tables if `asks`. Waits for an answer no longer than the session's limit.
+  [[nodiscard]] news look(bool asks);
+  /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
+  [[nodiscard]] int descriptor() const { return any_.get(); }
+  void joined_with(int other);
+
+ private:
+  pmix_watch(pmix_place place, pmix::pmix_session session);
+  void add(int descriptor);
+  void take_events(news& into);
+  void ask(news& into);
+  void note_ended_ranks(const pmix::pmix_answer& job, news& into);
+  void lose(error why, news& into);
+
+  pmix_place place_;
+  std::optional<pmix::pmix_session> session_;
+  base::unique_fd starter_;       ///< a pidfd
+  base::unique_fd any_;           ///< an epoll descriptor of all others
+  int refusals_ = 0;              ///< so many questions in a row were refused
+  bool is_disconnected_ = false;  ///< the helper said so
+  job_description first_;
+  std::shared_ptr<const process_table> table_;
+  std::set<std::pair<std::string, std::uint32_t>> ended_;  ///< ranks whose end was told
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,143 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// job::attach on starters that are PMIx servers: nothing is stopped but the ranks that are to be held.
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include "mpiacq/job/job.hpp"
+#include "patience.hpp"
+#include "pmix_fixture.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+/// State and tracer of a process: "S 0".
+std::string state_of_process(process_id pid) {
+  std::ifstream status("/proc/" + std::to_string(pid.value()) + "/status");
+  std::string state, tracer;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) state = line.substr(7, 1);
+    if (line.starts_with("TracerPid:")) tracer = line.substr(11);
+  }
+  return state + " " + tracer;
+}
+
+template <class Event>
+std::optional<Event> next_of(job& subject, deadline until = clock::now() + patience) {
+  while (auto event = subject.next(until)) {
+    if (!*event) return std::nullopt;
+    if (auto* wanted = std::get_if<Event>(&**event)) return std::move(*wanted);
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<job> attached(process_id named, job_options options = {}) {
+  auto subject = job::attach(named, std::move(options));
+  INFO((subject ? "" : subject.error().message));
+  REQUIRE(subject);
+  return std::move(*subject);
+}
+
+}  // namespace
+
+TEST_CASE("attach by PMIx gives the table, and the starter is never traced or stopped") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "honest", 2);
+  const auto subject = attached(server.pid());
+  CHECK(subject->interface() == interface_kind::pmix);
+  CHECK(subject->starter().pid == server.pid());
+  CHECK_FALSE(subject->starter().launched);
+  CHECK(state_of_process(server.pid()) == "S 0");
+  REQUIRE(next_of<job_attached>(*subject));
+  REQUIRE(subject->processes());
+  CHECK(subject->processes()->size() == 2);
+  CHECK(subject->description().source == interface_kind::pmix);
+  CHECK(subject->gates_elsewhere().empty());
+  for (const rank_state state : subject->rank_states()) CHECK(state == rank_state::running);
+
+  const auto holds = subject->hold_ranks();
+  REQUIRE(holds.size() == 2);
+  for (const rank_hold& one : holds) CHECK(one.state == hold_state::held);
+  CHECK(state_of_process(holds[0].pid).front() == 't');
+  CHECK(state_of_process(server.pid()) == "S 0");
+  CHECK(subject->resume());
+  CHECK(state_of_process(holds[0].pid) == "S 0");
+  CHECK(subject->detach());
+  CHECK(state_of_process(server.pid()) == "S 0");
+  const auto after = subject->next(clock::now());
+  REQUIRE(after);
+  CHECK_FALSE(*after);
+}
+
+TEST_CASE("ranks of a PMIx job are left stopped for another tool") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "honest", 2);
+  const auto subject = attached(server.pid());
+  REQUIRE(next_of<job_attached>(*subject));
+  const auto holds = subject->hold_ranks();
+  CHECK(subject->detach(leave::stopped));
+  for (const rank_hold& one : holds) CHECK(state_of_process(one.pid) == "T 0");
+  CHECK(state_of_process(server.pid()) == "S 0");
+  for (const rank_hold& one : holds) ::kill(static_cast<pid_t>(one.pid.value()), SIGCONT);
+}
+
+TEST_CASE("a PMIx job that spawns, loses a rank and ends is followed") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  {
+    const running_server server(folder, folder.copy_of("usual"), "grows", 2);
+    const auto subject = attached(server.pid());
+    REQUIRE(next_of<job_attached>(*subject));
+    CHECK(subject->processes()->size() == 2);
+    REQUIRE(next_of<job_spawned>(*subject));
+    CHECK(subject->processes()->size() == 3);
+    CHECK(subject->processes()->worlds().size() == 2);
+  }
+  {
+    const running_server server(folder, folder.copy_of("usual"), "loses", 2);
+    const auto subject = attached(server.pid());
+    const auto notice = next_of<job_notice>(*subject);
+    REQUIRE(notice);
+    CHECK(notice->what.message.find("rank 1 of job@1") != std::string::npos);
+  }
+  const running_server server(folder, folder.copy_of("usual"), "ends", 2);
+  const auto subject = attached(server.pid());
+  const auto notice = next_of<job_notice>(*subject);
+  REQUIRE(notice);
+  CHECK(notice->what.message.find("the ranks of job@1 have ended; rank 1 caused it") != std::string::npos);
+  ::kill(static_cast<pid_t>(server.pid().value()), SIGTERM);
+  const auto end = next_of<starter_ended>(*subject);
+  REQUIRE(end);
+  CHECK_FALSE(end->status_is_known);
+}
+
+TEST_CASE("the end of a PMIx job is asked for and comes") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "honest", 2);
+  const auto subject = attached(server.pid());
+  REQUIRE(next_of<job_attached>(*subject));
+  CHECK(subject->end());
+  CHECK(next_of<starter_ended>(*subject));
+}
+
+TEST_CASE("attach by PMIx alone says why it is not possible") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  job_options options;
+  options.interface = interface_kind::pmix;
+  const auto nothing = job::attach(process_id{::getpid()}, options);
+  REQUIRE_FALSE(nothing);
+  CHECK(nothing.error().code == error_code::not_found);
+  const running_server silent(folder, folder.copy_of("newer"), "honest", 2);
+  const auto refused = job::attach(silent.pid(), options);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == error_code::unsupported);
+  const auto launched = job::launch({"true"}, options);
+  REQUIRE_FALSE(launched);
+  CHECK(launched.error().code == error_code::unsupported);
+}
