@@ -120,9 +120,16 @@ error no_environment_job(process_id named) {
 result<std::optional<job_description>> find_pmix_job(process_id named, const find_options& options,
                                                      const time_limit& until) {
   const bool is_chosen = options.interface == interface_kind::pmix;
-  const auto place = TRY(is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named));
-  if (!place || (!is_chosen && has_older_interface(*place->server.process, options.debug_files))) return std::nullopt;
-  auto job = TRY(describe_pmix_job(*place, until));
+  auto place = is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named);
+  if (!place && !is_chosen) {
+    // Open MPI 4 uses PMIx, too. MPIR counts there, whatever is wrong with its server's files.
+    const auto facts = process_facts::open(named);
+    if (facts && has_older_interface(*facts, options.debug_files)) return std::nullopt;
+  }
+  if (!place) return fail(std::move(place).error());
+  if (!*place) return std::nullopt;
+  if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
+  auto job = TRY(describe_pmix_job(**place, until));
   return job;
 }
 
