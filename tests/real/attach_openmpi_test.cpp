@@ -197,3 +197,20 @@ TEST_CASE("Open MPI: a wrapper that execs mpirun is followed") {
   CHECK(pids_reported(report) == pids_printed(run.out));
   CHECK_THAT(report.at("starter").at("executable").get<std::string>(), ContainsSubstring("orterun"));
 }
+
+TEST_CASE("Open MPI: a PMIx server before version 5 is not asked, and the job is found by its MPIR table") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  running_job job(mpirun_line(2, {"--exit", "3"}), 2);
+  REQUIRE(job.ranks().size() == 2);
+  const auto asked = run_command({MPIACQ_COMMAND, "stacks", "--source", "pmix", job.pid_text()}, openmpi_options());
+  CHECK(asked.exit_code == 125);
+  CHECK_THAT(asked.err, ContainsSubstring("was not asked"));
+  for (const std::string& named : {job.pid_text(), std::to_string(job.ranks().at(1))}) {
+    const auto run = run_command({MPIACQ_COMMAND, "stacks", "--json", named}, openmpi_options());
+    INFO(run.err);
+    REQUIRE(run.exit_code == 0);
+    CHECK(json::parse(run.out).at("source") == "mpir");
+  }
+  check_unharmed(job);
+  check_its_own_end(job);
+}
