@@ -7,6 +7,7 @@
 #include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "pmix_fixture.hpp"
+#include "run_command.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -22,6 +23,11 @@ std::string state_of_process(process_id pid) {
     if (line.starts_with("TracerPid:")) tracer = line.substr(11);
   }
   return state + " " + tracer;
+}
+
+/// A process that its tracer has left runs, or is stopped, when the kernel gives it a processor.
+bool comes_to(process_id pid, const std::string& state) {
+  return comes_true([&] { return state_of_process(pid) == state; });
 }
 
 template <class Event>
@@ -50,7 +56,7 @@ TEST_CASE("attach by PMIx gives the table, and the starter is never traced or st
   CHECK(subject->interface() == interface_kind::pmix);
   CHECK(subject->starter().pid == server.pid());
   CHECK_FALSE(subject->starter().launched);
-  CHECK(state_of_process(server.pid()) == "S 0");
+  CHECK(comes_to(server.pid(), "S 0"));
   REQUIRE(next_of<job_attached>(*subject));
   REQUIRE(subject->processes());
   CHECK(subject->processes()->size() == 2);
@@ -62,11 +68,11 @@ TEST_CASE("attach by PMIx gives the table, and the starter is never traced or st
   REQUIRE(holds.size() == 2);
   for (const rank_hold& one : holds) CHECK(one.state == hold_state::held);
   CHECK(state_of_process(holds[0].pid).front() == 't');
-  CHECK(state_of_process(server.pid()) == "S 0");
+  CHECK(comes_to(server.pid(), "S 0"));
   CHECK(subject->resume());
-  CHECK(state_of_process(holds[0].pid) == "S 0");
+  CHECK(comes_to(holds[0].pid, "S 0"));
   CHECK(subject->detach());
-  CHECK(state_of_process(server.pid()) == "S 0");
+  CHECK(comes_to(server.pid(), "S 0"));
   const auto after = subject->next(clock::now());
   REQUIRE(after);
   CHECK_FALSE(*after);
@@ -80,8 +86,8 @@ TEST_CASE("ranks of a PMIx job are left stopped for another tool") {
   REQUIRE(next_of<job_attached>(*subject));
   const auto holds = subject->hold_ranks();
   CHECK(subject->detach(leave::stopped));
-  for (const rank_hold& one : holds) CHECK(state_of_process(one.pid) == "T 0");
-  CHECK(state_of_process(server.pid()) == "S 0");
+  for (const rank_hold& one : holds) CHECK(comes_to(one.pid, "T 0"));
+  CHECK(comes_to(server.pid(), "S 0"));
   for (const rank_hold& one : holds) ::kill(static_cast<pid_t>(one.pid.value()), SIGCONT);
 }
 
