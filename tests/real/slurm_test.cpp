@@ -10,18 +10,16 @@ constexpr int cluster_cannot_run = 77;
 
 }  // namespace
 
-TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with the job's id", "[releases]") {
+TEST_CASE("Slurm: four tasks on two nodes have the pids that they print, their nodes, and the job's id", "[releases]") {
   if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
   const scratch_folder folder;
   const std::string report_file = folder.path("report");
   command_options how;
   how.limit = std::chrono::seconds(150);
-  how.environment["REPORT"] = report_file;
   const auto status = GENERATE(0, 3);
   // The tasks' oracle beside their output: squeue's word for the job would come too late.
   const auto run = run_command({MPIACQ_SLURM_CLUSTER, "run", "--", MPIACQ_COMMAND, "launch", "--json", "-o",
                                 report_file, "--", "srun", "-N2", "-n4", "--overcommit", "sh", "-c",
-                                "[ -s \"$REPORT\" ] || echo before the report; "
                                 "echo job $SLURM_JOB_ID; echo node $SLURM_PROCID $SLURMD_NODENAME; exec \"$0\" \"$@\"",
                                 rank_program("plain_pids"), "--exit", std::to_string(status)},
                                how);
@@ -31,7 +29,6 @@ TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with th
   const json report = json::parse(file_contents(report_file));
   CHECK(report.at("event") == "spawned");
   CHECK(report.at("layout").at("source") == "inferred");
-  CHECK(run.out.find("before the report") == std::string::npos);
   REQUIRE(pids_printed(run.out).size() == 4);
   CHECK(pids_reported(report) == pids_printed(run.out));
   CHECK_THAT(run.out, ContainsSubstring("job " + report.at("starter").at("job_id").get<std::string>() + "\n"));
@@ -41,8 +38,8 @@ TEST_CASE("Slurm: four tasks on two nodes, held until the report is out, with th
                                           process.at("host").get<std::string>() + "\n"));
     // Both nodes are this host: their names are Slurm's alone.
     CHECK(process.at("local") == true);
-    // A task that its node's daemon has stopped may still have to be scheduled for it: that it runs none of its own
-    // code is what the task itself says.
+    // A task that its node's daemon stops is shown as running until the kernel has scheduled it. mpiacq writes the
+    // report after it has released srun, so a task can run before the file is there.
     CHECK((process.at("state") == "stopped" || process.at("state") == "running"));
   }
   CHECK_THAT(report.at("symbols").at("MPIR_Breakpoint").at("module").get<std::string>(), ContainsSubstring("srun"));
