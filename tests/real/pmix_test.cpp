@@ -116,10 +116,10 @@ TEST_CASE("Open MPI 5: attach by mpirun and by a rank reports the job, and its r
   INFO(stopped.err);
   CHECK(stopped.exit_code == 0);
   for (const auto& [rank, pid] : job.ranks()) {
-    CHECK(state_letter(pid) == 'T');
+    CHECK(comes_true([pid = pid] { return state_letter(pid) == 'T'; }));
     ::kill(static_cast<pid_t>(pid), SIGCONT);
   }
-  CHECK(state_letter(job.pid()) == 'S');
+  CHECK(comes_true([&] { return state_letter(job.pid()) == 'S'; }));
   const auto end = job.finish();
   CHECK(end.as_shell() == 4);
   CHECK(end.all_ranks_ended(ranks));
@@ -130,14 +130,17 @@ TEST_CASE("Open MPI 5: attach follows the job to its end", "[only releases]") {
   constexpr std::size_t ranks = 2;
   const running_job job(mpirun_line(ranks), ranks);
   REQUIRE(job.ranks().size() == ranks);
+  const scratch_folder folder;
+  const std::string report = folder.path("report");
+  running_command follower({MPIACQ_COMMAND, "attach", "--then", "continue", "-o", report, job.pid_text()},
+                           openmpi_options());
   // A rank is killed while the job is followed.
-  const auto followed = run_command({"sh", "-c",
-                                     "(sleep 1; kill -9 " + std::to_string(job.ranks().at(1)) +
-                                         ") & exec " MPIACQ_COMMAND " attach --then continue " + job.pid_text()},
-                                    openmpi_options());
+  REQUIRE(comes_true([&] { return !file_contents(report).empty(); }));
+  ::kill(static_cast<pid_t>(job.ranks().at(1)), SIGKILL);
+  const auto followed = follower.wait();
   INFO(followed.out + followed.err);
   CHECK(followed.exit_code == 0);
-  CHECK_THAT(followed.err + followed.out, ContainsSubstring("have ended; rank 1 caused it"));
+  CHECK_THAT(followed.err + followed.out + file_contents(report), ContainsSubstring("have ended; rank 1 caused it"));
   CHECK_THAT(followed.err, ContainsSubstring(" ended"));
 }
 
