@@ -117,6 +117,7 @@ void on_parent(abi::status status, abi::value* found, void* data) {
 /// The library gives an event handler no data of the tool.
 tool_socket* told_of_events = nullptr;
 
+// NOLINTNEXTLINE(readability-function-size): PMIx prescribes the parameters (pmix_notification_fn_t).
 void on_event(std::size_t /*id*/, abi::status what, const abi::proc* source, abi::info* about, std::size_t about_count,
               abi::info* /*results*/, std::size_t /*result_count*/, abi::handled_callback handled, void* data) {
   if (told_of_events != nullptr) {
