@@ -23,7 +23,7 @@ namespace {
 result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
   tracer_options how;
   how.hold_limit = options.hold_limit;
-  return tracer::create(std::move(how));
+  return tracer::create(how);
 }
 
 constexpr const char* environment_gives_no_control =
