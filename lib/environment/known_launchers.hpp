@@ -24,7 +24,7 @@ struct known_launcher {
   std::string_view local_rank;  ///< the variable with the number among the ranks of the node
   std::string_view local_size;  ///< the variable with the number of ranks on the node
   words<3> job;                 ///< the variables that together name the job
-  words<2> companions;          ///< without these variables `rank` is somebody else's variable
+  words<2> companions;          ///< without these variables `rank` belongs to another program
   words<4> starters;            ///< programs that a user runs, and that stay until the job ends
   words<4> daemons;             ///< programs that the launcher runs on each node
   /// Arguments of a daemon whose values together name the job, for a launcher without such variables.

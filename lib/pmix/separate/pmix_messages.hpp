@@ -47,7 +47,7 @@ struct begin_message {
 };
 /// For the namespaces and tables of the server.
 struct ask_job {};
-/// From now on events are told.
+/// From now on the helper reports events.
 struct follow_job {};
 /// Ranks of this namespace that wait in PMIx_Init go on.
 struct release_ranks {
