@@ -207,7 +207,6 @@ TEST_CASE("graph: a process that cannot be examined ends the command in 125 with
   CHECK(graph(999999999).exit_code == 125);
   CHECK(mpiacq_on("graph", "/bin/sh").exit_code == 125);
   CHECK(mpiacq_on("graph", "1", {"--json", "--dot"}).exit_code == 125);
-  CHECK(run_command({MPIACQ_COMMAND, "graph"}).exit_code == 125);
 }
 
 TEST_CASE("inspect: the report shows the info block of a running process and the symbols of a file") {
