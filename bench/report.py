@@ -31,6 +31,7 @@ PROGRAMS = [
     (["unwind_bench"], 60),
     (["queues_bench"], 120),
     (["mpi2dd_bench"], 200),
+    (["jobs_bench"], 120),
     (["agents_bench"], 400),
 ]
 
@@ -48,6 +49,8 @@ TARGETS = {
     ("stacks", 1000): {"us_each": 100, "rival": 50},
     ("queues, isolated", 10000): {"floor": 1.5},
     ("MPI2DD graph", 1000000): {"us_each_beside_reads": 1},
+    ("jobs by environment", 5000): {"floor": 1.5},
+    ("list of jobs", 5000): {"floor": 1.5},
 }
 
 

@@ -51,8 +51,10 @@ class environment_jobs {
   /// of one job alone descend from it; it descends from a rank. Empty if there is none. Error: invalid_argument
   /// (several jobs descend from it; the sentence names them).
   [[nodiscard]] result<std::optional<environment_match>> job_of(process_id named);
+  /// Whether `process` is `ancestor`, or descends from it.
+  [[nodiscard]] bool descends(process_id process, process_id ancestor);
   /// Whether `process` descends from a rank of the job, or is one: it cannot be what its user looks for.
-  [[nodiscard]] bool is_inside(process_id process, const environment_job& job) const;
+  [[nodiscard]] bool is_inside(process_id process, const environment_job& job);
 
  private:
   node_processes node_;

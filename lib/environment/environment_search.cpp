@@ -12,7 +12,7 @@ namespace mpiacq {
 namespace {
 
 /// The process, its parent, the parent of that one, and so on.
-std::vector<process_id> line_of(const node_processes& node, process_id pid) {
+std::vector<process_id> line_of(node_processes& node, process_id pid) {
   std::vector<process_id> line = {pid};
   while (line.size() <= node_processes::most_generations) {
     const auto parent = node.parent_of(line.back());
@@ -44,7 +44,7 @@ std::unordered_map<process_id, rank_place> all_ranks(const std::vector<environme
   return all;
 }
 
-std::vector<const environment_job*> jobs_below(const node_processes& node,
+std::vector<const environment_job*> jobs_below(node_processes& node,
                                                const std::unordered_map<process_id, rank_place>& ranks,
                                                process_id named) {
   std::vector<const environment_job*> below;
@@ -93,7 +93,12 @@ result<std::optional<environment_match>> environment_jobs::job_of(process_id nam
   return std::nullopt;
 }
 
-bool environment_jobs::is_inside(process_id process, const environment_job& job) const {
+bool environment_jobs::descends(process_id process, process_id ancestor) {
+  const auto line = line_of(node_, process);
+  return std::find(line.begin(), line.end(), ancestor) != line.end();
+}
+
+bool environment_jobs::is_inside(process_id process, const environment_job& job) {
   const auto line = line_of(node_, process);
   return std::any_of(job.worlds.begin(), job.worlds.end(), [&](const environment_world& world) {
     return std::any_of(world.ranks.begin(), world.ranks.end(), [&](const environment_rank& one) {

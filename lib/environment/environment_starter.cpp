@@ -12,7 +12,7 @@ bool is_lower(const rank_claim& a, const rank_claim& b) {
 }
 
 /// One process may have any parent: a shell, a service.
-std::optional<process_id> common_parent(const node_processes& node, std::span<const rank_claim> claims) {
+std::optional<process_id> common_parent(node_processes& node, std::span<const rank_claim> claims) {
   if (claims.size() < 2) return std::nullopt;
   const auto parent = node.parent_of(claims.front().process->pid);
   const bool is_common = std::all_of(claims.begin(), claims.end(),

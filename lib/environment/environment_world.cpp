@@ -164,6 +164,7 @@ environment_world world_of(std::vector<rank_claim> claims, std::vector<error>& p
   world.size = agreed_size(ranks, problems);
   world.local_size = agreed_local_size(ranks);
   world.is_spawned = claims.front().process->is_spawned;
+  if (claims.front().is_known_elsewhere) world.key = claims.front().key;
   for (std::size_t first = 0; first < ranks.size();) {
     std::size_t end = first + 1;
     while (end < ranks.size() && ranks[end].rank == ranks[first].rank) ++end;

@@ -99,6 +99,15 @@ bool launcher_statement::names_job_completely() const {
   return std::none_of(job.begin(), job.end(), [](const std::string& value) { return value.empty(); });
 }
 
+bool mentions_a_rank(std::string_view environment) {
+  const auto launchers = known_launchers();
+  return any_of_strings(environment, [&](std::string_view entry) {
+    return std::any_of(launchers.begin(), launchers.end(), [&](const known_launcher& one) {
+      return entry.size() > one.rank.size() && entry[one.rank.size()] == '=' && entry.starts_with(one.rank);
+    });
+  });
+}
+
 launcher_statements decode_launcher_statements(std::string_view environment) {
   const found_variables found(environment);
   return {statements_in(found), is_spawned(found)};

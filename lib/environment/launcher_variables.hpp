@@ -65,6 +65,9 @@ struct launcher_variables {
 [[nodiscard]] launcher_variables decode_launcher_variables(std::string_view environment,
                                                            std::string_view inherited = {});
 
+/// Whether an environment has a variable in which a launcher states a rank: a quick look before a decoder's.
+[[nodiscard]] bool mentions_a_rank(std::string_view environment);
+
 /// What launchers state in an environment: rank and job.
 struct launcher_statements {
   std::vector<launcher_statement> all;  ///< in the order of `known_launchers`

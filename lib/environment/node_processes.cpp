@@ -3,6 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <future>
+#include <iterator>
+#include <span>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "descriptors/unique_fd.hpp"
+#include "helper/all_signals_blocked.hpp"
+#include "launcher_variables.hpp"
 
 namespace mpiacq {
 
@@ -46,6 +59,101 @@ void bound_texts(launcher_statement& one) {
   one.stated.value.resize(std::min(one.stated.value.size(), most_of_rank_text));
 }
 
+/// Reads files of many processes with few system calls: by one open folder, into one buffer.
+class proc_reader {
+ public:
+  explicit proc_reader(const std::string& proc) : folder_(::open(proc.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+  /// 0, or errno.
+  [[nodiscard]] int read(process_id pid, const char* file) {
+    text_ = {};
+    std::array<char, 64> path{};
+    *fmt::format_to_n(path.begin(), path.size() - 1, "{}/{}", pid.value(), file).out = '\0';
+    const base::unique_fd opened{::openat(folder_.get(), path.data(), O_RDONLY | O_CLOEXEC)};
+    if (!opened) return errno;
+    std::size_t size = 0;
+    for (;;) {
+      const ssize_t got = ::read(opened.get(), buffer_.data() + size, buffer_.size() - size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return errno;
+      size += static_cast<std::size_t>(got);
+      // These files are shorter than the buffer only at their ends.
+      if (size < buffer_.size() || size >= process_facts::most_words) break;
+      buffer_.resize(2 * buffer_.size());
+    }
+    text_ = {buffer_.data(), size};
+    return 0;
+  }
+  /// What was read last.
+  [[nodiscard]] std::string_view text() const { return text_; }
+  /// No process if it cannot be read.
+  [[nodiscard]] process_id parent_of(process_id pid) {
+    if (read(pid, "stat") != 0) return {};
+    const auto stat = parse_process_stat(text_);
+    return stat ? stat->parent : process_id{};
+  }
+
+ private:
+  base::unique_fd folder_;
+  std::vector<char> buffer_ = std::vector<char>(std::size_t{64} << 10);
+  std::string_view text_;
+};
+
+struct seen_processes {
+  std::vector<stating_process> stating;
+  std::size_t refused = 0;
+};
+
+/// All facts of a process whose environment states something, by one open folder.
+std::optional<stating_process> facts_of_stating(process_id pid, const std::string& proc) {
+  const auto process = process_facts::open(pid, proc);
+  if (!process || !process->environment()) return std::nullopt;
+  launcher_statements stated = decode_launcher_statements(*process->environment());
+  if (stated.all.empty()) return std::nullopt;
+  for (launcher_statement& one : stated.all) bound_texts(one);
+  return stating_process{pid,
+                         process->parent(),
+                         process->start_time(),
+                         process->user(),
+                         process->executable().value_or(""),
+                         launcher_program_of(*process),
+                         std::move(stated.all),
+                         stated.is_spawned};
+}
+
+/// Most processes state nothing: one file of them is read.
+seen_processes look_at(std::span<const process_id> some, const std::string& proc) {
+  seen_processes seen;
+  proc_reader reader(proc);
+  for (const process_id pid : some) {
+    const int problem = reader.read(pid, "environ");
+    if (problem == EACCES || problem == EPERM) ++seen.refused;
+    if (problem != 0 || !mentions_a_rank(reader.text())) continue;
+    if (auto one = facts_of_stating(pid, proc)) seen.stating.push_back(std::move(*one));
+  }
+  return seen;
+}
+
+/// Calls `with` for slices of a long list, several at a time, and gives the answers in order.
+template <class Answer, class With>
+std::vector<Answer> in_slices(std::span<const process_id> all, With with) {
+  constexpr std::size_t shortest_slice = 256, most_slices = 8;
+  const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t count = std::clamp<std::size_t>(all.size() / shortest_slice, 1, std::min(processors, most_slices));
+  std::vector<std::future<Answer>> others;
+  const base::all_signals_blocked blocked;
+  const std::size_t length = (all.size() + count - 1) / count;
+  for (std::size_t i = 1; i < count; ++i) {
+    const auto slice = all.subspan(std::min(all.size(), i * length));
+    others.push_back(std::async(std::launch::async | std::launch::deferred,
+                                [=] { return with(slice.first(std::min(slice.size(), length))); }));
+  }
+  std::vector<Answer> answers;
+  answers.push_back(with(all.first(std::min(all.size(), length))));
+  for (auto& one : others) answers.push_back(one.get());
+  return answers;
+}
+
 }  // namespace
 
 launcher_program launcher_program_of(const process_facts& process) {
@@ -60,27 +168,13 @@ launcher_program launcher_program_of(const process_facts& process) {
   return words ? program_in_words(*words) : launcher_program{};
 }
 
-node_processes::node_processes(const std::string& proc) : known_(proc) {
-  for (const process_id pid : known_.all()) take(pid, proc);
-  std::sort(stating_.begin(), stating_.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
-}
-
-void node_processes::take(process_id pid, const std::string& proc) {
-  const auto process = process_facts::open(pid, proc);
-  // It has ended since the folder was listed.
-  if (!process) return;
-  parents_.emplace(pid, process->parent());
-  const auto& environment = process->environment();
-  if (!environment) {
-    if (environment.error().code == error_code::permission) ++refused_;
-    return;
+node_processes::node_processes(const std::string& proc) : known_(proc), proc_(proc), all_(known_.all()) {
+  std::sort(all_.begin(), all_.end());
+  auto parts = in_slices<seen_processes>(all_, [&](std::span<const process_id> some) { return look_at(some, proc); });
+  for (seen_processes& part : parts) {
+    refused_ += part.refused;
+    std::move(part.stating.begin(), part.stating.end(), std::back_inserter(stating_));
   }
-  launcher_statements stated = decode_launcher_statements(*environment);
-  if (stated.all.empty()) return;
-  for (launcher_statement& one : stated.all) bound_texts(one);
-  stating_.push_back({pid, process->parent(), process->start_time(), process->user(),
-                      process->executable().value_or(""), launcher_program_of(*process), std::move(stated.all),
-                      stated.is_spawned});
 }
 
 const stating_process* node_processes::stating(process_id pid) const {
@@ -89,10 +183,14 @@ const stating_process* node_processes::stating(process_id pid) const {
   return at != stating_.end() && at->pid == pid ? &*at : nullptr;
 }
 
-std::optional<process_id> node_processes::parent_of(process_id pid) const {
-  const auto at = parents_.find(pid);
-  if (at == parents_.end() || at->second.value() <= 1) return std::nullopt;
-  return at->second;
+std::optional<process_id> node_processes::parent_of(process_id pid) {
+  process_id parent;
+  if (const stating_process* const one = stating(pid)) {
+    parent = one->parent;
+  } else if (const auto facts = known_.find(pid)) {
+    parent = facts->parent();
+  }
+  return parent.value() <= 1 ? std::nullopt : std::optional{parent};
 }
 
 launcher_program node_processes::program_of(process_id pid) {
@@ -104,14 +202,32 @@ launcher_program node_processes::program_of(process_id pid) {
 }
 
 std::vector<process_id> node_processes::parents() const {
+  const auto of_slice = [&](std::span<const process_id> some) {
+    std::vector<process_id> found;
+    proc_reader reader(proc_);
+    for (const process_id pid : some) {
+      const stating_process* const one = stating(pid);
+      const auto parent = one != nullptr ? one->parent : reader.parent_of(pid);
+      if (parent.value() > 1 && (found.empty() || found.back() != parent)) found.push_back(parent);
+    }
+    return found;
+  };
   std::vector<process_id> all;
-  all.reserve(parents_.size());
-  for (const auto& [child, parent] : parents_) {
-    if (parent.value() > 1) all.push_back(parent);
+  for (const auto& part : in_slices<std::vector<process_id>>(all_, of_slice)) {
+    all.insert(all.end(), part.begin(), part.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
+}
+
+std::vector<process_id> node_processes::children_of(process_id pid) const {
+  std::vector<process_id> children;
+  proc_reader reader(proc_);
+  for (const process_id one : all_) {
+    if (reader.parent_of(one) == pid) children.push_back(one);
+  }
+  return children;
 }
 
 }  // namespace mpiacq

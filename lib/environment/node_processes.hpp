@@ -26,8 +26,9 @@ struct stating_process {
   bool is_spawned = false;
 };
 
-/// The processes of this node, by one pass over /proc that reads each process once and keeps little: the environment of
-/// a process can have megabytes. Programs of ancestors are read when they are asked for, each once.
+/// The processes of this node, by one pass over /proc that reads the environment of each process and keeps little of
+/// it. The other facts of a process are read only if its environment states something. Ancestors are read when they are
+/// asked for, each once. On a node with many processes the pass uses several threads.
 /// Threads: one at a time.
 class node_processes {
  public:
@@ -38,17 +39,20 @@ class node_processes {
   [[nodiscard]] std::span<const stating_process> stating() const { return stating_; }
   /// Null if this process states nothing.
   [[nodiscard]] const stating_process* stating(process_id pid) const;
-  /// The parent as the pass has seen it; empty without a parent, for children of process 1, and for an unknown process.
-  [[nodiscard]] std::optional<process_id> parent_of(process_id pid) const;
+  /// The parent, which is read when it is first asked for; empty without a parent, for children of process 1, and for
+  /// an unknown process.
+  [[nodiscard]] std::optional<process_id> parent_of(process_id pid);
   /// Which program of which launcher the process runs.
   [[nodiscard]] launcher_program program_of(process_id pid);
   /// Null if there is no such process any more, or if it cannot be read.
   [[nodiscard]] std::shared_ptr<const process_facts> facts_of(process_id pid) { return known_.find(pid); }
 
-  /// Processes that have children, in the order of pids.
+  /// Processes that have children, in the order of pids. It reads one file of each process of the node.
   [[nodiscard]] std::vector<process_id> parents() const;
+  /// In the order of pids. It reads one file of each process of the node.
+  [[nodiscard]] std::vector<process_id> children_of(process_id pid) const;
   /// How many processes there are.
-  [[nodiscard]] std::size_t count() const { return parents_.size(); }
+  [[nodiscard]] std::size_t count() const { return all_.size(); }
   /// How many of them this program may not look into.
   [[nodiscard]] std::size_t refused() const { return refused_; }
 
@@ -56,11 +60,10 @@ class node_processes {
   static constexpr std::size_t most_generations = 64;
 
  private:
-  void take(process_id pid, const std::string& proc);
-
   known_processes known_;
+  std::string proc_;
+  std::vector<process_id> all_;
   std::vector<stating_process> stating_;
-  std::unordered_map<process_id, process_id> parents_;
   std::unordered_map<process_id, launcher_program> programs_;
   std::size_t refused_ = 0;
 };

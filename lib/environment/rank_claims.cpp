@@ -77,19 +77,22 @@ std::string process_key(node_processes& node, process_id pid) {
 }
 
 /// Zero bytes stand between the parts, because no variable can contain one.
-std::string key_of(node_processes& node, const rank_claim& claim) {
+void add_key(node_processes& node, rank_claim& claim) {
   const launcher_statement& statement = *claim.statement;
-  std::string key = fmt::format("{} {}", claim.process->user.value(), name(statement.launcher->kind));
-  key += '\0';
+  claim.key = fmt::format("{} {}", claim.process->user.value(), name(statement.launcher->kind));
+  claim.key += '\0';
+  claim.is_known_elsewhere = true;
   if (statement.names_job()) {
-    for (const std::string& value : statement.job) (key += value) += '\0';
-    return key;
+    for (const std::string& value : statement.job) (claim.key += value) += '\0';
+    return;
   }
   if (claim.daemon) {
     const std::string named = job_in_arguments(node, *claim.daemon, *statement.launcher);
-    if (!named.empty()) return key + named;
+    claim.key += named;
+    if (!named.empty()) return;
   }
-  return key + process_key(node, claim.launched_by().value_or(claim.process->parent));
+  claim.is_known_elsewhere = false;
+  claim.key += process_key(node, claim.launched_by().value_or(claim.process->parent));
 }
 
 std::optional<std::int32_t> rank_of(const launcher_statement& statement) {
@@ -108,7 +111,7 @@ std::optional<rank_claim> claim_of(node_processes& node, const stating_process& 
     if (from.is_inherited) continue;
     best = rank_claim{&process, &one, rank_of(one), from.starter, from.daemon, {}};
   }
-  if (best) best->key = key_of(node, *best);
+  if (best) add_key(node, *best);
   return best;
 }
 

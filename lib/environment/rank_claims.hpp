@@ -19,6 +19,8 @@ struct rank_claim {
   std::optional<process_id> daemon;
   /// The same in all claims of one world of one job.
   std::string key;
+  /// The key is made of what the launcher sets on all nodes, so that it is the same on each of them.
+  bool is_known_elsewhere = false;
 
   /// The process that tells jobs apart whose variables are the same.
   [[nodiscard]] std::optional<process_id> launched_by() const { return starter ? starter : daemon; }

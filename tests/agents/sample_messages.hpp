@@ -167,7 +167,9 @@ inline std::vector<agents::message> sample_messages() {
       finish_early{6},
       goodbye{why},
       ask{7, 5000, ask_gates{{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}}, {{"/opt/debug"}}}},
-      answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}}};
+      answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}},
+      ask{8, 5000, ask_job_ranks{3, {"00ff", ""}}},
+      answer{8, ranks, {}, job_ranks_part{{{3, {{1, 7, process_id{107}, "/bin/app"}}, 2}}}}};
 }
 
 }  // namespace mpiacq::test

@@ -99,7 +99,7 @@ TEST_CASE("attach: the sentence about a rank without a starter on this node says
   how.environment["PMIX_SERVER_URI2"] = "pmix.4711;tcp4://10.1.2.3:4321";
   running_command orphan({"sleep", "30"}, how);
   REQUIRE(comes_true([&] { return file_contents("/proc/" + std::to_string(orphan.pid()) + "/comm") == "sleep\n"; }));
-  const attached seen = attach(orphan.pid());
+  const attached seen = attach(orphan.pid(), {"--source", "mpir"});
   INFO(seen.command.err);
   CHECK(seen.command.exit_code == 125);
   CHECK_THAT(seen.command.err, ContainsSubstring("OMPI_COMM_WORLD_RANK=3"));

@@ -119,8 +119,8 @@ TEST_CASE("jobs: the list for people has a row for each job, and says what to do
   }
   CHECK_THAT(row, ContainsSubstring("torchrun"));
   CHECK_THAT(row, ContainsSubstring("2 of 2"));
-  CHECK_THAT(run.out, ContainsSubstring("'attach' cannot control the job"));
-  CHECK_THAT(run.out, ContainsSubstring("Next: 'mpiacq stacks"));
+  CHECK_THAT(run.out, ContainsSubstring("the variables of its ranks show those of this node"));
+  CHECK_THAT(run.out, ContainsSubstring("Next: mpiacq stacks"));
 }
 
 TEST_CASE("jobs: strings of a job reach no terminal as they are") {
@@ -217,26 +217,6 @@ TEST_CASE("environment: stacks by the pid of the starter, of a rank and of a ran
   for (const auto& [rank, pid] : job.ranks()) CHECK(runs_freely(static_cast<pid_t>(pid)));
 }
 
-TEST_CASE("environment: attach and launch say that the source gives no control, and what to do instead") {
-  const variables_job job(2);
-  const auto attach = run_command({MPIACQ_COMMAND, "attach", std::to_string(job.pid())});
-  INFO(attach.err);
-  CHECK(attach.exit_code == 125);
-  CHECK_THAT(attach.err, ContainsSubstring("the environment shows 2 ranks of its job on this node"));
-  CHECK_THAT(attach.err, ContainsSubstring("look at its stacks or queues without control"));
-  CHECK_THAT(attach.err, ContainsSubstring("(mpiacq stacks PID, mpiacq queues PID)"));
-  for (const std::vector<std::string>& line :
-       {std::vector<std::string>{"attach", "--source", "environment", std::to_string(job.pid())},
-        std::vector<std::string>{"launch", "--source", "environment", "--", "/bin/true"}}) {
-    std::vector<std::string> words = {MPIACQ_COMMAND};
-    words.insert(words.end(), line.begin(), line.end());
-    const auto run = run_command(words);
-    INFO(run.err);
-    CHECK(run.exit_code == 125);
-    CHECK_THAT(run.err, ContainsSubstring("it gives no control of the job"));
-  }
-}
-
 TEST_CASE("environment: --source chooses, and a table is preferred to the environment") {
   const variables_job job(2);
   const auto by_table = run_command({MPIACQ_COMMAND, "stacks", "--source", "mpir", std::to_string(job.pid())});
@@ -262,4 +242,68 @@ TEST_CASE("environment: --source chooses, and a table is preferred to the enviro
   CHECK(source_of({"--source", "environment"}) == "environment 1");
   CHECK(source_of({"--source", "mpir"}) == "mpir " + std::to_string(starter.ranks().size()));
   CHECK(WEXITSTATUS(starter.end()) == 0);
+}
+
+namespace {
+
+/// A shell that starts `steps` processes, each in a step of its own of the Slurm job 4711 and as rank 0 of 2.
+live_process slurm_ranks(int steps) {
+  return live_process({"sh", "-c",
+                       "exec 3<&0; export SLURM_JOB_ID=4711 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0; for s in $(seq 0 " +
+                           std::to_string(steps - 1) +
+                           "); do exec env SLURM_STEP_ID=$s sh -c 'echo $$; exec cat <&3 >/dev/null' & done; wait"});
+}
+
+}  // namespace
+
+TEST_CASE("slurm:ID: the ranks of a step are found where no srun runs") {
+  auto job = slurm_ranks(1);
+  const auto rank = job.next_line();
+  REQUIRE(rank);
+  for (const char* named : {"slurm:4711", "slurm:4711.0"}) {
+    const auto run = run_command({MPIACQ_COMMAND, "stacks", "--json", named});
+    INFO(run.err);
+    CHECK(run.exit_code == 0);
+    const json report = json::parse(run.out);
+    CHECK(report.at("source") == "environment");
+    CHECK(report.at("launcher") == "slurm");
+    REQUIRE(report.at("ranks").size() == 1);
+    CHECK(report.at("ranks").at(0).at("pid") == std::stol(*rank));
+  }
+  const auto attached_to = run_command({MPIACQ_COMMAND, "attach", "--json", "slurm:4711"});
+  CHECK(attached_to.exit_code == 0);
+  CHECK(json::parse(attached_to.out).at("processes").at(0).at("pid") == std::stol(*rank));
+}
+
+TEST_CASE("slurm:ID: a job that is not here is an error that says where to ask") {
+  auto job = slurm_ranks(1);
+  REQUIRE(job.next_line());
+  const auto run = run_command({MPIACQ_COMMAND, "stacks", "slurm:4712"});
+  CHECK(run.exit_code == 125);
+  CHECK_THAT(run.err, ContainsSubstring("belongs to job 4712 of Slurm (there are processes of 4711.0)"));
+  CHECK_THAT(run.err, ContainsSubstring("squeue"));
+  const auto step = run_command({MPIACQ_COMMAND, "queues", "slurm:4711.9"});
+  CHECK(step.exit_code == 125);
+  CHECK_THAT(step.err, ContainsSubstring("belongs to step 4711.9 of Slurm"));
+}
+
+TEST_CASE("slurm:ID: a job with several steps here is not guessed at") {
+  auto job = slurm_ranks(2);
+  REQUIRE(job.next_line());
+  REQUIRE(job.next_line());
+  const auto run = run_command({MPIACQ_COMMAND, "attach", "slurm:4711"});
+  CHECK(run.exit_code == 125);
+  CHECK_THAT(run.err, ContainsSubstring("4711 of Slurm is 2 jobs on this node"));
+  CHECK_THAT(run.err, ContainsSubstring("4711.1 (process "));
+  CHECK(run_command({MPIACQ_COMMAND, "stacks", "slurm:4711.1"}).exit_code == 0);
+}
+
+TEST_CASE("slurm:ID: what is no number of a job is refused before anything is looked at") {
+  for (const char* word : {"slurm:", "slurm:x", "slurm:0", "slurm:4294967296", "slurm:1.", "slurm:1.x", "slurm:-1",
+                           "slurm:1.2.3", "slurm:1 ", "Slurm:1"}) {
+    const auto run = run_command({MPIACQ_COMMAND, "stacks", word});
+    INFO(word);
+    CHECK(run.exit_code == 125);
+    CHECK_THAT(run.err, ContainsSubstring("not the number of a Slurm job"));
+  }
 }

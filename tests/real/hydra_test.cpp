@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The distribution's MPICH: its mpiexec does not export the symbols and is stripped. No tool can find them without its
-// debug file, and that is what has to be said.
+// debug file, and a user who asks for MPIR learns that.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
@@ -13,8 +13,8 @@ TEST_CASE("MPICH: a stripped mpiexec.hydra ends in a sentence that names symbols
   if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_pids_mpich"))) {
     MPIACQ_SKIP("MPICH (mpich, libmpich-dev) is not installed");
   }
-  const auto run =
-      run_command({MPIACQ_COMMAND, "launch", "--", "mpiexec.hydra", "-n", "2", rank_program("mpi_pids_mpich")});
+  const auto run = run_command(
+      {MPIACQ_COMMAND, "launch", "--source", "mpir", "--", "mpiexec.hydra", "-n", "2", rank_program("mpi_pids_mpich")});
   INFO(run.err);
   // The job itself was not disturbed. (On Ubuntu 24.04 both processes are rank 0: this mpiexec and libmpich do not find
   // each other there.)

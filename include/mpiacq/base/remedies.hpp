@@ -16,6 +16,10 @@ inline constexpr std::string_view choose_mpir = "choose MPIR";
 inline constexpr std::string_view observe_the_job = "look at its stacks or queues";
 /// The process that `job::find` and `job::attach` begin with.
 inline constexpr std::string_view name_a_job = "name one of them";
+/// `find_options::hosts`.
+inline constexpr std::string_view name_hosts = "name its hosts";
+/// The nodes on which `job::find` finds a `slurm_job`.
+inline constexpr std::string_view ask_slurm_for_nodes = "ask Slurm for the nodes of the job";
 /// A queue library other than the one that the rank names (`rank_queue_options::library`).
 inline constexpr std::string_view name_queue_library = "name a queue library";
 /// `queue_host_options::trust_library`.

@@ -12,6 +12,7 @@
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "mpiacq/job/process_table.hpp"
+#include "mpiacq/job/slurm_job.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
 #include "mpiacq/mpir/mpir_acquisition.hpp"
 #include "mpiacq/process/process_symbols.hpp"
@@ -120,9 +121,13 @@ struct job_options {
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
-  /// The interface to use; empty: MPI2DD if the starter has it, otherwise MPIR, otherwise (`attach` alone) PMIx. The
-  /// environment gives no control.
+  /// The source to use; empty: MPI2DD if the starter has it, otherwise MPIR, otherwise (`attach` alone) PMIx, otherwise
+  /// the environment of the ranks.
   std::optional<interface_kind> interface;
+  /// `attach` to a job that the environment of its ranks shows: how its ranks on other nodes are found, as in
+  /// `find_options`. Empty: they are not.
+  std::optional<agents_options> agents = {};
+  std::vector<std::string> hosts = {};  ///< `find_options::hosts`
   /// MPI2DD: stay attached to the ranks and directories of this node after `resume`, and report their events. A process
   /// has only one tracer: set it to false if another tool examines the ranks. Then only the starter's events are
   /// reported.
@@ -173,8 +178,14 @@ class job {
   /// the process of each). Thread: any.
   [[nodiscard]] static result<job_description> find(const find_options& options = {},
                                                     const time_limit& until = clock::now());
-  /// Starts the starter under control. Errors as `tracer::launch`; unsupported (`job_options::interface` is the
-  /// environment).
+  /// The same for a job of Slurm, by its number (`process_of`). Errors: also those of `process_of`. Thread: any.
+  [[nodiscard]] static result<job_description> find(const slurm_job& wanted, const find_options& options = {},
+                                                    const time_limit& until = clock::now());
+  /// Starts the starter under control. If the starter has no interface, its ranks are known by their environment
+  /// (`interface_kind::environment`): they are held at the entry points of their programs until all ranks of this node
+  /// have come, or until none has come for a second. Then job_spawned is reported, and nothing but held ranks is traced
+  /// any more. A rank that a launcher announces and that does not come within ten seconds is one of the notices before
+  /// job_spawned. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
   /// Attaches to a running starter (MPIR's attach mode). `named` may also be a rank of the job, or a wrapper that has
   /// started the starter; then `starter().found_how` says how the starter was found. If the process table is complete,
@@ -182,8 +193,8 @@ class job {
   /// With PMIx the starter is asked, and never stopped or traced: only the ranks that `hold_ranks` holds are. The
   /// server is asked every second for processes that the job has spawned (job_spawned) and for ranks that have ended
   /// (job_notice).
-  /// Errors: as `tracer::attach`; not_found if no starter can be found; unsupported if only the environment
-  /// of its ranks shows the job, which gives no control.
+  /// If only the environment of the ranks shows the job, job_attached follows at once, and nothing is stopped or traced
+  /// before `hold_ranks` or `ranks`. Errors: as `tracer::attach`; not_found if no job can be found.
   [[nodiscard]] static result<std::unique_ptr<job>> attach(process_id named, job_options options = {});
   /// Detaches as `detach` does; the job runs on.
   ~job();
@@ -235,7 +246,8 @@ class job {
   /// held are opened. The end of a starter that was launched is still reported.
   [[nodiscard]] result<void> detach(leave how = leave::running);
   /// Sends SIGTERM to the starter, so that it ends its job. After `grace` sends SIGKILL to the starter and to those
-  /// ranks of this node that still run. starter_ended follows.
+  /// ranks of this node that still run. starter_ended follows. Error: unsupported (the environment shows the job, and
+  /// no process of this node is known as its starter; nothing was ended).
   [[nodiscard]] result<void> end(std::chrono::milliseconds grace = std::chrono::seconds(5));
 
   /// Sends a signal to the starter, as kill(2) does. Does nothing if the starter has ended.

@@ -28,8 +28,8 @@ enum class interface_kind : std::uint8_t {
   mpir,    ///< MPIR 1.1: the starter has one table
   mpi2dd,  ///< MPI2DD (docs/mpi2dd.md): many processes have tables, and ranks announce what they spawn
   pmix,    ///< PMIx: the starter answers the questions of tools (Open MPI 5, PRRTE)
-  /// The variables that launchers set in the environment of ranks (docs/sources.md), where no process has a table. Such
-  /// a job can be observed and not controlled, and its ranks on other nodes are not known.
+  /// The variables that launchers set in the environment of ranks (docs/sources.md), where no process has a table. The
+  /// starter of such a job announces nothing and is not traced; the ranks of this node can be held.
   environment,
 };
 [[nodiscard]] std::string_view name(interface_kind kind);  ///< "mpir", "mpi2dd", "pmix", "environment"
@@ -118,13 +118,17 @@ struct find_options {
   /// The source of the process table. Empty: MPI2DD where it is there, else MPIR, else PMIx, else the environment of
   /// the ranks.
   std::optional<interface_kind> interface = {};
-  /// MPI2DD: how tables in processes of other hosts are read. An agent on each host reads them (docs/agents.md); it
-  /// starts when the first process of its host is found, and ends before `job::find` returns. If `job_id` is empty, it
-  /// is taken from the process that the caller named. Each process with tables on a host that is not reached is one of
-  /// the description's problems. `everywhere` has no effect. Empty: such tables are not read, and their ranks are
-  /// unknown unless a table of this node has them too. With MPIR no agent is needed: the starter has the table of the
-  /// whole job.
+  /// MPI2DD, and the environment of ranks: how processes of other hosts are found. With MPI2DD an agent on each host
+  /// reads their tables, with the environment it looks for ranks of the job (docs/agents.md). An agent starts when the
+  /// first process of its host is found, and ends before `job::find` returns. If `job_id` is empty, it is taken from
+  /// the process that the caller named. Each process with tables on a host that is not reached is one of the
+  /// description's problems. `everywhere` has no effect. Empty: such tables are not read, and their ranks are unknown
+  /// unless a table of this node has them too. With MPIR no agent is needed: the starter has the table of the whole
+  /// job.
   std::optional<agents_options> agents = {};
+  /// The environment of ranks: the hosts on which `agents` look for the ranks that are not on this node. Empty: those
+  /// that the launcher names (docs/sources.md).
+  std::vector<std::string> hosts = {};
   /// Replaces `agents`: the caller's own reader. It is called on the thread that calls `job::find`.
   mpi2dd::elsewhere_reader read_elsewhere = {};
 };

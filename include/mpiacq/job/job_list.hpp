@@ -14,6 +14,7 @@
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/job/job_description.hpp"
+#include "mpiacq/job/slurm_job.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/ranks/rank_options.hpp"
 
@@ -25,12 +26,14 @@ struct listed_job {
   launcher_kind launcher = launcher_kind::unknown;
   /// A process that leads to the job: what `job::find` and, unless the source is the environment, `job::attach` take.
   process_id named;
-  std::optional<process_id> starter;   ///< empty: no process of this node has started the ranks
-  std::string executable;              ///< of the starter; empty if there is none
-  std::optional<std::string> job_id;   ///< the launcher's name for the job: Slurm's "42.0", a namespace of PMIx
-  std::size_t ranks_here = 0;          ///< the number of ranks on this node
-  std::optional<std::uint64_t> ranks;  ///< the number of ranks on all nodes; empty if nothing states it
-  user_id user;                        ///< of the ranks
+  std::optional<process_id> starter;  ///< empty: no process of this node has started the ranks
+  std::string executable;             ///< of the starter; empty if there is none
+  std::optional<std::string> job_id;  ///< the launcher's name for the job: Slurm's "42.0", a namespace of PMIx
+  /// The job of Slurm that the ranks run in, whichever launcher has started them.
+  std::optional<slurm_job> slurm;
+  std::size_t ranks_here = 0;                     ///< the number of ranks on this node
+  std::optional<std::uint64_t> ranks;             ///< the number of ranks on all nodes; empty if nothing states it
+  user_id user;                                   ///< of the ranks
   std::chrono::system_clock::time_point started;  ///< when the process `named` started
   /// The arguments of the process `named`; a long list is cut.
   std::vector<std::string> command;
@@ -65,5 +68,10 @@ struct list_options {
 [[nodiscard]] result<process_id> only_job(const list_options& options = {});
 /// The same from a list.
 [[nodiscard]] result<process_id> only_job(const job_list& list);
+
+/// A process of this node that leads to a job of Slurm: `srun`, if it runs on this node, otherwise what leads to the
+/// ranks that run here. Errors: not_found (there is none; the message says which other steps there are),
+/// invalid_argument (several steps of the job have ranks here; the message names them), and those of `list_jobs`.
+[[nodiscard]] result<process_id> process_of(const slurm_job& wanted, const list_options& options = {});
 
 }  // namespace mpiacq

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "local_ranks.hpp"
+#include "node/job_rank_search.hpp"
 #include "node/visit_worker.hpp"
 
 namespace mpiacq::agents {
@@ -71,6 +72,7 @@ class node_answerer {
  private:
   /// These processes are not ranks.
   static answer_body answer_to(const ask_visits& what, const answer_terms&) { return agents::answer_to(what); }
+  static answer_body answer_to(const ask_job_ranks& what, const answer_terms&) { return agents::answer_to(what); }
   template <class Question>
   answer_body answer_to(const Question& what, const answer_terms& terms) {
     if (!backend_) return to_body(refusal_of(ranks_, what, why_));

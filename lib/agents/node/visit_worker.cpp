@@ -31,6 +31,7 @@ account_part bounded(account_part said, std::size_t& left) {
 }  // namespace
 
 question own_part(const question& what, std::uint32_t agent) {
+  if (const auto* ranks = std::get_if<ask_job_ranks>(&what)) return ask_job_ranks{agent, ranks->keys};
   const auto* visits = std::get_if<ask_visits>(&what);
   if (visits == nullptr) return what;
   ask_visits own{{}, visits->limits, visits->max_rereads, visits->user, visits->debug_folders};

@@ -25,7 +25,7 @@ void merge(answer_body& into, answer_body&& other) {
         using part = std::remove_reference_t<decltype(first)>;
         auto* same = std::get_if<part>(&other);
         if (same == nullptr) return;
-        if constexpr (std::is_same_v<part, visits_part>) {
+        if constexpr (std::is_same_v<part, visits_part> || std::is_same_v<part, job_ranks_part>) {
           append(first.of, std::move(same->of));
         } else {
           mpiacq::merge(first, std::move(*same));

@@ -108,6 +108,19 @@ inline constexpr auto members<agents::ask_visits> =
                member{"max_rereads", &agents::ask_visits::max_rereads}, member{"user", &agents::ask_visits::user},
                member{"debug_folders", &agents::ask_visits::debug_folders}};
 template <>
+inline constexpr auto members<agents::ask_job_ranks> =
+    std::tuple{member{"agent", &agents::ask_job_ranks::agent}, member{"keys", &agents::ask_job_ranks::keys}};
+template <>
+inline constexpr auto members<agents::job_rank> =
+    std::tuple{member{"world", &agents::job_rank::world}, member{"rank", &agents::job_rank::rank},
+               member{"pid", &agents::job_rank::pid}, member{"executable", &agents::job_rank::executable}};
+template <>
+inline constexpr auto members<agents::agent_job_ranks> =
+    std::tuple{member{"agent", &agents::agent_job_ranks::agent}, member{"ranks", &agents::agent_job_ranks::ranks},
+               member{"left_out", &agents::agent_job_ranks::left_out}};
+template <>
+inline constexpr auto members<agents::job_ranks_part> = std::tuple{member{"of", &agents::job_ranks_part::of}};
+template <>
 inline constexpr auto members<agents::ask> =
     std::tuple{member{"number", &agents::ask::number}, member{"limit_ms", &agents::ask::limit_ms},
                member{"what", &agents::ask::what}};
@@ -178,6 +191,10 @@ template <>
 inline constexpr std::string_view kind_of<ask_visits> = "visits";
 template <>
 inline constexpr std::string_view kind_of<ask_gates> = "gates";
+template <>
+inline constexpr std::string_view kind_of<ask_job_ranks> = "job_ranks";
+template <>
+inline constexpr std::string_view kind_of<job_ranks_part> = "job_ranks";
 template <>
 inline constexpr std::string_view kind_of<hold_part> = "hold";
 template <>

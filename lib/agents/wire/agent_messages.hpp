@@ -84,7 +84,12 @@ struct ask_visits {
   std::optional<user_id> user = {};  ///< the job's user; agents read no process of another user
   std::vector<std::string> debug_folders = debug_file_search{}.folders;
 };
-using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates>;
+/// Asks agents for the ranks of a job that the environment shows. The agents need no ranks for this.
+struct ask_job_ranks {
+  std::uint32_t agent = 0;        ///< the agent that answers
+  std::vector<std::string> keys;  ///< of the job's worlds, in hexadecimal digits (environment_world::key)
+};
+using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates, ask_job_ranks>;
 
 /// From a parent: a question. Numbers ascend from 1.
 struct ask {
@@ -102,7 +107,23 @@ struct agent_accounts {
 struct visits_part {
   std::vector<agent_accounts> of;
 };
-using answer_body = std::variant<hold_part, release_part, group_stacks, group_queues, visits_part, opened_gates>;
+/// A rank on an agent's node.
+struct job_rank {
+  std::uint32_t world = 0;  ///< the place of its key in the question
+  std::uint32_t rank = 0;
+  process_id pid;
+  std::string executable;  ///< empty if it cannot be read
+};
+struct agent_job_ranks {
+  std::uint32_t agent = 0;
+  std::vector<job_rank> ranks;
+  std::uint64_t left_out = 0;  ///< so many ranks do not fit into a message
+};
+struct job_ranks_part {
+  std::vector<agent_job_ranks> of;
+};
+using answer_body =
+    std::variant<hold_part, release_part, group_stacks, group_queues, visits_part, opened_gates, job_ranks_part>;
 
 /// An agent that its parent has lost, or whose answer the parent could not use.
 struct agent_problem {

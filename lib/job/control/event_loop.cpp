@@ -114,6 +114,8 @@ void job::state::handle(job_timer due) {
       return daemons.look();
     case job_timer::table:
       return look_at_table();
+    case job_timer::ranks:
+      return look_for_ranks();
   }
 }
 
@@ -127,6 +129,10 @@ bool job::state::event_handler::at_entry() const {
   const bool stays = carry_out(process.interface->at_entry(process.program.view()));
   if (job.life.is_launched() && !job.search.is_over()) {
     job.events.notice_failure(job.control->follow_children(process.pid, !process.has_interface()));
+    if (!stays && job.waits_for_other_ranks(process)) {
+      process.stays = true;
+      return true;
+    }
   }
   return stays;
 }
@@ -188,7 +194,8 @@ void job::state::event_handler::operator()(const control_lost& loss) const {
   process.ended = !job.life.is_launched() || process.pid != job.life.root();
   if (process.ended) job.search.remove(process.pid);
   if (!is_starter() || !job.life.is_controlled()) return;
-  for (const job_timer timer : {job_timer::table, job_timer::gates, job_timer::daemons}) job.timers.clear(timer);
+  for (const job_timer timer : {job_timer::table, job_timer::gates, job_timer::daemons, job_timer::ranks})
+    job.timers.clear(timer);
   // Events that the caller has not taken yet ask for answers that have no effect any more.
   job.events.drop_deferred();
   job.events.keep_only_notices();

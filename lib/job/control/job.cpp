@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "control/job_state.hpp"
 #include "control/mpir_rank_control.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/base/remedies.hpp"
+#include "proc/process_facts.hpp"
 #include "starter/find_starter.hpp"
 #include "views/environment_description.hpp"
 #include "views/pmix_description.hpp"
@@ -25,9 +28,6 @@ result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
   how.hold_limit = options.hold_limit;
   return tracer::create(how);
 }
-
-constexpr const char* environment_gives_no_control =
-    "the environment of ranks shows which processes they are; it gives no control of the job: {} without control";
 
 error pmix_launches_nothing() {
   return {error_code::unsupported, "with PMIx a job is attached to, and not launched: launch it without this program"};
@@ -45,24 +45,32 @@ result<std::unique_ptr<pmix_watch>> pmix_to_attach(process_id named, const job_o
   return pmix_watch::start(std::move(**place));
 }
 
-/// A job that no starter of this node has a table of can be observed.
-error no_control(process_id named, error why) {
-  const auto seen = find_environment_job(named, clock::now());
-  if (!seen || !*seen) return why;
-  const std::size_t count = (*seen)->processes->size();
-  why.code = error_code::unsupported;
-  why.message += fmt::format("; the environment shows {} of its job on this node: {} without control",
-                             count == 1 ? "one rank" : fmt::format("{} ranks", count), remedies::observe_the_job);
-  return why;
-}
-
-result<found_starter> starter_to_control(process_id named, const job_options& options) {
+/// The starter; or the whole job, where no starter of this node has an interface.
+result<std::variant<found_starter, job_description>> job_to_control(process_id named, const job_options& options) {
+  find_options how;
+  how.agents = options.agents;
+  how.hosts = options.hosts;
   if (options.interface == interface_kind::environment) {
-    return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
+    if (auto job = TRY(find_environment_job(named, clock::now(), how))) return std::move(*job);
+    return fail(no_environment_job(named));
   }
   auto found = find_starter(named, options.debug_files, options.interface);
-  if (found || found.error().code != error_code::not_found) return found;
-  return fail(no_control(named, std::move(found).error()));
+  if (found) return std::move(*found);
+  if (!options.interface && found.error().code == error_code::not_found) {
+    if (auto job = TRY(find_environment_job(named, clock::now(), how))) return std::move(*job);
+  }
+  return fail(std::move(found).error());
+}
+
+/// "NAME=value" each with its null byte, as in /proc/PID/environ.
+std::string environment_of_starter(const job_options& options) {
+  if (!options.environment) {
+    const auto own = process_facts::open(process_id{::getpid()});
+    return own ? own->environment().value_or("") : "";
+  }
+  std::string all;
+  for (const std::string& one : *options.environment) (all += one) += '\0';
+  return all;
 }
 
 }  // namespace
@@ -90,9 +98,6 @@ job::~job() {
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
   return without_exceptions("launching the job", [&]() -> result<std::unique_ptr<job>> {
-    if (options.interface == interface_kind::environment) {
-      return fail(error_code::unsupported, fmt::format(environment_gives_no_control, remedies::observe_the_job));
-    }
     if (options.interface == interface_kind::pmix) return fail(pmix_launches_nothing());
     auto control = TRY(make_tracer(options));
     launch_request request;
@@ -103,12 +108,18 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
     starter_facts facts;
     facts.pid = TRY(control->launch(request));
     facts.executable = std::move(command.front());  // until /proc names it
-    return std::unique_ptr<job>(
+    std::unique_ptr<job> launched(
         new job(std::make_unique<state>(std::move(control), std::move(options), std::move(facts))));
+    state& own = *launched->state_;
+    // Another choice than the environment is the caller's.
+    if (own.options.interface.value_or(interface_kind::environment) == interface_kind::environment) {
+      own.awaited.emplace(environment_of_starter(own.options));
+      own.timers.set(job_timer::ranks, own.awaited->next_look({}));
+    }
+    return launched;
   });
 }
 
-/// MPIR's attach mode.
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
     if (auto watch = TRY(pmix_to_attach(named, options))) {
@@ -120,7 +131,17 @@ result<std::unique_ptr<job>> job::attach(process_id named, job_options options) 
       followed->state_->begin_pmix(std::move(watch));
       return followed;
     }
-    auto found = TRY(starter_to_control(named, options));
+    auto known = TRY(job_to_control(named, options));
+    if (auto* seen = std::get_if<job_description>(&known)) {
+      options.interface = interface_kind::environment;
+      auto idle = TRY(make_tracer(options));
+      std::unique_ptr<job> observed(
+          new job(std::make_unique<state>(std::move(idle), std::move(options), seen->starter)));
+      observed->state_->take_environment_job(std::move(*seen));
+      return observed;
+    }
+    // MPIR's attach mode.
+    found_starter found = std::get<found_starter>(std::move(known));
     auto control = TRY(make_tracer(options));
     TRY(control->attach(found.pid));
     if (auto same = still_the_starter(found); !same) {

@@ -15,6 +15,7 @@ result<void> job::state::withdraw(leave how) {
   const result<void> stopped = stop_starter();
   if (!life.is_controlled()) return {};
   timers.clear(job_timer::table);
+  timers.clear(job_timer::ranks);
   daemons.stop();
   events.drop_deferred();
   open_gates(how == leave::running);
@@ -45,7 +46,7 @@ result<void> job::detach(leave how) {
   auto withdrawn = s.withdraw(how);
   if (s.life.has_ended()) return {};
   result<void> left;
-  if (!s.starter().ended && !s.pmix) left = s.control->detach(s.starter().pid, how);
+  if (!s.starter().ended && !s.pmix && s.starter().is_traced) left = s.control->detach(s.starter().pid, how);
   if (s.life.root_has_ended()) s.finish();
   // The kernel reports the end of a process that is not traced only to its parent.
   if (!s.life.is_launched()) s.life.stop_reporting();
@@ -56,6 +57,7 @@ result<void> job::end(std::chrono::milliseconds grace) {
   state& s = *state_;
   TRY(s.life.is_made_here());
   if (s.life.has_ended()) return {};
+  TRY(s.trace_starter());
   std::vector<base::unique_fd> local_ranks;
   const auto& table = s.table.processes();
   std::set<process_id> known{s.facts.pid};
@@ -87,6 +89,8 @@ void job::state::finish() {
   if (!status) return;
   timers.clear(job_timer::kill);
   timers.clear(job_timer::finish);
+  timers.clear(job_timer::ranks);
+  note_unreported_ranks();
   // The kernel gives the status to a parent or a tracer alone.
   events.add(starter_ended{*status, !pmix});
 }

@@ -59,8 +59,14 @@ std::vector<rank_facts> job::facts_of_ranks() const {
   if (!table) return {};
   if (interface() != interface_kind::mpi2dd || !state_->graph) {
     const mpir::job_facts& all = facts();
-    return std::vector<rank_facts>(
+    std::vector<rank_facts> of_ranks(
         table->size(), {all.acquired_pre_main, all.force_to_main, all.partial_attach_ok, all.ignore_queues});
+    if (interface() != interface_kind::environment) return of_ranks;
+    for (const entry_index entry : table->entries()) {
+      of_ranks[entry.value()].acquired_pre_main =
+          state_->table.is_local(entry) && state_->ranks->is_before_main(table->pid(entry));
+    }
+    return of_ranks;
   }
   using mpi2dd::mpi_flag;
   tracked_graph& graph = *state_->graph;

@@ -7,6 +7,7 @@
 
 #include "control/rank_control.hpp"
 #include "mpiacq/job/job.hpp"
+#include "parts/awaited_ranks.hpp"
 #include "parts/daemon_watch.hpp"
 #include "parts/gate_decisions.hpp"
 #include "parts/job_event_queue.hpp"
@@ -20,6 +21,7 @@
 #include "parts/starter_search.hpp"
 #include "parts/trap_control.hpp"
 #include "starter/followed_process.hpp"
+#include "views/environment_description.hpp"
 #include "views/tracked_graph.hpp"
 
 namespace mpiacq {
@@ -46,7 +48,10 @@ struct job::state final : process_loop {
   daemon_watch daemons;
   std::unique_ptr<tracked_graph> graph;  ///< MPI2DD: from the first look at the job on
   std::unique_ptr<rank_control> ranks;
-  std::unique_ptr<pmix_watch> pmix;  ///< of a PMIx job, whose starter is not traced
+  std::unique_ptr<pmix_watch> pmix;                 ///< of a PMIx job, whose starter is not traced
+  std::optional<awaited_ranks> awaited;             ///< launched, as long as the starter may have no interface
+  std::optional<job_description> partial;           ///< what `awaited` has seen of the job so far
+  launcher_kind launcher = launcher_kind::unknown;  ///< of a job that the environment shows
 
   [[nodiscard]] followed_process& starter() { return processes.at(search.starter()); }
   [[nodiscard]] const followed_process& starter() const { return processes.at(search.starter()); }
@@ -79,12 +84,29 @@ struct job::state final : process_loop {
   void take_table(std::shared_ptr<const process_table> newer);
   void take_graph_table();
 
+  // A starter without an interface, whose ranks the environment shows (environment_ranks.cpp).
+  /// A process below the starter is at its entry point. True if it is a rank that waits there for the others.
+  [[nodiscard]] bool waits_for_other_ranks(const followed_process& process);
+  void look_for_ranks();
+  [[nodiscard]] bool is_on_its_way(const starting_job& seen);
+  void release_waiting_ranks(std::span<const process_id> which);
+  /// A process that may be a starter with an interface is alive.
+  [[nodiscard]] bool has_interface_somewhere() const;
+  /// The launched starter has ended before its ranks were reported.
+  void note_unreported_ranks();
+  /// From now on this is the job. Nothing of it is traced any more, but for ranks that wait at their entry points.
+  void take_environment_job(job_description found);
+  /// The process that the job is ended by is traced, so that its end is seen.
+  [[nodiscard]] result<void> trace_starter();
+
   // Which process is the starter, and how it and the ranks stop and run (process_stops.cpp).
   /// It is the starter, as far as is known.
   void take_as_starter(followed_process& process);
   /// It has spawned the job: the other processes are let go.
   void has_spawned(followed_process& process);
   void let_go_of_others();
+  /// Takes back what its interface has written.
+  void undo_in(followed_process& process);
   [[nodiscard]] followed_process* find(process_id pid) override;
   [[nodiscard]] bool traces(process_id pid) const override;
   void run_on(followed_process& process) override;

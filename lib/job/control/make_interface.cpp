@@ -92,6 +92,7 @@ std::unique_ptr<process_interface> make_interface(interface_request request) {
     return make_mpi2dd_interface(request.mpi2dd, request.mpir.daemons);
   }
   if (request.choice == interface_kind::pmix) return make_pmix_interface();
+  if (request.choice == interface_kind::environment) return make_environment_interface({});
   return std::make_unique<either_interface>(std::move(request));
 }
 

@@ -80,5 +80,7 @@ struct interface_request {
 [[nodiscard]] std::unique_ptr<process_interface> make_mpir_interface(mpir::acquisition_options options);
 [[nodiscard]] std::unique_ptr<process_interface> make_mpi2dd_interface(
     mpi2dd::acquisition_options options, const std::optional<mpir::daemon_request>& daemons = {});
+/// `facts`: what is known of the job beside its ranks.
+[[nodiscard]] std::unique_ptr<process_interface> make_environment_interface(mpir::job_facts facts);
 
 }  // namespace mpiacq

@@ -40,18 +40,18 @@ void job::state::has_spawned(followed_process& process) {
   let_go_of_others();
 }
 
+void job::state::undo_in(followed_process& process) {
+  if (process.program.symbols() == nullptr) return;
+  const auto steps = process.interface->before_detach(process.program.view());
+  for (const step& next : steps.value_or(std::vector<step>{})) {
+    if (const auto* write = std::get_if<write_bytes>(&next)) (void)process.program.write(write->address, write->bytes);
+  }
+}
+
 void job::state::let_go_of_others() {
   for (const process_id pid : search.others()) {
-    followed_process& other = processes.at(pid);
     // It was told that a tool is there.
-    if (other.program.symbols() != nullptr) {
-      const auto steps = other.interface->before_detach(other.program.view());
-      for (const step& next : steps.value_or(std::vector<step>{})) {
-        if (const auto* write = std::get_if<write_bytes>(&next)) {
-          (void)other.program.write(write->address, write->bytes);
-        }
-      }
-    }
+    undo_in(processes.at(pid));
     events.notice_failure(control->detach(pid));
   }
 }
@@ -68,11 +68,11 @@ bool job::state::traces(process_id pid) const {
   // The ranks that MPIR's `hold_ranks` holds have no interface that is followed.
   if (found == processes.end()) return ranks->holds(pid);
   const followed_process& process = found->second;
-  return !process.ended && (pid == search.starter() || process.is_member);
+  return !process.ended && process.is_traced && (pid == search.starter() || process.is_member);
 }
 
 void job::state::run_on(followed_process& process) {
-  if (process.stays) return;
+  if (process.stays || !process.is_traced) return;
   process.program.about_to_run();
   process.stopped = false;
   events.notice_failure(control->resume(process.pid));
@@ -81,7 +81,7 @@ void job::state::run_on(followed_process& process) {
 void job::state::stop_all(std::span<const process_id> which) {
   const auto runs = [&](process_id pid) {
     const followed_process* process = find(pid);
-    return process != nullptr && !process->stopped && !process->ended;
+    return process != nullptr && process->is_traced && !process->stopped && !process->ended;
   };
   for (const process_id pid : which) {
     if (runs(pid)) events.notice_failure(control->interrupt(pid));
@@ -107,7 +107,7 @@ bool job::state::defer(const process_event& event) {
 
 /// Any event that stops the starter will do. What it says is kept for the caller.
 result<void> job::state::stop_starter() {
-  if (pmix || starter().stopped || starter().ended || !life.is_controlled()) return {};
+  if (pmix || starter().stopped || starter().ended || !starter().is_traced || !life.is_controlled()) return {};
   TRY(control->interrupt(starter().pid));
   const deadline until = clock::now() + stop_limit;
   while (!starter().stopped && !starter().ended && life.is_controlled()) {

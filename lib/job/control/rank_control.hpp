@@ -25,6 +25,8 @@ class rank_control : public gate_opener {
   /// errors as `tracer::attach_all`.
   [[nodiscard]] virtual std::vector<result<void>> hold(std::span<const process_id> ranks) = 0;
   [[nodiscard]] virtual bool holds(process_id rank) const = 0;
+  /// The rank stands at the entry point of its program.
+  [[nodiscard]] virtual bool is_before_main(process_id) const { return false; }
   /// Those entries of the table whose ranks go on only when their gates are opened.
   [[nodiscard]] virtual std::vector<entry_index> gates(const process_table& table, const mpir::job_facts& facts) = 0;
   /// As `job::lend`.

@@ -18,8 +18,9 @@ enum class job_timer : std::uint8_t {
   gates,    ///< the closed gates are tried again
   daemons,  ///< the starter's children are looked at again for the tool's daemons
   table,    ///< the starter's table is looked at again
+  ranks,    ///< the ranks of a starter without an interface are looked for
 };
-inline constexpr std::size_t job_timer_count = 5;
+inline constexpr std::size_t job_timer_count = 6;
 
 /// The deadlines of a job.
 class job_timers {

@@ -10,9 +10,11 @@
 
 #include "errors/try.hpp"
 #include "proc/local_host.hpp"
+#include "proc/pid_namespace.hpp"
 #include "proc/process_age.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
+#include "views/environment_elsewhere.hpp"
 
 namespace mpiacq {
 
@@ -71,6 +73,19 @@ bool may_be_starting(const environment_job& job) {
   });
 }
 
+rank_count count_of(const environment_world& world) {
+  const std::uint64_t here = world.ranks.size();
+  if (world.size && here >= *world.size) return rank_count::complete;
+  if (!world.local_size) return rank_count::uncounted;
+  return here >= *world.local_size ? rank_count::complete : rank_count::lacking;
+}
+
+rank_count count_of(const environment_job& job) {
+  rank_count count = rank_count::complete;
+  for (const environment_world& world : job.worlds) count = std::max(count, count_of(world));
+  return count;
+}
+
 std::string sentence_of(const environment_match& match, process_id named) {
   if (match.how.empty()) return {};
   const auto process = process_facts::open(named);
@@ -79,6 +94,33 @@ std::string sentence_of(const environment_match& match, process_id named) {
 }
 
 }  // namespace
+
+error not_there(process_id named) {
+  const auto facts = process_facts::open(named);
+  if (facts) {
+    return {error_code::process_gone,
+            fmt::format("process {} has ended, and its parent has not taken its end yet", named.value())};
+  }
+  if (facts.error().code != error_code::process_gone) return facts.error();
+  std::string message = fmt::format("there is no process {} on this node", named.value());
+  if (in_inner_process_namespace()) {
+    message = fmt::format(
+        "there is no process {} in this container; mpiacq, which runs in it, sees no process outside: run "
+        "mpiacq where the job runs, or start this container with the pid namespace of the host "
+        "(docker and podman: --pid=host)",
+        named.value());
+  }
+  return error{error_code::not_found, std::move(message)}.on(fmt::format("/proc/{}", named.value()));
+}
+
+error no_environment_job(process_id named) {
+  const auto process = process_facts::open(named);
+  if (!process) return not_there(named);
+  return {error_code::not_found,
+          fmt::format("{} belongs to no job that the environment shows: neither it nor a process that it has started "
+                      "has the variables that a launcher sets for a rank",
+                      with_executable(*process))};
+}
 
 job_description description_of(const environment_job& job, std::string how) {
   job_description made;
@@ -109,7 +151,23 @@ std::optional<job_description> environment_job_instead(process_id named, bool ma
   return made;
 }
 
-result<std::optional<job_description>> find_environment_job(process_id named, const time_limit& until) {
+std::optional<starting_job> starting_job_below(process_id root) {
+  environment_jobs jobs;
+  const environment_job* best = nullptr;
+  for (const environment_job& job : jobs.all()) {
+    if (!jobs.descends(job.first_rank().pid, root)) continue;
+    if (best == nullptr || (count_of(*best) != rank_count::complete && count_of(job) == rank_count::complete)) {
+      best = &job;
+    }
+  }
+  if (best == nullptr) return std::nullopt;
+  starting_job found{description_of(*best, {}), count_of(*best), false};
+  found.is_started_below = best->starter && jobs.descends(best->starter->pid(), root);
+  return found;
+}
+
+result<std::optional<job_description>> find_environment_job(process_id named, const time_limit& until,
+                                                            const find_options& options) {
   for (;;) {
     environment_jobs jobs;
     const auto match = TRY(jobs.job_of(named));
@@ -117,7 +175,9 @@ result<std::optional<job_description>> find_environment_job(process_id named, co
     const bool is_early = match ? may_be_starting(*match->job) : is_launcher;
     if (!is_early || clock::now() >= until.by) {
       if (!match) return std::nullopt;
-      return description_of(*match->job, sentence_of(*match, named));
+      job_description made = description_of(*match->job, sentence_of(*match, named));
+      complete_by_agents(made, jobs, *match->job, options);
+      return made;
     }
     if (!wait_before_the_next_look(until)) return fail(cancelled_look());
   }

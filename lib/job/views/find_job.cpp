@@ -75,24 +75,6 @@ std::string program_of(running_target& opened) {
   return without_deleted_mark(opened.symbols().modules().front()->path);
 }
 
-error not_there(process_id named) {
-  const auto facts = process_facts::open(named);
-  if (facts) {
-    return {error_code::process_gone,
-            fmt::format("process {} has ended, and its parent has not taken its end yet", named.value())};
-  }
-  if (facts.error().code != error_code::process_gone) return facts.error();
-  std::string message = fmt::format("there is no process {} on this node", named.value());
-  if (in_inner_process_namespace()) {
-    message = fmt::format(
-        "there is no process {} in this container; mpiacq, which runs in it, sees no process outside: run "
-        "mpiacq where the job runs, or start this container with the pid namespace of the host "
-        "(docker and podman: --pid=host)",
-        named.value());
-  }
-  return error{error_code::not_found, std::move(message)}.on(fmt::format("/proc/{}", named.value()));
-}
-
 error no_table_yet(const process_facts& starter, const starter_look& seen) {
   const std::string who = with_executable(starter);
   if (!seen.missing_symbols.empty())
@@ -105,15 +87,6 @@ error no_table_yet(const process_facts& starter, const starter_look& seen) {
     message += " (it has no entries)";
   }
   return {error_code::timed_out, message + ": the job may still be starting; wait for it, or attach to its starter"};
-}
-
-error no_environment_job(process_id named) {
-  const auto process = process_facts::open(named);
-  if (!process) return not_there(named);
-  return {error_code::not_found,
-          fmt::format("{} belongs to no job that the environment shows: neither it nor a process that it has started "
-                      "has the variables that a launcher sets for a rank",
-                      with_executable(*process))};
 }
 
 /// The job of a PMIx server. Empty: there is no server. An error says why the server gives no job.
@@ -134,8 +107,9 @@ result<std::optional<job_description>> find_pmix_job(process_id named, const fin
 }
 
 /// The environment shows less than the source that failed: its problem stays.
-result<std::optional<job_description>> environment_job_after(error why, process_id named, const time_limit& until) {
-  auto job = TRY(find_environment_job(named, until));
+result<std::optional<job_description>> environment_job_after(error why, process_id named, const find_options& options,
+                                                             const time_limit& until) {
+  auto job = TRY(find_environment_job(named, until, options));
   if (!job) return fail(std::move(why));
   why.message = fmt::format("PMIx: {}; the environment of the ranks is used instead", why.message);
   job->problems.insert(job->problems.begin(), std::move(why));
@@ -151,12 +125,12 @@ result<std::variant<found_starter, job_description>> starter_or_job(process_id n
     return fail(no_pmix_job(named));
   }
   if (options.interface == interface_kind::environment) {
-    if (auto job = TRY(find_environment_job(named, until))) return std::move(*job);
+    if (auto job = TRY(find_environment_job(named, until, options))) return std::move(*job);
     return fail(no_environment_job(named));
   }
   if (!options.interface) {
     auto job = find_pmix_job(named, options, until);
-    if (!job) job = TRY(environment_job_after(std::move(job).error(), named, until));
+    if (!job) job = TRY(environment_job_after(std::move(job).error(), named, options, until));
     if (*job) return std::move(**job);
   }
   auto found = find_starter(named, options.debug_files, options.interface);
@@ -164,7 +138,7 @@ result<std::variant<found_starter, job_description>> starter_or_job(process_id n
   const error_code why = found.error().code;
   const bool is_final = options.interface || why == error_code::permission || why == error_code::process_gone;
   if (!is_final) {
-    if (auto job = TRY(find_environment_job(named, until))) return std::move(*job);
+    if (auto job = TRY(find_environment_job(named, until, options))) return std::move(*job);
   }
   return fail(std::move(found).error());
 }

@@ -49,8 +49,8 @@ std::vector<entry_index> job_description::selected(const rank_selection& ranks) 
 job_description job::description() const {
   job_description now;
   now.starter = starter();
-  now.launcher = launcher_of(now.starter.executable);
   now.source = interface();
+  now.launcher = now.source == interface_kind::environment ? state_->launcher : launcher_of(now.starter.executable);
   now.processes = processes();
   if (now.processes) now.locality = state_->table.locality();
   now.facts = facts();

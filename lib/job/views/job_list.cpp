@@ -12,10 +12,12 @@
 #include "environment_jobs.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
+#include "launcher_variables.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
 #include "proc/process_age.hpp"
 #include "proc/process_state.hpp"
+#include "starter/slurm_step.hpp"
 #include "starter/starter_sight.hpp"
 #include "views/environment_description.hpp"
 #include "views/mpi2dd_description.hpp"
@@ -34,7 +36,7 @@ bool contains(const processes_by_user& all, user_id user, process_id pid) {
 }
 
 /// This program, its parent, the parent of that one, and so on.
-std::vector<process_id> line_of_caller(const node_processes& node) {
+std::vector<process_id> line_of_caller(node_processes& node) {
   std::vector<process_id> line = {process_id{::getpid()}};
   while (line.size() < node_processes::most_generations) {
     const auto parent = node.parent_of(line.back());
@@ -63,6 +65,19 @@ void take_process(listed_job& job, const process_facts& process) {
   const auto started = std::chrono::system_clock::now() - age_of(process.start_time());
   job.started = std::chrono::time_point_cast<std::chrono::system_clock::duration>(started);
   job.command = command_of(process);
+}
+
+std::optional<slurm_job> slurm_job_in(std::string_view job, std::string_view step) {
+  if (job.empty()) return std::nullopt;
+  return slurm_job::parse(step.empty() ? std::string(job) : fmt::format("{}.{}", job, step));
+}
+
+/// The variables of a rank say it, also if another launcher than Slurm has started it.
+std::optional<slurm_job> slurm_job_around(node_processes& node, process_id rank) {
+  const auto process = node.facts_of(rank);
+  if (!process) return std::nullopt;
+  const launcher_variables told = decode_launcher_variables(process->environment().value_or(""));
+  return slurm_job_in(told.slurm_job, told.slurm_step);
 }
 
 std::string job_id_of(const mpir::job_facts& facts) {
@@ -183,6 +198,11 @@ class table_jobs {
     row.starter = process->pid();
     row.executable = job.starter.executable;
     if (job.facts.job_id) row.job_id = job_id_of(job.facts);
+    if (job.launcher == launcher_kind::slurm && job.facts.job_id) {
+      row.slurm = slurm_job_in(*job.facts.job_id, job.facts.step_id.value_or(""));
+    } else if (const auto around = slurm_step_of(*job.processes, process->pid())) {
+      row.slurm = slurm_job_in(around->job, around->step.value_or(""));
+    }
     row.ranks = job.processes->size();
     row.user = process->user();
     row.problems = other_users_ranks(*job.processes, job.locality);
@@ -237,6 +257,7 @@ std::optional<listed_job> row_of(environment_jobs& all, const environment_job& j
   if (job.starter) row.starter = job.starter->pid();
   row.executable = described.starter.executable;
   if (!job.id.empty()) row.job_id = joined(job.id);
+  row.slurm = slurm_job_around(all.node(), job.first_rank().pid);
   row.ranks_here = job.ranks_here();
   row.ranks = job.size();
   row.user = job.user;
@@ -246,7 +267,7 @@ std::optional<listed_job> row_of(environment_jobs& all, const environment_job& j
 }
 
 /// The daemon of a resource manager, or of a remote mpirun, may have started several jobs: a rank leads to one.
-void name_each_job_once(std::vector<listed_job>& rows, const environment_jobs& all) {
+void name_each_job_once(std::vector<listed_job>& rows, environment_jobs& all) {
   for (listed_job& row : rows) {
     const auto same = std::count_if(rows.begin(), rows.end(), [&](const auto& one) { return one.named == row.named; });
     if (row.source != interface_kind::environment || same < 2) continue;

@@ -17,10 +17,12 @@ struct advice {
   std::string_view option;
 };
 
-constexpr std::array<advice, 9> all_advice = {{
+constexpr std::array<advice, 11> all_advice = {{
     {remedies::name_debug_folder, "--debug-dir DIR"},
     {remedies::choose_mpir, "--source mpir"},
     {remedies::observe_the_job, "mpiacq stacks PID, mpiacq queues PID"},
+    {remedies::ask_slurm_for_nodes, "squeue --format='%i %T %N'"},
+    {remedies::name_hosts, "--hosts A,B,C"},
     {remedies::name_queue_library, "--library FILE"},
     {remedies::trust_queue_library, "--trust-library"},
     {remedies::name_types_file, "--types FILE"},

@@ -88,8 +88,8 @@ void agents_of_job::reach(process_id named) {
   if (!job) return;  // it has no table yet, or the attach will say why there is none
   const bool with_gates = open_gates() && !job->facts.partial_attach_ok;
   if (!are_wanted() && !with_gates) return;
-  // Its starter cannot be asked, and the job looks after its ranks itself.
-  if (job->source == interface_kind::mpi2dd) return;
+  // Its starter cannot be asked, and the attach finds its ranks itself.
+  if (job->source != interface_kind::mpir) return;
   const rank_options how = ranks_at(*job, selection(with_gates), search, options_.agents, stop_);
   if (how.agents) take(job->ranks(how));
 }

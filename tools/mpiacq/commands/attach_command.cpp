@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <utility>
 
 #include <unistd.h>
 
@@ -20,36 +21,41 @@ namespace {
 
 std::optional<std::string> mistake_in(const attach_command_options& options) {
   const bool has_core_files = !options.core_files.executable.empty() || !options.core_files.sysroot.empty();
-  if (!options.core.empty() && options.process) return "JOB and --core exclude each other: choose one of them";
+  if (!options.core.empty() && options.job) return "JOB and --core exclude each other: choose one of them";
   if (options.core.empty() && has_core_files) return "--executable and --sysroot need --core";
   return contradiction_in(options);
 }
 
-result<rank_selection> chosen_ranks(const attach_command_options& options, const signal_catcher& signals) {
+result<rank_selection> chosen_ranks(process_id named, const attach_command_options& options,
+                                    const signal_catcher& signals) {
   if (options.ranks.communicator.empty()) return options.ranks.selection;
   const find_options how{{}, search_without_downloads(options.report), options.source};
-  const auto job = TRY(job::find(*options.process, how, deadline_after(options.timeout)));
+  const auto job = TRY(job::find(named, how, deadline_after(options.timeout)));
   return ranks_of(options.ranks, job, options.queue, how.debug_files, options.agents, signals.descriptor());
 }
 
 result<int> run(attach_command_options options) {
   if (!options.core.empty()) return run_core(options);
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
-  options.process = job_meant(options.process, options.report);
-  if (!options.process) return status_tool_failed;
+  const auto named = job_meant(options.job, options.report);
+  if (!named) return status_tool_failed;
   // Before the attach: a Ctrl-C releases the job and does not only end mpiacq.
   signal_catcher signals{when_busy::end};
-  options.ranks.selection = TRY(chosen_ranks(options, signals));
+  options.ranks.selection = TRY(chosen_ranks(*named, options, signals));
   agents_of_job agents(options, signals.descriptor());
-  agents.reach(*options.process);
-  const auto attached = TRY(job::attach(*options.process, job_options_of(options)));
+  agents.reach(*named);
+  job_options how = job_options_of(options);
+  if (options.agents != agent_start::none) how.agents = agents_for_tables(*named, options.agents, signals.descriptor());
+  how.hosts = options.hosts;
+  const auto attached = TRY(job::attach(*named, std::move(how)));
   return attach_session(*attached, options, agents, report, signals).run();
 }
 
 declared_command declare_attach(CLI::App& app) {
   const auto options = std::make_shared<attach_command_options>();
   options->after = then::detach;
-  add_process_operand(app, options->process);
+  add_job_operand(app, options->job);
+  add_hosts_option(app, options->hosts);
   add_job_command_options(app, *options, "Give up, and let the job run, if it has no process table within this time");
   app.add_option("--core", options->core, "Report the job from a core file of the starter, of any machine")
       ->type_name("FILE")
@@ -66,7 +72,7 @@ const command attach_command = {
     .example = "mpiacq attach 4242",
     .usage = "[JOB]\n--core FILE",
     .details =
-        R"(The job is left as it was found, unless --then says otherwise. If JOB is not the starter, mpiacq looks for the starter among the processes of this node. Without JOB, mpiacq takes the only job on this node. A job that is known by the environment of its ranks alone cannot be controlled. The report goes to standard output.
+        R"(The job is left as it was found, unless --then says otherwise. If JOB is not the starter, mpiacq looks for the starter among the processes of this node. Without JOB, mpiacq takes the only job on this node. If only the environment of its ranks shows the job, its starter is left alone. The report goes to standard output.
 
 More examples:
   mpiacq attach --then stop --ranks 0-3,8 4242

@@ -73,6 +73,10 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const std:
   if (options_.after == then::stop) reporter_.hold_ranks(job_);
   reporter_.report(what, change);
   reported_ = true;
+  if (options_.after == then::go_on && job_.interface() == interface_kind::environment) {
+    complain("the starter announces no further events: mpiacq leaves the job running");
+    return leave_it();
+  }
   const auto asked = job_.facts().daemons;
   const bool daemons_come = asked == mpir::daemon_launch::by_fifo || asked == mpir::daemon_launch::by_polling;
   if (asked == mpir::daemon_launch::refused) reporter_.note_failure();  // the reason has been printed
@@ -99,8 +103,9 @@ std::optional<int> attach_session::leave_without_daemons() {
 std::optional<int> attach_session::leave_it() {
   daemons_by_ = no_deadline;
   if (options_.after == then::kill) {
-    reporter_.note_failure(job_.end());
-    return std::nullopt;  // its end follows
+    const auto asked = job_.end();
+    if (asked) return std::nullopt;  // its end follows
+    reporter_.note_failure(asked);
   }
   const bool stops = options_.after == then::stop;
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));

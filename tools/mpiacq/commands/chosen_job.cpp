@@ -7,8 +7,14 @@
 
 namespace mpiacq::tool {
 
-std::optional<process_id> job_meant(std::optional<process_id> named, const report_options& report) {
-  if (named) return named;
+std::optional<process_id> job_meant(const std::optional<job_operand>& named, const report_options& report) {
+  if (named && std::holds_alternative<process_id>(*named)) return std::get<process_id>(*named);
+  if (named) {
+    const auto found = process_of(std::get<slurm_job>(*named), {search_without_downloads(report)});
+    if (found) return *found;
+    complain(found.error());
+    return std::nullopt;
+  }
   auto list = list_jobs({search_without_downloads(report)});
   if (!list) {
     complain(list.error());

@@ -60,8 +60,10 @@ result<job_graph> graph_of(const graph_command_options& options, std::optional<i
 
 result<int> run(graph_command_options options) {
   const auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
-  if (options.subject.empty()) {
-    const auto named = job_meant(std::nullopt, options.report);
+  const auto operand = job_in(options.subject);
+  const bool is_of_slurm = operand && std::holds_alternative<slurm_job>(*operand);
+  if (options.subject.empty() || is_of_slurm) {
+    const auto named = job_meant(operand, options.report);
     if (!named) return status_tool_failed;
     options.subject = std::to_string(named->value());
   }
@@ -84,8 +86,9 @@ result<int> run(graph_command_options options) {
 
 declared_command declare_graph(CLI::App& app) {
   const auto options = std::make_shared<graph_command_options>();
-  app.add_option("JOB|CORE", options->subject,
-                 "Any process of the job, or the core file of one. Default: the only job on this node");
+  app.add_option(
+      "JOB|CORE", options->subject,
+      "Any process of the job, slurm:ID[.STEP], or the core file of a process. Default: the only job on this node");
   add_agents_option(app, options->agents);
   add_core_file_options(app, options->core_files);
   add_report_options(app, options->report);

@@ -35,20 +35,29 @@ std::vector<process_id> ranks_handed_over(const job& subject, const rank_selecti
   return ranks;
 }
 
+namespace {
+
+std::string debugger_lines(const std::vector<process_id>& ranks) {
+  if (ranks.empty()) return {};
+  return fmt::format("\n  all ranks in one gdb:   {}\n  all ranks in one lldb:  {}", gdb_line(ranks), lldb_line(ranks));
+}
+
+}  // namespace
+
 std::string left_stopped(const job& subject, const std::vector<process_id>& ranks) {
-  std::string text =
-      subject.interface() == interface_kind::pmix
-          ? std::string{"the ranks of this node are left stopped, and the starter runs: 'kill -CONT PID' continues a rank"}
-          : fmt::format(
+  if (subject.interface() == interface_kind::environment || subject.interface() == interface_kind::pmix) {
+    return "the ranks of this node are left stopped, and the starter runs: 'gdb -p PID' takes over a rank, 'kill -CONT "
+           "PID' continues it" +
+           debugger_lines(ranks);
+  }
+  const std::string text = fmt::format(
       "the starter and the ranks of this node are left stopped: 'mpiacq attach {0}' or 'gdb -p {0}' takes over the "
       "starter, 'kill -CONT {0}' and the same for each rank continue the job{1}",
       subject.starter().pid.value(),
       subject.facts().partial_attach_ok               ? ""
       : subject.interface() == interface_kind::mpi2dd ? "; ranks that wait at their gates need the attach first"
                                                       : "; ranks that wait at MPIR_debug_gate need the attach first");
-  if (ranks.empty()) return text;
-  return text +
-         fmt::format("\n  all ranks in one gdb:   {}\n  all ranks in one lldb:  {}", gdb_line(ranks), lldb_line(ranks));
+  return text + debugger_lines(ranks);
 }
 
 }  // namespace mpiacq::tool

@@ -9,6 +9,7 @@
 #include "commands/each_rank.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/session_wait.hpp"
+#include "report/job_origin.hpp"
 
 namespace mpiacq::tool {
 
@@ -68,7 +69,8 @@ int job_session::give_up(std::string_view what) {
 }
 
 std::string job_session::starter_text() const {
-  return fmt::format("{} (pid {})", job_.starter().executable, job_.starter().pid.value());
+  const job_description now = job_.description();
+  return tool::starter_text(now.starter, {now.source, now.launcher});
 }
 
 std::string job_session::missing_text() const {

@@ -54,7 +54,7 @@ const command launch_command = {
     .example = "mpiacq launch -- mpirun -n 4 ./app",
     .usage = "-- STARTER ARG...",
     .details =
-        R"(The processes are reported as soon as the starter has spawned them; then the job goes on. The report goes to standard error, so that the job's output stays its own. STARTER may also be a script or a program that runs the starter.
+        R"(The processes are reported as soon as the starter has spawned them; then the job goes on. The report goes to standard error, so that the job's output stays its own. STARTER may also be a script or a program that runs the starter. If no program of it has an interface for debuggers, mpiacq knows the ranks by the variables that their launcher sets for them, and holds them before their first instruction until all ranks of this node have come.
 
 More examples:
   mpiacq launch --json -o job.json --then stop -- srun -N2 -n8 ./app

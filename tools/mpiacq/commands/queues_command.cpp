@@ -55,10 +55,9 @@ void complain_of_signal(int number, const queues_snapshot& seen) {
 result<int> run(const queues_options& options) {
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
-  const auto named = job_meant(options.process, options.report);
+  const auto named = job_meant(options.job, options.report);
   if (!named) return status_tool_failed;
-  const auto look = look_for_ranks(options.report, *named, options.ranks, options.queue, options.source, options.agents,
-                                   options.timeout, signals);
+  const auto look = look_for_ranks(*named, options, signals);
   if (!look) {
     complain(look.error());
     return status_without_ranks(signals);

@@ -14,17 +14,16 @@
 
 namespace mpiacq::tool {
 
-result<ranks_look> look_for_ranks(const report_options& report, process_id named, const rank_choice& choice,
-                                  const queue_request& queue, std::optional<interface_kind> interface,
-                                  agent_start agents, double timeout, const signal_catcher& signals) {
+result<ranks_look> look_for_ranks(process_id named, const observation_options& options, const signal_catcher& signals) {
   ranks_look look;
-  look.search = search_without_downloads(report);
-  const deadline until = deadline_after(timeout);
-  find_options how{{}, look.search, interface};
-  if (agents != agent_start::none) how.agents = agents_for_tables(named, agents, signals.descriptor());
+  look.search = search_without_downloads(options.report);
+  const deadline until = deadline_after(options.timeout);
+  find_options how{{}, look.search, options.source};
+  if (options.agents != agent_start::none) how.agents = agents_for_tables(named, options.agents, signals.descriptor());
+  how.hosts = options.hosts;
   auto job = TRY(job::find(named, how, until));
   look.job = std::move(job);
-  auto ranks = TRY(ranks_of(choice, look.job, queue, look.search, agents, signals.descriptor()));
+  auto ranks = TRY(ranks_of(options.ranks, look.job, options.queue, look.search, options.agents, signals.descriptor()));
   look.ranks = std::move(ranks);
   return look;
 }

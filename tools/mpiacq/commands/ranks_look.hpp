@@ -21,10 +21,8 @@ struct ranks_look {
 
 /// Waits for the job's table as long as the options say. A choice by a communicator reads the queues of all ranks; a
 /// signal ends that. Errors: those of `job::find` and `ranks_of`.
-[[nodiscard]] result<ranks_look> look_for_ranks(const report_options& report, process_id named,
-                                                const rank_choice& choice, const queue_request& queue,
-                                                std::optional<interface_kind> interface, agent_start agents,
-                                                double timeout, const signal_catcher& signals);
+[[nodiscard]] result<ranks_look> look_for_ranks(process_id named, const observation_options& options,
+                                                const signal_catcher& signals);
 
 /// A selection of just these; all where there are none.
 [[nodiscard]] rank_selection selection_of(std::vector<entry_index> ranks);

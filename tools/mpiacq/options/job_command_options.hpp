@@ -37,8 +37,8 @@ struct launch_options : job_command_options {
 };
 
 struct attach_command_options : job_command_options {
-  std::optional<process_id> process;
-  std::string core;  ///< a core file of the starter in place of a process; empty: none
+  std::optional<job_operand> job;  ///< empty: the only job on this node
+  std::string core;                ///< a core file of the starter in place of a process; empty: none
   core_file_options core_files;
 };
 

@@ -23,6 +23,26 @@ std::optional<process_id> process_id_in(std::string_view word) {
   return process_id{pid};
 }
 
+std::optional<job_operand> job_in(std::string_view word) {
+  constexpr std::string_view of_slurm = "slurm:";
+  if (word.starts_with(of_slurm)) return slurm_job::parse(word.substr(of_slurm.size()));
+  return process_id_in(word);
+}
+
+CLI::Option* add_job_operand(CLI::App& app, std::optional<job_operand>& job) {
+  const auto take = [&job](const std::string& word) {
+    job = job_in(word);
+    if (!job) {
+      throw CLI::ValidationError("\"" + word +
+                                 "\" is not the id of a process, and not the number of a Slurm job (slurm:ID[.STEP])");
+    }
+  };
+  return app.add_option_function<std::string>(
+      "JOB", take,
+      "The process id of the job's starter, or of any process of the job; or slurm:ID[.STEP]. Default: the only job on "
+      "this node");
+}
+
 CLI::Option* add_timeout(CLI::App& app, std::optional<double>& seconds, const std::string& about) {
   return as_seconds(app.add_option("--timeout", seconds, about));
 }

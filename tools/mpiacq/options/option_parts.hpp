@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <CLI/CLI.hpp>
 
 #include "mpiacq/base/ids.hpp"
+#include "mpiacq/job/slurm_job.hpp"
 #include "mpiacq/process/core_file.hpp"
 
 namespace mpiacq::tool {
@@ -59,18 +61,12 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flag, Target& target, 
 /// The number if the word is the id of a process.
 [[nodiscard]] std::optional<process_id> process_id_in(std::string_view word);
 
-/// The operand JOB: a process of the job. A command that may do without takes the only job of this node (job_meant).
-template <class Target>
-CLI::Option* add_process_operand(CLI::App& app, Target& process) {
-  const auto take = [&process](const std::string& word) {
-    const auto number = process_id_in(word);
-    if (!number) throw CLI::ValidationError("\"" + word + "\" is not the id of a process");
-    process = *number;
-  };
-  return app.add_option_function<std::string>(
-      "JOB", take,
-      "The process id of the job's starter, or of any process of the job. Default: the only job on this node");
-}
+/// The operand JOB: a process of the job, or a job of Slurm ("slurm:42.0").
+using job_operand = std::variant<process_id, slurm_job>;
+/// Empty: the word is neither.
+[[nodiscard]] std::optional<job_operand> job_in(std::string_view word);
+/// A command that may do without the operand takes the only job of this node (job_meant).
+CLI::Option* add_job_operand(CLI::App& app, std::optional<job_operand>& job);
 
 /// A positive number of seconds.
 CLI::Option* add_timeout(CLI::App& app, std::optional<double>& seconds, const std::string& about);

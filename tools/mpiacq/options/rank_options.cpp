@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "options/rank_options.hpp"
 
+#include "mpiacq/base/host_names.hpp"
 #include "options/option_parts.hpp"
 
 namespace mpiacq::tool {
@@ -56,6 +57,21 @@ void add_agents_option(CLI::App& app, agent_start& agents) {
       ->group(option_group::ranks);
 }
 
+void add_hosts_option(CLI::App& app, std::vector<std::string>& hosts) {
+  app.add_option("--hosts", hosts,
+                 "The hosts on which agents look for ranks that are not on this node, if the environment of the ranks "
+                 "shows the job. Default: the hosts that its launcher names")
+      ->type_name("HOST,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string& host) {
+            return is_host_name(host) ? std::string() : "\"" + host + "\" is no name of a host";
+          },
+          ""))
+      ->group(option_group::ranks);
+}
+
 void add_threads_option(CLI::App& app, bool& all_threads) {
   add_choice(app, "--threads", all_threads, thread_choices,
              "The stacks of the first thread of each rank (main, the default), or of all threads")
@@ -78,10 +94,11 @@ void add_rank_options(CLI::App& app, rank_command_options& options, const char* 
 }
 
 void add_observation_options(CLI::App& app, observation_options& options) {
-  add_process_operand(app, options.process);
+  add_job_operand(app, options.job);
   add_rank_options(app, options,
                    "The ranks to look at: 0-3,8, or 1:0-3 in a job of several worlds, or comm:NAME for the members of "
                    "a communicator. Default: all");
+  add_hosts_option(app, options.hosts);
   add_timeout(app, options.timeout,
               "Give up if the starter has no complete process table within this time, or if another tool holds a rank "
               "for longer. Default: 5");

@@ -8,6 +8,7 @@
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/agents_options.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
+#include "options/option_parts.hpp"
 #include "options/report_options.hpp"
 
 namespace mpiacq::tool {
@@ -33,6 +34,7 @@ struct rank_command_options {
   std::optional<interface_kind> source;  ///< empty: the most capable one that the job has
   queue_request queue;
   agent_start agents = agent_start::automatic;
+  std::vector<std::string> hosts;  ///< the environment of ranks: where agents look for the others
 };
 /// `ranks_about`: the help text of --ranks.
 void add_rank_options(CLI::App& app, rank_command_options& options, const char* ranks_about);
@@ -40,13 +42,15 @@ void add_rank_options(CLI::App& app, rank_command_options& options, const char* 
 /// What the commands have that observe the ranks of a running job and do not control the job.
 struct observation_options : rank_command_options {
   report_options report;
-  std::optional<process_id> process;  ///< empty: of the only job on this node
-  double timeout = 5;                 ///< seconds
+  std::optional<job_operand> job;  ///< empty: the only job on this node
+  double timeout = 5;              ///< seconds
 };
 void add_observation_options(CLI::App& app, observation_options& options);
 
 /// --threads
 void add_threads_option(CLI::App& app, bool& all_threads);
+/// --hosts, for a job that runs already
+void add_hosts_option(CLI::App& app, std::vector<std::string>& hosts);
 /// --agents
 void add_agents_option(CLI::App& app, agent_start& agents);
 

@@ -15,7 +15,7 @@ struct job_origin {
 
 /// "/usr/bin/mpirun (pid 42)"; for a job whose starter is not on this node "a job of slurm".
 [[nodiscard]] std::string starter_text(const starter_facts& starter, const job_origin& origin);
-/// A line that names the source and what it cannot do; empty for a source that lacks nothing.
+/// A line that names the source and what it cannot do.
 [[nodiscard]] std::string source_line(const job_origin& origin);
 
 }  // namespace mpiacq::tool

@@ -8,6 +8,7 @@
 
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/spawn_watch.hpp"
+#include "report/job_origin.hpp"
 #include "report/queues_report.hpp"
 #include "report/stacks_report.hpp"
 
@@ -25,7 +26,7 @@ struct job_snapshot {
 
   starter_facts starter;
   mpir::job_facts facts;
-  interface_kind interface = interface_kind::mpir;
+  job_origin origin;
   std::vector<symbol> symbols;
   std::optional<std::string> queue_library;
   std::shared_ptr<const process_table> processes;  ///< null before there is one; the rest is of its entries

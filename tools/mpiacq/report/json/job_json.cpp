@@ -85,16 +85,20 @@ json json_of_symbols(const job_snapshot& snapshot) {
 
 void write_job(json_writer& out, const job_snapshot& snapshot) {
   const auto& table = snapshot.processes;
+  // A table that mpiacq has made has no layout in the memory of a process.
+  const bool has_layout =
+      table && snapshot.origin.source != interface_kind::environment && snapshot.origin.source != interface_kind::pmix;
   out.begin_object()
       .member("schema", "mpiacq.job/1")
-      .member("interface", name(snapshot.interface))
-      .member("source", name(snapshot.interface))
+      .member("interface", name(snapshot.origin.source))
+      .member("source", name(snapshot.origin.source))
+      .member("launcher", name(snapshot.origin.launcher))
       .member("event", event_name(snapshot))
       .key("change");
   write_change(out, snapshot);
   out.members({{"abort_reason", tool::or_null(snapshot.abort_reason)},
                {"starter", json_of_starter(snapshot)},
-               {"layout", json_of(table && snapshot.interface != interface_kind::pmix ? &table->layout() : nullptr)},
+               {"layout", json_of(has_layout ? &table->layout() : nullptr)},
                {"symbols", json_of_symbols(snapshot)},
                {"facts", json_of(snapshot.facts)},
                {"queue_library", tool::or_null(snapshot.queue_library)},

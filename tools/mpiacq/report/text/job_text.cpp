@@ -45,7 +45,7 @@ std::string change_headline(const job_snapshot& snapshot, const process_table& t
 
 std::string headline(const job_snapshot& snapshot, const process_table* table) {
   const starter_facts& starter = snapshot.starter;
-  std::string text = fmt::format("mpiacq: {} (pid {})", printable(starter.executable), starter.pid.value());
+  std::string text = "mpiacq: " + starter_text(starter, snapshot.origin);
   if (snapshot.what == job_snapshot::event::aborting) {
     const bool by_rank = snapshot.change && snapshot.change->raised_by != starter.pid;
     if (by_rank) text = "mpiacq: " + who_raised(snapshot);
@@ -85,14 +85,15 @@ job_snapshot snapshot_of(const job& subject) {
   job_snapshot snapshot;
   snapshot.starter = subject.starter();
   snapshot.facts = subject.facts();
-  snapshot.interface = subject.interface();
+  const job_description described = subject.description();
+  snapshot.origin = {described.source, described.launcher};
   snapshot.symbols = subject.interface_symbols();
   snapshot.queue_library = subject.queue_library();
   snapshot.processes = subject.processes();
   if (!snapshot.processes) return snapshot;
   snapshot.states = subject.rank_states();
   snapshot.facts_of_ranks = subject.facts_of_ranks();
-  snapshot.locality = subject.description().locality;
+  snapshot.locality = described.locality;
   return snapshot;
 }
 
@@ -106,10 +107,14 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   if (snapshot.starter.has_both) {
     out.write("  the starter has MPI2DD and MPIR; this report comes from MPI2DD (--source mpir uses the other)\n");
   }
+  out.write(source_line(snapshot.origin));
   out.write(table_text(*table, snapshot.states));
   // With MPIR they are those of the whole job; with MPI2DD each process has its own.
-  if (snapshot.interface == interface_kind::mpi2dd) out.write(facts_text(*table, snapshot.facts_of_ranks));
-  if (snapshot.interface == interface_kind::mpir) out.write(facts_text(snapshot.facts));
+  if (snapshot.origin.source == interface_kind::mpir) {
+    out.write(facts_text(snapshot.facts));
+  } else if (snapshot.origin.source != interface_kind::pmix) {
+    out.write(facts_text(*table, snapshot.facts_of_ranks));
+  }
   out.write(problem_text(snapshot.problems, table.get()));
   if (snapshot.stacks) write_stacks_body(out, *snapshot.stacks, colour);
   if (snapshot.queues) write_queues_body(out, *snapshot.queues, colour);

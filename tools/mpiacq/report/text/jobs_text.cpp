@@ -51,12 +51,35 @@ std::string command_text(const listed_job& job) {
   return cut(text.empty() ? printable(job.executable) : text, longest_command);
 }
 
+/// As people know the software.
+std::string_view title_of(launcher_kind kind) {
+  switch (kind) {
+    case launcher_kind::open_mpi:
+      return "Open MPI";
+    case launcher_kind::prrte:
+      return "PRRTE";
+    case launcher_kind::hydra:
+      return "MPICH (Hydra)";
+    case launcher_kind::slurm:
+      return "Slurm";
+    case launcher_kind::flux:
+      return "Flux";
+    case launcher_kind::pals:
+      return "PALS";
+    case launcher_kind::torchrun:
+      return "torchrun";
+    case launcher_kind::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 /// Resource managers give jobs numbers that their users know; the names of other launchers help nobody.
 std::string launcher_text(const listed_job& job) {
   const bool is_known_by_number = job.launcher == launcher_kind::slurm || job.launcher == launcher_kind::flux ||
                                   job.launcher == launcher_kind::pals;
   constexpr std::size_t longest_id = 24;
-  std::string text(name(job.launcher));
+  std::string text(title_of(job.launcher));
   if (is_known_by_number && job.job_id) text += " " + cut(printable(*job.job_id), longest_id);
   return text;
 }
@@ -102,18 +125,25 @@ std::string notes_on(const listed_job& job) {
 /// What the commands can do with these jobs.
 std::string next_steps(const job_list& list) {
   const auto is_by_environment = [](const listed_job& job) { return job.source == interface_kind::environment; };
+  const auto is_of_slurm = [](const listed_job& job) { return job.slurm.has_value(); };
   std::string text;
   if (std::any_of(list.jobs.begin(), list.jobs.end(), is_by_environment)) {
     text +=
         "  source environment: no starter has a process table of the job; the variables of its ranks show those of "
-        "this "
-        "node. 'stacks' and 'queues' look at them, 'attach' cannot control the job\n";
+        "this node, and agents look for those of other nodes\n";
   }
   const std::string job = list.jobs.size() == 1 ? "" : fmt::format(" {}", list.jobs.front().named.value());
-  return text + fmt::format(
-                    "  Next: 'mpiacq stacks{0}' shows where its ranks are, 'mpiacq queues{0}' which rank waits for "
-                    "which\n",
-                    job);
+  text += fmt::format(
+      "  Next: mpiacq stacks{0}   where its ranks are\n"
+      "        mpiacq queues{0}   which rank waits for which\n"
+      "        mpiacq attach{0}   all its processes\n",
+      job);
+  const auto of_slurm = std::find_if(list.jobs.begin(), list.jobs.end(), is_of_slurm);
+  if (of_slurm != list.jobs.end()) {
+    text +=
+        fmt::format("  slurm:{} in place of a process id works on each node of that job\n", of_slurm->slurm->text());
+  }
+  return text;
 }
 
 std::string looked_at(const job_list& list) {

@@ -104,8 +104,8 @@ std::string extent_text(const process_table& table, const mpir::job_facts& facts
 std::string table_text(const process_table& table, const std::vector<rank_state>& states) {
   std::string text = table.size() <= rows_shown_one_by_one ? process_rows(table, states) : run_rows(table);
   if (table.names().has_worlds()) text += world_lines(table.worlds());
-  if (!table.empty() && table.layout().size != 0)
-    text += "  layout: " + layout_source_text(table.layout(), true) + "\n";
+  // A table that mpiacq has made has none.
+  if (table.layout().size != 0) text += "  layout: " + layout_source_text(table.layout(), true) + "\n";
   return text;
 }
 

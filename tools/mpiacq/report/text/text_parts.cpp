@@ -62,14 +62,19 @@ std::string starter_text(const starter_facts& starter, const job_origin& origin)
 }
 
 std::string source_line(const job_origin& origin) {
-  if (origin.source == interface_kind::pmix) {
-    return "  source: pmix (the starter's own PMIx library asked the starter): it knows the ranks of all nodes\n";
+  switch (origin.source) {
+    case interface_kind::mpir:
+      return "  source: mpir (the starter's process table); ranks that MPI_Comm_spawn starts are not in it\n";
+    case interface_kind::mpi2dd:
+      return "  source: mpi2dd (the tables in the processes of the job)\n";
+    case interface_kind::pmix:
+      return "  source: pmix (the starter's own PMIx library asked the starter): it knows the ranks of all nodes\n";
+    case interface_kind::environment:
+      break;
   }
-  if (origin.source != interface_kind::environment) return {};
   return fmt::format(
-      "  source: environment (the variables that {} sets for its ranks): it knows the ranks of this node alone, and "
-      "gives "
-      "no control of the job\n",
+      "  source: environment (the variables that {} sets for its ranks); the starter announces nothing: mpiacq sees no "
+      "later events of the job\n",
       origin.launcher == launcher_kind::unknown ? "the launcher" : name(origin.launcher));
 }
 
