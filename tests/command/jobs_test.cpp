@@ -246,18 +246,19 @@ TEST_CASE("environment: --source chooses, and a table is preferred to the enviro
 
 namespace {
 
-/// A shell that starts `steps` processes, each in a step of its own of the Slurm job 4711 and as rank 0 of 2.
-live_process slurm_ranks(int steps) {
+/// A shell that starts `steps` processes, each in a step of its own of the Slurm job and as rank 0 of 2. Tests that run
+/// at the same time need jobs of their own.
+live_process slurm_ranks(const char* job, int steps) {
   return live_process({"sh", "-c",
-                       "exec 3<&0; export SLURM_JOB_ID=4711 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0; for s in $(seq 0 " +
-                           std::to_string(steps - 1) +
+                       std::string("exec 3<&0; export SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 SLURM_JOB_ID=") + job +
+                           "; for s in $(seq 0 " + std::to_string(steps - 1) +
                            "); do exec env SLURM_STEP_ID=$s sh -c 'echo $$; exec cat <&3 >/dev/null' & done; wait"});
 }
 
 }  // namespace
 
 TEST_CASE("slurm:ID: the ranks of a step are found where no srun runs") {
-  auto job = slurm_ranks(1);
+  auto job = slurm_ranks("4711", 1);
   const auto rank = job.next_line();
   REQUIRE(rank);
   for (const char* named : {"slurm:4711", "slurm:4711.0"}) {
@@ -276,26 +277,27 @@ TEST_CASE("slurm:ID: the ranks of a step are found where no srun runs") {
 }
 
 TEST_CASE("slurm:ID: a job that is not here is an error that says where to ask") {
-  auto job = slurm_ranks(1);
+  auto job = slurm_ranks("4713", 1);
   REQUIRE(job.next_line());
-  const auto run = run_command({MPIACQ_COMMAND, "stacks", "slurm:4712"});
+  const auto run = run_command({MPIACQ_COMMAND, "stacks", "slurm:4799"});
   CHECK(run.exit_code == 125);
-  CHECK_THAT(run.err, ContainsSubstring("belongs to job 4712 of Slurm (there are processes of 4711.0)"));
+  CHECK_THAT(run.err, ContainsSubstring("belongs to job 4799 of Slurm (there are processes of "));
+  CHECK_THAT(run.err, ContainsSubstring("4713.0"));
   CHECK_THAT(run.err, ContainsSubstring("squeue"));
-  const auto step = run_command({MPIACQ_COMMAND, "queues", "slurm:4711.9"});
+  const auto step = run_command({MPIACQ_COMMAND, "queues", "slurm:4713.9"});
   CHECK(step.exit_code == 125);
-  CHECK_THAT(step.err, ContainsSubstring("belongs to step 4711.9 of Slurm"));
+  CHECK_THAT(step.err, ContainsSubstring("belongs to step 4713.9 of Slurm"));
 }
 
 TEST_CASE("slurm:ID: a job with several steps here is not guessed at") {
-  auto job = slurm_ranks(2);
+  auto job = slurm_ranks("4715", 2);
   REQUIRE(job.next_line());
   REQUIRE(job.next_line());
-  const auto run = run_command({MPIACQ_COMMAND, "attach", "slurm:4711"});
+  const auto run = run_command({MPIACQ_COMMAND, "attach", "slurm:4715"});
   CHECK(run.exit_code == 125);
-  CHECK_THAT(run.err, ContainsSubstring("4711 of Slurm is 2 jobs on this node"));
-  CHECK_THAT(run.err, ContainsSubstring("4711.1 (process "));
-  CHECK(run_command({MPIACQ_COMMAND, "stacks", "slurm:4711.1"}).exit_code == 0);
+  CHECK_THAT(run.err, ContainsSubstring("4715 of Slurm is 2 jobs on this node"));
+  CHECK_THAT(run.err, ContainsSubstring("4715.1 (process "));
+  CHECK(run_command({MPIACQ_COMMAND, "stacks", "slurm:4715.1"}).exit_code == 0);
 }
 
 TEST_CASE("slurm:ID: what is no number of a job is refused before anything is looked at") {

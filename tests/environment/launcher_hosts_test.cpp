@@ -91,7 +91,7 @@ TEST_CASE("launcher's hosts: ssh commands of the starter, of its user alone") {
   CHECK(problems.empty());
 }
 
-TEST_CASE("launcher's hosts: the list of nodes of Slurm; a bad one is a problem") {
+TEST_CASE("launcher's hosts: the list of nodes of Slurm, and a bad list as a problem") {
   const made_up_node node;
   node.put({.pid = 12, .environment = slurm(0, 4) + names{"SLURM_JOB_NODELIST=n[1-2]", "SLURM_STEP_NODELIST=n[2-3]"}});
   node.put({.pid = 13, .environment = slurm(0, 4, "43") + names{"SLURM_JOB_NODELIST=n[0-999999999]"}});

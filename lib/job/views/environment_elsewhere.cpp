@@ -54,10 +54,12 @@ std::optional<std::string> missing_ranks(const environment_job& job, const std::
   for (std::uint32_t world = 0; world < job.worlds.size(); ++world) {
     const auto size = job.worlds[world].size;
     if (!size) continue;
-    rank_set missing;
-    for (std::uint32_t rank = 0; rank < *size; ++rank) {
-      if (!there.contains({world, rank})) missing.add(rank);
+    rank_set present;
+    for (auto at = there.lower_bound({world, 0}); at != there.end() && at->first == world; ++at) {
+      present.add(at->second);
     }
+    // As a range: the size is a number that any process can state.
+    const rank_set missing = rank_set::parse(fmt::format("0-{}", *size - 1)).value_or(rank_set()).without(present);
     if (missing.empty()) continue;
     std::string text = missing.text();
     if (text.size() > most_of_rank_list) text = text.substr(0, text.rfind(',', most_of_rank_list) + 1) + "...";
