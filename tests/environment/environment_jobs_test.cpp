@@ -79,7 +79,7 @@ TEST_CASE("the ranks of each launcher are one job, with the launcher's program a
   CHECK(job.problems.size() == (one.size ? 0 : 1));
 }
 
-TEST_CASE("two jobs of one user under Hydra are told apart by their proxies") {
+TEST_CASE("the proxies of Hydra distinguish two jobs of one user") {
   const made_up_node node;
   put_hydra(node, 10, 5, "n1:1111");
   put_hydra(node, 20, 5, "n1:2222");
@@ -207,7 +207,7 @@ TEST_CASE("a task of Slurm with the variables of its MPI belongs to the step, an
   CHECK(jobs.all()[0].user == user_id{1000});
 }
 
-TEST_CASE("jobs of torchrun with the same address are told apart by what started them, and one job may have two") {
+TEST_CASE("starters distinguish jobs of torchrun with the same address, and one job may have two starters") {
   const auto launcher = [](int pid) {
     return made_up_process{.pid = pid,
                            .executable = "/usr/bin/python3",

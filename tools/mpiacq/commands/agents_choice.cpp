@@ -17,7 +17,7 @@ namespace {
 agents_options agents_by(agent_start wanted, int stop) {
   agents_options options;
   options.start = wanted;
-  // Who asks for agents gets them: also for nodes that are names for this machine.
+  // If the user requests agents, they are started on all nodes, including those whose names mean this machine.
   options.everywhere = wanted != agent_start::automatic;
   options.stop = stop;
   options.progress = [line = std::make_shared<progress_line>(true)](const agents_progress& seen) {
@@ -31,7 +31,7 @@ std::optional<agents_options> agents_for(const job_description& job, const rank_
                                          int stop) {
   if (wanted == agent_start::none) return std::nullopt;
   const auto selected = job.selected(ranks);
-  // Where no host is named there is nobody to start an agent at.
+  // An entry without a host names no node on which to start an agent.
   const bool some_are_elsewhere = std::any_of(selected.begin(), selected.end(), [&](entry_index entry) {
     return !job.is_local(entry) && job.processes->host_name(entry).has_value();
   });
@@ -61,7 +61,7 @@ bool open_gates_elsewhere(const job_command_options& options) {
   return starts_some && options.agents != agent_start::none;
 }
 
-/// A selection of some would leave the gates of all others closed.
+/// With a selection of some ranks, the gates of all others would stay closed.
 rank_selection agents_of_job::selection(bool with_gates) const {
   return with_gates ? rank_selection{} : options_.ranks.selection;
 }
@@ -72,7 +72,7 @@ bool agents_of_job::are_wanted() const {
 
 result<std::optional<mpir::daemon_request>> agents_of_job::request() {
   const bool only_so = options_.agents == agent_start::mpir;
-  // A starter launches one program: the user's own, where there is one.
+  // A starter launches one daemon program. The user's own comes first.
   if (!are_wanted() || options_.daemons || !(only_so || options_.agents == agent_start::automatic)) return std::nullopt;
   auto opened = awaited_agents::open(agents_by(options_.agents, stop_));
   if (!opened && only_so) return fail(std::move(opened).error());
@@ -85,10 +85,10 @@ void agents_of_job::reach(process_id named) {
   const debug_file_search search = search_without_downloads(options_.report);
   if (!are_wanted() && !open_gates()) return;
   const auto job = job::find(named, {{}, search, options_.source});
-  if (!job) return;  // it has no table yet, or the attach will say why there is none
+  if (!job) return;  // it has no table yet, or the attach will report why
   const bool with_gates = open_gates() && !job->facts.partial_attach_ok;
   if (!are_wanted() && !with_gates) return;
-  // Its starter cannot be asked, and the attach finds its ranks itself.
+  // The starter has no table to ask for. The attach finds the ranks itself.
   if (job->source != interface_kind::mpir) return;
   const rank_options how = ranks_at(*job, selection(with_gates), search, options_.agents, stop_);
   if (how.agents) take(job->ranks(how));
@@ -105,7 +105,7 @@ std::shared_ptr<rank_group> agents_of_job::ranks(job& subject, const rank_set& o
     if (coming) coming->send_away(hosts_in(*now.processes));
     return nullptr;
   }
-  // With MPI2DD the job itself traces the ranks of this node, and nobody else can.
+  // With MPI2DD the job traces the ranks of this node, so that no other tracer can.
   if (now.source == interface_kind::mpi2dd) {
     take(subject.ranks(how));
   } else {
@@ -128,7 +128,8 @@ agents_options agents_for_tables(process_id named, agent_start wanted, int stop)
 
 namespace {
 
-/// With what to type, where a host was not reached because its name comes from another user's process.
+/// Prints the reason, and the option that helps if a host was not reached because its name comes from another user's
+/// process.
 void complain_of(const std::string& host, const error& why) {
   const bool is_unasked = why.code == error_code::permission && why.message.starts_with("no agent was started");
   complain(fmt::format("{}: {}{}", host, why.message, is_unasked ? " (--agents ssh)" : ""));

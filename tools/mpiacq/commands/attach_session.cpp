@@ -104,7 +104,7 @@ std::optional<int> attach_session::leave_it() {
   daemons_by_ = no_deadline;
   if (options_.after == then::kill) {
     const auto asked = job_.end();
-    if (asked) return std::nullopt;  // its end follows
+    if (asked) return std::nullopt;  // the event of its end follows
     reporter_.note_failure(asked);
   }
   const bool stops = options_.after == then::stop;

@@ -24,7 +24,7 @@ std::optional<process_id> job_meant(const std::optional<job_operand>& named, con
   if (only) return *only;
   const bool is_empty = list->jobs.empty();
   complain_in_lines(jobs_text({std::move(*list), 0}));
-  // Without a job the text says so.
+  // The text already says that there is no job.
   if (!is_empty) complain(only.error());
   return std::nullopt;
 }

@@ -39,7 +39,7 @@ graph_options how_to_look(const graph_command_options& options) {
   return how;
 }
 
-/// Looks through agents on other nodes; a signal ends the look and the agents.
+/// Reads the graph, through agents on other nodes. A signal ends the look and the agents.
 result<job_graph> graph_with_agents(process_id named, graph_options how, agent_start wanted,
                                     std::optional<int>& interrupted) {
   signal_catcher signals{when_busy::end};

@@ -29,7 +29,7 @@ struct queues_options : observation_options {
   bool verbose = false;  ///< print all that the queue library says of each operation
 };
 
-/// Reading a few ranks takes no longer than a person needs to look up.
+/// Reading fewer ranks than this takes too little time for progress to be useful.
 constexpr std::size_t many_ranks = 8;
 
 /// Shows progress on a terminal while it reads.

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// What the commands that look at a job's ranks from outside (`stacks`, `queues`) begin with.
+// The first steps of the commands that look at a job's ranks from outside (`stacks`, `queues`).
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace mpiacq::tool {
 
-/// The job, and which of its ranks were chosen.
+/// The job, and its chosen ranks.
 struct ranks_look {
   debug_file_search search;
   rank_selection ranks;
@@ -24,11 +24,11 @@ struct ranks_look {
 [[nodiscard]] result<ranks_look> look_for_ranks(process_id named, const observation_options& options,
                                                 const signal_catcher& signals);
 
-/// A selection of just these; all where there are none.
+/// A selection of exactly these ranks; all ranks if the list is empty.
 [[nodiscard]] rank_selection selection_of(std::vector<entry_index> ranks);
 
-/// A rank that another tool holds for a moment is tried again: that tool is gone after some of these, a debugger is
-/// not.
+/// A rank that another tool holds is retried. A short look of a tool ends within these retries, a debugging session
+/// does not.
 inline constexpr int most_tries = 10;
 inline constexpr std::chrono::milliseconds between_tries{20};
 
@@ -36,7 +36,7 @@ inline constexpr std::chrono::milliseconds between_tries{20};
 [[nodiscard]] constexpr int status_by_signal(int number) {
   return 128 + number;
 }
-/// The status of a command that got no further than `look_for_ranks`.
+/// The status of a command that failed in `look_for_ranks`.
 [[nodiscard]] int status_without_ranks(signal_catcher& signals);
 
 }  // namespace mpiacq::tool

@@ -38,23 +38,24 @@ struct stacks_options : observation_options {
 
 constexpr double longest_wait = 1e9;  // seconds: a clock cannot add much more
 
-/// Waits until then or until a signal comes; gives the number of that signal.
+/// Waits until `then` or until a signal arrives. Returns the number of that signal.
 std::optional<int> wait_until(deadline then, signal_catcher& signals) {
   (void)is_readable_by(then, signals.descriptor());
   const auto signal = signals.take();
   return signal ? std::optional(signal->number) : std::nullopt;
 }
 
-/// Gives the number of the signal that ended it before the last sample.
+/// Returns the number of the signal that ended the sampling before the last sample.
 std::optional<int> take_samples(stacks_session& session, const stacks_options& options, signal_catcher& signals) {
   progress_line shown(options.samples > 1);
   const deadline begin = clock::now();
   for (std::size_t taken = 1; taken <= options.samples; ++taken) {
     shown.show(fmt::format("sample {} of {}", taken, options.samples));
     session.sample();
-    // A signal may have come while agents worked: some ranks are missing because of it.
+    // A signal may have arrived while agents worked: some ranks are then missing because of it.
     if (taken == options.samples) return wait_until(clock::now(), signals);
-    // Counted from the first sample, not from the end of the last one: the rate stays the one that was asked for.
+    // The times are counted from the first sample, not from the end of the last one, so that the rate is the requested
+    // one.
     const std::chrono::duration<double> since(std::min(options.interval * static_cast<double>(taken), longest_wait));
     const deadline next = begin + std::chrono::duration_cast<clock::duration>(since);
     if (const auto signal = wait_until(next, signals)) return signal;
@@ -78,7 +79,7 @@ void write_report(report_stream& out, const stacks_snapshot& snapshot, const sta
   }
 }
 
-/// Prints what the forms for other programs have no room for.
+/// Prints the messages that the forms for other programs cannot contain.
 void complain_of_ranks(const stacks_snapshot& snapshot) {
   rank_set remote;
   for (const stacked_rank& row : snapshot.ranks) {

@@ -13,7 +13,7 @@
 
 namespace mpiacq::tool {
 
-/// What happens to the job once its processes have been reported.
+/// The next step for the job after its processes have been reported.
 enum class then : unsigned char { go_on, detach, stop, kill };
 
 /// As many commands as there are processors, within bounds.
@@ -42,7 +42,7 @@ struct attach_command_options : job_command_options {
   core_file_options core_files;
 };
 
-/// The default of --then is what `options` contains.
+/// The default of --then is the value in `options`.
 void add_job_command_options(CLI::App& app, job_command_options& options, const char* timeout_about);
 /// --daemon and --daemon-arg.
 void add_daemon_options(CLI::App& app, std::optional<mpir::daemon_request>& daemons);

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// The parts of which the options of all commands are made.
+// The common parts of the options of all commands.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace mpiacq::tool {
 
-/// The headings under which options stand in the help of a command.
+/// The headings for options in the help of a command.
 namespace option_group {
 inline constexpr auto job = "Job";
 inline constexpr auto ranks = "Ranks";
@@ -30,7 +30,7 @@ inline constexpr auto report = "Report";
 inline constexpr std::array in_order = {job, ranks, stacks, queues, daemons, core, report};
 }  // namespace option_group
 
-/// Words of the command line and what they stand for.
+/// Words of the command line with their values.
 template <class Value, std::size_t N>
 using choices = std::array<std::pair<std::string_view, Value>, N>;
 

@@ -13,22 +13,22 @@
 
 namespace mpiacq::tool {
 
-/// Which queue library is asked, and where it gets its types from.
+/// The queue library to use, and the source of its types.
 struct queue_request {
   std::string library;         ///< empty: the library that each rank names
   bool trust_library = false;  ///< load it even if users other than root and the job's user can write its file
   std::string types;           ///< a file of types; empty: debug information, and type carriers
-  /// Why the job's starter wants no library to be loaded (see `request_for`); empty: it allows one.
+  /// The reason why the job's starter asks tools not to load a library (see `request_for`); empty: it allows one.
   std::string no_library = {};
 };
 
-/// Which ranks: those that were named, or the members of a communicator, which are read from the running job.
+/// The user's choice of ranks: a list, or the members of a communicator, which are read from the running job.
 struct rank_choice {
   rank_selection selection;
   std::string communicator;  ///< "comm:NAME"; empty: none
 };
 
-/// What every command has that looks into ranks: which ranks, and how it reaches them.
+/// The options of every command that reads ranks: the choice of ranks, and the way to reach them.
 struct rank_command_options {
   rank_choice ranks;
   std::optional<interface_kind> source;  ///< empty: the most capable one that the job has
@@ -39,7 +39,7 @@ struct rank_command_options {
 /// `ranks_about`: the help text of --ranks.
 void add_rank_options(CLI::App& app, rank_command_options& options, const char* ranks_about);
 
-/// What the commands have that observe the ranks of a running job and do not control the job.
+/// The options of the commands that observe the ranks of a running job and do not control the job.
 struct observation_options : rank_command_options {
   report_options report;
   std::optional<job_operand> job;  ///< empty: the only job on this node

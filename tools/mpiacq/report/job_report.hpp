@@ -16,7 +16,8 @@ namespace mpiacq::tool {
 
 class json_writer;
 
-/// What there is to say of a job at one event. A value that needs the job no more: the job goes on while it is written.
+/// The contents of the report of one event. The value does not refer to the job, so that the job runs while the report
+/// is written.
 struct job_snapshot {
   enum class event : unsigned char { spawned, attached, aborting, changed, new_processes };
   event what = event::spawned;
@@ -38,10 +39,10 @@ struct job_snapshot {
   std::optional<stacks_snapshot> stacks;  ///< --stacks
   std::optional<queues_snapshot> queues;  ///< --queues
 };
-/// As the job is now; what the event was is left to the caller.
+/// The current state of the job. The caller sets the event.
 [[nodiscard]] job_snapshot snapshot_of(const job& subject);
 
-/// For people: a headline, the table, what to know about it.
+/// The text report: a headline, the table, and notes about it.
 void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour);
 
 /// A `mpiacq.job/1` document.

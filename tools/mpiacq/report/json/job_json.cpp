@@ -23,14 +23,14 @@ json json_of_starter(const job_snapshot& snapshot) {
           {"step_id", or_null(snapshot.facts.step_id)}};
 }
 
-/// What a tool acts on beside the processes (MPIR 1.1, 7.1, 9.11 to 9.14).
+/// The facts that a tool needs beside the processes (MPIR 1.1, 7.1, 9.11 to 9.14).
 json json_of(const mpir::job_facts& facts) {
   return {{"acquired_pre_main", facts.acquired_pre_main},   {"force_to_main", facts.force_to_main},
           {"partial_attach_ok", facts.partial_attach_ok},   {"ignore_queues", facts.ignore_queues},
           {"can_launch_daemons", facts.can_launch_daemons}, {"daemons", mpir::name(facts.daemons)}};
 }
 
-/// MPIR's three, what a queue library names, and a name for each state of MPI2DD.
+/// The name of the event: MPIR's three, new processes of a queue library, and a name for each state of MPI2DD.
 std::string_view event_name(const job_snapshot& snapshot) {
   switch (snapshot.what) {
     case job_snapshot::event::spawned:

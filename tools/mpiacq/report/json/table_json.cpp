@@ -18,7 +18,7 @@ json json_of_origin(const job_world& world) {
           {"sequence", world.spawned_by->sequence}};
 }
 
-/// The names of those that hold, as the job's own facts have them.
+/// The names of the facts that hold; the same names as for the job's own facts.
 void write_facts(json_writer& out, const rank_facts& facts) {
   out.begin_array();
   if (facts.acquired_pre_main) out.value("acquired_pre_main");

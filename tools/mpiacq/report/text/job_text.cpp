@@ -60,7 +60,8 @@ std::string headline(const job_snapshot& snapshot, const process_table* table) {
   return text + (attached ? " has " : " has spawned ") + extent_text(*table, snapshot.facts) + "\n";
 }
 
-/// The event behind a changed table (a spawn, a connection) is reported right afterwards, with all processes.
+/// Whether a short report suffices: the event that changed a table (a spawn, a connection) is reported right
+/// afterwards, with all processes.
 bool is_small(const job_snapshot& snapshot) {
   if (snapshot.what == job_snapshot::event::aborting) return true;
   return snapshot.change && (snapshot.change->state == mpi2dd::debug_state::directory_changed ||
@@ -109,7 +110,7 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   }
   out.write(source_line(snapshot.origin));
   out.write(table_text(*table, snapshot.states));
-  // With MPIR they are those of the whole job; with MPI2DD each process has its own.
+  // With MPIR the facts concern the whole job; with MPI2DD each process has its own.
   if (snapshot.origin.source == interface_kind::mpir) {
     out.write(facts_text(snapshot.facts));
   } else if (snapshot.origin.source != interface_kind::pmix) {

@@ -51,7 +51,7 @@ std::string command_text(const listed_job& job) {
   return cut(text.empty() ? printable(job.executable) : text, longest_command);
 }
 
-/// As people know the software.
+/// The name of the software for users.
 std::string_view title_of(launcher_kind kind) {
   switch (kind) {
     case launcher_kind::open_mpi:
@@ -74,7 +74,7 @@ std::string_view title_of(launcher_kind kind) {
   return "unknown";
 }
 
-/// Resource managers give jobs numbers that their users know; the names of other launchers help nobody.
+/// Users know the job numbers of resource managers. The job names of other launchers are of no use to them.
 std::string launcher_text(const listed_job& job) {
   const bool is_known_by_number = job.launcher == launcher_kind::slurm || job.launcher == launcher_kind::flux ||
                                   job.launcher == launcher_kind::pals;

@@ -13,7 +13,7 @@ namespace mpiacq::tool {
 
 namespace {
 
-/// As many rows as a person looks at. A larger job is shown host by host; JSON has every process.
+/// The number of rows that a person reads. A larger job is shown host by host; JSON has every process.
 constexpr std::size_t rows_shown_one_by_one = 64;
 constexpr std::size_t problems_of_table_shown = 10;
 
@@ -21,7 +21,7 @@ std::string text_or_unknown(std::optional<std::string_view> text) {
   return text ? printable(*text) : "?";
 }
 
-/// A job in a container knows its processes by other numbers.
+/// The pid; for a job in a container, also the pid inside it.
 std::string pid_text(const process_table& table, entry_index entry) {
   const std::int64_t here = table.pid(entry).value();
   const std::int64_t inside = table.published_pid(entry).value();
