@@ -45,7 +45,7 @@ struct package_link {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const package_link link;
   if (size < 4) return 0;
-  const std::size_t wanted = data[0] | data[1] << 8U | data[2] << 16U;
+  const std::size_t wanted = data[0] | unsigned{data[1]} << 8U | unsigned{data[2]} << 16U;
   const std::size_t program = std::min(wanted, size - 4);
   const int package = file_of(data + 4 + program, size - 4 - program);
   if (::dup3(package, package_link::descriptor, 0) < 0) std::abort();

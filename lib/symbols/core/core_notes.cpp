@@ -19,7 +19,7 @@ constexpr std::size_t max_notes = 1U << 20;         // some ten notes for each t
 constexpr std::uint64_t max_mappings = 1U << 20;    // the kernel's default limit is 65,530
 constexpr std::uint64_t max_file_note = 64U << 20;  // the kernel's default limit is 4 MiB
 constexpr std::uint64_t max_auxiliary = 4096;       // the same limit as for a live process
-constexpr std::size_t note_header = 12;
+constexpr std::size_t header_of_note = 12;
 
 constexpr std::uint64_t padded(std::uint64_t size) {
   return (size + 3) & ~std::uint64_t{3};
@@ -64,18 +64,18 @@ class note_reader {
   result<void> walk(std::uint64_t at, std::uint64_t size) {
     const std::uint64_t end = at > file().size() ? at : at + std::min(size, file().size() - at);
     if (end - at < size) note(error_code::bad_format, "ends within its notes: the rest of them is missing");
-    while (end - at >= note_header) {
+    while (end - at >= header_of_note) {
       if (++seen_ > max_notes) {
         note(error_code::limit, fmt::format("has more than {} notes; the others are ignored", max_notes));
         return {};
       }
-      std::array<std::byte, note_header + 4> head{};
+      std::array<std::byte, header_of_note + 4> head{};
       TRY(file().read_some(at, head));
       const auto word = [&](std::size_t i) { return decode_unsigned(std::span{head}.subspan(i, 4), abi_.order); };
-      const std::uint64_t contents = note_header + padded(word(0));
+      const std::uint64_t contents = header_of_note + padded(word(0));
       const std::uint64_t whole = contents + padded(word(4));
       if (contents + word(4) > end - at) return {};  // the last one is cut off
-      const bool is_wanted = word(0) == 5 && std::memcmp(head.data() + note_header, "CORE", 4) == 0;
+      const bool is_wanted = word(0) == 5 && std::memcmp(head.data() + header_of_note, "CORE", 4) == 0;
       if (is_wanted) {
         if (auto taken = take(word(8), at + contents, word(4)); !taken) return taken;
       }

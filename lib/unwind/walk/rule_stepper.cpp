@@ -76,28 +76,28 @@ std::optional<std::uint64_t> rule_stepper::cfa_of(const register_rule& rule) {
 }
 
 bool rule_stepper::follow(const register_rule& rule, std::size_t number, std::uint64_t cfa, register_places& into) {
-  using kind = register_rule::kind;
+  using how = register_rule::kind;
   switch (rule.how) {
-    case kind::same:
+    case how::same:
       return true;
-    case kind::undefined:
+    case how::undefined:
       into.put(number, 0);
       return true;
-    case kind::saved:
+    case how::saved:
       into.put_saved(number, cfa + rule.offset);
       return true;
-    case kind::in_register: {
+    case how::in_register: {
       const auto held = value(rule.number);
       if (held) into.put(number, *held + rule.offset);
       return held.has_value();
     }
-    case kind::expression:
-    case kind::value_expression:
+    case how::expression:
+    case how::value_expression:
       break;
   }
   const auto answer = evaluate_expression(machine_, rule.expression, cfa, *this);
   if (!answer) return false;
-  rule.how == kind::expression ? into.put_saved(number, *answer) : into.put(number, *answer);
+  rule.how == how::expression ? into.put_saved(number, *answer) : into.put(number, *answer);
   return true;
 }
 
