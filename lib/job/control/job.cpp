@@ -33,20 +33,35 @@ error pmix_launches_nothing() {
   return {error_code::unsupported, "with PMIx a job is attached to, and not launched: launch it without this program"};
 }
 
-/// The PMIx job that the caller means; null: another source is more capable, or there is no server.
-result<std::unique_ptr<pmix_watch>> pmix_to_attach(process_id named, const job_options& options) {
+/// Followed by PMIx; or why not, where there is a server.
+struct pmix_subject {
+  std::unique_ptr<pmix_watch> watch;
+  std::optional<pmix_shortfall> shortfall;
+};
+
+/// The PMIx job that the caller means. Neither: another source is more capable, or there is no server.
+result<pmix_subject> pmix_to_attach(process_id named, const job_options& options) {
   const bool is_chosen = options.interface == interface_kind::pmix;
-  if (options.interface && !is_chosen) return nullptr;
+  if (options.interface && !is_chosen) return pmix_subject{};
   auto place = is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named);
-  if (!is_chosen && (!place || !*place)) return nullptr;
-  if (!place) return fail(std::move(place).error());
-  if (!*place) return fail(no_pmix_job(named));
-  if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return nullptr;
-  return pmix_watch::start(std::move(**place));
+  if (is_chosen) {
+    if (!place) return fail(std::move(place).error());
+    if (!*place) return fail(no_pmix_job(named));
+    return pmix_subject{TRY(pmix_watch::start(std::move(**place))), std::nullopt};
+  }
+  // The variables of a rank may say where the server listens.
+  if (!place) place = find_pmix_place_anywhere(named);
+  if (!place) return pmix_subject{nullptr, pmix_shortfall{std::move(place).error(), {}}};
+  if (!*place || has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
+  auto watch = pmix_watch::start(std::move(**place));
+  if (!watch) return pmix_subject{nullptr, pmix_shortfall{std::move(watch).error(), {}}};
+  if (auto shortfall = shortfall_of((*watch)->first())) return pmix_subject{nullptr, std::move(shortfall)};
+  return pmix_subject{std::move(*watch), std::nullopt};
 }
 
-/// The starter; or the whole job, where no starter of this node has an interface.
-result<std::variant<found_starter, job_description>> job_to_control(process_id named, const job_options& options) {
+/// The starter; or the whole job, where no starter of this node has an interface. `no_pmix`: why PMIx gives no table.
+result<std::variant<found_starter, job_description>> job_to_control(process_id named, const job_options& options,
+                                                                    std::optional<pmix_shortfall> no_pmix) {
   find_options how;
   how.agents = options.agents;
   how.hosts = options.hosts;
@@ -57,6 +72,7 @@ result<std::variant<found_starter, job_description>> job_to_control(process_id n
   auto found = find_starter(named, options.debug_files, options.interface);
   if (found) return std::move(*found);
   if (!options.interface && found.error().code == error_code::not_found) {
+    if (no_pmix) return TRY(environment_job_after(std::move(*no_pmix), named, how, clock::now()));
     if (auto job = TRY(find_environment_job(named, clock::now(), how))) return std::move(*job);
   }
   return fail(std::move(found).error());
@@ -122,16 +138,17 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
-    if (auto watch = TRY(pmix_to_attach(named, options))) {
+    auto by_pmix = TRY(pmix_to_attach(named, options));
+    if (by_pmix.watch) {
       auto tracing = TRY(make_tracer(options));
       options.interface = interface_kind::pmix;
-      starter_facts known = watch->first().starter;
+      starter_facts known = by_pmix.watch->first().starter;
       std::unique_ptr<job> followed(
           new job(std::make_unique<state>(std::move(tracing), std::move(options), std::move(known))));
-      followed->state_->begin_pmix(std::move(watch));
+      followed->state_->begin_pmix(std::move(by_pmix.watch));
       return followed;
     }
-    auto known = TRY(job_to_control(named, options));
+    auto known = TRY(job_to_control(named, options, std::move(by_pmix.shortfall)));
     if (auto* seen = std::get_if<job_description>(&known)) {
       options.interface = interface_kind::environment;
       auto idle = TRY(make_tracer(options));

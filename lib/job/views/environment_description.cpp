@@ -167,7 +167,8 @@ std::optional<starting_job> starting_job_below(process_id root) {
 }
 
 result<std::optional<job_description>> find_environment_job(process_id named, const time_limit& until,
-                                                            const find_options& options) {
+                                                            const find_options& options,
+                                                            const std::vector<std::string>& hosts) {
   for (;;) {
     environment_jobs jobs;
     const auto match = TRY(jobs.job_of(named));
@@ -176,7 +177,7 @@ result<std::optional<job_description>> find_environment_job(process_id named, co
     if (!is_early || clock::now() >= until.by) {
       if (!match) return std::nullopt;
       job_description made = description_of(*match->job, sentence_of(*match, named));
-      complete_by_agents(made, jobs, *match->job, options);
+      complete_by_agents(made, jobs, *match->job, options, hosts);
       return made;
     }
     if (!wait_before_the_next_look(until)) return fail(cancelled_look());

@@ -12,9 +12,11 @@ namespace mpiacq {
 
 /// `job::find` by the variables that launchers set. A launcher without ranks, or with fewer than it says that it starts
 /// on this node, may still be starting them: it is looked at again until `until`. Empty: `named` belongs to no such
-/// job. `options`: how ranks on other nodes are found. Errors: as `environment_jobs::job_of`; timed_out (cancelled).
+/// job. `options`: how ranks on other nodes are found. `hosts`: where another source has seen ranks of the job; agents
+/// look there if the options name no hosts. Errors: as `environment_jobs::job_of`; timed_out (cancelled).
 [[nodiscard]] result<std::optional<job_description>> find_environment_job(process_id named, const time_limit& until,
-                                                                          const find_options& options = {});
+                                                                          const find_options& options = {},
+                                                                          const std::vector<std::string>& hosts = {});
 
 /// Why there is no such process.
 [[nodiscard]] error not_there(process_id named);

@@ -143,11 +143,12 @@ completed_ranks rows_with(const environment_job& job, const std::string& host, c
 }
 
 void complete_by_agents(job_description& described, environment_jobs& jobs, const environment_job& job,
-                        const find_options& options) {
+                        const find_options& options, const std::vector<std::string>& seen_hosts) {
   if (!has_ranks_elsewhere(job)) return;
   const bool are_named = !options.hosts.empty();
   std::vector<error> problems;
   auto all_hosts = are_named ? options.hosts : launcher_hosts_of(jobs, job, problems);
+  if (!are_named) all_hosts.insert(all_hosts.end(), seen_hosts.begin(), seen_hosts.end());
   described.problems.insert(described.problems.end(), problems.begin(), problems.end());
   if (all_hosts.empty()) {
     return add_problem(described.problems, error_code::not_found,

@@ -98,21 +98,13 @@ result<std::optional<job_description>> find_pmix_job(process_id named, const fin
     // Open MPI 4 uses PMIx, too. MPIR counts there, whatever is wrong with its server's files.
     const auto facts = process_facts::open(named);
     if (facts && has_older_interface(*facts, options.debug_files)) return std::nullopt;
+    // The variables of a rank may say where the server listens.
+    place = find_pmix_place_anywhere(named);
   }
   if (!place) return fail(std::move(place).error());
   if (!*place) return std::nullopt;
   if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
   auto job = TRY(describe_pmix_job(**place, until));
-  return job;
-}
-
-/// The environment shows less than the source that failed: its problem stays.
-result<std::optional<job_description>> environment_job_after(error why, process_id named, const find_options& options,
-                                                             const time_limit& until) {
-  auto job = TRY(find_environment_job(named, until, options));
-  if (!job) return fail(std::move(why));
-  why.message = fmt::format("PMIx: {}; the environment of the ranks is used instead", why.message);
-  job->problems.insert(job->problems.begin(), std::move(why));
   return job;
 }
 
@@ -130,7 +122,9 @@ result<std::variant<found_starter, job_description>> starter_or_job(process_id n
   }
   if (!options.interface) {
     auto job = find_pmix_job(named, options, until);
-    if (!job) job = TRY(environment_job_after(std::move(job).error(), named, options, until));
+    auto shortfall = job ? std::nullopt : std::optional{pmix_shortfall{job.error(), {}}};
+    if (job && *job) shortfall = shortfall_of(**job);
+    if (shortfall) return TRY(environment_job_after(std::move(*shortfall), named, options, until));
     if (*job) return std::move(**job);
   }
   auto found = find_starter(named, options.debug_files, options.interface);

@@ -11,11 +11,13 @@
 
 #include "environment_jobs.hpp"
 #include "errors/try.hpp"
+#include "mpiacq/base/host_names.hpp"
 #include "proc/known_processes.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/slurm_step.hpp"
 #include "starter/starter_sight.hpp"
+#include "views/environment_description.hpp"
 
 namespace mpiacq {
 
@@ -227,6 +229,32 @@ result<job_description> describe_pmix_job(const pmix_place& place, const time_li
     }
     if (!wait_before_the_next_look(until)) return fail(cancelled_look());
   }
+}
+
+std::optional<pmix_shortfall> shortfall_of(const job_description& job) {
+  std::vector<std::string> hosts;
+  for (const entry_index entry : job.processes->entries()) {
+    if (job.is_local(entry) || job.processes->pid(entry).value() > 0) continue;
+    const auto host = job.processes->host_name(entry);
+    if (host && is_host_name(*host) && std::find(hosts.begin(), hosts.end(), *host) == hosts.end()) {
+      hosts.emplace_back(*host);
+    }
+  }
+  if (hosts.empty()) return std::nullopt;
+  return pmix_shortfall{
+      {error_code::not_found, fmt::format("the PMIx server {} ({}) has no pids of the ranks on other nodes",
+                                          job.starter.pid.value(), job.starter.executable)},
+      std::move(hosts)};
+}
+
+result<job_description> environment_job_after(pmix_shortfall instead_of, process_id named, const find_options& options,
+                                              const time_limit& until) {
+  auto job = TRY(find_environment_job(named, until, options, instead_of.hosts));
+  if (!job) return fail(std::move(instead_of.why));
+  instead_of.why.message =
+      fmt::format("PMIx: {}; the environment of the ranks is used instead", instead_of.why.message);
+  job->problems.insert(job->problems.begin(), std::move(instead_of.why));
+  return std::move(*job);
 }
 
 error no_pmix_job(process_id named) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/pmix_session.hpp"
+#include "mpiacq/job/job.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "node_processes.hpp"
 #include "server/pmix_server.hpp"
@@ -42,6 +43,20 @@ struct pmix_place {
 /// `job::find` by PMIx, of a server that is known. A job that is starting is looked at again until `until`. Errors: as
 /// `ask_server`; not_found (the server runs no job), invalid_argument (it runs several, and none is chosen).
 [[nodiscard]] result<job_description> describe_pmix_job(const pmix_place& place, const time_limit& until);
+
+/// Why the source `environment` takes the place of PMIx, and the other hosts of the job as far as the server knows
+/// them.
+struct pmix_shortfall {
+  error why;
+  std::vector<std::string> hosts;
+};
+/// A PRRTE daemon knows the pids of the ranks that it has started, and those of no other host. Empty: the table has the
+/// pid of each remote rank.
+[[nodiscard]] std::optional<pmix_shortfall> shortfall_of(const job_description& job);
+/// The job as the environment of its ranks shows it. The environment shows less than PMIx, so that the description's
+/// first problem is why PMIx gives no table. Errors: `instead_of.why` if the environment shows no job.
+[[nodiscard]] result<job_description> environment_job_after(pmix_shortfall instead_of, process_id named,
+                                                            const find_options& options, const time_limit& until);
 
 /// Why `find_pmix_place_anywhere` found nothing.
 [[nodiscard]] error no_pmix_job(process_id named);
