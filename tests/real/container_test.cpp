@@ -6,6 +6,7 @@
 #include <map>
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,10 +68,15 @@ std::string starter_of(const running_job& job) {
   return children.substr(0, children.find(' '));
 }
 
-json reported(const std::vector<std::string>& words) {
+/// Whose job it is, and who looks at it.
+enum class looked_at_by { this_user, user_without_rights };
+
+json reported(const std::vector<std::string>& words, looked_at_by who) {
   std::vector<std::string> line = {MPIACQ_COMMAND};
   line.insert(line.end(), words.begin(), words.end());
-  const auto run = run_command(line, openmpi_options());
+  auto how = openmpi_options();
+  how.as_nobody = who == looked_at_by::user_without_rights;
+  const auto run = run_command(line, how);
   INFO(run.err);
   REQUIRE(run.exit_code == 0);
   return json::parse(run.out);
@@ -87,7 +93,7 @@ void check_processes(const json& report, const running_job& job, const std::map<
   }
 }
 
-void check_job_in_container(running_job& job) {
+void check_job_in_container(running_job& job, looked_at_by who = looked_at_by::this_user) {
   REQUIRE(job.ranks().size() == ranks_in_all);
   const auto here = pids_here(job);
   REQUIRE(here.size() == ranks_in_all);
@@ -97,17 +103,17 @@ void check_job_in_container(running_job& job) {
   const std::string starter = starter_of(job);
   for (const std::string& named : {job.pid_text(), starter, std::to_string(here.at(1))}) {
     INFO("by process " << named);
-    const json report = reported({"attach", "--json", named});
+    const json report = reported({"attach", "--json", named}, who);
     CHECK(report.at("starter").at("pid") == std::atol(starter.c_str()));
     check_processes(report, job, here);
-    const json stacks = reported({"stacks", "--json", named});
+    const json stacks = reported({"stacks", "--json", named}, who);
     REQUIRE(stacks.at("ranks").size() == here.size());
     for (const json& rank : stacks.at("ranks")) {
       CHECK(rank.at("pid") == here.at(rank.at("rank")));
       CHECK(rank.at("outcome") == "taken");
     }
   }
-  for (const auto& [rank, pid] : here) CHECK(disturbed_threads(pid) == "");
+  for (const auto& [rank, pid] : here) CHECK(comes_true([pid = pid] { return disturbed_threads(pid).empty(); }));
   const job_end end = job.finish();
   INFO(end.out);
   CHECK(end.as_shell() == 3);
@@ -130,6 +136,29 @@ TEST_CASE("container: a job in a user namespace is found, and a host name of its
   command.insert(command.begin(), {"sh", "-c", "hostname inside && exec \"$@\"", "sh"});
   running_job job(in_container({"--user", "--map-root-user", "--uts"}, command), ranks_in_all);
   check_job_in_container(job);
+}
+
+TEST_CASE("container: a job in namespaces of a user without rights is found by that user") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  if (::geteuid() != 0) MPIACQ_SKIP("this user is not root: the tests of user namespaces are such a user's already");
+  const std::vector<std::string> as_nobody = {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"};
+  auto tried = as_nobody;
+  for (const std::string& word : in_container({"--user", "--map-root-user"}, {rank_program("plain_pids"), "--help"})) {
+    tried.push_back(word);
+  }
+  if (run_command(tried).exit_code == 1) MPIACQ_SKIP("a user without rights cannot make user namespaces here");
+  // In the namespace the user is called root, like the owner of a folder of sessions that may be in /tmp already.
+  const scratch_folder own;
+  REQUIRE(::chmod(own.path("").c_str(), 01777) == 0);
+  auto line = as_nobody;
+  const std::vector<std::string> plain = {"env", "HOME=/tmp", "TMPDIR=" + own.path("")};
+  for (const auto& part :
+       {plain, in_container({"--user", "--map-root-user"}, mpirun_line(ranks_in_all, {"--exit", "3"}))}) {
+    line.insert(line.end(), part.begin(), part.end());
+  }
+  running_job job(line, ranks_in_all);
+  INFO(job.out());
+  check_job_in_container(job, looked_at_by::user_without_rights);
 }
 
 TEST_CASE("container: launch reports the ranks of a starter that it follows into a pid namespace") {

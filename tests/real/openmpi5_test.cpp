@@ -2,31 +2,11 @@
 // Open MPI 5 and later, whose mpirun (PRRTE) has no MPIR: its jobs by the environment of their ranks.
 #include <filesystem>
 
+#include "found_job.hpp"
 #include "openmpi.hpp"
-#include "running_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
-
-namespace {
-
-json report_of(const std::vector<std::string>& words) {
-  std::vector<std::string> line = {MPIACQ_COMMAND};
-  line.insert(line.end(), words.begin(), words.end());
-  const auto run = run_command(line, openmpi_options());
-  INFO(run.err);
-  REQUIRE(run.exit_code == 0);
-  return json::parse(run.out);
-}
-
-/// The starter's pid, and those of its ranks: what a user may name.
-std::vector<std::string> pids_of(const running_job& job) {
-  std::vector<std::string> all = {job.pid_text()};
-  for (const auto& [rank, pid] : job.ranks()) all.push_back(std::to_string(pid));
-  return all;
-}
-
-}  // namespace
 
 TEST_CASE("Open MPI 5: a job by mpirun and by each of its ranks, from the environment", "[only releases]") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
@@ -48,16 +28,9 @@ TEST_CASE("Open MPI 5: a job by mpirun and by each of its ranks, from the enviro
 
   for (const std::string& pid : pids_of(job)) {
     const json report = report_of({"stacks", "--json", "--source", "environment", pid});
-    CHECK(report.at("source") == "environment");
-    CHECK(report.at("starter").at("pid") == job.pid());
-    std::map<long, long> seen;
-    for (const json& rank : report.at("ranks")) {
-      CHECK(rank.at("outcome") == "taken");
-      seen[rank.at("rank")] = rank.at("pid");
-    }
-    CHECK(seen == job.ranks());
+    check_stacks(report, job, "environment");
   }
-  CHECK(job.disturbed().empty());
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
   const auto end = job.finish();
   CHECK(end.as_shell() == status);
   CHECK(end.all_ranks_ended(ranks));

@@ -3,32 +3,18 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
+#include "found_job.hpp"
 #include "openmpi.hpp"
-#include "running_job.hpp"
 
 using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
-
-json report_of(const std::vector<std::string>& words) {
-  std::vector<std::string> line = {MPIACQ_COMMAND};
-  line.insert(line.end(), words.begin(), words.end());
-  const auto run = run_command(line, openmpi_options());
-  INFO(run.err);
-  REQUIRE(run.exit_code == 0);
-  return json::parse(run.out);
-}
-
-/// The starter's pid, and those of its ranks: what a user may name.
-std::vector<std::string> pids_of(const running_job& job) {
-  std::vector<std::string> all = {job.pid_text()};
-  for (const auto& [rank, pid] : job.ranks()) all.push_back(std::to_string(pid));
-  return all;
-}
 
 /// 'S', 'T': field 3 of /proc/PID/stat.
 char state_letter(long pid) {
@@ -37,15 +23,64 @@ char state_letter(long pid) {
   return text.at(text.rfind(')') + 2);
 }
 
-void check_stacks(const json& report, const running_job& job) {
-  CHECK(report.at("source") == "pmix");
-  CHECK(report.at("starter").at("pid") == job.pid());
-  std::map<long, long> seen;
-  for (const json& rank : report.at("ranks")) {
-    CHECK(rank.at("outcome") == "taken");
-    seen[rank.at("rank")] = rank.at("pid");
+/// What ranks of mpi_pids print, in order; the order of the ranks' lines is any.
+std::vector<std::string> lines_of(const std::string& output) {
+  std::vector<std::string> lines;
+  std::istringstream text(output);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// The ranks' own lines, and not one of the starter's, are in the job's output.
+bool has_only_lines_of_ranks(const job_end& end, std::size_t ranks) {
+  const auto lines = lines_of(end.out);
+  return lines.size() == 2 * ranks && std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
+           return line.starts_with("rank ") && (line.ends_with(" ends") || line.find(" pid ") != std::string::npos);
+         });
+}
+
+/// The files in which the servers below a folder say where they listen.
+std::vector<std::string> rendezvous_below(const std::string& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("pmix.") && name.find(".tool") != std::string::npos && entry.is_regular_file()) {
+      found.push_back(entry.path());
+    }
   }
-  CHECK(seen == job.ranks());
+  return found;
+}
+
+/// The second line of the file is the server's version.
+void state_version(const std::string& file, const std::string& version) {
+  const std::string text = file_contents(file);
+  const std::size_t first = text.find('\n') + 1;
+  std::ofstream(file) << text.substr(0, first) << version << text.substr(text.find('\n', first));
+}
+
+std::vector<std::string> mpirun_with(const std::vector<std::string>& variables, int ranks) {
+  std::vector<std::string> line = {"env"};
+  line.insert(line.end(), variables.begin(), variables.end());
+  const auto starter = mpirun_line(ranks);
+  line.insert(line.end(), starter.begin(), starter.end());
+  return line;
+}
+
+/// The job by its starter and by a rank: the environment shows it, and the report says why PMIx does not.
+void check_without_pmix(const running_job& job, const std::string& reason) {
+  for (const std::string& pid : {job.pid_text(), std::to_string(job.ranks().at(1))}) {
+    const json stacks = report_of({"stacks", "--json", pid});
+    check_stacks(stacks, job, "environment");
+    CHECK_THAT(stacks.at("problems").dump(), ContainsSubstring(reason));
+    const json attached = report_of({"attach", "--json", pid});
+    CHECK(attached.at("source") == "environment");
+    CHECK(pids_reported(attached) == job.ranks());
+    CHECK_THAT(attached.at("problems").dump(), ContainsSubstring(reason));
+  }
+  const auto alone = run_command({MPIACQ_COMMAND, "stacks", "--source", "pmix", job.pid_text()}, openmpi_options());
+  CHECK(alone.exit_code == 125);
+  CHECK_THAT(alone.err, ContainsSubstring(reason));
 }
 
 }  // namespace
@@ -56,21 +91,12 @@ TEST_CASE("Open MPI 5: a job by mpirun and by each of its ranks, from PMIx", "[o
   const int status = ranks == 4 ? 3 : 0;
   running_job job(mpirun_line(ranks, {"--exit", std::to_string(status)}), static_cast<std::size_t>(ranks));
   REQUIRE(job.ranks().size() == static_cast<std::size_t>(ranks));
-  // The job of another test may not have ended yet.
-  const json list = report_of({"jobs", "--json"}).at("jobs");
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const json& one) { return one.at("pid") == job.pid(); });
-  REQUIRE(found != list.end());
-  const json& row = *found;
-  CHECK(row.at("source") == "pmix");
-  CHECK(row.at("ranks_here") == ranks);
-  CHECK(row.at("ranks") == ranks);
-  CHECK(row.at("problems").empty());
+  check_listed(report_of({"jobs", "--json"}), job, "pmix", "prrte");
   if (ranks == 4) {
-    for (const std::string& pid : pids_of(job)) check_stacks(report_of({"stacks", "--json", pid}), job);
+    for (const std::string& pid : pids_of(job)) check_stacks(report_of({"stacks", "--json", pid}), job, "pmix");
   }
-  check_stacks(report_of({"stacks", "--json", "--source", "pmix", job.pid_text()}), job);
-  CHECK(job.disturbed().empty());
+  check_stacks(report_of({"stacks", "--json", "--source", "pmix", job.pid_text()}), job, "pmix");
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
   const auto end = job.finish();
   CHECK(end.as_shell() == status);
   CHECK(end.all_ranks_ended(static_cast<std::size_t>(ranks)));
@@ -111,7 +137,7 @@ TEST_CASE("Open MPI 5: attach by mpirun and by a rank reports the job, and its r
       CHECK(entry.at("state") == "running");
     }
   }
-  CHECK(job.disturbed().empty());
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
   const auto stopped = run_command({MPIACQ_COMMAND, "attach", "--then", "stop", job.pid_text()}, openmpi_options());
   INFO(stopped.err);
   CHECK(stopped.exit_code == 0);
@@ -123,6 +149,59 @@ TEST_CASE("Open MPI 5: attach by mpirun and by a rank reports the job, and its r
   const auto end = job.finish();
   CHECK(end.as_shell() == 4);
   CHECK(end.all_ranks_ended(ranks));
+}
+
+TEST_CASE("Open MPI 5: another TMPDIR, a server of another version, and no rendezvous file", "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  constexpr std::size_t ranks = 2;
+  const scratch_folder theirs, ours;
+  running_job job(mpirun_with({"TMPDIR=" + theirs.path("")}, ranks), ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  const auto files = rendezvous_below(theirs.path(""));
+  REQUIRE_FALSE(files.empty());
+  command_options elsewhere;
+  elsewhere.environment["TMPDIR"] = ours.path("");
+  for (const std::string& pid : pids_of(job)) {
+    check_stacks(report_of({"stacks", "--json", pid}, elsewhere), job, "pmix");
+    const json attached = report_of({"attach", "--json", pid}, elsewhere);
+    CHECK(attached.at("source") == "pmix");
+    CHECK(pids_reported(attached) == job.ranks());
+  }
+
+  for (const std::string& file : files) state_version(file, "7.0.0");
+  check_without_pmix(job, "the PMIx server of the job has version 7.0.0, and the library");
+
+  for (const std::string& file : files) std::filesystem::remove(file);
+  // The variables of a rank say where the server listens.
+  for (const std::string& pid : pids_of(job)) check_stacks(report_of({"stacks", "--json", pid}), job, "pmix");
+
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+  const auto end = job.finish();
+  INFO(end.out);
+  CHECK(end.as_shell() == 0);
+  CHECK(has_only_lines_of_ranks(end, ranks));
+}
+
+TEST_CASE("Open MPI 5: a library of PMIx that was replaced since the starter has loaded it", "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  const auto known = run_command({"sh", "-c", "ldd $(command -v prte) | awk '/libpmix/ { print $3 }'"});
+  REQUIRE(known.exit_code == 0);
+  const std::filesystem::path library = known.out.substr(0, known.out.find('\n'));
+  const scratch_folder folder;
+  const std::string copy = folder.path(library.filename());
+  std::filesystem::copy_file(library, copy);
+  constexpr std::size_t ranks = 2;
+  running_job job(mpirun_with({"LD_LIBRARY_PATH=" + folder.path("")}, ranks), ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  REQUIRE(file_contents("/proc/" + job.pid_text() + "/maps").find(copy) != std::string::npos);
+  std::filesystem::copy_file(library, folder.path("newer"));
+  std::filesystem::rename(folder.path("newer"), copy);
+  check_without_pmix(job, "the file was removed or replaced since the server has loaded it");
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+  const auto end = job.finish();
+  INFO(end.out);
+  CHECK(end.as_shell() == 0);
+  CHECK(has_only_lines_of_ranks(end, ranks));
 }
 
 TEST_CASE("Open MPI 5: attach follows the job to its end", "[only releases]") {
@@ -155,7 +234,7 @@ TEST_CASE("Open MPI 5: PMIx is asked a hundred times, and the asking tool killed
     std::snprintf(time, sizeof time, "%.3f", round / 1000.0);
     (void)run_command({"timeout", "-s", "KILL", time, MPIACQ_COMMAND, "jobs"}, openmpi_options());
   }
-  check_stacks(report_of({"stacks", "--json", job.pid_text()}), job);
+  check_stacks(report_of({"stacks", "--json", job.pid_text()}), job, "pmix");
   const auto end = job.finish();
   CHECK(end.as_shell() == 5);
   CHECK(end.all_ranks_ended(ranks));

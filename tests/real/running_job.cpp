@@ -107,7 +107,9 @@ bool job_end::all_ranks_ended(std::size_t ranks) const {
 
 running_job::running_job(std::vector<std::string> command, std::size_t ranks) {
   const std::string fifo = folder_.path("stay");
-  if (::mkfifo(fifo.c_str(), 0600) != 0) return;
+  // The ranks may run as another user.
+  if (::mkfifo(fifo.c_str(), 0600) != 0 || ::chmod(fifo.c_str(), 0644) != 0) return;
+  if (::chmod(folder_.path("").c_str(), 0711) != 0) return;
   hold_ = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
   command.insert(command.end(), {"--stay", fifo});
   std::array<int, 2> ends{-1, -1};

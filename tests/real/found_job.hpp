@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the reports of mpiacq say of jobs that run on this node, against what the ranks have said.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "real_job.hpp"
+#include "running_job.hpp"
+
+namespace mpiacq::test {
+
+/// The JSON report of a command of mpiacq, which must succeed.
+inline nlohmann::json report_of(const std::vector<std::string>& words, command_options how = {}) {
+  how.environment.merge(openmpi_environment());
+  std::vector<std::string> line = {MPIACQ_COMMAND};
+  line.insert(line.end(), words.begin(), words.end());
+  const auto run = run_command(line, how);
+  INFO(run.err);
+  REQUIRE(run.exit_code == 0);
+  return nlohmann::json::parse(run.out);
+}
+
+/// The starter's pid, and those of its ranks: what a user may name.
+inline std::vector<std::string> pids_of(const running_job& job) {
+  std::vector<std::string> all = {job.pid_text()};
+  for (const auto& [rank, pid] : job.ranks()) all.push_back(std::to_string(pid));
+  return all;
+}
+
+/// A report of `mpiacq stacks` that has looked at each rank.
+inline void check_stacks(const nlohmann::json& report, const running_job& job, const std::string& source) {
+  CHECK(report.at("source") == source);
+  CHECK(report.at("starter").at("pid") == job.pid());
+  std::map<long, long> seen;
+  for (const nlohmann::json& rank : report.at("ranks")) {
+    CHECK(rank.at("outcome") == "taken");
+    seen[rank.at("rank")] = rank.at("pid");
+  }
+  CHECK(seen == job.ranks());
+}
+
+/// A report of `mpiacq jobs`: the job has one row. A job of another test may not have ended yet.
+inline void check_listed(const nlohmann::json& list, const running_job& job, const std::string& source,
+                         const std::string& launcher) {
+  std::size_t rows = 0;
+  for (const nlohmann::json& row : list.at("jobs")) {
+    if (row.at("pid") != job.pid()) continue;
+    ++rows;
+    CHECK(row.at("source") == source);
+    CHECK(row.at("launcher") == launcher);
+    CHECK(row.at("ranks_here") == job.ranks().size());
+    CHECK(row.at("ranks") == job.ranks().size());
+    CHECK(row.at("problems").empty());
+  }
+  CHECK(rows == 1);
+}
+
+/// Two jobs that run side by side, of launchers without an interface: each is found by its starter and by each of its
+/// ranks, and ends by itself.
+inline void check_side_by_side(running_job& first, running_job& second, const std::string& launcher) {
+  const nlohmann::json list = report_of({"jobs", "--json"});
+  for (running_job* const job : {&first, &second}) {
+    check_listed(list, *job, "environment", launcher);
+    for (const std::string& pid : pids_of(*job))
+      check_stacks(report_of({"stacks", "--json", pid}), *job, "environment");
+    CHECK(comes_true([&] { return job->disturbed().empty(); }));
+  }
+  for (running_job* const job : {&first, &second}) {
+    const std::size_t ranks = job->ranks().size();
+    const auto end = job->finish();
+    CHECK(end.as_shell() == 0);
+    CHECK(end.all_ranks_ended(ranks));
+  }
+}
+
+}  // namespace mpiacq::test
