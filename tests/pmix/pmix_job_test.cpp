@@ -78,6 +78,42 @@ TEST_CASE("where a PMIx server gives no job, the environment does, and the probl
   CHECK(none.error().message.find(one.sentence) != std::string::npos);
 }
 
+TEST_CASE("a server of a release that can harm its job is asked only if PMIx is chosen") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("candidate"), "honest", 2, "7.0.0rc1");
+  const std::string sentence = "has version 7.0.0rc1: its job can hang at its end";
+  const auto found = job::find(server.pid());
+  REQUIRE(found);
+  CHECK(found->source == interface_kind::environment);
+  CHECK(found->processes->size() == 2);
+  REQUIRE_FALSE(found->problems.empty());
+  CHECK(found->problems[0].message.find(sentence) != std::string::npos);
+
+  const auto list = list_jobs();
+  REQUIRE(list);
+  const auto row = std::find_if(list->jobs.begin(), list->jobs.end(),
+                                [&](const listed_job& one) { return one.starter == server.pid(); });
+  REQUIRE(row != list->jobs.end());
+  CHECK(row->source == interface_kind::environment);
+  REQUIRE_FALSE(row->problems.empty());
+  CHECK(row->problems.back().message.find(sentence) != std::string::npos);
+
+  {
+    const auto attached = job::attach(server.pid());
+    REQUIRE(attached);
+    CHECK((*attached)->description().source == interface_kind::environment);
+  }
+  find_options chosen;
+  chosen.interface = interface_kind::pmix;
+  const auto by_pmix = job::find(server.pid(), chosen);
+  REQUIRE(by_pmix);
+  CHECK(by_pmix->source == interface_kind::pmix);
+  job_options attach_chosen;
+  attach_chosen.interface = interface_kind::pmix;
+  CHECK(job::attach(server.pid(), attach_chosen));
+}
+
 TEST_CASE("a job whose server has no rendezvous file is found by its ranks, and by the starter through them") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);

@@ -75,4 +75,16 @@ inline void check_side_by_side(running_job& first, running_job& second, const st
   }
 }
 
+/// Open MPI 5 and later. A release of PMIx that can harm its job if a tool is killed is asked only if `--source pmix`
+/// chooses it.
+inline bool is_asked_by_default(const running_job& job) {
+  return file_contents("/proc/" + std::to_string(job.ranks().at(0)) + "/environ").find("PMIX_VERSION=7.0.0rc") ==
+         std::string::npos;
+}
+
+/// Of the report about such a job.
+inline std::string usual_source(const running_job& job) {
+  return is_asked_by_default(job) ? "pmix" : "environment";
+}
+
 }  // namespace mpiacq::test

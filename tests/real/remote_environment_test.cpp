@@ -121,33 +121,43 @@ TEST_CASE("Remote environment: Open MPI 5 on four hosts by PMIx, by starter and 
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
   job_on_hosts job(hosts, mpirun5_on("h1:2,h2:2,h3:2,h4:2", 8, {rank_program("mpi_pids_openmpi"), "--exit", "3"}));
+  // Some releases of PMIx are asked only if they are chosen.
+  const std::string environment = "/proc/" + std::to_string(job.ranks().at(0)) + "/environ";
+  const bool is_asked_by_default =
+      hosts.run(job.places().at(0), {"grep", "-qz", "^PMIX_VERSION=7.0.0rc", environment}).exit_code != 0;
+  const auto by_pmix = [&](std::vector<std::string> words) {
+    if (!is_asked_by_default) words.insert(words.end(), {"--source", "pmix"});
+    return words;
+  };
   for (const char* by : {"automatic", "ssh"}) {
     INFO("agents by " << by);
-    const json stacks = report_of(job, {"stacks", "--json", "--agents", by});
+    const json stacks = report_of(job, by_pmix({"stacks", "--json", "--agents", by}));
     check_ranks(stacks, job, "pmix");
     CHECK(stacks.at("problems").empty());
     CHECK(ranks_of_tree(stacks.at("tree")) == "0-7");
   }
-  const json attached = report_of(job, {"attach", "--stacks", "--json"});
+  const json attached = report_of(job, by_pmix({"attach", "--stacks", "--json"}));
   check_attached(attached, job, "pmix");
   CHECK(ranks_of_tree(attached.at("stacks").at("tree")) == "0-7");
-  const json queues = report_of(job, {"queues", "--json"});
+  const json queues = report_of(job, by_pmix({"queues", "--json"}));
   CHECK(pids_reported({{"processes", queues.at("ranks")}}) == job.ranks());
   for (const json& rank : queues.at("ranks")) CHECK(rank.at("outcome") == "complete");
 
   // The daemon on h3 knows the hosts of all ranks, and the pids of its own ranks alone.
   const long rank = rank_on(job, "h3");
-  const json by_rank = report_by_rank(job, rank, {"stacks", "--json"});
-  check_ranks(by_rank, job);
-  REQUIRE(by_rank.at("problems").size() == 1);
-  CHECK_THAT(by_rank.at("problems").dump(), ContainsSubstring("has no pids of the ranks on other nodes"));
-  check_attached(report_by_rank(job, rank, {"attach", "--json"}), job);
+  if (is_asked_by_default) {
+    const json by_rank = report_by_rank(job, rank, {"stacks", "--json"});
+    check_ranks(by_rank, job);
+    REQUIRE(by_rank.at("problems").size() == 1);
+    CHECK_THAT(by_rank.at("problems").dump(), ContainsSubstring("has no pids of the ranks on other nodes"));
+    check_attached(report_by_rank(job, rank, {"attach", "--json"}), job);
+  }
   check_left_alone(job, 3);
 
   const job_on_hosts stuck(hosts, mpirun5_on("h2:1,h3:1", 2, {rank_program("mpi_deadlock_openmpi")}), 2);
   json seen;
   CHECK(comes_true([&] {
-    seen = report_of(stuck, {"queues", "--json"});
+    seen = report_of(stuck, by_pmix({"queues", "--json"}));
     return !seen.at("cycles").empty();
   }));
   INFO(seen.dump(1));

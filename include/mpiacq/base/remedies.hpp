@@ -12,6 +12,7 @@ namespace mpiacq::remedies {
 inline constexpr std::string_view name_debug_folder = "name the folder of the debug file";
 /// `job_options::interface`, `find_options::interface`.
 inline constexpr std::string_view choose_mpir = "choose MPIR";
+inline constexpr std::string_view choose_pmix = "choose PMIx";
 /// `job::find`, and the looks of its `rank_group`.
 inline constexpr std::string_view observe_the_job = "look at its stacks or queues";
 /// The process that `job::find` and `job::attach` begin with.

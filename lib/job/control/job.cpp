@@ -53,6 +53,8 @@ result<pmix_subject> pmix_to_attach(process_id named, const job_options& options
   if (!place) place = find_pmix_place_anywhere(named);
   if (!place) return pmix_subject{nullptr, pmix_shortfall{std::move(place).error(), {}}};
   if (!*place || has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
+  if (auto why = pmix::known_harm_of((*place)->server))
+    return pmix_subject{nullptr, pmix_shortfall{std::move(*why), {}}};
   auto watch = pmix_watch::start(std::move(**place));
   if (!watch) return pmix_subject{nullptr, pmix_shortfall{std::move(watch).error(), {}}};
   if (auto shortfall = shortfall_of((*watch)->first())) return pmix_subject{nullptr, std::move(shortfall)};

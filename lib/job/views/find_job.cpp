@@ -104,6 +104,7 @@ result<std::optional<job_description>> find_pmix_job(process_id named, const fin
   if (!place) return fail(std::move(place).error());
   if (!*place) return std::nullopt;
   if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
+  if (auto why = is_chosen ? std::nullopt : pmix::known_harm_of((*place)->server)) return fail(std::move(*why));
   auto job = TRY(describe_pmix_job(**place, until));
   return job;
 }

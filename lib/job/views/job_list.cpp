@@ -143,6 +143,10 @@ class table_jobs {
       if (!place) silent_.emplace(process->pid(), place.error());
       return;
     }
+    if (auto why = pmix::known_harm_of((*place)->server)) {
+      silent_.emplace(process->pid(), std::move(*why));
+      return;
+    }
     auto answer = ask_server((*place)->server, {servers_until_, -1});
     if (!answer) {
       silent_.emplace(process->pid(), std::move(answer).error());

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "errors/try.hpp"
+#include "mpiacq/base/remedies.hpp"
 #include "proc/proc_text.hpp"
 #include "proc/process_folder.hpp"
 #include "server/rendezvous_file.hpp"
@@ -181,6 +182,18 @@ result<std::optional<pmix_server>> find_server(const process_pointer& process,
     return fail(error_code::process_gone, fmt::format("{} has ended meanwhile", named(*process)));
   }
   return found;
+}
+
+std::optional<error> known_harm_of(const pmix_server& server) {
+  // PRRTE 5.0rc with PMIx 7.0.0rc1: the starter hung, or ended with another status, at the end of its job, after a tool
+  // had been killed while it connected.
+  constexpr std::string_view candidate = "7.0.0rc";
+  if (!server.version.starts_with(candidate)) return std::nullopt;
+  return error{
+      error_code::unsupported,
+      fmt::format("{} has version {}: its job can hang at its end if a tool that asks is killed, so the server "
+                  "was not asked; if that may happen to the job, {}",
+                  named(*server.process), server.version, remedies::choose_pmix)};
 }
 
 }  // namespace mpiacq::pmix

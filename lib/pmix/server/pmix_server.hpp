@@ -53,4 +53,8 @@ struct pmix_server {
 [[nodiscard]] result<std::optional<pmix_server>> find_server(const process_pointer& process,
                                                              const std::optional<told_by_rank>& rank = {});
 
+/// Why a server is asked only if the caller chooses PMIx: its release is known to harm its job if the asking tool is
+/// killed. Empty: no such fault of its release is known.
+[[nodiscard]] std::optional<error> known_harm_of(const pmix_server& server);
+
 }  // namespace mpiacq::pmix

@@ -17,9 +17,10 @@ struct advice {
   std::string_view option;
 };
 
-constexpr std::array<advice, 11> all_advice = {{
+constexpr std::array<advice, 12> all_advice = {{
     {remedies::name_debug_folder, "--debug-dir DIR"},
     {remedies::choose_mpir, "--source mpir"},
+    {remedies::choose_pmix, "--source pmix"},
     {remedies::observe_the_job, "mpiacq stacks PID, mpiacq queues PID"},
     {remedies::ask_slurm_for_nodes, "squeue --format='%i %T %N'"},
     {remedies::name_hosts, "--hosts A,B,C"},
