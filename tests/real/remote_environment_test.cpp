@@ -215,6 +215,7 @@ TEST_CASE("Remote environment: a Slurm job by its number, from a host without sr
   const json report = json::parse(run.out);
   check_ranks(report, job);
   CHECK(report.at("launcher") == "slurm");
+  check_attached(report_by(hosts.on("h2", {MPIACQ_COMMAND, "attach", "--json", "slurm:" + number + ".0"})), job);
   const auto here =
       run_command(hosts.on("h1", {MPIACQ_COMMAND, "stacks", "--json", "slurm:" + number}), with_patience());
   REQUIRE(!here.out.empty());
