@@ -146,7 +146,9 @@ TEST_CASE("container: a job in namespaces of a user without rights is found by t
   for (const std::string& word : in_container({"--user", "--map-root-user"}, {rank_program("plain_pids"), "--help"})) {
     tried.push_back(word);
   }
-  if (run_command(tried).exit_code == 1) MPIACQ_SKIP("a user without rights cannot make user namespaces here");
+  if (const auto run = run_command(tried); run.exit_code != 0) {
+    MPIACQ_SKIP("a user without rights cannot run a rank in a user namespace here: " + run.err);
+  }
   // In the namespace the user is called root, like the owner of a folder of sessions that may be in /tmp already.
   const scratch_folder own;
   REQUIRE(::chmod(own.path("").c_str(), 01777) == 0);
