@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "catch.hpp"
 #include "helper/library_file.hpp"
 #include "live_process.hpp"
+#include "run_command.hpp"
 #include "server/pmix_server.hpp"
 
 namespace mpiacq::test {
@@ -80,5 +82,21 @@ class running_server {
  private:
   live_process process_;
 };
+
+/// State and tracer of a process: "S 0".
+inline std::string state_of_process(process_id pid) {
+  std::ifstream status("/proc/" + std::to_string(pid.value()) + "/status");
+  std::string state, tracer;
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) state = line.substr(7, 1);
+    if (line.starts_with("TracerPid:")) tracer = line.substr(11);
+  }
+  return state + " " + tracer;
+}
+
+/// A process that its tracer has left runs, or is stopped, when the kernel gives it a processor.
+inline bool comes_to(process_id pid, const std::string& state) {
+  return comes_true([&] { return state_of_process(pid) == state; });
+}
 
 }  // namespace mpiacq::test

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "killed_tool.hpp"
+
 using namespace mpiacq::test;
 using nlohmann::json;
 
@@ -100,45 +102,6 @@ TEST_CASE("Open MPI: then detach and kill") {
     CHECK(comes_true([pid = pid] { return process_state(pid) == ' ' || process_state(pid) == 'Z'; }));
   }
 }
-
-namespace {
-
-/// What became of the orphans that came to us, by pid; waits for all of them.
-std::map<pid_t, int> orphans_ended() {
-  std::map<pid_t, int> ended;
-  int status = 0;
-  for (pid_t orphan = 0; (orphan = ::waitpid(-1, &status, 0)) > 0;) ended[orphan] = status;
-  return ended;
-}
-
-struct kill_moment {
-  std::string once_there;  ///< counted from when this file has something in it; empty: from the launch
-  std::chrono::nanoseconds after;
-};
-
-/// Launches the job, and kills mpiacq after so long; false where it had ended before.
-bool kill_mpiacq(const std::vector<std::string>& line, const kill_moment& when) {
-  std::vector<char*> argv;
-  for (const std::string& word : line) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  const pid_t tool = ::fork();
-  if (tool == 0) {
-    // What the job says would only mix with what the test says.
-    if (::freopen("/dev/null", "w", stdout) == nullptr || ::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(99);
-    ::execv(argv[0], argv.data());
-    ::_exit(99);
-  }
-  if (!when.once_there.empty()) REQUIRE(comes_true([&] { return !file_contents(when.once_there).empty(); }));
-  const timespec moment{when.after.count() / 1'000'000'000, when.after.count() % 1'000'000'000};
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
-  ::kill(tool, SIGKILL);
-  int status = 0;
-  REQUIRE(::waitpid(tool, &status, 0) == tool);
-  if (WIFEXITED(status)) CHECK(WEXITSTATUS(status) == 3);
-  return !WIFEXITED(status);
-}
-
-}  // namespace
 
 TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it would have") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);

@@ -92,16 +92,19 @@ struct starter_stopped {
 };
 /// The starter continues after a stop signal.
 struct starter_continued {};
-/// The tracer server has released the job by itself (tracer.hpp, control_lost): this program made no call for longer
-/// than `job_options::hold_limit` while a process of the job was stopped, or the tracer server was killed. The job runs
-/// on without this program, as after `detach`. Only starter_ended follows, for a starter that was launched.
+/// This program controls the job no more. The tracer server has released it by itself (tracer.hpp, control_lost): this
+/// program made no call for longer than `job_options::hold_limit` while a process of the job was stopped, or the tracer
+/// server was killed. Or the PMIx server of a launched job gives no table, and `job_options::interface` wants no other
+/// source. The job runs on without this program, as after `detach`. Only starter_ended follows, for a starter that was
+/// launched.
 struct job_lost {
   error why;  ///< why control was lost
 };
 /// The starter has ended. It is the last event.
 struct starter_ended {
   exit_status status;  ///< of the starter
-  /// False with PMIx: this program was neither the parent nor the tracer of the starter, and `status` has no meaning.
+  /// False after an attach by PMIx: this program was neither the parent nor the tracer of the starter, and `status` has
+  /// no meaning.
   bool status_is_known = true;
 };
 /// An event of a job.
@@ -121,8 +124,8 @@ struct job_options {
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
-  /// The source to use; empty: MPI2DD if the starter has it, otherwise MPIR, otherwise (`attach` alone) PMIx, otherwise
-  /// the environment of the ranks.
+  /// The source to use; empty: MPI2DD if the starter has it, otherwise MPIR, otherwise PMIx, otherwise the environment
+  /// of the ranks.
   std::optional<interface_kind> interface;
   /// `attach` to a job that the environment of its ranks shows: how its ranks on other nodes are found, as in
   /// `find_options`. Empty: they are not.
@@ -185,7 +188,9 @@ class job {
   /// (`interface_kind::environment`): they are held at the entry points of their programs until all ranks of this node
   /// have come, or until none has come for a second. Then job_spawned is reported, and nothing but held ranks is traced
   /// any more. A rank that a launcher announces and that does not come within ten seconds is one of the notices before
-  /// job_spawned. Errors as `tracer::launch`.
+  /// job_spawned. If the starter of such ranks is a PMIx server, it is asked for the table then
+  /// (`interface_kind::pmix`), and followed as after `attach`, but for its exit status, which is known. A server that
+  /// gives no table is a notice. `next` can wait five seconds for its answer. Errors as `tracer::launch`.
   [[nodiscard]] static result<std::unique_ptr<job>> launch(std::vector<std::string> command, job_options options = {});
   /// Attaches to a running starter (MPIR's attach mode). `named` may also be a rank of the job, or a wrapper that has
   /// started the starter; then `starter().found_how` says how the starter was found. If the process table is complete,

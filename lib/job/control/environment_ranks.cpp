@@ -58,6 +58,7 @@ bool job::state::is_on_its_way(const starting_job& seen) {
 }
 
 void job::state::look_for_ranks() {
+  if (asking && life.is_controlled()) return ask_starter_by_pmix();
   if (!awaited || search.is_over() || !life.is_controlled()) return;
   release_waiting_ranks(awaited->take_overdue(clock::now()));
   if (has_interface_somewhere()) return timers.set(job_timer::ranks, interval_beside_interface);
@@ -71,7 +72,10 @@ void job::state::look_for_ranks() {
       found->job.starter.pid = life.root();
       found->job.starter.executable = find(life.root()) != nullptr ? find(life.root())->executable : "";
     }
-    return take_environment_job(std::move(found->job));
+    if (options.interface == interface_kind::environment) return take_environment_job(std::move(found->job));
+    stop_tracing(found->job);
+    asking.emplace(std::move(found->job), options.interface == interface_kind::pmix);
+    return ask_starter_by_pmix();
   }
   if (found) partial = std::move(found->job);
   timers.set(job_timer::ranks, awaited->next_look(now - begin));
@@ -89,6 +93,11 @@ void job::state::note_unreported_ranks() {
 }
 
 void job::state::take_environment_job(job_description found) {
+  stop_tracing(found);
+  report_job(std::move(found));
+}
+
+void job::state::stop_tracing(const job_description& found) {
   const bool is_launched = life.is_launched();
   std::set<process_id> at_entry, in_table;
   for (const entry_index entry : found.processes->entries()) in_table.insert(found.processes->pid(entry));
@@ -111,18 +120,27 @@ void job::state::take_environment_job(job_description found) {
     process.is_traced = process.stopped = process.stays = process.waits = false;
   }
   place->second.executable = found.starter.executable;
-  if (is_launched && starter_pid != life.root()) {
-    found.starter.found_how = fmt::format("what was launched is process {}; the starter is process {}, its descendant",
-                                          life.root().value(), starter_pid.value());
-  }
   (void)search.has_spawned(starter_pid);
-  found.starter.launched = is_launched;
   facts = found.starter;
-  launcher = found.launcher;
+  facts.launched = is_launched;
   life.set_starter(starter_pid);
   timers.clear(job_timer::ranks);
   timers.clear(job_timer::table);
   ranks = std::make_unique<environment_rank_control>(*control, std::move(at_entry));
+}
+
+void job::state::report_job(job_description found) {
+  if (life.is_launched()) {
+    found.starter.found_how.clear();
+    if (found.starter.pid != life.root()) {
+      found.starter.found_how =
+          fmt::format("what was launched is process {}; the starter is process {}, its descendant", life.root().value(),
+                      found.starter.pid.value());
+    }
+  }
+  found.starter.launched = life.is_launched();
+  facts = found.starter;
+  launcher = found.launcher;
   take_table(found.processes);
   for (error& problem : found.problems) events.notice(std::move(problem));
   awaited.reset();

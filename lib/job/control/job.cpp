@@ -3,10 +3,12 @@
 #include "mpiacq/job/job.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "control/job_state.hpp"
@@ -29,8 +31,15 @@ result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
   return tracer::create(how);
 }
 
-error pmix_launches_nothing() {
-  return {error_code::unsupported, "with PMIx a job is attached to, and not launched: launch it without this program"};
+/// An epoll descriptor that is readable when another descriptor is.
+result<base::unique_fd> readable_with(int other) {
+  base::unique_fd any{::epoll_create1(EPOLL_CLOEXEC)};
+  epoll_event what{};
+  what.events = EPOLLIN;
+  if (!any || ::epoll_ctl(any.get(), EPOLL_CTL_ADD, other, &what) != 0) {
+    return fail(error{error_code::system, "cannot make an epoll descriptor"}.with_errno(errno));
+  }
+  return any;
 }
 
 /// Followed by PMIx; or why not, where there is a server.
@@ -116,8 +125,8 @@ job::~job() {
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
   return without_exceptions("launching the job", [&]() -> result<std::unique_ptr<job>> {
-    if (options.interface == interface_kind::pmix) return fail(pmix_launches_nothing());
     auto control = TRY(make_tracer(options));
+    auto any = TRY(readable_with(control->event_descriptor()));
     launch_request request;
     request.arguments = command;
     request.environment = options.environment;
@@ -129,8 +138,10 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
     std::unique_ptr<job> launched(
         new job(std::make_unique<state>(std::move(control), std::move(options), std::move(facts))));
     state& own = *launched->state_;
-    // Another choice than the environment is the caller's.
-    if (own.options.interface.value_or(interface_kind::environment) == interface_kind::environment) {
+    own.any = std::move(any);
+    // MPIR and MPI2DD, if the caller has chosen one of them, need no look for ranks.
+    const auto choice = own.options.interface.value_or(interface_kind::environment);
+    if (choice == interface_kind::environment || choice == interface_kind::pmix) {
       own.awaited.emplace(environment_of_starter(own.options));
       own.timers.set(job_timer::ranks, own.awaited->next_look({}));
     }
@@ -200,10 +211,11 @@ result<std::optional<job_event>> job::next(deadline until) {
         continue;
       }
       const deadline wake = std::min(until, wake_at());
-      const auto event = s.pmix ? TRY(s.wait_beside_pmix(wake)) : TRY(s.control->wait(wake));
+      const bool is_by_pmix = s.pmix != nullptr;  // the wait may end with the starter, and `pmix` with it
+      const auto event = is_by_pmix ? TRY(s.wait_beside_pmix(wake)) : TRY(s.control->wait(wake));
       if (event) {
         s.handle(*event);
-      } else if (!s.handle_due_timers() && (!s.pmix || clock::now() >= until)) {
+      } else if (!s.handle_due_timers() && (!is_by_pmix || clock::now() >= until)) {
         // What happened while PMIx was waited for counts, also after the deadline.
         if (!s.events.has_events()) return std::nullopt;
       }
@@ -213,7 +225,7 @@ result<std::optional<job_event>> job::next(deadline until) {
 }
 
 int job::event_descriptor() const {
-  return state_->pmix ? state_->pmix->descriptor() : state_->control->event_descriptor();
+  return state_->descriptor();
 }
 
 deadline job::wake_at() const {

@@ -16,6 +16,7 @@ result<void> job::state::withdraw(leave how) {
   if (!life.is_controlled()) return {};
   timers.clear(job_timer::table);
   timers.clear(job_timer::ranks);
+  asking.reset();
   daemons.stop();
   events.drop_deferred();
   open_gates(how == leave::running);
@@ -85,6 +86,8 @@ void job::state::kill_starter() {
 }
 
 void job::state::finish() {
+  // What the server has said of the end comes before the end.
+  if (pmix && life.is_launched() && !life.has_ended()) look_at_pmix(false);
   const auto status = life.finish();
   if (!status) return;
   timers.clear(job_timer::kill);
@@ -92,7 +95,7 @@ void job::state::finish() {
   timers.clear(job_timer::ranks);
   note_unreported_ranks();
   // The kernel gives the status to a parent or a tracer alone.
-  events.add(starter_ended{*status, !pmix});
+  events.add(starter_ended{*status, life.is_launched() || !pmix});
 }
 
 }  // namespace mpiacq

@@ -61,7 +61,7 @@ std::vector<rank_facts> job::facts_of_ranks() const {
     const mpir::job_facts& all = facts();
     std::vector<rank_facts> of_ranks(
         table->size(), {all.acquired_pre_main, all.force_to_main, all.partial_attach_ok, all.ignore_queues});
-    if (interface() != interface_kind::environment) return of_ranks;
+    if (interface() != interface_kind::environment && interface() != interface_kind::pmix) return of_ranks;
     for (const entry_index entry : table->entries()) {
       of_ranks[entry.value()].acquired_pre_main =
           state_->table.is_local(entry) && state_->ranks->is_before_main(table->pid(entry));

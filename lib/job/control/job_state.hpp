@@ -6,6 +6,7 @@
 #include <span>
 
 #include "control/rank_control.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "mpiacq/job/job.hpp"
 #include "parts/awaited_ranks.hpp"
 #include "parts/daemon_watch.hpp"
@@ -14,6 +15,7 @@
 #include "parts/job_lifetime.hpp"
 #include "parts/job_timers.hpp"
 #include "parts/local_gates.hpp"
+#include "parts/pmix_launch.hpp"
 #include "parts/pmix_watch.hpp"
 #include "parts/process_loop.hpp"
 #include "parts/process_patches.hpp"
@@ -49,6 +51,8 @@ struct job::state final : process_loop {
   std::unique_ptr<tracked_graph> graph;  ///< MPI2DD: from the first look at the job on
   std::unique_ptr<rank_control> ranks;
   std::unique_ptr<pmix_watch> pmix;                 ///< of a PMIx job, whose starter is not traced
+  std::optional<pmix_launch> asking;                ///< launched: the starter is asked for the table of its ranks
+  base::unique_fd any;                              ///< launched: an epoll descriptor of the tracer and of `pmix`
   std::optional<awaited_ranks> awaited;             ///< launched, as long as the starter may have no interface
   std::optional<job_description> partial;           ///< what `awaited` has seen of the job so far
   launcher_kind launcher = launcher_kind::unknown;  ///< of a job that the environment shows
@@ -70,6 +74,7 @@ struct job::state final : process_loop {
   // A job whose starter is asked and not traced (pmix_control.cpp).
   void begin_pmix(std::unique_ptr<pmix_watch> watch);
   void look_at_pmix(bool asks);
+  [[nodiscard]] int descriptor() const;
   /// Waits for the tracer, for the server and for the starter's end.
   [[nodiscard]] result<std::optional<process_event>> wait_beside_pmix(deadline until);
 
@@ -96,6 +101,13 @@ struct job::state final : process_loop {
   void note_unreported_ranks();
   /// From now on this is the job. Nothing of it is traced any more, but for ranks that wait at their entry points.
   void take_environment_job(job_description found);
+  /// Lets everything go but such ranks, which `ranks` has from then on.
+  void stop_tracing(const job_description& found);
+  void report_job(job_description found);
+  /// The starter, which is not traced any more, is asked for the table.
+  void ask_starter_by_pmix();
+  /// The source that the caller has chosen gives no table.
+  void give_up_source(error why);
   /// The process that the job is ended by is traced, so that its end is seen.
   [[nodiscard]] result<void> trace_starter();
 

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <poll.h>
+#include <sys/epoll.h>
 
 #include "control/job_state.hpp"
+#include "control/pmix_interface.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq {
@@ -29,12 +31,47 @@ void job::state::begin_pmix(std::unique_ptr<pmix_watch> watch) {
   timers.set(job_timer::table, between_questions);
 }
 
+void job::state::ask_starter_by_pmix() {
+  auto answer = asking->ask(clock::now());
+  if (answer && !*answer) return timers.set(job_timer::ranks, asking->interval());
+  asking.reset();
+  if (!answer) return give_up_source(std::move(answer).error());
+  if (auto& watch = (*answer)->watch) {
+    starter().interface = make_pmix_interface((*answer)->job.facts);
+    watch->joined_with(control->event_descriptor());
+    watch->tell_only_failures();
+    epoll_event what{};
+    what.events = EPOLLIN;
+    (void)::epoll_ctl(any.get(), EPOLL_CTL_ADD, watch->descriptor(), &what);
+    pmix = std::move(watch);
+    timers.set(job_timer::table, between_questions);
+  }
+  report_job(std::move((*answer)->job));
+}
+
+void job::state::give_up_source(error why) {
+  events.notice_failure(withdraw(leave::running));
+  awaited.reset();
+  events.add(job_lost{std::move(why)});
+}
+
+int job::state::descriptor() const {
+  if (any.is_open()) return any.get();
+  return pmix ? pmix->descriptor() : control->event_descriptor();
+}
+
 void job::state::look_at_pmix(bool asks) {
   auto found = pmix->look(asks && life.is_controlled());
   for (error& one : found.notices) events.notice(std::move(one));
   if (found.table && life.is_controlled()) {
     take_table(std::move(found.table));
     events.add(job_spawned{});
+  }
+  if (found.has_ended && life.is_launched()) {
+    // The tracer reports how the process that was launched ends.
+    timers.clear(job_timer::table);
+    pmix.reset();
+    return;
   }
   if (found.has_ended) {
     starter().ended = true;
@@ -48,11 +85,11 @@ result<std::optional<process_event>> job::state::wait_beside_pmix(deadline until
   auto event = TRY(control->wait(clock::now()));
   if (event) return event;
   look_at_pmix(false);
-  if (events.has_events() || life.has_ended()) return std::nullopt;
+  if (events.has_events() || life.has_ended() || !pmix) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
   constexpr std::int64_t longest = 60'000;
-  pollfd any{pmix->descriptor(), POLLIN, 0};
-  if (left.count() > 0) (void)::poll(&any, 1, static_cast<int>(std::min<std::int64_t>(left.count(), longest)));
+  pollfd either{pmix->descriptor(), POLLIN, 0};
+  if (left.count() > 0) (void)::poll(&either, 1, static_cast<int>(std::min<std::int64_t>(left.count(), longest)));
   return control->wait(clock::now());
 }
 

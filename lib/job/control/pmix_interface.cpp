@@ -15,7 +15,8 @@ class pmix_interface final : public process_interface {
   }
 
   [[nodiscard]] interface_kind kind() const override { return interface_kind::pmix; }
-  [[nodiscard]] bool is_there() const override { return true; }
+  /// Nothing in the process is looked for.
+  [[nodiscard]] bool is_there() const override { return false; }
   [[nodiscard]] std::optional<target_address> breakpoint() const override { return std::nullopt; }
   [[nodiscard]] const mpir::job_facts& facts() const override { return facts_; }
   [[nodiscard]] const mpir::symbol_set* symbols() const override { return nullptr; }

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 
 #include "errors/try.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
 #include "separate/pmix_abi.hpp"
 
 namespace mpiacq {
@@ -20,7 +21,6 @@ namespace {
 constexpr std::uint8_t terminated = 20;
 /// PMIX_PROC_STATE_ERROR and all states above it: the process did not end by itself.
 constexpr std::uint8_t ended_in_error = 50;
-constexpr std::size_t most_notices = 16;
 constexpr int most_refusals = 5;
 
 /// The server's last events may reach the helper a little after the starter's end reaches this program.
@@ -36,19 +36,25 @@ bool is_readable(int descriptor, std::chrono::milliseconds within = {}) {
 pmix_watch::pmix_watch(pmix_place place, pmix::pmix_session session)
     : place_(std::move(place)), session_(std::move(session)), any_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
-result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place) {
-  auto session = TRY(pmix::pmix_session::start(place.server, {}, {}));
+result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place, const pmix::session_limits& limits) {
+  auto session = TRY(pmix::pmix_session::start(place.server, limits, {}));
   TRY(session.follow({}));
-  auto all = TRY(session.ask({}));
-  auto answer = TRY(chosen_pmix_job(place, std::move(all)));
   std::unique_ptr<pmix_watch> made(new pmix_watch(std::move(place), std::move(session)));
   made->starter_ = TRY(made->place_.server.process->open_pidfd());
   if (!made->any_) return fail(error{error_code::system, "cannot make an epoll descriptor"}.with_errno(errno));
   made->add(made->starter_.get());
   made->add(made->session_->descriptor());
-  made->first_ = description_of(made->place_, std::move(answer));
-  made->table_ = made->first_.processes;
+  TRY(made->renew_first());
   return made;
+}
+
+result<void> pmix_watch::renew_first() {
+  auto all = TRY(session_->ask({}));
+  auto answer = TRY(chosen_pmix_job(place_, std::move(all)));
+  keep_pids(answer);
+  first_ = description_of(place_, std::move(answer));
+  table_ = first_.processes;
+  return {};
 }
 
 void pmix_watch::add(int descriptor) {
@@ -79,29 +85,42 @@ void pmix_watch::take_events(news& into) {
     const pmix::process_name& source = (*event)->source;
     const auto& affected = (*event)->affected;
     const bool names_rank = affected && affected->rank <= INT32_MAX;
+    // PRRTE's own daemons are a namespace whose number is 0.
+    if (source.nspace.ends_with("@0") || (!tells_usual_ends_ && !names_rank)) continue;
     into.notices.emplace_back(error_code::process_gone,
                               fmt::format("the ranks of {} have ended{}", source.nspace,
                                           names_rank ? fmt::format("; rank {} caused it", affected->rank) : ""));
   }
 }
 
-void pmix_watch::note_ended_ranks(const pmix::pmix_answer& job, news& into) {
-  std::size_t told = 0, untold = 0;
-  for (const pmix::pmix_world& world : job.worlds) {
-    for (const pmix::process_row& one : world.ranks) {
-      if (one.state < terminated || !ended_.emplace(world.nspace, one.rank).second) continue;
-      if (told == most_notices) {
-        ++untold;
-        continue;
-      }
-      ++told;
-      into.notices.emplace_back(
-          error_code::process_gone,
-          fmt::format("rank {} of {} (pid {}) {}", one.rank, world.nspace, one.pid,
-                      one.state >= ended_in_error ? "was ended, or has ended with an error" : "has ended"));
+/// A server forgets the pid of a rank that has ended. The rank stays in the table as it was.
+void pmix_watch::keep_pids(pmix::pmix_answer& job) {
+  for (pmix::pmix_world& world : job.worlds) {
+    for (pmix::process_row& one : world.ranks) {
+      std::int64_t& known = pids_[{world.nspace, one.rank}];
+      if (one.pid > 0) known = one.pid;
+      one.pid = known;
     }
   }
-  if (untold != 0) into.notices.emplace_back(error_code::process_gone, fmt::format("and {} more ranks", untold));
+}
+
+void pmix_watch::note_ended_ranks(const pmix::pmix_answer& job, news& into) {
+  for (const pmix::pmix_world& world : job.worlds) {
+    rank_set by_themselves, in_error;
+    for (const pmix::process_row& one : world.ranks) {
+      if (one.state < terminated || !ended_.emplace(world.nspace, one.rank).second) continue;
+      (one.state >= ended_in_error ? in_error : by_themselves).add(one.rank);
+    }
+    const auto note = [&](const rank_set& ranks, std::string_view one_has, std::string_view several_have) {
+      if (ranks.empty()) return;
+      const bool is_one = ranks.count() == 1;
+      into.notices.emplace_back(error_code::process_gone,
+                                fmt::format("rank{} {} of {} {}", is_one ? "" : "s", ranks.text(), world.nspace,
+                                            is_one ? one_has : several_have));
+    };
+    note(in_error, "was ended, or has ended with an error", "were ended, or have ended with an error");
+    if (tells_usual_ends_) note(by_themselves, "has ended", "have ended");
+  }
 }
 
 void pmix_watch::ask(news& into) {
@@ -116,6 +135,7 @@ void pmix_watch::ask(news& into) {
   auto job = chosen_pmix_job(place_, std::move(*all));
   // A server that has ended its job runs none any more.
   if (!job) return;
+  keep_pids(*job);
   note_ended_ranks(*job, into);
   job_description now = description_of(place_, std::move(*job));
   if (table_->same_processes(*now.processes)) return;

@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,21 +28,27 @@ class pmix_watch {
   };
 
   /// Connects and takes the first table. Errors: as `describe_pmix_job`.
-  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place);
+  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place,
+                                                                 const pmix::session_limits& limits = {});
 
   /// The job as it was when the watch began.
   [[nodiscard]] const job_description& first() const { return first_; }
+  /// Takes the first table again: some of its ranks had not been started. Errors: as `start`.
+  [[nodiscard]] result<void> renew_first();
   /// Looks at events, and asks for the tables if `asks`. Waits for an answer no longer than the session's limit.
   [[nodiscard]] news look(bool asks);
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
   void joined_with(int other);
+  /// From now on the end of ranks is told only if a rank has caused it: the caller learns the starter's exit status.
+  void tell_only_failures() { tells_usual_ends_ = false; }
 
  private:
   pmix_watch(pmix_place place, pmix::pmix_session session);
   void add(int descriptor);
   void take_events(news& into);
   void ask(news& into);
+  void keep_pids(pmix::pmix_answer& job);
   void note_ended_ranks(const pmix::pmix_answer& job, news& into);
   void lose(error why, news& into);
 
@@ -50,9 +58,11 @@ class pmix_watch {
   base::unique_fd any_;           ///< an epoll descriptor of all others
   int refusals_ = 0;              ///< so many questions in a row were refused
   bool is_disconnected_ = false;  ///< the helper said so
+  bool tells_usual_ends_ = true;
   job_description first_;
   std::shared_ptr<const process_table> table_;
-  std::set<std::pair<std::string, std::uint32_t>> ended_;  ///< ranks whose end was told
+  std::map<std::pair<std::string, std::uint32_t>, std::int64_t> pids_;  ///< of each rank, as it was when it ran
+  std::set<std::pair<std::string, std::uint32_t>> ended_;               ///< ranks whose end was told
 };
 
 }  // namespace mpiacq

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -15,6 +16,24 @@
 #include "commands/session_wait.hpp"
 
 namespace mpiacq::tool {
+
+namespace {
+
+std::string_view why_no_processes(interface_kind source) {
+  switch (source) {
+    case interface_kind::mpi2dd:
+      return "; it never raised MPI2DD_DEBUG_START";
+    case interface_kind::pmix:
+    case interface_kind::environment:
+      return "; no process that it started has the variables that a launcher sets for a rank";
+    case interface_kind::mpir:
+      break;
+  }
+  return "; it never called MPIR_Breakpoint with MPIR_debug_state 1 (the program may not be an MPI program, or "
+         "link-time optimisation has inlined the call)";
+}
+
+}  // namespace
 
 launch_session::launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
                                signal_catcher& signals)
@@ -118,13 +137,9 @@ int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
   if (!spawned_) {
     std::string why = missing_text();
-    if (why.empty()) {
-      why =
-          job_.interface() == interface_kind::mpi2dd
-              ? "; it never raised MPI2DD_DEBUG_START"
-              : "; it never called MPIR_Breakpoint with MPIR_debug_state 1 (the program may not be an MPI program, or "
-                "link-time optimisation has inlined the call)";
-    }
+    // PRRTE's starters have no MPIR in any release, so that no symbols could help.
+    const bool has_pmix = launcher_of(job_.starter().executable) == launcher_kind::prrte;
+    if (why.empty() || has_pmix) why = why_no_processes(has_pmix ? interface_kind::pmix : job_.interface());
     complain(fmt::format("{} ended ({} {}) without having reported any processes{}", job_.starter().executable,
                          starter.signaled ? "signal" : "exit status", starter.value, why));
     reporter_.note_failure();

@@ -113,7 +113,7 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   // With MPIR the facts concern the whole job; with MPI2DD each process has its own.
   if (snapshot.origin.source == interface_kind::mpir) {
     out.write(facts_text(snapshot.facts));
-  } else if (snapshot.origin.source != interface_kind::pmix) {
+  } else {
     out.write(facts_text(*table, snapshot.facts_of_ranks));
   }
   out.write(problem_text(snapshot.problems, table.get()));
