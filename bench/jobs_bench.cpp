@@ -41,6 +41,8 @@ class crowd {
     if (keeper_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       for (std::size_t i = 0; i < count; ++i) start(i);
+      ::close(told[0]);
+      ::close(told[1]);
       while (true) ::pause();
     }
     ::close(told[1]);
