@@ -201,7 +201,8 @@ launcher_program node_processes::program_of(process_id pid) {
   return at->second;
 }
 
-std::vector<process_id> node_processes::parents() const {
+const std::vector<process_id>& node_processes::parents() {
+  if (parents_) return *parents_;
   const auto of_slice = [&](std::span<const process_id> some) {
     std::vector<process_id> found;
     proc_reader reader(proc_);
@@ -218,7 +219,7 @@ std::vector<process_id> node_processes::parents() const {
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  return parents_.emplace(std::move(all));
 }
 
 std::vector<process_id> node_processes::children_of(process_id pid) const {

@@ -47,8 +47,8 @@ class node_processes {
   /// Null if there is no such process any more, or if it cannot be read.
   [[nodiscard]] std::shared_ptr<const process_facts> facts_of(process_id pid) { return known_.find(pid); }
 
-  /// Processes that have children, in the order of pids. It reads one file of each process of the node.
-  [[nodiscard]] std::vector<process_id> parents() const;
+  /// Processes that have children, in the order of pids. The first call reads one file of each process of the node.
+  [[nodiscard]] const std::vector<process_id>& parents();
   /// In the order of pids. It reads one file of each process of the node.
   [[nodiscard]] std::vector<process_id> children_of(process_id pid) const;
   /// How many processes there are.
@@ -65,6 +65,7 @@ class node_processes {
   std::vector<process_id> all_;
   std::vector<stating_process> stating_;
   std::unordered_map<process_id, launcher_program> programs_;
+  std::optional<std::vector<process_id>> parents_;
   std::size_t refused_ = 0;
 };
 
