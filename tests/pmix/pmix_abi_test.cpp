@@ -12,6 +12,7 @@ TEST_CASE("our declarations of PMIx have the sizes of the PMIx Standard's") {
   CHECK(sizeof(abi::info) == 552);
   CHECK(sizeof(abi::data_array) == 24);
   CHECK(sizeof(abi::proc_info) == 296);
+  CHECK(sizeof(abi::app) == 56);
 }
 
 TEST_CASE("our declarations of PMIx agree with the installed headers") {

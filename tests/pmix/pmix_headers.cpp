@@ -31,6 +31,15 @@ SAME_MEMBER(abi::proc_info, executable_name, pmix_proc_info_t, executable_name);
 SAME_MEMBER(abi::proc_info, pid, pmix_proc_info_t, pid);
 SAME_MEMBER(abi::proc_info, state, pmix_proc_info_t, state);
 
+static_assert(sizeof(abi::app) == sizeof(pmix_app_t));
+SAME_MEMBER(abi::app, arguments, pmix_app_t, argv);
+SAME_MEMBER(abi::app, environment, pmix_app_t, env);
+SAME_MEMBER(abi::app, folder, pmix_app_t, cwd);
+SAME_MEMBER(abi::app, most_processes, pmix_app_t, maxprocs);
+SAME_MEMBER(abi::app, about, pmix_app_t, info);
+SAME_MEMBER(abi::app, about_count, pmix_app_t, ninfo);
+
+static_assert(static_cast<int>(abi::data_type::uint16) == PMIX_UINT16);
 static_assert(static_cast<int>(abi::data_type::boolean) == PMIX_BOOL);
 static_assert(static_cast<int>(abi::data_type::string) == PMIX_STRING);
 static_assert(static_cast<int>(abi::data_type::proc) == PMIX_PROC);
@@ -48,3 +57,6 @@ static_assert(std::string_view{abi::name_space} == PMIX_NSPACE && std::string_vi
 static_assert(std::string_view{abi::event_non_default} == PMIX_EVENT_NON_DEFAULT);
 static_assert(std::string_view{abi::event_custom_range} == PMIX_EVENT_CUSTOM_RANGE);
 static_assert(std::string_view{abi::event_affected} == PMIX_EVENT_AFFECTED_PROC);
+static_assert(std::string_view{abi::debugger_daemons} == PMIX_DEBUGGER_DAEMONS);
+static_assert(std::string_view{abi::debug_target} == PMIX_DEBUG_TARGET);
+static_assert(std::string_view{abi::daemons_per_node} == PMIX_DEBUG_DAEMONS_PER_NODE);

@@ -203,6 +203,22 @@ TEST_CASE("events come after they were asked for, and ranks can be released") {
   CHECK(session->release("job@1", {}));
 }
 
+TEST_CASE("the server starts daemons, or its refusal is the error and the conversation goes on") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  auto session = pmix_session::start(fake_server(folder.copy_of("usual"), "usual"), {}, {});
+  REQUIRE(session);
+  CHECK(session->launch("job@1", {"/daemon", "word"}, {}));
+  const auto other = session->launch("job@2", {"/daemon", "word"}, {});
+  REQUIRE_FALSE(other);
+  CHECK_THAT(other.error().message, ContainsSubstring("cannot start daemons"));
+  CHECK_FALSE(session->launch("job@1", {}, {}));
+  CHECK(session->ask({}));
+  auto full = pmix_session::start(fake_server(folder.copy_of("usual"), "full"), {}, {});
+  REQUIRE(full);
+  CHECK_FALSE(full->launch("job@1", {"/daemon", "word"}, {}));
+}
+
 TEST_CASE("the caller's cancellation ends a conversation with a silent server") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);

@@ -22,13 +22,16 @@ struct job_description;
 
 /// What starts an agent on each node (docs/agents.md).
 enum class agent_start : std::uint8_t {
-  automatic,  ///< mpir if the starter can launch daemons, then slurm if the job has a Slurm id, then ssh
-  mpir,       ///< the job's starter launches them as tool daemons (MPIR 1.1, 7.1 and 7.2)
-  slurm,      ///< srun --overlap starts a step of the job with one task on each node
-  ssh,        ///< ssh with the user's configuration, without any question to the user
-  none,       ///< no agents: ranks of other nodes are not reached
+  /// mpir if the starter can launch daemons, then slurm if the job has a Slurm id, then pmix if the starter is a PMIx
+  /// server, then ssh
+  automatic,
+  mpir,   ///< the job's starter launches them as tool daemons (MPIR 1.1, 7.1 and 7.2)
+  pmix,   ///< the job's PMIx server starts them as debugger daemons (PMIx Standard 4.1, 18.4)
+  slurm,  ///< srun --overlap starts a step of the job with one task on each node
+  ssh,    ///< ssh with the user's configuration, without any question to the user
+  none,   ///< no agents: ranks of other nodes are not reached
 };
-/// "automatic", "mpir", "slurm", "ssh", "none"
+/// "automatic", "mpir", "pmix", "slurm", "ssh", "none"
 [[nodiscard]] std::string_view name(agent_start start);
 
 /// How many agents have arrived.
@@ -53,6 +56,9 @@ struct agents_options {
   /// to it until the agents have arrived, which takes some milliseconds, and leaves it as it was. Empty: `mpir` is not
   /// tried.
   std::optional<process_id> starter;
+  /// The job's starter, if it is on this node and is a PMIx server (Open MPI 5, PRRTE). `pmix` asks it to start agents,
+  /// without stopping it. Empty: `pmix` is not tried.
+  std::optional<process_id> pmix_server = {};
   /// The user whose process names the job's hosts; empty: process_table::user. If this program runs as root for another
   /// user's job, `automatic` does not run ssh, because that user could choose where root connects to. If the table has
   /// no user either, the caller guarantees that the hosts are right.

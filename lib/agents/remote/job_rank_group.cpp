@@ -85,6 +85,8 @@ std::string_view name(agent_start start) {
       return "automatic";
     case agent_start::mpir:
       return "mpir";
+    case agent_start::pmix:
+      return "pmix";
     case agent_start::slurm:
       return "slurm";
     case agent_start::ssh:
@@ -137,6 +139,7 @@ result<rank_group> job_description::ranks(const rank_options& options) const {
     const bool may_ask = facts.can_launch_daemons || (how.agents && how.agents->start == agent_start::mpir);
     // A starter that this program traces already cannot be traced by another tracer.
     if (how.agents && !how.agents->starter && may_ask && !is_controlled) how.agents->starter = starter.pid;
+    if (how.agents && !how.agents->pmix_server && source == interface_kind::pmix) how.agents->pmix_server = starter.pid;
     return group_of(*this, how, nullptr, nullptr);
   });
 }

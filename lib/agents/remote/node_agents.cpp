@@ -13,6 +13,7 @@
 #include "errors/try.hpp"
 #include "helper/programs.hpp"
 #include "mpiacq/base/host_names.hpp"
+#include "start/pmix_daemons.hpp"
 
 namespace mpiacq::agents {
 
@@ -85,6 +86,8 @@ std::vector<agent_start> node_agents::ways() const {
   std::vector<agent_start> all;
   if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
   if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
+  // Daemons run as the user of the job, who need not be the user of this program.
+  if (options_.pmix_server && !names_are_foreign()) all.push_back(agent_start::pmix);
   if (!names_are_foreign()) all.push_back(agent_start::ssh);
   return all;
 }
@@ -118,7 +121,8 @@ void node_agents::reach(std::vector<agent_node> nodes, std::size_t idle) {
   for (const agent_start way : all_ways) {
     if (wanted.empty() || can_be_read(options_.stop)) break;
     // A starter does not report that it launches no daemons. A command reports a failure by its end.
-    const bool goes_on = way == agent_start::mpir && way != all_ways.back();
+    const bool is_by_daemons = way == agent_start::mpir || way == agent_start::pmix;
+    const bool goes_on = is_by_daemons && way != all_ways.back();
     reach_by(way, wanted, goes_on ? std::min(until, clock::now() + first_daemon_limit) : until, until);
     const auto come = std::erase_if(wanted, [this](std::size_t node) { return nodes_[node].agent != 0; });
     // If this way starts some agents, another way would not start the missing ones.
@@ -179,6 +183,7 @@ result<void> node_agents::start(agent_start way, const std::vector<std::string>&
   if (way == agent_start::mpir && daemons_come_) return {};
   const auto program = TRY(agent_program(options_.program));
   if (way == agent_start::mpir) return ask_starter(program);
+  if (way == agent_start::pmix) return ask_pmix_server(program);
   if (way == agent_start::ssh) return starters_.by_ssh(hosts, program, front_->order());
   if (options_.job_id.empty())
     return fail(error_code::not_found, "agents cannot be started by Slurm: the job does not say its id");
@@ -196,6 +201,15 @@ result<void> node_agents::ask_starter(const std::string& program) {
   const auto request = TRY(daemons_for(program, front_->order()));
   auto asked = TRY(starter_daemons::ask(*options_.starter, request));
   asked_ = std::move(asked);
+  return {};
+}
+
+result<void> node_agents::ask_pmix_server(const std::string& program) {
+  if (!options_.pmix_server)
+    return fail(error_code::not_found, "the job has no PMIx server on this node that could start agents");
+  TRY(start_by_pmix(*options_.pmix_server, program, front_->order(), options_.stop));
+  // The server has started all of them, and tells nothing of their ends.
+  daemons_come_ = true;
   return {};
 }
 

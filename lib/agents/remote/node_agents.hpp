@@ -94,6 +94,7 @@ class node_agents {
   [[nodiscard]] std::optional<std::vector<rank_process>> assign_ranks(const node_names& names);
   [[nodiscard]] result<void> start(agent_start way, const std::vector<std::string>& hosts);
   [[nodiscard]] result<void> ask_starter(const std::string& program);
+  [[nodiscard]] result<void> ask_pmix_server(const std::string& program);
   [[nodiscard]] bool has_come(const std::string& host) const;
   [[nodiscard]] bool may_come();
   void wait_for(std::size_t wanted, deadline first_by, deadline until);

@@ -68,6 +68,11 @@ std::optional<std::string> missing_ranks(const environment_job& job, const std::
   return std::nullopt;
 }
 
+/// Whether the starter may be a PMIx server that tools can ask.
+bool is_of_prrte(launcher_kind launcher) {
+  return launcher == launcher_kind::open_mpi || launcher == launcher_kind::prrte;
+}
+
 std::set<rank_place> places_of(const std::vector<table_row>& rows) {
   std::set<rank_place> places;
   for (const table_row& row : rows) places.emplace(row.world, static_cast<std::uint32_t>(row.rank.value()));
@@ -170,6 +175,7 @@ void complete_by_agents(job_description& described, environment_jobs& jobs, cons
   // Hosts that this program's user names are the user's own choice.
   if (!how.user) how.user = are_named ? user_id{::geteuid()} : job.user;
   if (how.job_id.empty()) how.job_id = described.facts.job_id.value_or("");
+  if (!how.pmix_server && job.starter && is_of_prrte(described.launcher)) how.pmix_server = job.starter->pid();
   const elsewhere_ranks found = ranks_by_agents(hosts, keys, how);
   // What is missing on this node alone is no problem any more.
   std::erase_if(described.problems, [](const error& one) { return one.code == error_code::not_found; });

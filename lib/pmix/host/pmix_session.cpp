@@ -167,6 +167,12 @@ result<void> pmix_session::release(const std::string& nspace, const time_limit& 
   return await_answered(until);
 }
 
+result<void> pmix_session::launch(const std::string& nspace, std::vector<std::string> command,
+                                  const time_limit& until) {
+  TRY(send(launch_daemons{nspace, std::move(command)}));
+  return await_answered(until);
+}
+
 result<std::optional<event_told>> pmix_session::event() {
   while (events_.empty() && !is_over_) {
     auto what = TRY(decoded());

@@ -76,6 +76,10 @@ class pmix_session {
   [[nodiscard]] result<void> follow(const time_limit& until);
   /// Ranks of the namespace that wait in PMIx_Init go on.
   [[nodiscard]] result<void> release(const std::string& nspace, const time_limit& until);
+  /// The server starts `command` (a path and arguments) once on each node that has a rank of the namespace. It takes
+  /// their output for the job's, and a status other than 0 for a failure of the job. Errors: as `start`.
+  [[nodiscard]] result<void> launch(const std::string& nspace, std::vector<std::string> command,
+                                    const time_limit& until);
   /// An event that has come; empty: none. Does not block. Error: the helper has ended, or says what it may not.
   [[nodiscard]] result<std::optional<event_told>> event();
   /// Readable when there may be an event.

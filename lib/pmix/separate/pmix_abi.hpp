@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The part of PMIx's binary interface that mpiacq uses, in declarations of its own. PMIx's headers belong to one
 // version of PMIx. The library that mpiacq loads is the one that the starter has mapped, whatever its version is, so
-// mpiacq cannot be compiled with the headers of that version. The PMIx Standard (4.1, chapters 3 and 8) fixes these
+// mpiacq cannot be compiled with the headers of that version. The PMIx Standard (4.1, chapters 3, 8 and 18) fixes these
 // structures, keys and numbers; versions 4.2 to 7.0 agree in them. tests/pmix compares them with PMIx's headers where
 // these are installed.
 //
@@ -35,6 +35,7 @@ enum class data_type : std::uint16_t {
   undefined = 0,
   boolean = 1,
   string = 3,
+  uint16 = 13,
   proc = 22,
   info = 24,
   proc_info = 38,
@@ -51,6 +52,9 @@ inline constexpr const char* name_space = "pmix.nspace";           // PMIX_NSPAC
 inline constexpr const char* parent = "pmix.parent";               // PMIX_PARENT_ID, a proc
 inline constexpr const char* event_non_default = "pmix.evnondef";  // PMIX_EVENT_NON_DEFAULT, a bool
 inline constexpr const char* event_custom_range = "pmix.evrange";  // PMIX_EVENT_CUSTOM_RANGE, procs
+inline constexpr const char* debugger_daemons = "pmix.debugger";   // PMIX_DEBUGGER_DAEMONS, a bool
+inline constexpr const char* debug_target = "pmix.dbg.tgt";        // PMIX_DEBUG_TARGET, a proc
+inline constexpr const char* daemons_per_node = "pmix.dbg.dpnd";   // PMIX_DEBUG_DAEMONS_PER_NODE, a uint16
 inline constexpr const char* event_affected = "pmix.evproc";       // PMIX_EVENT_AFFECTED_PROC, a proc
 
 struct proc {  // pmix_proc_t
@@ -69,6 +73,7 @@ struct value {  // pmix_value_t
   union {
     bool flag;
     char* text;
+    std::uint16_t number;
     abi::proc* process;
     data_array* array;
     std::uint64_t words[3];  // the largest member, pmix_envar_t, has two pointers and a character
@@ -96,11 +101,22 @@ struct proc_info {  // pmix_proc_info_t
   std::uint8_t state;
 };
 
+struct app {  // pmix_app_t
+  char* command;
+  char** arguments;
+  char** environment;
+  char* folder;
+  int most_processes;
+  info* about;
+  std::size_t about_count;
+};
+
 using release_function = void (*)(void* data);
 using info_callback = void (*)(status, info* results, std::size_t count, void* data, release_function,
                                void* to_release);
 using value_callback = void (*)(status, value* found, void* data);
 using done_callback = void (*)(status, void* data);
+using spawned_callback = void (*)(status, char* nspace, void* data);
 using registered_callback = void (*)(status, std::size_t id, void* data);
 using handled_callback = void (*)(status, info* results, std::size_t count, done_callback, void* own_data, void* data);
 using event_handler = void (*)(std::size_t id, status what, const proc* source, info* about, std::size_t about_count,
@@ -117,5 +133,8 @@ using register_event_handler = status(status* codes, std::size_t count, info* ab
                                       event_handler, registered_callback, void* data);
 using notify_event = status(status what, const proc* source, std::uint8_t range, const info* about, std::size_t count,
                             done_callback, void* data);
+
+using spawn_nb = status(const info* about, std::size_t about_count, const app* apps, std::size_t app_count,
+                        spawned_callback, void* data);
 
 }  // namespace mpiacq::pmix::abi

@@ -139,6 +139,10 @@ void on_done(abi::status status, void* data) {
   (*slot)->fill(status);
 }
 
+void on_spawned(abi::status status, char* /*nspace*/, void* data) {
+  on_done(status, data);
+}
+
 constexpr int oldest_that_is_asked = 5;
 
 /// By its first number. A version without a number is not older.
@@ -277,6 +281,33 @@ result<void> pmix_client::release(const std::string& nspace) {
   if (const abi::status done = slot->wait(); done != abi::success && done != done_at_once) {
     return fail(refused("the ranks could not be released", done));
   }
+  return {};
+}
+
+// PMIx Standard 4.1, 18.4.1: one daemon on each node that has a process of the target.
+result<void> pmix_client::launch(const launch_daemons& what) {
+  constexpr const char* failure = "the PMIx server cannot start daemons";
+  std::vector<std::string> words = what.command;
+  if (words.empty()) return fail(error_code::invalid_argument, "no program for the daemons is given");
+  std::vector<char*> arguments;
+  for (std::string& one : words) arguments.push_back(one.data());
+  arguments.push_back(nullptr);
+  std::string root = "/";
+  const abi::app app{words.front().data(), arguments.data(), nullptr, root.data(), 1, nullptr, 0};
+  abi::proc all{};
+  set_name(all, {what.nspace, abi::any_rank});
+  std::array<abi::info, 3> about{};
+  set_flag(about[0], abi::debugger_daemons);
+  set_process(about[1], abi::debug_target, all);
+  set_number(about[2], abi::daemons_per_node, 1);
+  const auto slot = std::make_shared<status_slot>();
+  auto* const data = new status_slot::pointer(slot);
+  if (const auto status = library_.spawn_nb(about.data(), about.size(), &app, 1, on_spawned, data);
+      status != abi::success) {
+    delete data;
+    return fail(refused(failure, status));
+  }
+  if (const abi::status done = slot->wait(); done != abi::success) return fail(refused(failure, done));
   return {};
 }
 

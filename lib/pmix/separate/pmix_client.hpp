@@ -36,6 +36,8 @@ class pmix_client {
   /// Registers for events.
   [[nodiscard]] result<void> follow();
   [[nodiscard]] result<void> release(const std::string& nspace);
+  /// Returns when the server has started the daemons.
+  [[nodiscard]] result<void> launch(const launch_daemons& what);
   void disconnect() { (void)library_.tool_finalize(); }
 
  private:

@@ -109,6 +109,12 @@ void set_flag(abi::info& into, const char* key) {
   into.value.data.flag = true;
 }
 
+void set_number(abi::info& into, const char* key, std::uint16_t number) {
+  set_key(into, key);
+  into.value.type = abi::data_type::uint16;
+  into.value.data.number = number;
+}
+
 void set_process(abi::info& into, const char* key, abi::proc& process) {
   set_key(into, key);
   into.value.type = abi::data_type::proc;

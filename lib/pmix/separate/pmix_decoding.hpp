@@ -42,6 +42,7 @@ inline constexpr std::size_t most_rows = std::size_t{1} << 24U;
 /// A structure with a string. The text must stay as long as the structure.
 void set_text(abi::info& into, const char* key, std::string& text);
 void set_flag(abi::info& into, const char* key);
+void set_number(abi::info& into, const char* key, std::uint16_t number);
 void set_process(abi::info& into, const char* key, abi::proc& process);
 void set_name(abi::proc& into, const process_name& name);
 

@@ -47,6 +47,7 @@ bool answer(pmix_client& client, tool_socket& tool, const request& what) {
   std::visit(base::overloaded{[&](const ask_job&) { done = client.tell_job(); },
                               [&](const follow_job&) { done = client.follow(); },
                               [&](const release_ranks& these) { done = client.release(these.nspace); },
+                              [&](const launch_daemons& these) { done = client.launch(these); },
                               [&](const disconnect&) { client.disconnect(); }},
              what);
   if (is_last) return false;

@@ -41,7 +41,7 @@ result<pmix_library> pmix_library::load(int file, const std::string& shown_path)
       find(handle, "PMIx_tool_init", made.tool_init) && find(handle, "PMIx_tool_finalize", made.tool_finalize) &&
       find(handle, "PMIx_Query_info_nb", made.query_info_nb) && find(handle, "PMIx_Get_nb", made.get_nb) &&
       find(handle, "PMIx_Register_event_handler", made.register_event_handler) &&
-      find(handle, "PMIx_Notify_event", made.notify_event);
+      find(handle, "PMIx_Notify_event", made.notify_event) && find(handle, "PMIx_Spawn_nb", made.spawn_nb);
   if (!has_all) return refused(loader_message());
   return made;
 }

@@ -26,6 +26,7 @@ class pmix_library {
   abi::get_nb* get_nb = nullptr;
   abi::register_event_handler* register_event_handler = nullptr;
   abi::notify_event* notify_event = nullptr;
+  abi::spawn_nb* spawn_nb = nullptr;
 
  private:
   abi::get_version* get_version_ = nullptr;

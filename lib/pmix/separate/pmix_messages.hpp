@@ -53,9 +53,14 @@ struct follow_job {};
 struct release_ranks {
   std::string nspace;
 };
+/// The server starts a program once on each node of a namespace, as its debugger daemon.
+struct launch_daemons {
+  std::string nspace;
+  std::vector<std::string> command;  ///< the program's path and its arguments
+};
 /// The helper disconnects and ends.
 struct disconnect {};
-using request = std::variant<ask_job, follow_job, release_ranks, disconnect>;
+using request = std::variant<ask_job, follow_job, release_ranks, launch_daemons, disconnect>;
 
 /// The helper is connected to the server.
 struct connected {
@@ -119,6 +124,9 @@ template <>
 inline constexpr auto members<pmix::follow_job> = std::tuple{};
 template <>
 inline constexpr auto members<pmix::release_ranks> = std::tuple{&pmix::release_ranks::nspace};
+template <>
+inline constexpr auto members<pmix::launch_daemons> =
+    std::tuple{&pmix::launch_daemons::nspace, &pmix::launch_daemons::command};
 template <>
 inline constexpr auto members<pmix::disconnect> = std::tuple{};
 template <>

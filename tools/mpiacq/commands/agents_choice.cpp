@@ -123,6 +123,7 @@ void agents_of_job::take(result<rank_group> nodes) {
 agents_options agents_for_tables(process_id named, agent_start wanted, int stop) {
   agents_options options = agents_by(wanted, stop);
   if (wanted == agent_start::mpir) options.starter = named;
+  if (wanted == agent_start::pmix) options.pmix_server = named;
   return options;
 }
 

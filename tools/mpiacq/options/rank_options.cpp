@@ -45,15 +45,17 @@ void add_queue_options(CLI::App& app, queue_request& request) {
 }  // namespace
 
 void add_agents_option(CLI::App& app, agent_start& agents) {
-  choices<agent_start, 5> all = {{{"", agent_start::automatic},
+  choices<agent_start, 6> all = {{{"", agent_start::automatic},
                                   {"", agent_start::mpir},
+                                  {"", agent_start::pmix},
                                   {"", agent_start::slurm},
                                   {"", agent_start::ssh},
                                   {"", agent_start::none}}};
   for (auto& [word, start] : all) word = name(start);
   add_choice(app, "--agents", agents, all,
              "How agents are started on the other nodes of the job: mpir (the job's starter launches them as tool "
-             "daemons), slurm, ssh or none. Default: automatic, which tries them in this order")
+             "daemons), pmix (the same by PMIx), slurm, ssh or none. Default: automatic, which tries mpir, slurm, pmix "
+             "and ssh in this order")
       ->group(option_group::ranks);
 }
 
