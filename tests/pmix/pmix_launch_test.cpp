@@ -8,6 +8,7 @@
 #include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "pmix_fixture.hpp"
+#include "proc/known_processes.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -29,6 +30,17 @@ std::vector<std::string> server_line(const trusted_folder& folder, const std::st
           "2",
           version,
           "counted"};
+}
+
+/// How many children of this program have that name.
+std::size_t children_called(const std::string& name) {
+  known_processes all;
+  std::size_t count = 0;
+  for (const process_id pid : all.all()) {
+    const auto process = all.find(pid);
+    if (process && process->parent() == process_id{::getpid()} && process->stat().name == name) ++count;
+  }
+  return count;
 }
 
 struct first_report {
@@ -200,4 +212,19 @@ TEST_CASE("launch by PMIx: ranks are left stopped for another tool, and the serv
   CHECK(comes_to(subject.starter().pid, "S 0"));
   CHECK(subject.end());
   CHECK(end_of(subject).status.as_shell() == 128 + SIGTERM);
+}
+
+TEST_CASE("launch by PMIx: the helper goes when the job has ended, so that the server can end") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const auto seen = launched(server_line(folder, folder.copy_of("usual"), "ends"));
+  REQUIRE(seen.has_table);
+  CHECK(children_called("pmix-host") == 1);
+  CHECK(seen.subject->resume());
+  CHECK(comes_true([&] {
+    (void)seen.subject->next(clock::now());
+    return children_called("pmix-host") == 0;
+  }));
+  CHECK(seen.subject->end());
+  CHECK(end_of(*seen.subject).status_is_known);
 }

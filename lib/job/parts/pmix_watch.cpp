@@ -83,6 +83,7 @@ void pmix_watch::take_events(news& into) {
     is_disconnected_ = is_disconnected_ || (*event)->code == pmix::abi::lost_connection;
     if ((*event)->code != pmix::abi::job_end) continue;
     const pmix::process_name& source = (*event)->source;
+    ended_worlds_.insert(source.nspace);
     const auto& affected = (*event)->affected;
     const bool names_rank = affected && affected->rank <= INT32_MAX;
     // PRRTE's own daemons are a namespace whose number is 0.
@@ -134,12 +135,23 @@ void pmix_watch::ask(news& into) {
   refusals_ = 0;
   auto job = chosen_pmix_job(place_, std::move(*all));
   // A server that has ended its job runs none any more.
-  if (!job) return;
+  if (!job) return leave_if_over({});
   keep_pids(*job);
   note_ended_ranks(*job, into);
+  leave_if_over(*job);
   job_description now = description_of(place_, std::move(*job));
   if (table_->same_processes(*now.processes)) return;
   table_ = into.table = std::move(now.processes);
+}
+
+/// PRRTE 5.0rc does not end while a tool is connected, also when its job has ended.
+void pmix_watch::leave_if_over(const pmix::pmix_answer& job) {
+  if (tells_usual_ends_ || ended_worlds_.empty()) return;
+  const bool is_over = std::all_of(job.worlds.begin(), job.worlds.end(),
+                                   [&](const pmix::pmix_world& one) { return ended_worlds_.contains(one.nspace); });
+  if (!is_over) return;
+  (void)::epoll_ctl(any_.get(), EPOLL_CTL_DEL, session_->descriptor(), nullptr);
+  session_.reset();
 }
 
 pmix_watch::news pmix_watch::look(bool asks) {

@@ -40,7 +40,8 @@ class pmix_watch {
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
   void joined_with(int other);
-  /// From now on the end of ranks is told only if a rank has caused it: the caller learns the starter's exit status.
+  /// From now on the end of ranks is told only if a rank has caused it, because the caller learns the starter's exit
+  /// status. The connection ends with the last world of the job.
   void tell_only_failures() { tells_usual_ends_ = false; }
 
  private:
@@ -49,6 +50,7 @@ class pmix_watch {
   void take_events(news& into);
   void ask(news& into);
   void keep_pids(pmix::pmix_answer& job);
+  void leave_if_over(const pmix::pmix_answer& job);
   void note_ended_ranks(const pmix::pmix_answer& job, news& into);
   void lose(error why, news& into);
 
@@ -59,6 +61,7 @@ class pmix_watch {
   int refusals_ = 0;              ///< so many questions in a row were refused
   bool is_disconnected_ = false;  ///< the helper said so
   bool tells_usual_ends_ = true;
+  std::set<std::string> ended_worlds_;  ///< namespaces that have ended, as the events say
   job_description first_;
   std::shared_ptr<const process_table> table_;
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> pids_;  ///< of each rank, as it was when it ran
