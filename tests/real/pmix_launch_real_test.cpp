@@ -283,3 +283,71 @@ TEST_CASE("Open MPI 5: mpiacq killed at any moment of a launch by PMIx leaves th
   if (wanted != nullptr) WARN(jobs_orphaned << " of " << rounds << " jobs lost their tool and ended with 5");
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
+
+namespace {
+
+/// What the tool's daemon has written; a daemon that is started twice writes two files.
+std::map<std::string, std::string> only_daemon_of(const scratch_folder& folder) {
+  std::vector<std::string> found;
+  const auto look = [&] {
+    found.clear();
+    const std::filesystem::path file(folder.path("daemon"));
+    for (const auto& entry : std::filesystem::directory_iterator(file.parent_path())) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("daemon.") && !name.ends_with(".new")) found.push_back(entry.path());
+    }
+    return !found.empty();
+  };
+  CHECK(comes_true(look));
+  REQUIRE(found.size() == 1);
+  return read_oracle(found.front());
+}
+
+void check_daemon(const scratch_folder& folder) {
+  const auto daemon = only_daemon_of(folder);
+  CHECK(daemon.at("program") == rank_program("tool_daemon"));
+  CHECK(daemon.at("arguments") == "2");
+  CHECK(daemon.at("argument1") == folder.path("daemon"));
+  CHECK(daemon.at("argument2") == "two words'\"");
+  CHECK(daemon.at("namespace").starts_with("prterun-"));
+}
+
+}  // namespace
+
+TEST_CASE("Open MPI 5: launch and attach have the tool's daemon started, whose failure is not the job's",
+          "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  const scratch_folder launched, attached;
+  const auto with_daemon = [](const scratch_folder& folder) {
+    return std::vector<std::string>{"--daemon", rank_program("tool_daemon"), "--daemon-arg", folder.path("daemon"),
+                                    "--daemon-arg=two words'\""};
+  };
+  const auto run = run_command(
+      launch_words(launched.path("report"), mpirun_line(2, {"--exit", "5"}), with_daemon(launched)), openmpi_options());
+  INFO(run.err);
+  CHECK(run.exit_code == 5);
+  CHECK_THAT(run.err, ContainsSubstring("the starter has launched the daemons"));
+  check_daemon(launched);
+  CHECK(pids_reported(only_report_in(launched.path("report"))) == pids_printed(run.out));
+
+  running_job job(mpirun_line(2), 2);
+  REQUIRE(job.ranks().size() == 2);
+  const auto attach = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> line = {MPIACQ_COMMAND, "attach", "--json", "--source", "pmix"};
+    line.insert(line.end(), options.begin(), options.end());
+    line.push_back(job.pid_text());
+    return run_command(line, openmpi_options());
+  };
+  const auto beside = attach(with_daemon(attached));
+  INFO(beside.err);
+  CHECK(beside.exit_code == 0);
+  CHECK_THAT(beside.err, ContainsSubstring("the starter has launched the daemons"));
+  CHECK(json::parse(beside.out).at("facts").at("daemons") == "done");
+  check_daemon(attached);
+  CHECK(attach({"--daemon", "/bin/sh", "--daemon-arg", "-c", "--daemon-arg", "echo noise; kill -9 $$"}).exit_code == 0);
+  CHECK(attach({"--daemon", "/nowhere/daemon"}).exit_code == 0);
+  const auto end = job.finish();
+  INFO(end.out);
+  CHECK(end.as_shell() == 0);
+  CHECK(end.out.find("noise") == std::string::npos);
+}

@@ -144,6 +144,7 @@ void job::state::report_job(job_description found) {
   take_table(found.processes);
   for (error& problem : found.problems) events.notice(std::move(problem));
   awaited.reset();
+  ask_for_daemons();
   if (life.take_first_table()) {
     events.add(job_attached{});
   } else {

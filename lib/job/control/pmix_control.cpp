@@ -27,6 +27,7 @@ void job::state::begin_pmix(std::unique_ptr<pmix_watch> watch) {
   for (const error& problem : job.problems) events.notice(problem);
   take_table(job.processes);
   (void)life.take_first_table();
+  ask_for_daemons();
   events.add(job_attached{});
   timers.set(job_timer::table, between_questions);
 }
@@ -47,6 +48,29 @@ void job::state::ask_starter_by_pmix() {
     timers.set(job_timer::table, between_questions);
   }
   report_job(std::move((*answer)->job));
+}
+
+void job::state::ask_for_daemons() {
+  if (!options.daemons) return;
+  // A request that other ways can replace is one for agents, which a job of one node does not need.
+  const bool is_needed = !options.daemons->only_if_possible || !all_ranks_are_here();
+  result<void> done = fail(error_code::unsupported, "the starter has no interface that launches daemons");
+  if (pmix && is_needed) done = pmix->launch_daemons(*options.daemons);
+  mpir::job_facts known = starter().interface->facts();
+  known.daemons = done ? mpir::daemon_launch::done : mpir::daemon_launch::refused;
+  starter().interface = pmix ? make_pmix_interface(std::move(known)) : make_environment_interface(std::move(known));
+  if (done) {
+    daemons.report();
+  } else if (!options.daemons->only_if_possible) {
+    events.notice(std::move(done).error());
+  }
+}
+
+bool job::state::all_ranks_are_here() const {
+  for (const entry_index entry : table.processes()->entries()) {
+    if (!table.is_local(entry)) return false;
+  }
+  return true;
 }
 
 void job::state::give_up_source(error why) {

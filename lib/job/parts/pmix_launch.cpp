@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds longest_pause{500};
 constexpr std::chrono::seconds patience_with_remote_ranks{10};
 /// Ranks wait while the server is asked.
 constexpr std::chrono::seconds patience_with_answer{5};
-constexpr std::size_t most_hosts_named = 16;
+constexpr std::size_t most_hosts_not_held = 16;
 
 bool lacks_some(const process_table& table) {
   for (const entry_index one : table.entries()) {
@@ -89,7 +89,7 @@ std::vector<error> ranks_not_held(const job_description& job) {
   std::vector<error> problems;
   std::size_t unnamed = 0;
   for (const auto& [host, ranks] : elsewhere) {
-    if (problems.size() == most_hosts_named) {
+    if (problems.size() == most_hosts_not_held) {
       ++unnamed;
       continue;
     }

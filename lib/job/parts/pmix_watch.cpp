@@ -52,6 +52,7 @@ result<void> pmix_watch::renew_first() {
   auto all = TRY(session_->ask({}));
   auto answer = TRY(chosen_pmix_job(place_, std::move(all)));
   keep_pids(answer);
+  nspace_ = answer.worlds.front().nspace;
   first_ = description_of(place_, std::move(answer));
   table_ = first_.processes;
   return {};
@@ -73,6 +74,14 @@ void pmix_watch::lose(error why, news& into) {
   session_.reset();
   why.message = fmt::format("PMIx tells no more of this job: {}", why.message);
   into.notices.push_back(std::move(why));
+}
+
+result<void> pmix_watch::launch_daemons(const mpir::daemon_request& what) {
+  if (!session_) return fail(error_code::process_gone, "PMIx tells no more of this job");
+  const std::string script = fmt::format("\"$0\" \"$@\"{}; exit 0", what.forward_output ? "" : " >/dev/null 2>&1");
+  std::vector<std::string> command{"/bin/sh", "-c", script, what.path};
+  command.insert(command.end(), what.arguments.begin(), what.arguments.end());
+  return session_->launch(nspace_, std::move(command), {});
 }
 
 void pmix_watch::take_events(news& into) {

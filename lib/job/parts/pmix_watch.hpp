@@ -13,6 +13,7 @@
 #include "descriptors/unique_fd.hpp"
 #include "host/pmix_session.hpp"
 #include "mpiacq/job/job_description.hpp"
+#include "mpiacq/mpir/mpir_daemons.hpp"
 #include "views/pmix_description.hpp"
 
 namespace mpiacq {
@@ -37,6 +38,10 @@ class pmix_watch {
   [[nodiscard]] result<void> renew_first();
   /// Looks at events, and asks for the tables if `asks`. Waits for an answer no longer than the session's limit.
   [[nodiscard]] news look(bool asks);
+  /// The server starts the program once on each node of the job. The daemon is a shell that runs it and ends with 0,
+  /// because PRRTE takes a daemon's status for the status of the job. Errors: as `pmix_session::launch`; process_gone
+  /// (the session has ended).
+  [[nodiscard]] result<void> launch_daemons(const mpir::daemon_request& what);
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
   void joined_with(int other);
@@ -63,6 +68,7 @@ class pmix_watch {
   bool tells_usual_ends_ = true;
   std::set<std::string> ended_worlds_;  ///< namespaces that have ended, as the events say
   job_description first_;
+  std::string nspace_;  ///< of the job itself, and not of what it has spawned
   std::shared_ptr<const process_table> table_;
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> pids_;  ///< of each rank, as it was when it ran
   std::set<std::pair<std::string, std::uint32_t>> ended_;               ///< ranks whose end was told
