@@ -119,8 +119,9 @@ struct job_options {
   /// Ends the starter when this process dies. Set it only if the user asks for it.
   bool kill_with_tool = false;
   std::optional<std::vector<std::string>> environment;  ///< of the starter; empty: this process's own
-  /// A tool daemon that the starter launches once on each node (MPIR 1.1, 7.1). A problem with it is a job_notice;
-  /// `facts().daemons` has the outcome.
+  /// A tool daemon that the starter launches once on each node (MPIR 1.1, 7.1), or its PMIx server (PMIx Standard 4.1,
+  /// 18.4), which starts it by a shell that hides the daemon's exit status from the job. A problem with it is a
+  /// job_notice; `facts().daemons` has the outcome.
   std::optional<mpir::daemon_request> daemons;
   /// The ranks that `hold_ranks` holds.
   rank_selection ranks;
