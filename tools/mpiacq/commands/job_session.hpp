@@ -16,12 +16,14 @@ namespace mpiacq::tool {
 /// The common part of the sessions of `launch` and `attach`: a job under control, its reports, and the commands of
 /// --each.
 class job_session {
+ public:
+  job_session(const job_session&) = delete;
+  job_session& operator=(const job_session&) = delete;
+
  protected:
   job_session(job& subject, const job_command_options& options, agents_of_job& agents, report_file& report,
               signal_catcher& signals);
   ~job_session() = default;
-  job_session(const job_session&) = delete;
-  job_session& operator=(const job_session&) = delete;
 
   /// Takes the stacks and queues that the options ask for; the next report contains them.
   void take_looks();
