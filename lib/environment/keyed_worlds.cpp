@@ -18,7 +18,7 @@ std::vector<environment_world> worlds_with_keys(std::span<const std::string> key
   std::vector<environment_world> worlds;
   for (const std::string& key : keys) {
     auto claims = std::exchange(by_key.at(key), {});
-    std::vector<error> unused;  // the node that asks knows all ranks, and says what is wrong with them
+    std::vector<error> unused;  // the node that asks reports the problems, because it knows all ranks
     worlds.push_back(claims.empty() ? environment_world{} : world_of(std::move(claims), unused));
   }
   return worlds;

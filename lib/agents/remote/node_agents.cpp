@@ -86,7 +86,7 @@ std::vector<agent_start> node_agents::ways() const {
   std::vector<agent_start> all;
   if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
   if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
-  // Daemons run as the user of the job, who need not be the user of this program.
+  // Daemons run as the user of the job. If this program runs as another user, they cannot prove that they belong to it.
   if (options_.pmix_server && !names_are_foreign()) all.push_back(agent_start::pmix);
   if (!names_are_foreign()) all.push_back(agent_start::ssh);
   return all;
@@ -208,7 +208,7 @@ result<void> node_agents::ask_pmix_server(const std::string& program) {
   if (!options_.pmix_server)
     return fail(error_code::not_found, "the job has no PMIx server on this node that could start agents");
   TRY(start_by_pmix(*options_.pmix_server, program, front_->order(), options_.stop));
-  // The server has started all of them, and tells nothing of their ends.
+  // The server has started all of them, and does not report their ends.
   daemons_come_ = true;
   return {};
 }

@@ -10,7 +10,7 @@
 
 namespace mpiacq {
 
-/// Ranks that the environment shows. They have no gates and need not be told of a tool: nothing is written to them.
+/// Ranks that the environment shows. They have no gates and no variables for a tool: nothing is written to them.
 class environment_rank_control final : public rank_control {
  public:
   /// `at_entry`: ranks that the tracer holds already, at the entry points of their programs.
@@ -32,7 +32,7 @@ class environment_rank_control final : public rank_control {
  private:
   tracer& control_;
   std::set<process_id> held_;
-  std::set<process_id> at_entry_;     ///< those that stand at their entry points, and that nobody wants held
+  std::set<process_id> at_entry_;     ///< those that wait at their entry points, and that the caller does not hold
   std::set<process_id> before_main_;  ///< those that have not run on since they stood there
 };
 

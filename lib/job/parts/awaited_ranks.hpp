@@ -17,8 +17,8 @@ namespace mpiacq {
 /// How far a launcher has come with the start of its ranks on this node.
 enum class rank_count : unsigned char {
   complete,   ///< all that it starts on this node are there
-  uncounted,  ///< its variables do not say how many it starts on this node, and more may come
-  lacking,    ///< fewer than it says that it starts on this node
+  uncounted,  ///< its variables do not have the number that it starts on this node, and more may come
+  lacking,    ///< fewer than the number in its variables
 };
 
 /// The ranks of a launched starter that has no interface: which processes below it are ranks, and when all of them are
@@ -28,17 +28,17 @@ enum class rank_count : unsigned char {
 /// an earlier one has come further, so that no rank is held for longer than `longest_hold` after the latest arrival.
 class awaited_ranks {
  public:
-  /// `environment`: of the starter. What it says of a rank says nothing of the ranks that the starter starts.
+  /// `environment`: of the starter. Variables of a rank in it do not concern the ranks that the starter starts.
   explicit awaited_ranks(std::string_view environment);
 
   static constexpr std::chrono::seconds longest_hold{1};
-  /// Ranks whose number nobody states are all there when none has come for this time.
+  /// If no variable has the number of ranks, all ranks are there when none has come for this time.
   static constexpr std::chrono::seconds settle_time{1};
   /// Ranks that a launcher announces and that have not come for this time do not come.
   static constexpr std::chrono::seconds longest_wait{10};
 
   /// A process below the starter has reached the entry point of its program. True if it is a rank, the first time.
-  /// Gives in `is_counted` whether the launcher says how many ranks it starts on this node.
+  /// `is_counted`: the launcher's variables have the number of ranks that it starts on this node.
   struct arrival {
     bool is_rank = false;
     bool is_counted = false;

@@ -66,12 +66,12 @@ class pmix_watch {
   int refusals_ = 0;              ///< so many questions in a row were refused
   bool is_disconnected_ = false;  ///< the helper said so
   bool tells_usual_ends_ = true;
-  std::set<std::string> ended_worlds_;  ///< namespaces that have ended, as the events say
+  std::set<std::string> ended_worlds_;  ///< namespaces whose end the events have reported
   job_description first_;
   std::string nspace_;  ///< of the job itself, and not of what it has spawned
   std::shared_ptr<const process_table> table_;
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> pids_;  ///< of each rank, as it was when it ran
-  std::set<std::pair<std::string, std::uint32_t>> ended_;               ///< ranks whose end was told
+  std::set<std::pair<std::string, std::uint32_t>> ended_;               ///< ranks whose end has been reported
 };
 
 }  // namespace mpiacq

@@ -24,7 +24,7 @@ struct completed_ranks {
 
 /// Completes the description of a job by the ranks of other nodes, which agents look for as `options` say. If the
 /// options name no hosts, the agents look on `seen_hosts` and on the hosts that the launcher's processes name. Without
-/// agents, or without hosts, its problems say which ranks are missing and where they may be.
+/// agents, or without hosts, the description's problems name the missing ranks and the places where they may be.
 void complete_by_agents(job_description& described, environment_jobs& jobs, const environment_job& job,
                         const find_options& options, const std::vector<std::string>& seen_hosts);
 

@@ -72,7 +72,7 @@ std::optional<slurm_job> slurm_job_in(std::string_view job, std::string_view ste
   return slurm_job::parse(step.empty() ? std::string(job) : fmt::format("{}.{}", job, step));
 }
 
-/// The variables of a rank say it, also if another launcher than Slurm has started it.
+/// The variables of a rank name it, also if another launcher than Slurm has started the rank.
 std::optional<slurm_job> slurm_job_around(node_processes& node, process_id rank) {
   const auto process = node.facts_of(rank);
   if (!process) return std::nullopt;
