@@ -60,8 +60,10 @@ bool job::state::is_on_its_way(const starting_job& seen) {
 void job::state::look_for_ranks() {
   if (asking && life.is_controlled()) return ask_starter_by_pmix();
   if (!awaited || search.is_over() || !life.is_controlled()) return;
-  release_waiting_ranks(awaited->take_overdue(clock::now()));
-  if (has_interface_somewhere()) return timers.set(job_timer::ranks, interval_beside_interface);
+  if (has_interface_somewhere()) {
+    release_waiting_ranks(awaited->take_overdue(clock::now()));
+    return timers.set(job_timer::ranks, interval_beside_interface);
+  }
   const deadline begin = clock::now();
   auto found = starting_job_below(life.root());
   const deadline now = clock::now();
@@ -78,6 +80,8 @@ void job::state::look_for_ranks() {
     return ask_starter_by_pmix();
   }
   if (found) partial = std::move(found->job);
+  // Only after the look: a rank that is released may end before the next one.
+  release_waiting_ranks(awaited->take_overdue(now));
   timers.set(job_timer::ranks, awaited->next_look(now - begin));
 }
 
