@@ -54,10 +54,12 @@ std::optional<process_stat> parse_process_stat(std::string_view stat) {
   const stat_fields fields(stat.substr(name_end + 2));
   const auto parent = fields.number(4);
   const auto start_time = fields.number(22);
-  if (fields.text(3).size() != 1 || !parent || *parent > INT32_MAX || !start_time) return std::nullopt;
+  const std::string_view state = fields.text(3);
+  const bool is_state = state.size() == 1 && state.front() >= 'A' && state.front() <= 'z';
+  if (!is_state || !parent || *parent > INT32_MAX || !start_time) return std::nullopt;
   process_stat known;
   known.name = stat.substr(name_begin + 1, name_end - name_begin - 1);
-  known.state = fields.text(3).front();
+  known.state = state.front();
   known.parent = process_id{static_cast<std::int64_t>(*parent)};
   known.flags = fields.number(9).value_or(0);
   known.faults_of_ended_children = fields.number(11).value_or(0);
