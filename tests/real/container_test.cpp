@@ -68,7 +68,7 @@ std::string starter_of(const running_job& job) {
   return children.substr(0, children.find(' '));
 }
 
-/// Whose job it is, and who looks at it.
+/// The user that runs mpiacq: the user of this test, or one without rights, to whom the job belongs, too.
 enum class looked_at_by { this_user, user_without_rights };
 
 json reported(const std::vector<std::string>& words, looked_at_by who) {

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The distribution's MPICH: its mpiexec does not export the symbols and is stripped. No tool can find them without its
-// debug file, and a user who asks for MPIR learns that.
+// debug file, and with --source mpir the error of mpiacq names the missing symbols.
 #include <algorithm>
 #include <filesystem>
 #include <sstream>

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Open MPI 5 and later: launch by PMIx. The ranks wait at their entry points until the starter has said all of them.
+// Open MPI 5 and later: launch by PMIx. The ranks wait at their entry points until the starter's server has given the
+// pids of all.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>

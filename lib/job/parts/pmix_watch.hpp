@@ -45,8 +45,8 @@ class pmix_watch {
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
   void joined_with(int other);
-  /// From now on the end of ranks is told only if a rank has caused it, because the caller learns the starter's exit
-  /// status. The connection ends with the last world of the job.
+  /// From now on the watch reports the end of ranks only if a rank has caused it: the exit status of the starter shows
+  /// the other ends to the caller. The connection ends with the last world of the job.
   void tell_only_failures() { tells_usual_ends_ = false; }
 
  private:
