@@ -119,7 +119,7 @@ void job::state::stop_tracing(const job_description& found) {
   const process_id starter_pid = found.starter.pid;
   processes.erase(starter_pid);
   const auto [place, is_new] = processes.try_emplace(starter_pid, traps, starter_pid, options.debug_files,
-                                                     make_environment_interface(found.facts));
+                                                     make_untraced_interface(interface_kind::environment, found.facts));
   for (auto& [pid, process] : processes) {
     process.is_traced = process.stopped = process.stays = process.waits = false;
   }

@@ -2,7 +2,6 @@
 // The interface of a process: the one that was asked for, or MPI2DD where the program has it, else MPIR.
 #include <utility>
 
-#include "control/pmix_interface.hpp"
 #include "control/process_interface.hpp"
 
 namespace mpiacq {
@@ -91,8 +90,7 @@ std::unique_ptr<process_interface> make_interface(interface_request request) {
   if (request.choice == interface_kind::mpi2dd) {
     return make_mpi2dd_interface(request.mpi2dd, request.mpir.daemons);
   }
-  if (request.choice == interface_kind::pmix) return make_pmix_interface();
-  if (request.choice == interface_kind::environment) return make_environment_interface({});
+  if (request.choice) return make_untraced_interface(*request.choice);
   return std::make_unique<either_interface>(std::move(request));
 }
 

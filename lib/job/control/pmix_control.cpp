@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 
 #include "control/job_state.hpp"
-#include "control/pmix_interface.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq {
@@ -23,7 +22,7 @@ void job::state::begin_pmix(std::unique_ptr<pmix_watch> watch) {
   pmix = std::move(watch);
   pmix->joined_with(control->event_descriptor());
   const job_description& job = pmix->first();
-  if (job.facts.job_id) starter().interface->belongs_to({*job.facts.job_id, job.facts.step_id});
+  starter().interface = make_untraced_interface(interface_kind::pmix, job.facts);
   for (const error& problem : job.problems) events.notice(problem);
   take_table(job.processes);
   (void)life.take_first_table();
@@ -38,7 +37,7 @@ void job::state::ask_starter_by_pmix() {
   asking.reset();
   if (!answer) return give_up_source(std::move(answer).error());
   if (auto& watch = (*answer)->watch) {
-    starter().interface = make_pmix_interface((*answer)->job.facts);
+    starter().interface = make_untraced_interface(interface_kind::pmix, (*answer)->job.facts);
     watch->joined_with(control->event_descriptor());
     watch->tell_only_failures();
     epoll_event what{};
@@ -58,7 +57,7 @@ void job::state::ask_for_daemons() {
   if (pmix && is_needed) done = pmix->launch_daemons(*options.daemons);
   mpir::job_facts known = starter().interface->facts();
   known.daemons = done ? mpir::daemon_launch::done : mpir::daemon_launch::refused;
-  starter().interface = pmix ? make_pmix_interface(std::move(known)) : make_environment_interface(std::move(known));
+  starter().interface = make_untraced_interface(starter().interface->kind(), std::move(known));
   if (done) {
     daemons.report();
   } else if (!options.daemons->only_if_possible) {

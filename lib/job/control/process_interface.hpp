@@ -80,7 +80,9 @@ struct interface_request {
 [[nodiscard]] std::unique_ptr<process_interface> make_mpir_interface(mpir::acquisition_options options);
 [[nodiscard]] std::unique_ptr<process_interface> make_mpi2dd_interface(
     mpi2dd::acquisition_options options, const std::optional<mpir::daemon_request>& daemons = {});
-/// `facts`: what is known of the job beside its ranks.
-[[nodiscard]] std::unique_ptr<process_interface> make_environment_interface(mpir::job_facts facts);
+/// For a starter that is not traced: `kind` is `environment` or `pmix`. `facts`: what is known of the job beside its
+/// ranks.
+[[nodiscard]] std::unique_ptr<process_interface> make_untraced_interface(interface_kind kind,
+                                                                         mpir::job_facts facts = {});
 
 }  // namespace mpiacq
