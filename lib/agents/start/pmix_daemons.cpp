@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "errors/try.hpp"
+#include "host/daemon_command.hpp"
 #include "host/pmix_session.hpp"
 #include "proc/process_facts.hpp"
 #include "server/pmix_server.hpp"
@@ -16,11 +17,6 @@
 namespace mpiacq::agents {
 
 namespace {
-
-/// $0 is the agent's path, $@ its arguments. An agent with the variables of a rank could be taken for one.
-constexpr auto start_agent_script =
-    "unset PMIX_RANK PMIX_NAMESPACE OMPI_COMM_WORLD_RANK PMI_RANK; "
-    "[ -x \"$0\" ] && setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 & exit 0";
 
 /// The namespace of the only job of a server. What the job has spawned belongs to it.
 result<std::string> only_namespace(const pmix::pmix_answer& answer, process_id server) {
@@ -51,10 +47,7 @@ result<void> start_by_pmix(process_id server, const std::string& program, const 
     auto session = TRY(pmix::pmix_session::start(*found, limits, until));
     const auto answer = TRY(session.ask(until));
     const auto nspace = TRY(only_namespace(answer, server));
-    std::vector<std::string> command{"/bin/sh", "-c", start_agent_script, program};
-    const auto words = arguments_of(order);
-    command.insert(command.end(), words.begin(), words.end());
-    return session.launch(nspace, std::move(command), until);
+    return session.launch(nspace, pmix::daemon_that_starts(program, arguments_of(order)), until);
   };
   auto done = asked();
   if (!done) return fail(std::move(done).error().while_doing("agents as the debugger daemons of PMIx"));

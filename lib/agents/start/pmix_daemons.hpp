@@ -10,9 +10,7 @@
 
 namespace mpiacq::agents {
 
-/// Asks a PMIx server to start an agent on each node of its job. The daemon is a shell that starts the agent and ends
-/// at once: PRRTE takes the status of a daemon for the status of its job, and prints the output of a daemon with the
-/// output of the job. So no agent, and nothing that happens to an agent, can change either. Agents end by themselves,
+/// Asks a PMIx server to start an agent on each node of its job (`pmix::daemon_that_starts`). Agents end by themselves,
 /// as those of ssh do. `stop`: a descriptor that cancels; -1: none. Errors: not_found (the process is no PMIx server,
 /// or runs no job); permission (it belongs to another user); invalid_argument (it runs several jobs); as
 /// `pmix::pmix_session`.

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 
 #include "errors/try.hpp"
+#include "host/daemon_command.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 #include "separate/pmix_abi.hpp"
 
@@ -78,10 +79,7 @@ void pmix_watch::lose(error why, news& into) {
 
 result<void> pmix_watch::launch_daemons(const mpir::daemon_request& what) {
   if (!session_) return fail(error_code::process_gone, "PMIx tells no more of this job");
-  const std::string script = fmt::format("\"$0\" \"$@\"{}; exit 0", what.forward_output ? "" : " >/dev/null 2>&1");
-  std::vector<std::string> command{"/bin/sh", "-c", script, what.path};
-  command.insert(command.end(), what.arguments.begin(), what.arguments.end());
-  return session_->launch(nspace_, std::move(command), {});
+  return session_->launch(nspace_, pmix::daemon_that_runs(what.path, what.arguments, what.forward_output), {});
 }
 
 void pmix_watch::take_events(news& into) {

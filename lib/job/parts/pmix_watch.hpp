@@ -38,9 +38,8 @@ class pmix_watch {
   [[nodiscard]] result<void> renew_first();
   /// Looks at events, and asks for the tables if `asks`. Waits for an answer no longer than the session's limit.
   [[nodiscard]] news look(bool asks);
-  /// The server starts the program once on each node of the job. The daemon is a shell that runs it and ends with 0,
-  /// because PRRTE takes a daemon's status for the status of the job. Errors: as `pmix_session::launch`; process_gone
-  /// (the session has ended).
+  /// The server starts the program once on each node of the job (`pmix::daemon_that_runs`). Errors: as
+  /// `pmix_session::launch`; process_gone (the session has ended).
   [[nodiscard]] result<void> launch_daemons(const mpir::daemon_request& what);
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
