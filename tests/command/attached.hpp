@@ -38,4 +38,14 @@ inline attached attach(long pid, const std::vector<std::string>& options = {}, c
   return outcome_of(run_command(attach_command(pid, options), how));
 }
 
+/// The command succeeded with one report, about the job of this starter.
+inline void check_attached(const attached& seen, long starter, const std::string& source) {
+  INFO(seen.command.err);
+  CHECK(seen.command.exit_code == 0);
+  REQUIRE(seen.reports == 1);
+  CHECK(seen.report.at("source") == source);
+  CHECK(seen.report.at("event") == "attached");
+  CHECK(seen.report.at("starter").at("pid") == starter);
+}
+
 }  // namespace mpiacq::test

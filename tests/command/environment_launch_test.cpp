@@ -223,12 +223,7 @@ TEST_CASE("attach without an interface: the job is reported and left as it was")
   const variables_job job(3);
   for (const long named : {job.pid(), job.ranks().at(1)}) {
     const auto seen = attach(named);
-    INFO(seen.command.err);
-    CHECK(seen.command.exit_code == 0);
-    REQUIRE(seen.reports == 1);
-    CHECK(seen.report.at("source") == "environment");
-    CHECK(seen.report.at("event") == "attached");
-    CHECK(seen.report.at("starter").at("pid") == job.pid());
+    check_attached(seen, job.pid(), "environment");
     CHECK(pids_in(seen.report) == job.ranks());
     for (const json& one : seen.report.at("processes")) {
       CHECK(one.at("state") == "running");

@@ -57,6 +57,29 @@ inline void check_listed(const nlohmann::json& list, const running_job& job, con
   CHECK(rows == 1);
 }
 
+/// No process of the job is stopped or traced, each rank comes to its end, and the job has this status.
+inline job_end check_left_alone(running_job& job, int status) {
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+  auto end = job.finish();
+  INFO(end.out);
+  CHECK(end.as_shell() == status);
+  CHECK(end.all_ranks_ended(job.ranks().size()));
+  return end;
+}
+
+/// What `mpiacq queues` reports of a job whose three ranks wait for each other, once the last of them waits.
+inline nlohmann::json deadlock_reported(const std::string& pid, const std::string& source) {
+  nlohmann::json seen;
+  CHECK(comes_true([&] {
+    seen = report_of({"queues", "--json", "--source", source, pid});
+    return !seen.at("cycles").empty();
+  }));
+  INFO(seen.dump(1));
+  CHECK(seen.at("source") == source);
+  CHECK(seen.at("cycles") == nlohmann::json::parse("[[0, 1, 2]]"));
+  return seen;
+}
+
 /// Two jobs that run side by side, of launchers without an interface: each is found by its starter and by each of its
 /// ranks, and ends by itself.
 inline void check_side_by_side(running_job& first, running_job& second, const std::string& launcher) {
@@ -65,14 +88,8 @@ inline void check_side_by_side(running_job& first, running_job& second, const st
     check_listed(list, *job, "environment", launcher);
     for (const std::string& pid : pids_of(*job))
       check_stacks(report_of({"stacks", "--json", pid}), *job, "environment");
-    CHECK(comes_true([&] { return job->disturbed().empty(); }));
   }
-  for (running_job* const job : {&first, &second}) {
-    const std::size_t ranks = job->ranks().size();
-    const auto end = job->finish();
-    CHECK(end.as_shell() == 0);
-    CHECK(end.all_ranks_ended(ranks));
-  }
+  for (running_job* const job : {&first, &second}) check_left_alone(*job, 0);
 }
 
 /// Open MPI 5 and later. A release of PMIx that can harm its job if a tool is killed is asked only if `--source pmix`

@@ -28,6 +28,11 @@ inline std::vector<std::string> mpirun_line(int ranks, const std::vector<std::st
   return line;
 }
 
+/// mpirun with three ranks that wait for each other.
+inline std::vector<std::string> deadlock_line() {
+  return {mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", "3", rank_program("mpi_deadlock_openmpi")};
+}
+
 /// The variables that a daemon's launch writes into mpirun.
 inline std::string daemon_variables(const running_job& job) {
   std::string all;

@@ -2,15 +2,10 @@
 // The distribution's Open MPI: stripped, its MPIR symbols in a library, its ranks held inside MPI_Init.
 #include "openmpi.hpp"
 
-#include <algorithm>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "killed_tool.hpp"
 
@@ -105,43 +100,6 @@ TEST_CASE("Open MPI: then detach and kill") {
 
 TEST_CASE("Open MPI: mpiacq killed at any moment leaves the job ending as it would have") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  // Orphans come to us, so that mpirun's status can be seen.
-  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
-  for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
-  int jobs_orphaned = 0;
-  constexpr int rounds = 24;
-  std::chrono::nanoseconds length{};  // of the first round's job, which nobody disturbs
-  for (int round = 0; round < rounds; ++round) {
-    INFO("round " << round);
-    const scratch_folder folder;
-    const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
-    auto line = launch_line(folder.path("report"), {"--after-init", marks, "--exit", "3"});
-    // A shell writes down the pid that mpirun then has.
-    const auto starter = std::find(line.begin(), line.end(), mpirun);
-    line.insert(starter, {"sh", "-c", "echo $$ > " + folder.path("pid") + "; exec \"$@\"", "sh"});
-    if (round == 0) {
-      const auto begun = std::chrono::steady_clock::now();
-      REQUIRE(run_command(line, openmpi_options()).exit_code == 3);
-      length = std::chrono::steady_clock::now() - begun;
-      continue;
-    }
-    // From before the fork of mpirun to the job's end; mostly from when mpirun is there, whose start may take long.
-    const kill_moment when = round % 4 == 0 ? kill_moment{{}, std::chrono::milliseconds(round)}
-                                            : kill_moment{folder.path("pid"), length * round / rounds};
-    if (!kill_mpiacq(line, when)) continue;
-    const auto ended = orphans_ended();
-    const std::string pid = file_contents(folder.path("pid"));
-    if (pid.empty()) continue;  // it was killed before there was a job
-    for (int rank = 0; rank < 4; ++rank) {
-      CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
-    }
-    const auto mpirun_ended = ended.find(std::stoi(pid));
-    // It had ended just before mpiacq was killed, and its status went to the tracing process, its parent.
-    if (mpirun_ended == ended.end()) continue;
-    ++jobs_orphaned;
-    CHECK(WIFEXITED(mpirun_ended->second));
-    CHECK(WEXITSTATUS(mpirun_ended->second) == 3);
-  }
-  CHECK(jobs_orphaned > rounds / 4);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  check_killed_launches(
+      {24, 3, [](const auto& report, const auto& options) { return launch_line(report, options); }, true});
 }

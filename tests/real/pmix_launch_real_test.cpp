@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "killed_tool.hpp"
@@ -247,42 +246,12 @@ TEST_CASE("Open MPI 5: mpiacq killed at any moment of a launch by PMIx leaves th
           "[only releases]") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   if (!is_asked_without_choice()) MPIACQ_SKIP("a tool that is killed is known to harm jobs of other releases of PRRTE");
-  // Orphans come to this program, so that mpirun's status can be seen.
-  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
-  for (const auto& [name, value] : openmpi_environment()) ::setenv(name.c_str(), value.c_str(), 1);
-  int jobs_orphaned = 0;
   const char* const wanted = std::getenv("MPIACQ_TEST_ROUNDS");
   const int rounds = wanted == nullptr ? 12 : std::atoi(wanted);
-  std::chrono::nanoseconds length{};  // of the first round's job, which is not disturbed
-  for (int round = 0; round < rounds; ++round) {
-    INFO("round " << round);
-    const scratch_folder folder;
-    const std::string marks = std::filesystem::path(folder.path("x")).parent_path().string();
-    auto line = launch_words(folder.path("report"), mpirun_line(4, {"--after-init", marks, "--exit", "5"}));
-    // A shell writes down the pid that mpirun then has.
-    const auto starter = std::find(line.begin(), line.end(), mpirun);
-    line.insert(starter, {"sh", "-c", "echo $$ > " + folder.path("pid") + "; exec \"$@\"", "sh"});
-    if (round == 0) {
-      const auto begun = std::chrono::steady_clock::now();
-      REQUIRE(run_command(line, openmpi_options()).exit_code == 5);
-      length = std::chrono::steady_clock::now() - begun;
-      continue;
-    }
-    if (!kill_mpiacq(line, {folder.path("pid"), length * round / rounds}, 5)) continue;
-    const auto ended = orphans_ended();
-    const auto mpirun_ended = ended.find(std::stoi(file_contents(folder.path("pid"))));
-    for (int rank = 0; rank < 4; ++rank) {
-      CHECK(std::filesystem::exists(folder.path("rank." + std::to_string(rank))));
-    }
-    // It had ended just before mpiacq was killed, and its status went to the tracing process, its parent.
-    if (mpirun_ended == ended.end()) continue;
-    ++jobs_orphaned;
-    CHECK(WIFEXITED(mpirun_ended->second));
-    CHECK(WEXITSTATUS(mpirun_ended->second) == 5);
-  }
-  CHECK(jobs_orphaned > rounds / 4);
+  const int jobs_orphaned = check_killed_launches({rounds, 5, [](const auto& report, const auto& options) {
+                                                     return launch_words(report, mpirun_line(4, options));
+                                                   }});
   if (wanted != nullptr) WARN(jobs_orphaned << " of " << rounds << " jobs lost their tool and ended with 5");
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 namespace {

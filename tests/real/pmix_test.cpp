@@ -32,12 +32,15 @@ std::vector<std::string> lines_of(const std::string& output) {
   return lines;
 }
 
-/// The ranks' own lines, and not one of the starter's, are in the job's output.
-bool has_only_lines_of_ranks(const job_end& end, std::size_t ranks) {
+/// The job is left alone, and its output has the lines of its ranks, and none of its starter.
+void check_output_alone(running_job& job) {
+  const auto end = check_left_alone(job, 0);
   const auto lines = lines_of(end.out);
-  return lines.size() == 2 * ranks && std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
-           return line.starts_with("rank ") && (line.ends_with(" ends") || line.find(" pid ") != std::string::npos);
-         });
+  INFO(end.out);
+  CHECK(lines.size() == 2 * job.ranks().size());
+  CHECK(std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("rank ") && (line.ends_with(" ends") || line.find(" pid ") != std::string::npos);
+  }));
 }
 
 /// The files in which the servers below a folder say where they listen.
@@ -97,28 +100,15 @@ TEST_CASE("Open MPI 5: a job by mpirun and by each of its ranks, from PMIx", "[o
       check_stacks(report_of({"stacks", "--json", pid}), job, usual_source(job));
   }
   check_stacks(report_of({"stacks", "--json", "--source", "pmix", job.pid_text()}), job, "pmix");
-  CHECK(comes_true([&] { return job.disturbed().empty(); }));
-  const auto end = job.finish();
-  CHECK(end.as_shell() == status);
-  CHECK(end.all_ranks_ended(static_cast<std::size_t>(ranks)));
+  check_left_alone(job, status);
 }
 
 TEST_CASE("Open MPI 5: the queues by mpirun and by a rank name the deadlock, from PMIx", "[only releases]") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
-  constexpr std::size_t ranks = 3;
-  const running_job job({mpirun, "--oversubscribe", "--mca", "pml", "ob1", "-n", std::to_string(ranks),
-                         rank_program("mpi_deadlock_openmpi")},
-                        ranks);
-  REQUIRE(job.ranks().size() == ranks);
+  const running_job job(deadlock_line(), 3);
+  REQUIRE(job.ranks().size() == 3);
   for (const std::string& pid : {job.pid_text(), std::to_string(job.ranks().at(1))}) {
-    json seen;
-    CHECK(comes_true([&] {
-      seen = report_of({"queues", "--json", "--source", "pmix", pid});
-      return !seen.at("cycles").empty();
-    }));
-    INFO(seen.dump(1));
-    CHECK(seen.at("source") == "pmix");
-    CHECK(seen.at("cycles") == json::array({json::array({0, 1, 2})}));
+    deadlock_reported(pid, "pmix");
   }
   CHECK(comes_true([&] { return job.disturbed().empty(); }));
 }
@@ -149,9 +139,7 @@ TEST_CASE("Open MPI 5: attach by mpirun and by a rank reports the job, and its r
     ::kill(static_cast<pid_t>(pid), SIGCONT);
   }
   CHECK(comes_true([&] { return state_letter(job.pid()) == 'S'; }));
-  const auto end = job.finish();
-  CHECK(end.as_shell() == 4);
-  CHECK(end.all_ranks_ended(ranks));
+  check_left_alone(job, 4);
 }
 
 TEST_CASE("Open MPI 5: another TMPDIR, a server of another version, and no rendezvous file", "[only releases]") {
@@ -179,11 +167,7 @@ TEST_CASE("Open MPI 5: another TMPDIR, a server of another version, and no rende
   for (const std::string& pid : pids_of(job))
     check_stacks(report_of({"stacks", "--json", pid}), job, usual_source(job));
 
-  CHECK(comes_true([&] { return job.disturbed().empty(); }));
-  const auto end = job.finish();
-  INFO(end.out);
-  CHECK(end.as_shell() == 0);
-  CHECK(has_only_lines_of_ranks(end, ranks));
+  check_output_alone(job);
 }
 
 TEST_CASE("Open MPI 5: a library of PMIx that was replaced since the starter has loaded it", "[only releases]") {
@@ -201,11 +185,7 @@ TEST_CASE("Open MPI 5: a library of PMIx that was replaced since the starter has
   std::filesystem::copy_file(library, folder.path("newer"));
   std::filesystem::rename(folder.path("newer"), copy);
   check_without_pmix(job, "the file was removed or replaced since the server has loaded it");
-  CHECK(comes_true([&] { return job.disturbed().empty(); }));
-  const auto end = job.finish();
-  INFO(end.out);
-  CHECK(end.as_shell() == 0);
-  CHECK(has_only_lines_of_ranks(end, ranks));
+  check_output_alone(job);
 }
 
 TEST_CASE("Open MPI 5: attach follows the job to its end", "[only releases]") {
@@ -241,7 +221,5 @@ TEST_CASE("Open MPI 5: PMIx is asked a hundred times, and the asking tool killed
     (void)run_command({"timeout", "-s", "KILL", time, MPIACQ_COMMAND, "jobs"}, openmpi_options());
   }
   check_stacks(report_of({"stacks", "--json", job.pid_text()}), job, usual_source(job));
-  const auto end = job.finish();
-  CHECK(end.as_shell() == 5);
-  CHECK(end.all_ranks_ended(ranks));
+  check_left_alone(job, 5);
 }
