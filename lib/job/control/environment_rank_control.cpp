@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "mpiacq/process/process_user.hpp"
-
 namespace mpiacq {
 
 namespace {
@@ -25,25 +23,13 @@ std::vector<process_id> taken_from(std::set<process_id>& ranks) {
 }  // namespace
 
 std::vector<result<void>> environment_rank_control::hold(std::span<const process_id> ranks) {
-  std::vector<attach_target> targets;
-  std::vector<std::size_t> places;
-  std::vector<result<void>> outcomes(ranks.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (at_entry_.erase(ranks[i]) != 0) held_.insert(ranks[i]);
-    if (held_.contains(ranks[i])) continue;
-    if (auto why = user() ? why_no_rank(ranks[i], *user()) : std::nullopt) {
-      outcomes[i] = fail(std::move(*why));
-      continue;
-    }
-    targets.push_back({ranks[i], {}, user()});
-    places.push_back(i);
+  for (const process_id rank : ranks) {
+    if (at_entry_.erase(rank) != 0) held_.insert(rank);
   }
-  auto attached = control_.attach_all(targets);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (attached[i]) held_.insert(ranks[places[i]]);
-    outcomes[places[i]] = std::move(attached[i]);
-  }
-  return outcomes;
+  return attach_to(ranks, control_, [this](process_id rank) -> result<void> {
+    held_.insert(rank);
+    return {};
+  });
 }
 
 result<void> environment_rank_control::let_go(leave how) {
@@ -62,9 +48,7 @@ result<bool> environment_rank_control::lend(process_id rank) {
 }
 
 void environment_rank_control::handle(const process_event& event) {
-  const bool is_gone =
-      std::holds_alternative<process_ended>(event.what) || std::holds_alternative<control_lost>(event.what);
-  if (!is_gone) return;
+  if (!is_gone(event)) return;
   held_.erase(event.process);
   at_entry_.erase(event.process);
   before_main_.erase(event.process);

@@ -1,37 +1,18 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "control/mpir_rank_control.hpp"
 
-#include <map>
 #include <utility>
 
 #include "errors/try.hpp"
-#include "mpiacq/process/process_user.hpp"
 #include "rank_gate.hpp"
 
 namespace mpiacq {
 
 std::vector<result<void>> mpir_rank_control::hold(std::span<const process_id> ranks) {
-  std::vector<attach_target> targets;
-  std::vector<std::size_t> places;
-  std::vector<result<void>> outcomes(ranks.size());
-  std::map<process_id, std::size_t> first_place;  // a table may name a process twice
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (!first_place.try_emplace(ranks[i], i).second || holds(ranks[i])) continue;
-    if (auto why = user() ? why_no_rank(ranks[i], *user()) : std::nullopt) {
-      outcomes[i] = fail(std::move(*why));
-      continue;
-    }
-    targets.push_back({ranks[i], {}, user()});
-    places.push_back(i);
-  }
-  auto attached = control_.attach_all(targets);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const process_id rank = ranks[places[i]];
-    if (attached[i]) held_.insert(rank);
-    outcomes[places[i]] = attached[i] ? announce_debugger(rank) : std::move(attached[i]);
-  }
-  for (std::size_t i = 0; i < ranks.size(); ++i) outcomes[i] = outcomes[first_place.at(ranks[i])];
-  return outcomes;
+  return attach_to(ranks, control_, [this](process_id rank) {
+    held_.insert(rank);
+    return announce_debugger(rank);
+  });
 }
 
 std::vector<entry_index> mpir_rank_control::gates(const process_table& table, const mpir::job_facts& facts) {
@@ -71,9 +52,7 @@ result<void> mpir_rank_control::let_go(process_id rank, leave how) {
 }
 
 void mpir_rank_control::handle(const process_event& event) {
-  const bool is_gone =
-      std::holds_alternative<process_ended>(event.what) || std::holds_alternative<control_lost>(event.what);
-  if (is_gone) held_.erase(event.process);
+  if (is_gone(event)) held_.erase(event.process);
 }
 
 result<bool> mpir_rank_control::open_gate(process_id rank) {

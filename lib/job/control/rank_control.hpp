@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,12 @@ class rank_control : public gate_opener {
 
  protected:
   [[nodiscard]] std::optional<user_id> user() const { return user_; }
+  /// Attaches once to each of the ranks that `holds` denies. One outcome for each, in order: an error of
+  /// `tracer::attach_all`, or the outcome of `begin`, which is called with each rank that has been attached to.
+  [[nodiscard]] std::vector<result<void>> attach_to(std::span<const process_id> ranks, tracer& control,
+                                                    const std::function<result<void>(process_id)>& begin) const;
+  /// The event says that the process is traced no more.
+  [[nodiscard]] static bool is_gone(const process_event& event);
 
  private:
   std::optional<user_id> user_;
