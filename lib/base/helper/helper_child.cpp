@@ -15,14 +15,6 @@
 
 namespace mpiacq::base {
 
-namespace {
-
-error no_descriptors(std::string_view what_for) {
-  return error{error_code::system, fmt::format("cannot make the descriptors for {}", what_for)}.with_errno(errno);
-}
-
-}  // namespace
-
 helper_child::helper_child(pid_t id) : process_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))), id_(id) {}
 
 helper_child::helper_child(helper_child&& other) noexcept
@@ -49,6 +41,10 @@ std::optional<int> helper_child::end(std::chrono::milliseconds patience) {
   } while (waited < 0 && errno == EINTR);
   process_.reset();
   return waited == std::exchange(id_, 0) ? std::optional{status} : std::nullopt;
+}
+
+error no_descriptors(std::string_view what_for) {
+  return error{error_code::system, fmt::format("cannot make the descriptors for {}", what_for)}.with_errno(errno);
 }
 
 unique_fd moved_up(int fd, int lowest) {

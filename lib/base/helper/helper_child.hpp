@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <sys/types.h>
 #include <unistd.h>
@@ -43,6 +44,8 @@ struct helper_ends {
   unique_fd ours;
   unique_fd theirs;
 };
+/// The error if one of the descriptors cannot be made, with the current errno.
+[[nodiscard]] error no_descriptors(std::string_view what_for);
 /// A duplicate of the descriptor at `lowest` or above.
 [[nodiscard]] unique_fd moved_up(int fd, int lowest);
 /// A stream socket. Error: system.

@@ -4,12 +4,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include <sys/types.h>
-
-#include "descriptors/unique_fd.hpp"
-#include "helper/helper_child.hpp"
-#include "helper/less_rights.hpp"
+#include "helper/library_helper.hpp"
 #include "mpiacq/base/error.hpp"
 #include "separate/shared_area.hpp"
 
@@ -24,18 +21,17 @@ class helper_process {
                                                     const std::optional<base::helper_user>& user);
 
   [[nodiscard]] shared_area& area() const { return *area_; }
-  [[nodiscard]] int socket() const { return socket_.get(); }
-  [[nodiscard]] int output() const { return output_.get(); }  ///< a pipe with the process's output
+  [[nodiscard]] int socket() const { return helper_.socket.get(); }
+  [[nodiscard]] int output() const { return helper_.output.get(); }  ///< a pipe with the process's output
   /// As `helper_child::end`.
-  [[nodiscard]] std::optional<int> end(std::chrono::milliseconds patience) { return child_.end(patience); }
+  [[nodiscard]] std::optional<int> end(std::chrono::milliseconds patience) { return helper_.child.end(patience); }
 
  private:
-  helper_process(shared_memory area, pid_t id) : area_(std::move(area)), child_(id) {}
+  helper_process(shared_memory area, base::library_helper helper)
+      : area_(std::move(area)), helper_(std::move(helper)) {}
 
   shared_memory area_;
-  base::unique_fd socket_;
-  base::unique_fd output_;
-  base::helper_child child_;
+  base::library_helper helper_;
 };
 
 }  // namespace mpiacq::mqd_host

@@ -3,23 +3,16 @@
 // library's file at fixed descriptors:
 //
 //   mqd-host for PID [UID GID]      PID: the tool's. UID GID: the user to become
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "errors/try.hpp"
-#include "helper/less_rights.hpp"
+#include "helper/helper_begin.hpp"
 #include "helper/load_path.hpp"
-#include "helper/standard_streams.hpp"
 #include "library/library_session.hpp"
 #include "library/queue_library_calls.hpp"
 #include "separate/queue_messages.hpp"
@@ -46,19 +39,6 @@ class confining_report final : public shared_report {
   bool closed_ = false;
 };
 
-bool stand_alone(pid_t tool) {
-  // Only after the change of the user: the kernel clears the signal on that change.
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || ::getppid() != tool) return false;
-  if (::syscall(SYS_close_range, first_free_descriptor, ~0U, 0) != 0) {
-    for (int fd = first_free_descriptor; fd < 65536; ++fd) ::close(fd);
-  }
-  for (int fd = socket_descriptor; fd < first_free_descriptor; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  ::setsid();
-  // Output is written line by line, so that a crash does not lose what was printed before.
-  ::setvbuf(stdout, nullptr, _IOLBF, 0);
-  return ::clearenv() == 0 && ::chdir("/") == 0;
-}
-
 result<void> run(const begin_message& begin, const tool_link& tool, shared_area& area) {
   if (begin.version != MPIACQ_VERSION) {
     return fail(
@@ -79,28 +59,18 @@ result<void> run(const begin_message& begin, const tool_link& tool, shared_area&
 
 // An exception ends this process, and the tool reports that.
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
-  if (!base::open_missing_streams()) return 1;
-  const bool other_user = argc == 5;
-  const long tool_process = (argc == 3 || other_user) && std::string_view{argv[1]} == "for" ? std::atol(argv[2]) : 0;
-  if (tool_process <= 0 || ::fcntl(socket_descriptor, F_GETFD) < 0) {
-    std::fputs("The mpiacq library starts this program to run message-queue libraries in it.\n", stderr);
-    return 2;
-  }
-  if (other_user) {
-    const auto user = static_cast<uid_t>(std::strtoul(argv[3], nullptr, 10));
-    const auto group = static_cast<gid_t>(std::strtoul(argv[4], nullptr, 10));
-    if (base::become(user, group) != 0) return 1;
-  }
-  if (!stand_alone(static_cast<pid_t>(tool_process))) return 1;
+  const int status = base::begin_helper(argc, argv, first_free_descriptor, "run message-queue libraries in it");
+  if (status != 0) return status;
+  if (::clearenv() != 0) return 1;
   auto area = shared_memory::adopt(base::unique_fd{memory_descriptor});
-  const auto first = base::receive_frame(socket_descriptor, longest_answer);
+  const auto first = base::receive_frame(base::helper_socket, longest_answer);
   const auto begin = first ? decode<begin_message>(*first) : std::nullopt;
   if (!area || !begin) return 1;
-  const tool_link tool(socket_descriptor);
+  const tool_link tool(base::helper_socket);
   auto outcome = run(*begin, tool, **area);
   std::fflush(nullptr);
   tool.tell(end_message{std::move(outcome)});
   // The tool kills this process when it has taken everything, so that the library's destructors do not run.
-  static_cast<void>(base::receive_frame(socket_descriptor, longest_answer));
+  static_cast<void>(base::receive_frame(base::helper_socket, longest_answer));
   ::_exit(0);
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "framing/wire.hpp"
+#include "helper/helper_begin.hpp"
 #include "library/library_session.hpp"
 #include "library/report_sink.hpp"
 #include "mpiacq/base/abi.hpp"
@@ -28,11 +29,10 @@ namespace mpiacq::mqd_host {
 using base::decode;
 using base::encode;
 
-/// The descriptors that the process inherits. Its output is 1 and 2; its input is empty.
-inline constexpr int socket_descriptor = 3;
-inline constexpr int memory_descriptor = 4;
-inline constexpr int library_descriptor = 5;
-inline constexpr int first_free_descriptor = 6;
+/// The descriptors that the process inherits beside its socket.
+inline constexpr int memory_descriptor = base::helper_socket + 1;
+inline constexpr int library_descriptor = base::helper_socket + 2;
+inline constexpr int first_free_descriptor = base::helper_socket + 3;
 
 /// The largest frame in bytes, in both directions: an answer may be a type with all its fields.
 inline constexpr std::uint32_t longest_answer = 16U << 20U;

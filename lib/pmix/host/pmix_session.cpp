@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 #include <variant>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -17,9 +15,7 @@
 
 #include "errors/try.hpp"
 #include "framing/wire.hpp"
-#include "helper/less_rights.hpp"
 #include "helper/library_file.hpp"
-#include "helper/programs.hpp"
 #include "text/printable.hpp"
 
 namespace mpiacq::pmix {
@@ -30,56 +26,6 @@ constexpr std::string_view what_for = "the process that asks PMIx";
 constexpr std::size_t most_printed = 512;
 constexpr std::size_t most_events = 4096;
 constexpr std::chrono::milliseconds patience_with_its_end{500};
-
-/// The only variable that the process keeps: the loader needs it to find a library's dependencies. A PMIx library reads
-/// many others, which could be those of a job that this program itself is a rank of.
-std::string kept_variable() {
-  const char* folders = ::secure_getenv("LD_LIBRARY_PATH");
-  return folders == nullptr ? std::string{} : fmt::format("LD_LIBRARY_PATH={}", folders);
-}
-
-std::vector<std::string> arguments_for(const std::optional<base::helper_user>& user) {
-  std::vector<std::string> all{"pmix-host", "for", std::to_string(::getpid())};
-  if (user) {
-    all.push_back(std::to_string(user->user));
-    all.push_back(std::to_string(user->group));
-  }
-  return all;
-}
-
-struct started_helper {
-  pid_t id = 0;
-  base::unique_fd socket;
-  base::unique_fd output;
-};
-
-result<started_helper> start_helper(const std::string& program, int library,
-                                    const std::optional<base::helper_user>& user) {
-  auto socket = TRY(base::make_helper_socket(first_free_descriptor, what_for));
-  auto output = TRY(base::make_helper_output(first_free_descriptor, what_for));
-  const base::unique_fd file = base::moved_up(library, first_free_descriptor);
-  if (!file) {
-    return fail(
-        error{error_code::system, fmt::format("cannot make the descriptors for {}", what_for)}.with_errno(errno));
-  }
-  base::spawn_plan plan;
-  plan.default_signals();
-  plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  plan.give(STDOUT_FILENO, output.theirs.get());
-  plan.give(STDERR_FILENO, output.theirs.get());
-  plan.give(socket_descriptor, socket.theirs.get());
-  plan.give(library_descriptor, file.get());
-  const auto candidates = base::program_candidates("pmix-host", program);
-  std::string variable = kept_variable();
-  char* environment[] = {variable.empty() ? nullptr : variable.data(), nullptr};
-  started_helper started;
-  if (const int outcome = plan.run(started.id, candidates, arguments_for(user), environment); outcome != 0) {
-    return fail(base::not_startable("the program that asks PMIx servers", candidates, outcome));
-  }
-  started.socket = std::move(socket.ours);
-  started.output = std::move(output.ours);
-  return started;
-}
 
 std::optional<std::uint32_t> owner_of(const pmix_server& server) {
   const user_id user = server.process->user();
@@ -100,8 +46,10 @@ result<pmix_session> pmix_session::start(const pmix_server& server, const sessio
   const auto user = base::user_to_become(owner);
   const auto library =
       TRY(base::open_library(server.library, user ? user->user : ::geteuid(), false, {"the PMIx library", ""}));
-  auto helper = TRY(start_helper(program, library.file.get(), user));
-  pmix_session made(base::helper_child(helper.id), std::move(helper.socket), std::move(helper.output), limits);
+  // The helper keeps none of PMIx's variables, which could be those of a job that this program itself is a rank of.
+  auto helper = TRY(base::start_library_helper({"pmix-host", what_for, "the program that asks PMIx servers"}, program,
+                                               std::array{library.file.get()}, user));
+  pmix_session made(std::move(helper), limits);
   TRY(made.send_begin({MPIACQ_VERSION, server.library, server.uri, server.version}));
   auto first = TRY(made.next(until));
   auto* facts = std::get_if<connected>(&first);
@@ -112,10 +60,10 @@ result<pmix_session> pmix_session::start(const pmix_server& server, const sessio
 }
 
 pmix_session::~pmix_session() {
-  if (!socket_.is_open() || is_over_) return;
+  if (!helper_.socket.is_open() || is_over_) return;
   // The server forgets this program without a complaint, if there is time for that.
   (void)send(disconnect{});
-  (void)child_.end(patience_with_its_end);
+  (void)helper_.child.end(patience_with_its_end);
 }
 
 result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {
@@ -123,7 +71,7 @@ result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {
   std::span<const std::byte> rest = frame;
   // The helper takes each message before it gets the next one: a message fits into the socket.
   while (!rest.empty()) {
-    const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(helper_.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       rest = rest.subspan(static_cast<std::size_t>(sent));
     } else if (errno != EINTR) {
@@ -182,7 +130,7 @@ result<std::optional<event_told>> pmix_session::event() {
       keep(std::get<event_told>(std::move(*what)));
       continue;
     }
-    pollfd ready{socket_.get(), POLLIN, 0};
+    pollfd ready{helper_.socket.get(), POLLIN, 0};
     if (::poll(&ready, 1, 0) <= 0) return std::nullopt;
     if (!receive()) return fail(ended());
   }
@@ -234,7 +182,7 @@ result<void> pmix_session::wait(deadline by, int stop) {
       is_over_ = true;
       return fail(with_output({error_code::timed_out, "the PMIx server of the job did not answer in time"}));
     }
-    std::array<pollfd, 3> any{pollfd{socket_.get(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0},
+    std::array<pollfd, 3> any{pollfd{helper_.socket.get(), POLLIN, 0}, pollfd{helper_.output.get(), POLLIN, 0},
                               pollfd{stop, POLLIN, 0}};
     const int ready = ::poll(any.data(), any.size(), static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
     if (ready < 0 && errno != EINTR) {
@@ -252,7 +200,7 @@ result<void> pmix_session::wait(deadline by, int stop) {
 
 bool pmix_session::receive() {
   const auto room = frames_.room(1U << 16U);
-  const ssize_t got = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  const ssize_t got = ::recv(helper_.socket.get(), room.data(), room.size(), MSG_DONTWAIT);
   if (got > 0) frames_.came(static_cast<std::size_t>(got));
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
@@ -262,10 +210,10 @@ void pmix_session::take_output() {
   std::array<char, 16384> piece{};
   // Bounds the reads per turn, so that a flood of output cannot keep the loop from its clock.
   for (int i = 0; i < 16; ++i) {
-    const ssize_t got = ::read(output_.get(), piece.data(), piece.size());
+    const ssize_t got = ::read(helper_.output.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return;
-    if (got == 0) return output_.reset();
+    if (got == 0) return helper_.output.reset();
     printed_.append(piece.data(), std::min(static_cast<std::size_t>(got), most_printed - printed_.size()));
   }
 }
@@ -277,7 +225,7 @@ error pmix_session::not_understood() {
 
 error pmix_session::ended() {
   is_over_ = true;
-  const auto status = child_.end(patience_with_its_end);
+  const auto status = helper_.child.end(patience_with_its_end);
   take_output();
   std::string how = "has ended";
   if (status && WIFSIGNALED(*status)) how = fmt::format("has crashed ({})", base::signal_name(WTERMSIG(*status)));

@@ -8,10 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framing/frames.hpp"
-#include "helper/helper_child.hpp"
+#include "helper/library_helper.hpp"
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/time_limit.hpp"
 #include "separate/pmix_messages.hpp"
@@ -83,15 +84,14 @@ class pmix_session {
   /// An event that has come; empty: none. Does not block. Error: the helper has ended, or says what it may not.
   [[nodiscard]] result<std::optional<event_told>> event();
   /// Readable when there may be an event.
-  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] int descriptor() const { return helper_.socket.get(); }
   /// Whether the helper answers no more. A request that failed may be made again otherwise.
   [[nodiscard]] bool is_over() const { return is_over_; }
   [[nodiscard]] const std::string& library_version() const { return version_; }
   [[nodiscard]] const std::string& own_namespace() const { return own_namespace_; }
 
  private:
-  pmix_session(base::helper_child child, base::unique_fd socket, base::unique_fd output, session_limits limits)
-      : child_(std::move(child)), socket_(std::move(socket)), output_(std::move(output)), limits_(limits) {}
+  pmix_session(base::library_helper helper, session_limits limits) : helper_(std::move(helper)), limits_(limits) {}
   [[nodiscard]] result<void> send_begin(const begin_message& what);
   [[nodiscard]] result<void> send(const request& what);
   [[nodiscard]] result<void> send_bytes(std::span<const std::byte> bytes);
@@ -107,9 +107,7 @@ class pmix_session {
   [[nodiscard]] error with_output(error why) const;
   [[nodiscard]] result<void> await_answered(const time_limit& until);
 
-  base::helper_child child_;
-  base::unique_fd socket_;
-  base::unique_fd output_;
+  base::library_helper helper_;
   session_limits limits_;
   base::frame_splitter frames_{longest_message};
   std::deque<event_told> events_;

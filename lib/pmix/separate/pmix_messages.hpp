@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "framing/members.hpp"
+#include "helper/helper_begin.hpp"
 #include "mpiacq/base/error.hpp"
 
 namespace mpiacq::pmix {
 
-/// The descriptors that the helper process inherits.
-inline constexpr int socket_descriptor = 3;
-inline constexpr int library_descriptor = 4;
-inline constexpr int first_free_descriptor = 5;
+/// The descriptors that the helper process inherits beside its socket.
+inline constexpr int library_descriptor = base::helper_socket + 1;
+inline constexpr int first_free_descriptor = base::helper_socket + 2;
 
 /// The largest frame in bytes, in both directions.
 inline constexpr std::uint32_t longest_message = 1U << 20U;
