@@ -4,16 +4,16 @@
 
 #include <unistd.h>
 
-#include "commands/attach_session.hpp"
 #include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/core_command.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/queues_session.hpp"
-#include "commands/session_wait.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
 #include "options/option_parts.hpp"
+#include "sessions/attach_session.hpp"
+#include "sessions/queues_session.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 

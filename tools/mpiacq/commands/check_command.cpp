@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-#include "commands/check_session.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "errors/try.hpp"
 #include "options/job_command_options.hpp"
 #include "options/option_parts.hpp"
+#include "sessions/check_session.hpp"
 
 namespace mpiacq::tool {
 

@@ -10,7 +10,6 @@
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/ranks_look.hpp"
 #include "commands/signals.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job_graph.hpp"
@@ -19,6 +18,7 @@
 #include "report/graph_report.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/report_file.hpp"
+#include "sessions/ranks_look.hpp"
 
 namespace mpiacq::tool {
 

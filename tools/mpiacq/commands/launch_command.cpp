@@ -7,8 +7,8 @@
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/launch_session.hpp"
 #include "errors/try.hpp"
+#include "sessions/launch_session.hpp"
 
 namespace mpiacq::tool {
 

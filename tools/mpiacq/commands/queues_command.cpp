@@ -13,13 +13,13 @@
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/progress_line.hpp"
-#include "commands/queues_session.hpp"
-#include "commands/ranks_look.hpp"
 #include "errors/try.hpp"
 #include "options/option_parts.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/json/queues_json.hpp"
 #include "report/report_file.hpp"
+#include "sessions/queues_session.hpp"
+#include "sessions/ranks_look.hpp"
 
 namespace mpiacq::tool {
 

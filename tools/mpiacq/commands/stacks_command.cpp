@@ -13,14 +13,14 @@
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
 #include "commands/progress_line.hpp"
-#include "commands/ranks_look.hpp"
-#include "commands/session_wait.hpp"
-#include "commands/stacks_session.hpp"
 #include "errors/try.hpp"
 #include "options/option_parts.hpp"
 #include "report/json/json_writer.hpp"
 #include "report/json/stacks_json.hpp"
 #include "report/report_file.hpp"
+#include "sessions/ranks_look.hpp"
+#include "sessions/session_wait.hpp"
+#include "sessions/stacks_session.hpp"
 
 namespace mpiacq::tool {
 

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "commands/complaints.hpp"
-#include "commands/queues_session.hpp"
-#include "commands/stacks_session.hpp"
 #include "errors/try.hpp"
 #include "report/json/json_writer.hpp"
+#include "sessions/queues_session.hpp"
+#include "sessions/stacks_session.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/rank_commands.hpp"
+#include "sessions/rank_commands.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "commands/complaints.hpp"
-#include "commands/session_wait.hpp"
 #include "report/output_queue.hpp"
+#include "sessions/session_wait.hpp"
 #include "text/printable.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/session_wait.hpp"
+#include "sessions/session_wait.hpp"
 
 #include <algorithm>
 #include <cmath>

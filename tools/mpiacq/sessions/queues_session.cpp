@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/queues_session.hpp"
+#include "sessions/queues_session.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,11 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/stacks_session.hpp"
+#include "sessions/stacks_session.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "commands/ranks_look.hpp"
+#include "sessions/ranks_look.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,15 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/job_session.hpp"
+#include "sessions/job_session.hpp"
 
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "commands/complaints.hpp"
-#include "commands/each_rank.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/session_wait.hpp"
 #include "report/job_origin.hpp"
+#include "sessions/each_rank.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "commands/rank_commands.hpp"
 #include "mpiacq/job/job.hpp"
 #include "options/job_command_options.hpp"
+#include "sessions/rank_commands.hpp"
 
 namespace mpiacq::tool {
 

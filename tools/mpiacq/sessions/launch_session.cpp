@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/launch_session.hpp"
+#include "sessions/launch_session.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "commands/complaints.hpp"
-#include "commands/each_rank.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/gates_elsewhere.hpp"
-#include "commands/handover.hpp"
-#include "commands/session_wait.hpp"
+#include "sessions/each_rank.hpp"
+#include "sessions/gates_elsewhere.hpp"
+#include "sessions/handover.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/handover.hpp"
+#include "sessions/handover.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/each_rank.hpp"
+#include "sessions/each_rank.hpp"
 
 #include <utility>
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "commands/rank_commands.hpp"
 #include "report/call_chains.hpp"
+#include "sessions/rank_commands.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/gates_elsewhere.hpp"
+#include "sessions/gates_elsewhere.hpp"
 
 #include <fmt/format.h>
 

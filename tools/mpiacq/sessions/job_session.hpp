@@ -5,11 +5,11 @@
 #include <string>
 
 #include "commands/agents_choice.hpp"
-#include "commands/rank_commands.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/job/job.hpp"
 #include "options/job_command_options.hpp"
 #include "report/job_reporter.hpp"
+#include "sessions/rank_commands.hpp"
 
 namespace mpiacq::tool {
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <optional>
 
-#include "commands/rank_commands.hpp"
 #include "commands/signals.hpp"
 #include "mpiacq/job/job.hpp"
+#include "sessions/rank_commands.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,16 +1,16 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/ranks_look.hpp"
+#include "sessions/ranks_look.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "commands/agents_choice.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/queues_session.hpp"
-#include "commands/session_wait.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
+#include "sessions/queues_session.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "commands/job_session.hpp"
+#include "sessions/job_session.hpp"
 
 namespace mpiacq::tool {
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "commands/check_session.hpp"
+#include "sessions/check_session.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/session_wait.hpp"
 #include "report/check_report.hpp"
 #include "report/json/json_writer.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 
