@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "busy_ranks.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "group_parts.hpp"
@@ -156,11 +157,39 @@ std::vector<result<std::vector<thread_registers>>> rank_group::registers(which_t
   return all;
 }
 
+namespace {
+
+rank_set busy_among(const group_stacks& seen) {
+  rank_set busy;
+  for (const refused_ranks& one : seen.refused) {
+    if (one.why.code == error_code::busy) busy.add(one.ranks);
+  }
+  return busy;
+}
+
+/// Adds what the next try has taken. It has an outcome for each rank that was busy.
+void put_into(group_stacks& all, group_stacks&& next) {
+  std::erase_if(all.refused, [](const refused_ranks& one) { return one.why.code == error_code::busy; });
+  next.held_for += all.held_for;
+  rank_answer whole = std::move(all);
+  merge(whole, std::move(next));
+  all = std::get<group_stacks>(std::move(whole));
+}
+
+}  // namespace
+
 group_stacks rank_group::stacks(const stack_options& options) {
   return without_exceptions(
       "taking stacks",
       [&] {
-        return parts_->ask_for<group_stacks>(ask_stacks{options, parts_->options.debug_files});
+        ask_stacks what{options, parts_->options.debug_files};
+        auto all = parts_->ask_for<group_stacks>(what);
+        busy_tries tries;
+        for (auto busy = busy_among(all); tries.again(busy, parts_->limit.get()); busy = busy_among(all)) {
+          what.how.ranks = selection_of(busy);
+          put_into(all, parts_->ask_for<group_stacks>(what));
+        }
+        return all;
       },
       [] {});
 }

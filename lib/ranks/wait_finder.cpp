@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "busy_ranks.hpp"
+
 namespace mpiacq {
 
 namespace {
@@ -14,16 +16,6 @@ namespace {
 /// The time between two samples: long enough for a message to arrive and for its receiver to continue.
 constexpr std::chrono::milliseconds between_samples{20};
 constexpr int samples_between_looks = 8;
-/// A rank that another tool holds is retried. A short look of a tool ends within these retries, a debugging session
-/// does not.
-constexpr int most_tries = 10;
-constexpr std::chrono::milliseconds between_tries{20};
-
-rank_selection selection_of(const std::vector<entry_index>& sorted) {
-  rank_set all;
-  for (const entry_index entry : sorted) all.add(entry);
-  return rank_selection::parse(all.text()).value_or(rank_selection{});
-}
 
 /// Replaces the reports of `all` by those of the retry.
 void put_into(group_queues& all, group_queues&& some) {
@@ -38,10 +30,10 @@ void put_into(group_queues& all, group_queues&& some) {
   std::move(some.problems.begin(), some.problems.end(), std::back_inserter(all.problems));
 }
 
-std::vector<entry_index> busy_ones(const group_queues& seen) {
-  std::vector<entry_index> busy;
+rank_set busy_ones(const group_queues& seen) {
+  rank_set busy;
   for (const rank_report& rank : seen.ranks) {
-    if (!rank.report && rank.report.error().code == error_code::busy) busy.push_back(rank.entry);
+    if (!rank.report && rank.report.error().code == error_code::busy) busy.add(rank.entry);
   }
   return busy;
 }
@@ -91,16 +83,12 @@ group_queues wait_finder::read_all() {
   if (spawned_) spawned_->hold();
   group_queues seen = ranks_.queues(how_);
   rank_queue_options again = how_;
-  for (int tries = 1; tries < most_tries && !seen.stopped; ++tries) {
-    const auto busy = busy_ones(seen);
-    if (busy.empty()) break;
-    if (is_stopped_within(between_tries, how_.host.stop)) {
-      seen.stopped = true;
-      break;
-    }
+  busy_tries tries;
+  for (auto busy = busy_ones(seen); !seen.stopped && tries.again(busy, how_.host.stop); busy = busy_ones(seen)) {
     again.ranks = selection_of(busy);
     put_into(seen, ranks_.queues(again));
   }
+  seen.stopped = seen.stopped || tries.stopped();
   if (spawned_) spawned_->read_into(seen, how_);
   return seen;
 }
@@ -137,7 +125,7 @@ std::vector<std::string> wait_finder::calls_now(const stack_options& how) {
   return calls;
 }
 
-bool wait_finder::stay_where_they_are(const std::vector<entry_index>& ranks) {
+bool wait_finder::stay_where_they_are(const rank_set& ranks) {
   stack_options how;
   how.ranks = selection_of(ranks);
   std::vector<std::string> calls;
@@ -155,13 +143,13 @@ bool wait_finder::stay_where_they_are(const std::vector<entry_index>& ranks) {
 
 void wait_finder::confirm() {
   std::set<std::vector<entry_index>> before;
-  std::set<entry_index> members;
+  rank_set members;
   for (const deadlock& one : found_.deadlocks) {
     if (!one.certain) continue;
     before.insert(one.ranks);
-    members.insert(one.ranks.begin(), one.ranks.end());
+    for (const entry_index entry : one.ranks) members.add(entry);
   }
-  const bool still = stay_where_they_are({members.begin(), members.end()});
+  const bool still = stay_where_they_are(members);
   if (!found_.interrupted) look();
   if (found_.interrupted) return;
   bool some_passed = false;

@@ -26,7 +26,7 @@ class wait_finder {
   [[nodiscard]] group_queues read_all();
   void confirm();
   /// Whether several samples in a row show all of these ranks in the same calls as before.
-  [[nodiscard]] bool stay_where_they_are(const std::vector<entry_index>& ranks);
+  [[nodiscard]] bool stay_where_they_are(const rank_set& ranks);
   /// The current MPI calls of these ranks, in a form that can be compared with another sample.
   [[nodiscard]] std::vector<std::string> calls_now(const stack_options& how);
   void doubt_all();

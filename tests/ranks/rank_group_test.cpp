@@ -102,6 +102,47 @@ TEST_CASE("rank group: a look at some ranks says nothing of the others") {
   CHECK(std::get<ask_queues>(job.here->asked.back()).how.ranks.text() == "1-2");
 }
 
+TEST_CASE("rank group: stacks of ranks that another tool holds for a moment are taken, too") {
+  const two_nodes job;
+  rank_group group = job.group();
+  const error busy{error_code::busy, "another tool holds it"};
+  job.here->answer = [&](const rank_question&, const answer_terms&) -> rank_answer {
+    const bool is_first = job.here->asked.size() == 1;
+    group_stacks seen{{}, rank_set(is_first ? 0 : 2), {}, std::chrono::milliseconds(1), {busy}};
+    if (is_first) seen.refused.push_back({rank_set(2), busy});
+    return seen;
+  };
+  job.there->answer = [&](const rank_question&, const answer_terms&) -> rank_answer {
+    if (job.there->asked.size() > 1) return group_stacks{};
+    return group_stacks{{}, rank_set(3), {{rank_set(1), {error_code::permission, "no"}}}, {}, {}};
+  };
+  const group_stacks stacks = group.stacks();
+  CHECK(stacks.taken.text() == "0,2-3");
+  REQUIRE(stacks.refused.size() == 1);
+  CHECK(stacks.refused[0].ranks.text() == "1");
+  CHECK(stacks.held_for == std::chrono::milliseconds(2));
+  CHECK(stacks.problems.size() == 1);
+  REQUIRE(job.here->asked.size() == 2);
+  CHECK(std::get<ask_stacks>(job.here->asked.back()).how.ranks.text() == "2");
+}
+
+TEST_CASE("rank group: stacks of a rank that stays in another tool are refused, and a time limit ends the tries") {
+  const bool is_limited = GENERATE(false, true);
+  auto script = std::make_shared<fake_script>();
+  script->answer = [](const rank_question&, const answer_terms&) -> rank_answer {
+    return group_stacks{{}, {}, {{rank_set(0), {error_code::busy, "another tool holds it"}}}, {}, {}};
+  };
+  rank_options options;
+  if (is_limited) options.until = clock::now();
+  std::vector<std::unique_ptr<rank_backend>> one;
+  one.push_back(std::make_unique<fake_ranks>(std::vector<std::uint32_t>{0}, true, script));
+  rank_group group = group_of(std::move(one), options);
+  const group_stacks stacks = group.stacks();
+  REQUIRE(stacks.refused.size() == 1);
+  CHECK(stacks.refused[0].why.code == error_code::busy);
+  CHECK(script->asked.size() == (is_limited ? 1 : 10));
+}
+
 TEST_CASE("rank group: progress counts the ranks of all backends") {
   const two_nodes job;
   rank_group group = job.group();

@@ -1,14 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "sessions/ranks_look.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "commands/agents_choice.hpp"
 #include "commands/exit_status.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job.hpp"
-#include "mpiacq/ranks/rank_set.hpp"
 #include "sessions/queues_session.hpp"
 #include "sessions/session_wait.hpp"
 
@@ -31,13 +29,6 @@ result<ranks_look> look_for_ranks(process_id named, const observation_options& o
 int status_without_ranks(signal_catcher& signals) {
   const auto signal = signals.take();
   return signal ? status_by_signal(signal->number) : status_tool_failed;
-}
-
-rank_selection selection_of(std::vector<entry_index> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  rank_set all;
-  for (const entry_index entry : ranks) all.add(entry);
-  return rank_selection::parse(all.text()).value_or(rank_selection{});
 }
 
 }  // namespace mpiacq::tool

@@ -2,9 +2,6 @@
 // The first steps of the commands that look at a job's ranks from outside (`stacks`, `queues`).
 #pragma once
 
-#include <chrono>
-#include <vector>
-
 #include "commands/signals.hpp"
 #include "mpiacq/job/job_description.hpp"
 #include "mpiacq/process/process_symbols.hpp"
@@ -23,14 +20,6 @@ struct ranks_look {
 /// signal ends that. Errors: those of `job::find` and `ranks_of`.
 [[nodiscard]] result<ranks_look> look_for_ranks(process_id named, const observation_options& options,
                                                 const signal_catcher& signals);
-
-/// A selection of exactly these ranks; all ranks if the list is empty.
-[[nodiscard]] rank_selection selection_of(std::vector<entry_index> ranks);
-
-/// A rank that another tool holds is retried. A short look of a tool ends within these retries, a debugging session
-/// does not.
-inline constexpr int most_tries = 10;
-inline constexpr std::chrono::milliseconds between_tries{20};
 
 /// The status of a command that a signal ended.
 [[nodiscard]] constexpr int status_by_signal(int number) {

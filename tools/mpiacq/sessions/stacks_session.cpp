@@ -2,10 +2,6 @@
 #include "sessions/stacks_session.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
-
-#include "sessions/ranks_look.hpp"
 
 namespace mpiacq::tool {
 
@@ -48,38 +44,23 @@ std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
   return rows;
 }
 
-std::vector<entry_index> stacks_session::take(const group_stacks& seen, call_tree& moment, bool last_try) {
-  std::vector<entry_index> busy;
+void stacks_session::sample() {
+  const group_stacks seen = ranks_->stacks(how_);
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
-  moment.merge(seen.tree);
   for (stacked_rank& row : snapshot_.ranks) {
     if (seen.taken.contains(row.entry)) ++row.samples;
   }
   for (const refused_ranks& refused : seen.refused) {
     for (stacked_rank* const row : rows_of(refused.ranks)) {
-      if (refused.why.code == error_code::busy && !last_try) {
-        busy.push_back(row->entry);
-      } else if (row->problems.size() < most_problems &&
-                 (row->problems.empty() || row->problems.back().message != refused.why.message)) {
+      if (row->problems.size() < most_problems &&
+          (row->problems.empty() || row->problems.back().message != refused.why.message)) {
         row->problems.push_back(refused.why);
       }
     }
   }
-  return busy;
-}
-
-void stacks_session::sample() {
-  call_tree moment;
-  stack_options how = how_;
-  for (int tries = 1;; ++tries) {
-    const auto busy = take(ranks_->stacks(how), moment, tries == most_tries);
-    if (busy.empty()) break;
-    how.ranks = selection_of(busy);
-    std::this_thread::sleep_for(between_tries);
-  }
   // A sample counts even if no rank could be read.
-  snapshot_.tree.add_sample(moment);
+  snapshot_.tree.add_sample(seen.tree);
   ++snapshot_.samples;
 }
 

@@ -17,15 +17,13 @@ class stacks_session {
   stacks_session(std::shared_ptr<rank_group> ranks, const job_description& job, const rank_selection& selection,
                  bool all_threads);
 
-  /// Adds a sample. A rank that another tool holds is retried for a moment.
+  /// Adds a sample.
   void sample();
   [[nodiscard]] stacks_snapshot& snapshot() { return snapshot_; }
   /// Whether one of the ranks could not be read in any sample.
   [[nodiscard]] bool rank_failed() const;
 
  private:
-  /// Records the outcome of a look. Returns the ranks that another tool holds.
-  [[nodiscard]] std::vector<entry_index> take(const group_stacks& seen, call_tree& moment, bool last_try);
   [[nodiscard]] std::vector<stacked_rank*> rows_of(const rank_set& ranks);
 
   std::shared_ptr<rank_group> ranks_;
