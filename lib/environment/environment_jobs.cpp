@@ -61,7 +61,7 @@ std::optional<std::uint64_t> environment_job::size() const {
   return sum;
 }
 
-environment_jobs::environment_jobs(const std::string& proc) : node_(proc) {
+environment_jobs::environment_jobs(const std::string& proc, node_pass pass) : node_(proc, pass) {
   std::map<std::string, std::vector<rank_claim>> by_key;
   for (rank_claim& one : rank_claims_in(node_)) by_key[one.key].push_back(std::move(one));
   for (auto& [key, claims] : by_key) {

@@ -40,8 +40,8 @@ struct environment_match {
 /// The jobs of this node at one moment. Threads: one at a time.
 class environment_jobs {
  public:
-  /// `proc`: for tests, a folder instead of /proc.
-  explicit environment_jobs(const std::string& proc = proc_folder);
+  /// `proc`: for tests, a folder instead of /proc. `pass`: what `node` knows of all processes.
+  explicit environment_jobs(const std::string& proc = proc_folder, node_pass pass = node_pass::environments);
 
   /// In the order of the pids of their first ranks.
   [[nodiscard]] const std::vector<environment_job>& all() const { return jobs_; }

@@ -101,7 +101,13 @@ class proc_reader {
 
 struct seen_processes {
   std::vector<stating_process> stating;
+  std::vector<process_id> parents;  ///< of the processes, with repetitions
   std::size_t refused = 0;
+
+  /// Children of one process often have numbers in a row.
+  void add_parent(process_id parent) {
+    if (parent.value() > 1 && (parents.empty() || parents.back() != parent)) parents.push_back(parent);
+  }
 };
 
 /// All facts of a process whose environment states something, by one open folder.
@@ -121,17 +127,26 @@ std::optional<stating_process> facts_of_stating(process_id pid, const std::strin
                          stated.is_spawned};
 }
 
-/// Most processes state nothing: one file of them is read.
-seen_processes look_at(std::span<const process_id> some, const std::string& proc) {
+/// Most processes state nothing: the other facts of these are not read.
+seen_processes look_at(std::span<const process_id> some, const std::string& proc, node_pass pass) {
   seen_processes seen;
   proc_reader reader(proc);
   for (const process_id pid : some) {
     const int problem = reader.read(pid, "environ");
     if (problem == EACCES || problem == EPERM) ++seen.refused;
-    if (problem != 0 || !mentions_a_rank(reader.text())) continue;
-    if (auto one = facts_of_stating(pid, proc)) seen.stating.push_back(std::move(*one));
+    auto stating = problem == 0 && mentions_a_rank(reader.text()) ? facts_of_stating(pid, proc) : std::nullopt;
+    // The kernel finds the second file of a process sooner than the first.
+    if (pass == node_pass::environments_and_parents) {
+      seen.add_parent(stating ? stating->parent : reader.parent_of(pid));
+    }
+    if (stating) seen.stating.push_back(std::move(*stating));
   }
   return seen;
+}
+
+void sort_each_once(std::vector<process_id>& all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
 /// Calls `with` for slices of a long list, several at a time, and gives the answers in order.
@@ -168,13 +183,16 @@ launcher_program launcher_program_of(const process_facts& process) {
   return words ? program_in_words(*words) : launcher_program{};
 }
 
-node_processes::node_processes(const std::string& proc) : known_(proc), proc_(proc), all_(known_.all()) {
+node_processes::node_processes(const std::string& proc, node_pass pass)
+    : known_(proc), proc_(proc), all_(known_.all()) {
   std::sort(all_.begin(), all_.end());
-  auto parts = in_slices<seen_processes>(all_, [&](std::span<const process_id> some) { return look_at(some, proc); });
-  for (seen_processes& part : parts) {
+  const auto look = [&](std::span<const process_id> some) { return look_at(some, proc, pass); };
+  for (seen_processes& part : in_slices<seen_processes>(all_, look)) {
     refused_ += part.refused;
     std::move(part.stating.begin(), part.stating.end(), std::back_inserter(stating_));
+    parents_.insert(parents_.end(), part.parents.begin(), part.parents.end());
   }
+  sort_each_once(parents_);
 }
 
 const stating_process* node_processes::stating(process_id pid) const {
@@ -199,27 +217,6 @@ launcher_program node_processes::program_of(process_id pid) {
   if (!is_new) return at->second;
   if (const auto facts = known_.find(pid)) at->second = launcher_program_of(*facts);
   return at->second;
-}
-
-const std::vector<process_id>& node_processes::parents() {
-  if (parents_) return *parents_;
-  const auto of_slice = [&](std::span<const process_id> some) {
-    std::vector<process_id> found;
-    proc_reader reader(proc_);
-    for (const process_id pid : some) {
-      const stating_process* const one = stating(pid);
-      const auto parent = one != nullptr ? one->parent : reader.parent_of(pid);
-      if (parent.value() > 1 && (found.empty() || found.back() != parent)) found.push_back(parent);
-    }
-    return found;
-  };
-  std::vector<process_id> all;
-  for (const auto& part : in_slices<std::vector<process_id>>(all_, of_slice)) {
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return parents_.emplace(std::move(all));
 }
 
 std::vector<process_id> node_processes::children_of(process_id pid) const {

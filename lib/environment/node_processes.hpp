@@ -26,6 +26,12 @@ struct stating_process {
   bool is_spawned = false;
 };
 
+/// What the pass over the processes of a node reads of each process.
+enum class node_pass : unsigned char {
+  environments,             ///< one file
+  environments_and_parents  ///< two files
+};
+
 /// The processes of this node, by one pass over /proc that reads the environment of each process and keeps little of
 /// it. The other facts of a process are read only if its environment states something. Ancestors are read when they are
 /// asked for, each once. On a node with many processes the pass uses several threads.
@@ -33,7 +39,7 @@ struct stating_process {
 class node_processes {
  public:
   /// `proc`: for tests, a folder instead of /proc.
-  explicit node_processes(const std::string& proc = proc_folder);
+  explicit node_processes(const std::string& proc = proc_folder, node_pass pass = node_pass::environments);
 
   /// In the order of pids.
   [[nodiscard]] std::span<const stating_process> stating() const { return stating_; }
@@ -47,8 +53,8 @@ class node_processes {
   /// Null if there is no such process any more, or if it cannot be read.
   [[nodiscard]] std::shared_ptr<const process_facts> facts_of(process_id pid) { return known_.find(pid); }
 
-  /// Processes that have children, in the order of pids. The first call reads one file of each process of the node.
-  [[nodiscard]] const std::vector<process_id>& parents();
+  /// Processes that have children, in the order of pids. Empty unless the pass has read the parents.
+  [[nodiscard]] const std::vector<process_id>& parents() const { return parents_; }
   /// In the order of pids. It reads one file of each process of the node.
   [[nodiscard]] std::vector<process_id> children_of(process_id pid) const;
   /// How many processes there are.
@@ -65,7 +71,7 @@ class node_processes {
   std::vector<process_id> all_;
   std::vector<stating_process> stating_;
   std::unordered_map<process_id, launcher_program> programs_;
-  std::optional<std::vector<process_id>> parents_;
+  std::vector<process_id> parents_;
   std::size_t refused_ = 0;
 };
 

@@ -312,3 +312,20 @@ TEST_CASE("a process leads to its job: a rank, the starter, what is above the ra
   REQUIRE(none);
   CHECK_FALSE(*none);
 }
+
+TEST_CASE("parents: each process with children is listed once, also if its children state nothing or cannot be read") {
+  const made_up_node node;
+  node.put({.pid = 9});
+  node.put({.pid = 10});
+  node.put({.pid = 11, .parent = 10, .environment = hydra(0, 2)});
+  node.put({.pid = 12, .parent = 10, .environment = hydra(1, 2)});
+  node.put({.pid = 13, .parent = 12});
+  node.put({.pid = 14, .parent = 9});
+  node.put({.pid = 15, .parent = 14});
+  std::filesystem::remove(node.root() + "/15/environ");
+  std::filesystem::remove(node.root() + "/13/stat");
+  const node_processes all(node.root(), node_pass::environments_and_parents);
+  CHECK(all.parents() == std::vector{process_id{9}, process_id{10}, process_id{14}});
+  CHECK(all.stating().size() == 2);
+  CHECK(node_processes(node.root()).parents().empty());
+}

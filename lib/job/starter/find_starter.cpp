@@ -136,7 +136,7 @@ error no_starter(const process_facts& process, const starter_sight& seen) {
   }
   std::string message =
       fmt::format("{} is no starter, and no starter's table on this node lists it", with_executable(process));
-  if (!seen.lacks.empty()) message += ": " + seen.lacks;
+  if (const std::string lacks = seen.lacks(); !lacks.empty()) message += ": " + lacks;
   return error{error_code::not_found, std::move(message)};
 }
 

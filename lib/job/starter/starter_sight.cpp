@@ -16,12 +16,14 @@ result<starter_sight> look_at_starter(const process_facts& process, const debug_
   seen.has_interface = eye.symbols() != nullptr && eye.symbols()->complete();
   if (eye.table() && !eye.table()->empty()) seen.table = seen_from_here(eye.table(), process);
   seen.facts = eye.facts();
-  if (!seen.has_interface && eye.symbols() != nullptr) {
-    seen.lacks = missing_symbols_sentence(*eye.symbols(), seen.target->symbols().modules(),
-                                          seen.target->symbols().executable_is_stripped())
-                     .value_or("");
-  }
+  if (eye.symbols() != nullptr) seen.symbols = *eye.symbols();
   return seen;
+}
+
+std::string starter_sight::lacks() const {
+  if (!symbols) return {};
+  process_symbols& searched = target->symbols();
+  return missing_symbols_sentence(*symbols, searched.modules(), searched.executable_is_stripped()).value_or("");
 }
 
 }  // namespace mpiacq

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "mpiacq/job/process_table.hpp"
@@ -18,7 +19,10 @@ struct starter_sight {
   bool has_interface = false;
   std::shared_ptr<const process_table> table;  ///< null where there is none yet
   mpir::job_facts facts;
-  std::string lacks;  ///< the sentence about missing symbols; empty if none is missing
+  std::optional<mpir::symbol_set> symbols;
+
+  /// The sentence about missing symbols; empty if none is missing. It looks for a debug file of the executable.
+  [[nodiscard]] std::string lacks() const;
 };
 
 /// Nothing is stopped or written. Errors: as `running_target::open`, and those of reading the table.

@@ -17,6 +17,7 @@
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
 #include "proc/process_age.hpp"
 #include "proc/process_state.hpp"
+#include "starter/searched_programs.hpp"
 #include "starter/slurm_step.hpp"
 #include "starter/starter_sight.hpp"
 #include "views/environment_description.hpp"
@@ -98,7 +99,7 @@ class table_jobs {
       const auto process = node_.facts_of(pid);
       if (!process || !process->executable() || process->stat().has_ended()) continue;
       if (!is_for_caller(process->user())) continue;
-      ++searched_;
+      ++candidates_;
       if (auto job = job_of(process)) add(process, std::move(*job));
     }
   }
@@ -123,7 +124,7 @@ class table_jobs {
   }
 
   [[nodiscard]] std::vector<listed_job>& jobs() { return jobs_; }
-  [[nodiscard]] std::size_t searched() const { return searched_; }
+  [[nodiscard]] std::size_t candidates() const { return candidates_; }
   /// Whether a process is a rank or the starter of a job of this user that is listed already.
   [[nodiscard]] bool knows(user_id user, process_id pid) const {
     return contains(members_, user, pid) || contains(starters_, user, pid);
@@ -160,9 +161,15 @@ class table_jobs {
   }
 
   std::optional<job_description> job_of(const std::shared_ptr<const process_facts>& process) {
+    const auto program = searched_programs::program_of(*process);
+    if (searched_.lacks_symbols(program)) return std::nullopt;
     const auto seen = look_at_starter(*process, options_.debug_files);
     if (!seen) return std::nullopt;
-    if (auto newer = mpi2dd_job_of(process, *seen)) return newer;
+    const auto info = mpi2dd::find_info(seen->target->as_target());
+    if (!seen->has_interface && info && !*info) searched_.note_lack(*process, program);
+    if (info && *info) {
+      if (auto newer = mpi2dd_job_of(process, *seen, (*info)->address())) return newer;
+    }
     if (!seen->table || !process->is_unchanged()) return std::nullopt;
     job_description job;
     job.starter.pid = process->pid();
@@ -175,11 +182,8 @@ class table_jobs {
   }
 
   std::optional<job_description> mpi2dd_job_of(const std::shared_ptr<const process_facts>& process,
-                                               const starter_sight& seen) {
-    const target view = seen.target->as_target();
-    const auto info = mpi2dd::find_info(view);
-    if (!info || !*info) return std::nullopt;
-    const auto block = mpi2dd::read_info_block(view, (*info)->address());
+                                               const starter_sight& seen, target_address info) {
+    const auto block = mpi2dd::read_info_block(seen.target->as_target(), info);
     if (!block || !block->mpi_flags.has(mpi2dd::mpi_flag::i_am_starter)) return std::nullopt;
     found_starter starter{process->pid(), process, {}, interface_kind::mpi2dd};
     auto job = describe_mpi2dd_job(std::move(starter), {{}, options_.debug_files}, clock::now());
@@ -228,7 +232,8 @@ class table_jobs {
   std::vector<process_id> line_;
   processes_by_user starters_;
   processes_by_user members_;
-  std::size_t searched_ = 0;
+  std::size_t candidates_ = 0;
+  searched_programs searched_;
   std::unordered_map<process_id, error> silent_;  ///< PMIx servers that told no job
   deadline servers_until_ = clock::now() + time_for_servers;
 };
@@ -301,7 +306,7 @@ std::vector<std::string_view> launchers_by_environment() {
 
 result<job_list> list_jobs(const list_options& options) {
   return without_exceptions("listing the jobs", [&]() -> result<job_list> {
-    environment_jobs by_environment;
+    environment_jobs by_environment(proc_folder, node_pass::environments_and_parents);
     table_jobs with_tables(by_environment.node(), options);
     with_tables.look();
     with_tables.ask_servers();
@@ -321,7 +326,7 @@ result<job_list> list_jobs(const list_options& options) {
                      [](const listed_job& a, const listed_job& b) { return a.started < b.started; });
     list.processes = by_environment.node().count();
     list.refused = by_environment.node().refused();
-    list.possible_starters = with_tables.searched();
+    list.possible_starters = with_tables.candidates();
     return list;
   });
 }
