@@ -3,6 +3,7 @@
 // torchrun. What the ranks print of themselves is what must come out.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <poll.h>
@@ -60,6 +61,20 @@ std::string problems_of(const json& report) {
   return all;
 }
 
+/// A script that starts a process named ssh to each host, which sleeps for so long, and that ends with 5.
+std::string launcher_by_ssh(const scratch_folder& folder, const std::vector<std::string>& hosts, double seconds,
+                            const std::string& name = "mpiexec.hydra") {
+  std::ofstream script(folder.path(name));
+  script << "#!/bin/bash\n";
+  for (const std::string& host : hosts) {
+    script << "(exec -a ssh sh -c 'sleep " << seconds << "' " << host << " hydra_pmi_proxy) &\n";
+  }
+  script << "wait\nexit 5\n";
+  script.close();
+  std::filesystem::permissions(folder.path(name), std::filesystem::perms::owner_all);
+  return folder.path(name);
+}
+
 const std::string prints_itself = "echo rank $RANK $$";
 
 }  // namespace
@@ -90,6 +105,37 @@ TEST_CASE("launch without an interface: ranks on other nodes are named and not w
   REQUIRE_FALSE(job.report.is_null());
   CHECK(pids_in(job.report) == job.printed);
   CHECK_THAT(problems_of(job.report), ContainsSubstring("ranks 2-7 are not among the processes of this node"));
+}
+
+TEST_CASE("launch without an interface: a job on other nodes alone ends with a notice that names their hosts") {
+  const scratch_folder folder;
+  const std::string launcher = launcher_by_ssh(folder, {"n2", "n3", "n2"}, 0.3);
+  const auto job = launch_shell({launcher});
+  INFO(job.command.err);
+  CHECK(job.command.exit_code == 5);
+  CHECK(job.report.is_null());
+  CHECK_THAT(job.command.err, ContainsSubstring("has seen no rank of the job on this node"));
+  CHECK_THAT(job.command.err, ContainsSubstring("has started ssh to n2, n3; attach to the job on one of these hosts"));
+  CHECK_THAT(job.command.err, ContainsSubstring("name its hosts (--hosts A,B,C)"));
+}
+
+TEST_CASE("launch without an interface: a job that runs on other nodes alone is told of once, while it runs") {
+  const scratch_folder folder;
+  running_command run({MPIACQ_COMMAND, "launch", "--", launcher_by_ssh(folder, {"n2"}, 14)});
+  REQUIRE(run.complains("has started ssh to n2; attach"));
+  CHECK(runs_freely(run.pid()));
+  const auto end = run.wait();
+  CHECK(end.exit_code == 5);
+  const auto first = end.err.find("has started ssh");
+  CHECK(end.err.find("has started ssh", first + 1) == std::string::npos);
+}
+
+TEST_CASE("launch without an interface: ssh that no launcher has started says nothing of ranks") {
+  const scratch_folder folder;
+  const std::string script = launcher_by_ssh(folder, {"n2"}, 0.1, "job_script");
+  const auto job = launch_shell({script});
+  CHECK(job.command.exit_code == 5);
+  CHECK_THAT(job.command.err, !ContainsSubstring("n2"));
 }
 
 TEST_CASE("launch without an interface: ranks whose number is not stated are reported when no more have come") {

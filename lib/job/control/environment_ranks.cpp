@@ -10,6 +10,7 @@
 #include "control/environment_rank_control.hpp"
 #include "control/job_state.hpp"
 #include "errors/try.hpp"
+#include "launcher_hosts.hpp"
 #include "proc/process_facts.hpp"
 #include "views/environment_description.hpp"
 
@@ -25,12 +26,29 @@ bool job::state::waits_for_other_ranks(const followed_process& process) {
   const auto facts_of_process = process_facts::open(process.pid);
   if (!facts_of_process || !facts_of_process->environment()) return false;
   const auto seen = awaited->at_entry(process.pid, *facts_of_process->environment(), clock::now());
-  if (!seen.is_rank) return false;
+  if (!seen.is_rank) {
+    note_ssh(*facts_of_process);
+    return false;
+  }
   timers.set(job_timer::ranks, awaited->next_look({}));
   // A rank of a starter with an interface has its own place to wait.
   if (!seen.is_counted || has_interface_somewhere()) return false;
   awaited->hold(process.pid);
   return true;
+}
+
+void job::state::note_ssh(const process_facts& process) {
+  const auto& words = process.command_line();
+  const auto host = words ? host_in_ssh_command(*words) : std::nullopt;
+  if (!host) return;
+  const auto parent = process_facts::open(process.parent());
+  if (!parent || launcher_program_of(*parent).launcher == nullptr) return;
+  elsewhere.add(parent->pid(), *host, clock::now());
+}
+
+void job::state::note_ranks_elsewhere() {
+  if (awaited->count() != 0) return;
+  if (auto problem = elsewhere.take_problem()) events.notice(std::move(*problem));
 }
 
 bool job::state::has_interface_somewhere() const {
@@ -79,6 +97,7 @@ void job::state::look_for_ranks() {
     asking.emplace(std::move(found->job), options.interface == interface_kind::pmix);
     return ask_starter_by_pmix();
   }
+  if (!found && elsewhere.is_certain(now)) note_ranks_elsewhere();
   if (found) partial = std::move(found->job);
   // Only after the look: a rank that is released may end before the next one.
   release_waiting_ranks(awaited->take_overdue(now));
@@ -86,7 +105,8 @@ void job::state::look_for_ranks() {
 }
 
 void job::state::note_unreported_ranks() {
-  if (!awaited || table.processes() || awaited->count() == 0) return;
+  if (!awaited || table.processes()) return;
+  if (awaited->count() == 0) return note_ranks_elsewhere();
   const std::size_t seen = partial ? partial->processes->size() : 0;
   events.notice(error{error_code::not_found,
                       fmt::format("the starter ended before all ranks had appeared: {} had started, and {} of them "

@@ -20,6 +20,7 @@
 #include "parts/process_loop.hpp"
 #include "parts/process_patches.hpp"
 #include "parts/reported_table.hpp"
+#include "parts/started_elsewhere.hpp"
 #include "parts/starter_search.hpp"
 #include "parts/trap_control.hpp"
 #include "starter/followed_process.hpp"
@@ -54,6 +55,7 @@ struct job::state final : process_loop {
   std::optional<pmix_launch> asking;                ///< launched: the starter is asked for the table of its ranks
   base::unique_fd any;                              ///< launched: an epoll descriptor of the tracer and of `pmix`
   std::optional<awaited_ranks> awaited;             ///< launched, as long as the starter may have no interface
+  started_elsewhere elsewhere;                      ///< what the launcher starts on other nodes
   std::optional<job_description> partial;           ///< what `awaited` has seen of the job so far
   launcher_kind launcher = launcher_kind::unknown;  ///< of a job that the environment shows
 
@@ -100,6 +102,10 @@ struct job::state final : process_loop {
   void release_waiting_ranks(std::span<const process_id> which);
   /// A process that may be a starter with an interface is alive.
   [[nodiscard]] bool has_interface_somewhere() const;
+  /// A process below the starter, which is no rank, may be the launcher's ssh.
+  void note_ssh(const process_facts& process);
+  /// The ranks are on other nodes: no rank has come to this node.
+  void note_ranks_elsewhere();
   /// The launched starter has ended before its ranks were reported.
   void note_unreported_ranks();
   /// From now on this is the job. Nothing of it is traced any more, but for ranks that wait at their entry points.
