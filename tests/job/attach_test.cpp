@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "breakpoint_registers.hpp"
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
@@ -337,7 +338,7 @@ TEST_CASE("an error of attach has the code that fits it") {
 }
 
 TEST_CASE("a starter that calls MPIR_Breakpoint all the time without news can be attached to and left") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   running_starter starter({"starter_calls_null", "--hold", "--exit", "3"});
   starter.ready();
   for (int round = 0; round < 20; ++round) {
@@ -357,7 +358,7 @@ TEST_CASE("a starter that calls MPIR_Breakpoint all the time without news can be
 }
 
 TEST_CASE("a table that is filled between two breakpoints is found by the repeated looks") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   running_starter starter({"starter_calls_null", "--step", "--hold", "--exit", "3"});
   starter.ready();
   job_options options;

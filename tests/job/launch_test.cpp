@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "breakpoint_registers.hpp"
 #include "catch.hpp"
 #include "mpiacq/job/job.hpp"
 #include "patience.hpp"
@@ -133,7 +134,7 @@ pid_t tracer_client() {
 
 TEST_CASE("a job whose tracing process is killed before the table is there runs on, and its end is reported") {
   job_options options;
-  options.breakpoints = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  options.breakpoints = GENERATE(from_range(kinds_here()));
   const scratch_folder folder;
   stepping_starter starter;
   const auto subject = starter.launch(folder, std::move(options));

@@ -2,6 +2,7 @@
 // What happens to a process in the middle of an attach: it is killed, execs, forks.
 #include <thread>
 
+#include "breakpoint_registers.hpp"
 #include "bystander.hpp"
 #include "kernel/ptrace_call.hpp"
 #include "kernel/waiter.hpp"
@@ -133,7 +134,7 @@ TEST_CASE("a process whose threads exec over and over is attached to and detache
 
 TEST_CASE(
     "a process that forks all the time is attached to and detached from, and its children end as they would have") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   bystander program("fork_storm");
   program.ready();

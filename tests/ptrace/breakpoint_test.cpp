@@ -2,7 +2,9 @@
 #include <csignal>
 #include <set>
 
+#include "breakpoint_registers.hpp"
 #include "inferior.hpp"
+#include "kernel/register_trial.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -43,8 +45,13 @@ int in_memory(process_id id, target_address address) {
 
 }  // namespace
 
+TEST_CASE("whether breakpoint registers stop a thread is found out as gdb finds it") {
+  const tracing::kernel_ptrace_calls calls;
+  CHECK(tracing::breakpoint_registers_stop_threads(calls) == has_breakpoint_registers());
+}
+
 TEST_CASE("a breakpoint is hit as often as its function is called, before the function runs") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("call_marker", {"3"});
   const process_id id = at_entry(*t, program);
@@ -67,7 +74,7 @@ TEST_CASE("a breakpoint is hit as often as its function is called, before the fu
 }
 
 TEST_CASE("a breakpoint that was removed is not hit") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("call_marker", {"3"});
   const process_id id = at_entry(*t, program);
@@ -83,7 +90,7 @@ TEST_CASE("a breakpoint that was removed is not hit") {
 }
 
 TEST_CASE("each hit of many threads at once is reported, also those of threads that are made later") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const int count = GENERATE(1, 256);
   const auto t = new_tracer();
   inferior program("threads_at_marker", {std::to_string(count)});
@@ -98,7 +105,7 @@ TEST_CASE("each hit of many threads at once is reported, also those of threads t
 }
 
 TEST_CASE("forked children that run onto the breakpoint run to their own end") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("fork_calls");
   const process_id id = at_entry(*t, program);
@@ -112,7 +119,7 @@ TEST_CASE("forked children that run onto the breakpoint run to their own end") {
 }
 
 TEST_CASE("children of vfork and posix_spawn run, and the breakpoint is armed again after them") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("spawn_calls");
   const process_id id = at_entry(*t, program);

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The process that traces is killed with SIGKILL, and what it traced goes on to its own end.
+#include "breakpoint_registers.hpp"
 #include "separate_tool.hpp"
 
 using namespace mpiacq;
@@ -35,7 +36,7 @@ TEST_CASE("a program that stands at its entry point runs on after the tracer ser
 }
 
 TEST_CASE("the breakpoints of a running program are taken out after the tracer server is killed") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("echo");
   const process_id id = at_entry(*t, program);
@@ -47,7 +48,7 @@ TEST_CASE("the breakpoints of a running program are taken out after the tracer s
 }
 
 TEST_CASE("a program that is held at a hit goes on from there after the tracer server is killed") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   inferior program("threads_at_marker", {"8"});
   const process_id id = at_entry(*t, program);
@@ -64,7 +65,7 @@ TEST_CASE("a program that is held at a hit goes on from there after the tracer s
 }
 
 TEST_CASE("breakpoints are taken out and the writes of restore_on_exit are made after the tracer server is killed") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   const auto t = new_tracer();
   bystander program("echo");
   program.ready();

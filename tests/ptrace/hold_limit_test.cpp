@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // A tool that is stopped, or waits for memory that does not answer, does not keep processes stopped.
+#include "breakpoint_registers.hpp"
 #include "patience.hpp"
 #include "separate_tool.hpp"
 #include "silent_file.hpp"
@@ -69,7 +70,7 @@ TEST_CASE("a process that a stopped tool holds is let go, and the tool learns th
 
 TEST_CASE(
     "running processes are let go together with held ones, without breakpoints, and their ends are still reported") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   bystander held("echo");
   held.ready();
   inferior program("echo");

@@ -8,6 +8,7 @@
 
 #include <sys/wait.h>
 
+#include "breakpoint_registers.hpp"
 #include "inferior.hpp"
 
 using namespace mpiacq;
@@ -84,7 +85,7 @@ TEST_CASE("a program that stands at its entry point runs on when the tool dies")
 }
 
 TEST_CASE("the breakpoints of a running program are taken out when the tool dies") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   inferior program("echo");
   const target_address marker = address_of("echo", "marker");
   tool dying(program, [&](tracer& t, inferior& p, const auto& ready) {
@@ -106,7 +107,7 @@ TEST_CASE("the breakpoints of a running program are taken out when the tool dies
 }
 
 TEST_CASE("a program that is held at a hit runs on when the tool dies, and passes the place again without a stop") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   inferior program("threads_at_marker", {"64"});
   const target_address marker = address_of("threads_at_marker", "marker");
   const int hits_before = GENERATE(1, 2, 10, 66);
@@ -132,7 +133,7 @@ TEST_CASE("a program that is held at a hit runs on when the tool dies, and passe
 }
 
 TEST_CASE("breakpoints are taken out when the tool dies, also while threads start and end") {
-  const auto kind = GENERATE(breakpoint_kind::hardware, breakpoint_kind::software);
+  const auto kind = GENERATE(from_range(kinds_here()));
   std::mt19937 random(20);
   for (int i = 0; i < 10; ++i) {
     inferior program("restless");

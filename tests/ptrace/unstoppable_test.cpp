@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // A thread that the kernel does not let stop: in vfork, until its child leaves the memory.
+#include "breakpoint_registers.hpp"
 #include "inferior.hpp"
 
 using namespace mpiacq;
@@ -26,6 +27,7 @@ error next_problem(tracer& t) {
 }  // namespace
 
 TEST_CASE("a thread that does not stop in time is named in a problem, and the stop goes on without it") {
+  if (!has_breakpoint_registers()) MPIACQ_SKIP(breakpoint_registers_have_no_effect);
   const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, true);
@@ -58,6 +60,7 @@ TEST_CASE("a late thread that comes back from the kernel while its process is he
 }
 
 TEST_CASE("a thread that cannot be stopped is let go when it comes back") {
+  if (!has_breakpoint_registers()) MPIACQ_SKIP(breakpoint_registers_have_no_effect);
   const auto t = new_tracer(short_limit);
   inferior program("long_vfork");
   const process_id id = in_vfork(*t, program, true);
@@ -72,6 +75,7 @@ TEST_CASE("a thread that cannot be stopped is let go when it comes back") {
 }
 
 TEST_CASE("a tracer that ends while a thread cannot be stopped leaves that thread no trap") {
+  if (!has_breakpoint_registers()) MPIACQ_SKIP(breakpoint_registers_have_no_effect);
   inferior program("long_vfork");
   {
     const auto t = new_tracer(short_limit);

@@ -56,6 +56,7 @@ long rank_on(const job_on_hosts& job, const std::string& host) {
 }
 
 void check_ranks(const json& report, const job_on_hosts& job, const std::string& source = "environment") {
+  INFO(report.at("problems").dump(1));
   CHECK(report.at("source") == source);
   CHECK(pids_reported({{"processes", report.at("ranks")}}) == job.ranks());
   for (const json& rank : report.at("ranks")) {
@@ -66,6 +67,7 @@ void check_ranks(const json& report, const job_on_hosts& job, const std::string&
 
 /// A report of `mpiacq attach`.
 void check_attached(const json& report, const job_on_hosts& job, const std::string& source = "environment") {
+  INFO(report.value("problems", json::array()).dump(1));
   CHECK(report.at("source") == source);
   CHECK(pids_reported(report) == job.ranks());
   for (const json& one : report.at("processes")) {

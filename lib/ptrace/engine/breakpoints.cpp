@@ -44,6 +44,12 @@ result<breakpoint_kind> breakpoints::insert(traced_process& process, target_addr
 }
 
 result<void> breakpoints::insert_hardware(traced_process& process, const arch::hardware_trigger& trigger) {
+  if (!kernel_.calls.has_breakpoint_registers()) {
+    return fail(error{error_code::unsupported,
+                      "the breakpoint registers of this machine's processor stop no thread: a process of mpiacq's own "
+                      "ran over a breakpoint that the kernel had accepted, as happens in some virtual machines"}
+                    .at(trigger.address));
+  }
   breakpoint_set& set = process.breakpoints;
   if (!set.take_register(trigger)) {
     return fail(error{error_code::unsupported, fmt::format("all {} breakpoint registers of process {} are in use",

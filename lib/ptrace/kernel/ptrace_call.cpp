@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/attach_error.hpp"
+#include "kernel/register_trial.hpp"
 
 namespace mpiacq::tracing {
 
@@ -38,6 +39,10 @@ long kernel_ptrace_calls::raw(int request, pid_t thread, unsigned long address, 
   if (::pthread_equal(::pthread_self(), owner_) == 0) return -not_the_owner;
   const long answer = ::syscall(SYS_ptrace, request, thread, address, data);
   return answer < 0 ? -errno : answer;
+}
+
+bool kernel_ptrace_calls::has_breakpoint_registers() const {
+  return breakpoint_registers_stop_threads(*this);
 }
 
 result<void> ptrace_calls::call(const char* doing, int request, pid_t thread, unsigned long address,

@@ -28,6 +28,9 @@ class ptrace_calls {
   /// calling thread does not own the tracees. Neither allocates nor locks.
   [[nodiscard]] virtual long raw(int request, pid_t thread, unsigned long address, unsigned long data) const = 0;
 
+  /// Whether a breakpoint register that the kernel accepts stops a thread (register_trial.hpp).
+  [[nodiscard]] virtual bool has_breakpoint_registers() const { return true; }
+
   /// Errors: busy or permission if the kernel refuses it; see attach_error.hpp.
   [[nodiscard]] result<void> seize(pid_t thread, unsigned long options) const;
   [[nodiscard]] result<void> set_options(pid_t thread, unsigned long options) const;
@@ -57,6 +60,7 @@ class kernel_ptrace_calls final : public ptrace_calls {
   /// The calling thread becomes the owner.
   kernel_ptrace_calls() : owner_(::pthread_self()) {}
   [[nodiscard]] long raw(int request, pid_t thread, unsigned long address, unsigned long data) const override;
+  [[nodiscard]] bool has_breakpoint_registers() const override;
 
  private:
   pthread_t owner_;  ///< not the thread's number, which costs a system call each time

@@ -33,6 +33,16 @@ struct held_process {
 
 }  // namespace
 
+TEST_CASE("breakpoint registers that stop no thread are not used") {
+  held_process held;
+  held.kernel.calls.registers_work = false;
+  const auto refused = held.insert(breakpoint_kind::hardware);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == error_code::unsupported);
+  CHECK_THAT(refused.error().message, ContainsSubstring("stop no thread"));
+  CHECK(held.insert(breakpoint_kind::automatic) == breakpoint_kind::software);
+}
+
 TEST_CASE("a trap is in the code only while its process runs") {
   held_process held;
   REQUIRE(held.insert(breakpoint_kind::software) == breakpoint_kind::software);

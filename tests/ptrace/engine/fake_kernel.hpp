@@ -29,6 +29,9 @@ namespace mpiacq::test {
 
 class fake_ptrace final : public tracing::ptrace_calls {
  public:
+  bool registers_work = true;  ///< false: the kernel accepts breakpoint registers, and they stop nothing
+  [[nodiscard]] bool has_breakpoint_registers() const override { return registers_work; }
+
   [[nodiscard]] long raw(int request, pid_t thread, unsigned long address, unsigned long data) const override {
     if (gone.contains(thread)) return -ESRCH;
     if (const auto refused = refusals.find(request); refused != refusals.end()) return -refused->second;
