@@ -30,7 +30,8 @@ std::ptrdiff_t count_of(const std::vector<std::string>& names, const std::string
 }  // namespace
 
 TEST_CASE("stacks of ranks of 32 and of 64 bits are taken together, with the names of their functions") {
-  if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+  if (!have_32_bits)
+    MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386), or the kernel runs none");
   const std::string folder = MPIACQ_STACKS;
   live_process narrow{{folder + "/i386_frame_pointers", "recursion", "7"}};
   live_process wide{{folder + "/frame_pointers", "recursion", "7"}};

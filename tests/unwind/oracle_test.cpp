@@ -90,7 +90,8 @@ constexpr bool have_32_bits = false;
 #endif
 
 TEST_CASE("32 bits: gdb finds the same frames") {
-  if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+  if (!have_32_bits)
+    MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386), or the kernel runs none");
   if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
   for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_static"}) {
     compare(from_gdb, build, {"recursion", "50"});
@@ -102,7 +103,8 @@ TEST_CASE("32 bits: gdb finds the same frames") {
 }
 
 TEST_CASE("32 bits: eu-stack finds the same frames, up to its last one") {
-  if (!have_32_bits) MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386)");
+  if (!have_32_bits)
+    MPIACQ_SKIP("the compiler makes no programs of 32 bits here (libc6-dev-i386), or the kernel runs none");
   if (!is_installed("eu-stack")) MPIACQ_SKIP("eu-stack is not installed");
   constexpr std::size_t calls = 50;
   for (const char* build : {"i386_optimised", "i386_frame_pointers", "i386_stripped", "i386_static"}) {

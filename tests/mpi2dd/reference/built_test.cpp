@@ -106,7 +106,7 @@ TEST_CASE("a job of 32-bit programs") {
   CHECK(memory.text(memory.get<std::uint32_t>(spawn)) == "w0");
   CHECK(job.end() == 0);
 #else
-  MPIACQ_SKIP("there is no C library of 32 bits (libc6-dev-i386)");
+  MPIACQ_SKIP("there is no C library of 32 bits (libc6-dev-i386), or the kernel runs no such programs");
 #endif
 }
 
