@@ -6,6 +6,7 @@
 #include "mpiacq/job/job_list.hpp"
 #include "pmix_fixture.hpp"
 #include "proc/known_processes.hpp"
+#include "views/pmix_description.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -49,6 +50,19 @@ TEST_CASE("a job of a PMIx server is found by its starter and by its ranks") {
     if (named == ranks[2]) CHECK(job->starter.found_how.find("is rank 2 of") != std::string::npos);
     CHECK(job->problems.empty());
   }
+}
+
+TEST_CASE("a launcher of another kind that has mapped a PMIx library is no server") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const std::string torchrun = folder.path() + "/torchrun";
+  std::filesystem::copy_file(std::string(MPIACQ_PMIX) + "/prterun", torchrun);
+  live_process launcher(
+      {"env", "TMPDIR=" + folder.path(), torchrun, folder.copy_of("usual"), "honest", "2", "5.0.7a1"});
+  REQUIRE(launcher.next_line() == "ready");
+  const auto place = find_pmix_place(launcher.pid());
+  REQUIRE(place);
+  CHECK_FALSE(place->has_value());
 }
 
 TEST_CASE("where a PMIx server gives no job, the environment does, and the problem says why") {

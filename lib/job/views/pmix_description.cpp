@@ -26,10 +26,12 @@ namespace {
 using pmix::pmix_answer;
 using pmix::pmix_world;
 
-/// Slurm's daemons serve PMIx to ranks and answer no tool.
+/// The programs of launchers but Open MPI's and PRRTE's answer no tool, also if they use PMIx: Slurm's daemons serve
+/// ranks alone, and PyTorch's torchrun has the library because its own libraries need that of an MPI.
 bool answers_no_tool(const process_facts& process) {
   const launcher_program program = launcher_program_of(process);
-  return program.launcher != nullptr && program.launcher->kind == launcher_kind::slurm;
+  return program.launcher != nullptr && program.launcher->kind != launcher_kind::open_mpi &&
+         program.launcher->kind != launcher_kind::prrte;
 }
 
 result<std::optional<pmix_place>> server_above(known_processes& all, const process_facts& named,

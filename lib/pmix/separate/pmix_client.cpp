@@ -247,16 +247,21 @@ result<void> pmix_client::tell_job() {
 
 result<void> pmix_client::follow() {
   told_of_events = &tool_;
-  // Those that are not for handlers of all events are for handlers of their own.
+  // Those that are not for handlers of all events are for handlers of their own. The server is asked for all of them at
+  // once: each answer takes as long as a question.
   static std::array codes{abi::lost_connection, abi::job_end, abi::ready_for_debug};
-  for (std::size_t i = 0; i <= codes.size(); ++i) {
-    const auto slot = std::make_shared<status_slot>();
+  std::array<status_slot::pointer, codes.size() + 1> slots;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    slots[i] = std::make_shared<status_slot>();
     const bool is_for_rest = i == codes.size();
     (void)library_.register_event_handler(is_for_rest ? nullptr : &codes[i], is_for_rest ? 0 : 1, nullptr, 0, on_event,
-                                          on_registered, new status_slot::pointer(slot));
-    if (const abi::status status = slot->wait(); status < 0) return fail(refused("PMIx gives no events", status));
+                                          on_registered, new status_slot::pointer(slots[i]));
   }
-  return {};
+  result<void> outcome;
+  for (const status_slot::pointer& slot : slots) {
+    if (const abi::status status = slot->wait(); status < 0) outcome = fail(refused("PMIx gives no events", status));
+  }
+  return outcome;
 }
 
 result<void> pmix_client::release(const std::string& nspace) {
