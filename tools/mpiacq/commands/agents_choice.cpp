@@ -100,13 +100,19 @@ std::shared_ptr<rank_group> agents_of_job::ranks(job& subject, const rank_set& o
   const rank_selection selected = selection(!others.empty() || (open_gates() && !subject.gates_elsewhere().empty()));
   auto coming = std::exchange(coming_, std::nullopt);
   if (now.facts.daemons == mpir::daemon_launch::refused) coming.reset();
-  const rank_options how = ranks_at(now, selected, search_without_downloads(options_.report), options_.agents, stop_);
+  rank_options how = ranks_at(now, selected, search_without_downloads(options_.report), options_.agents, stop_);
   if (!how.agents) {
     if (coming) coming->send_away(hosts_in(*now.processes));
     return nullptr;
   }
-  // With MPI2DD the job traces the ranks of this node, so that no other tracer can.
-  if (now.source == interface_kind::mpi2dd) {
+  if (now.source == interface_kind::pmix) how.agents->pmix_server = now.starter.pid;
+  // Without MPIR the job may trace ranks of this node, so that no other tracer can.
+  const bool may_hold_ranks = now.source != interface_kind::mpir;
+  if (coming && may_hold_ranks) {
+    coming->send_away(hosts_in(*now.processes));
+    coming.reset();
+  }
+  if (may_hold_ranks) {
     take(subject.ranks(how));
   } else {
     take(coming ? now.ranks(how, std::move(*coming)) : now.ranks(how));
