@@ -172,6 +172,26 @@ TEST_CASE("Remote environment: Open MPI 5 on four hosts by PMIx, by starter and 
   }
 }
 
+TEST_CASE("Remote environment: launch holds the ranks of its host, and takes the stacks of ranks on all hosts by PMIx",
+          "[only releases]") {
+  if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
+  std::vector<std::string> line = {MPIACQ_COMMAND,       "launch", "--json", "--source", "pmix", "--stacks", "-o",
+                                   hosts.path("report"), "--"};
+  const auto starter = mpirun5_on("h1:2,h2:2", 4, {rank_program("mpi_pids_openmpi"), "--exit", "3"});
+  line.insert(line.end(), starter.begin(), starter.end());
+  const auto run = run_command(hosts.on("h1", line), with_patience());
+  INFO(run.out << run.err);
+  CHECK(run.exit_code == 3);
+  const std::string reports = file_contents(hosts.path("report"));
+  const json report = json::parse(reports.substr(0, reports.find('\n')));
+  CHECK(pids_reported(report) == pids_printed(run.out));
+  for (const json& one : report.at("processes")) CHECK(one.at("state") == (one.at("host") == "h1" ? "held" : "remote"));
+  CHECK_THAT(report.at("problems").dump(), ContainsSubstring("the ranks on h2 (2-3) run already"));
+  CHECK(ranks_of_tree(report.at("stacks").at("tree")) == "0-3");
+  CHECK(comes_true([&] { return none_has_agents(hosts); }));
+}
+
 TEST_CASE("Remote environment: torchrun's variables on two hosts, by launcher and by worker", "[releases]") {
   if (!is_installed("python3")) MPIACQ_SKIP("python3 is not installed");
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
