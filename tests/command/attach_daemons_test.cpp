@@ -2,9 +2,14 @@
 // The tool daemon launch extension in attach mode (MPIR 1.1, 7.1, 7.2, 9.15 to 9.17). The starter says what it was
 // asked for, and the daemon what it was given.
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -42,6 +47,19 @@ void check_untouched_end(running_starter& starter, const std::string& daemons) {
   CHECK(starter.said("daemons") == daemons);
   CHECK(starter.said("path_at_end").empty());
   CHECK(starter.said("arguments_at_end").empty());
+}
+
+/// Where the breakpoint registers of a machine have no effect, traps are written into code.
+std::vector<std::uint64_t> written_outside_code(write_watch& watch, pid_t process) {
+  auto addresses = watch.addresses();
+  std::istringstream maps(file_contents("/proc/" + std::to_string(process) + "/maps"));
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    char execute = '-';
+    if (std::sscanf(line.c_str(), "%lx-%lx %*c%*c%c", &begin, &end, &execute) != 3 || execute != 'x') continue;
+    std::erase_if(addresses, [=](std::uint64_t one) { return one >= begin && one < end; });
+  }
+  return addresses;
 }
 
 }  // namespace
@@ -86,7 +104,8 @@ TEST_CASE("daemons: path and arguments are written before being_debugged is 1, a
   const std::uint64_t path = address_in(starter, "MPIR_executable_path");
   const std::uint64_t arguments = address_in(starter, "MPIR_server_arguments");
   const std::uint64_t debugged = address_in(starter, "MPIR_being_debugged");
-  CHECK(watch.addresses() == std::vector<std::uint64_t>{path, arguments, debugged, debugged, arguments, path});
+  CHECK(written_outside_code(watch, starter.pid()) ==
+        std::vector<std::uint64_t>{path, arguments, debugged, debugged, arguments, path});
   check_untouched_end(starter, "1");
 }
 
@@ -113,7 +132,7 @@ TEST_CASE("daemons: a request that does not fit is refused with its limit and no
   CHECK(seen.report.at("facts").at("daemons") == "refused");
   CHECK(seen.report.at("processes").size() == 4);
   const std::uint64_t debugged = address_in(starter, "MPIR_being_debugged");
-  CHECK(watch.addresses() == std::vector<std::uint64_t>{debugged, debugged});
+  CHECK(written_outside_code(watch, starter.pid()) == std::vector<std::uint64_t>{debugged, debugged});
   check_untouched_end(starter, "0");
 }
 
