@@ -119,7 +119,7 @@ TEST_CASE("launch without an interface: a job on other nodes alone ends with a n
   CHECK_THAT(job.command.err, ContainsSubstring("name its hosts (--hosts A,B,C)"));
 }
 
-TEST_CASE("launch without an interface: a job that runs on other nodes alone is told of once, while it runs") {
+TEST_CASE("launch without an interface: launch says once, while the job runs, that it has no rank on this node") {
   const scratch_folder folder;
   running_command run({MPIACQ_COMMAND, "launch", "--", launcher_by_ssh(folder, {"n2"}, 14)});
   REQUIRE(run.complains("has started ssh to n2; attach"));

@@ -81,7 +81,8 @@ TEST_CASE("attach by PMIx: a server that refuses daemons is one notice, and the 
   CHECK(seen.subject->detach());
 }
 
-TEST_CASE("attach by PMIx: a server without room for daemons is one notice, and the end of the job is told") {
+TEST_CASE(
+    "attach by PMIx: a server without room for daemons leads to one notice, and attach reports the end of the job") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
   const running_server server(folder, folder.copy_of("usual"), "full", 2);

@@ -68,7 +68,7 @@ TEST_CASE("launch by PMIx: each other host is one problem, which names the host 
   CHECK_THAT(all, !ContainsSubstring("here"));
 }
 
-TEST_CASE("launch by PMIx: at most 16 other hosts are named, and the number of those beyond is told") {
+TEST_CASE("launch by PMIx: the report names at most 16 other hosts, and gives the number of the rest") {
   constexpr std::size_t most_named = 16;
   CHECK(ranks_not_held(job_on_other_hosts(most_named)).size() == most_named);
   const auto one_more = ranks_not_held(job_on_other_hosts(most_named + 1));

@@ -7,7 +7,7 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("ranks elsewhere: without ssh of a launcher nothing is told") {
+TEST_CASE("ranks elsewhere: a launcher that has started no ssh leads to no problem") {
   started_elsewhere elsewhere;
   CHECK_FALSE(elsewhere.is_certain(clock::now() + 1h));
   CHECK_FALSE(elsewhere.take_problem());
