@@ -106,17 +106,13 @@ std::shared_ptr<rank_group> agents_of_job::ranks(job& subject, const rank_set& o
     return nullptr;
   }
   if (now.source == interface_kind::pmix) how.agents->pmix_server = now.starter.pid;
-  // Without MPIR the job may trace ranks of this node, so that no other tracer can.
-  const bool may_hold_ranks = now.source != interface_kind::mpir;
-  if (coming && may_hold_ranks) {
-    coming->send_away(hosts_in(*now.processes));
-    coming.reset();
-  }
-  if (may_hold_ranks) {
-    take(subject.ranks(how));
-  } else {
+  if (now.source == interface_kind::mpir) {
     take(coming ? now.ranks(how, std::move(*coming)) : now.ranks(how));
+    return nodes_;
   }
+  // The job may trace ranks of this node, so that no other tracer can. Its own group starts its agents itself.
+  if (coming) coming->send_away(hosts_in(*now.processes));
+  take(subject.ranks(how));
   return nodes_;
 }
 
