@@ -143,8 +143,6 @@ TEST_CASE("reducer: a reason that several ranks share is kept once") {
 
 namespace {
 
-constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
-
 group_members counted_from(std::int64_t first, std::size_t size) {
   std::vector<std::int64_t> numbers(size);
   std::iota(numbers.begin(), numbers.end(), first);

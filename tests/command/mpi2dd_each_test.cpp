@@ -76,8 +76,8 @@ TEST_CASE("mpi2dd: a command of --each can trace its rank, and mpiacq follows th
   for (const auto& [key, value] : read_oracle(folder.path("oracle"))) {
     if (!key.starts_with("rank.")) continue;
     INFO(key);
-    CHECK(comes_true(
-        [&] { return file_contents("/proc/" + value + "/status").find("TracerPid:\t0\n") == std::string::npos; }));
+    const std::string status = "/proc/" + value + "/status";
+    CHECK(comes_true([&] { return file_contents(status).find("TracerPid:\t0\n") == std::string::npos; }));
   }
   reference_job other{{"mpi2dd_starter", "--ranks", "1", "--world", "B", "--hold", "connect=" + port}};
   other.ready();

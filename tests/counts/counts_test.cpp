@@ -122,7 +122,8 @@ TEST_CASE("stacks of many like ranks: tables are read once, and a rank costs two
   tables.cie();
   tables.function(0x000, 0x100, {0x0e, 16});
   tables.function(0x100, 0x100, {0x07, 16});  // an undefined return address: nobody called it
-  const auto [bytes, module] = tables.finish();
+  const auto [bytes, its_module] = tables.finish();
+  const auto& only = its_module;  // which a lambda can take
   byte_writer stack(lp64_little);
   for (std::size_t i = 1; i < frames; ++i) stack.wide(0).wide(i + 1 == frames ? code + 0x120 : code + 0x20);
   const std::vector<std::byte> stack_bytes = stack.take();
@@ -139,7 +140,7 @@ TEST_CASE("stacks of many like ranks: tables are read once, and a rank costs two
     memory.map(target_address{unwind_writer::tables_at}, bytes);
     memory.map(target_address{stack_at}, stack_bytes);
     const allocated counted = allocated_by([&] {
-      const auto made = unwinder::create(x86_64, shared, {module}, memory);
+      const auto made = unwinder::create(x86_64, shared, {only}, memory);
       if (!made) return;
       const auto walked = (*made)->walk(at);
       REQUIRE(walked.has_value());

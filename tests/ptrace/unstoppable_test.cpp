@@ -8,7 +8,7 @@ using namespace mpiacq::test;
 
 namespace {
 
-constexpr tracer_options short_limit = {.stop_limit = 50ms, .tracing_program = {}};
+const tracer_options short_limit = {.stop_limit = 50ms, .tracing_program = {}};
 
 process_id in_vfork(tracer& t, inferior& program, bool with_breakpoint) {
   const process_id id = at_entry(t, program);

@@ -12,7 +12,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
+
+#include "address_sanitizer.hpp"
+#ifdef MPIACQ_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -313,7 +315,7 @@ TEST_CASE("debuginfod: the download of an endless file stops at the limit") {
       true};
   const client_environment client{server.url()};
   const environment_variable size{"DEBUGINFOD_MAXSIZE", "1000000"};
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MPIACQ_ADDRESS_SANITIZER
   // The client of elfutils 0.188 does not free the buffer of a stream when a download is stopped.
   const __lsan::ScopedDisabler not_ours;
 #endif

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "address_sanitizer.hpp"
 #include "catch.hpp"
 #include "child_cost.hpp"
 #include "code_names/code_names.hpp"
@@ -33,7 +34,7 @@ const target_abi x86_64 = abi_of_elf(ELFCLASS64, ELFDATA2LSB, EM_X86_64);
 constexpr std::uint64_t megabyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t gigabyte = std::uint64_t{1} << 30;
 /// The limit for any file. AddressSanitizer keeps freed memory, and needs more in addition.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MPIACQ_ADDRESS_SANITIZER
 constexpr std::uint64_t most_memory = 2 * gigabyte;
 #else
 constexpr std::uint64_t most_memory = 300 * megabyte;

@@ -16,7 +16,7 @@ inline constexpr std::string_view green = "\x1b[32m";
 inline constexpr std::string_view yellow = "\x1b[33m";
 inline constexpr std::string_view cyan = "\x1b[36m";
 inline constexpr std::string_view plain = "\x1b[0m";
-inline constexpr std::array all = {bold, dim, red, green, yellow, cyan, plain};
+inline constexpr std::array sequences = {bold, dim, red, green, yellow, cyan, plain};
 }  // namespace colours
 
 /// `what` in a colour if `colour` is set; an empty text stays empty.

@@ -59,20 +59,20 @@ class merged_rows {
 
   /// For each of a rank's rows the index of the row that it shares: a longest common subsequence.
   [[nodiscard]] std::vector<std::size_t> longest_common(const std::vector<Cells>& own) const {
-    const std::size_t width = rows_.size() + 1;
-    std::vector<std::size_t> length((own.size() + 1) * width, 0);
+    const std::size_t stride = rows_.size() + 1;
+    std::vector<std::size_t> length((own.size() + 1) * stride, 0);
     for (std::size_t i = own.size(); i-- > 0;) {
       for (std::size_t r = rows_.size(); r-- > 0;) {
-        length[i * width + r] = own[i] == rows_[r].cells
-                                    ? length[(i + 1) * width + r + 1] + 1
-                                    : std::max(length[(i + 1) * width + r], length[i * width + r + 1]);
+        length[i * stride + r] = own[i] == rows_[r].cells
+                                     ? length[(i + 1) * stride + r + 1] + 1
+                                     : std::max(length[(i + 1) * stride + r], length[i * stride + r + 1]);
       }
     }
     std::vector<std::size_t> shared(own.size(), none);
     for (std::size_t i = 0, r = 0; i < own.size() && r < rows_.size();) {
       if (own[i] == rows_[r].cells) {
         shared[i++] = r++;
-      } else if (length[(i + 1) * width + r] >= length[i * width + r + 1]) {
+      } else if (length[(i + 1) * stride + r] >= length[i * stride + r + 1]) {
         ++i;
       } else {
         ++r;

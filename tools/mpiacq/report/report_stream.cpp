@@ -31,7 +31,7 @@ void report_stream::write(std::string_view text) {
     std::size_t end = text.find('\n', std::min(most_kept, text.size() - 1));
     end = end == std::string_view::npos ? text.size() : end + 1;
     if (colour_) {
-      base::append_guarded(buffer_, text.substr(0, end), colours::all);
+      base::append_guarded(buffer_, text.substr(0, end), colours::sequences);
     } else {
       base::append_guarded(buffer_, text.substr(0, end));
     }
