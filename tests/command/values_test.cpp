@@ -39,6 +39,11 @@ TEST_CASE("launch and attach print the flags of a starter") {
   }
   CHECK_THAT(run.err, ContainsSubstring("  a tool should show the source code of main first (MPIR_force_to_main)\n"));
   CHECK_THAT(run.err, !ContainsSubstring("MPIR_executable_path"));
+  CHECK_THAT(run.err, ContainsSubstring("the ranks have not entered main yet"));
+  running_starter flags({"starter_flags", "--hold"});
+  flags.ready();
+  const auto attached = run_command({MPIACQ_COMMAND, "attach", std::to_string(flags.pid())});
+  CHECK_THAT(attached.out, ContainsSubstring("MPIR_partial_attach_ok") && !ContainsSubstring("entered main"));
   running_starter rank_zero({"starter_rank_zero", "--hold"});
   rank_zero.ready();
   CHECK_THAT(run_command({MPIACQ_COMMAND, "attach", std::to_string(rank_zero.pid())}).out,

@@ -112,7 +112,7 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   out.write(table_text(*table, snapshot.states));
   // With MPIR the facts concern the whole job; with MPI2DD each process has its own.
   if (snapshot.origin.source == interface_kind::mpir) {
-    out.write(facts_text(snapshot.facts));
+    out.write(facts_text(snapshot.facts, snapshot.what == job_snapshot::event::spawned));
   } else {
     out.write(facts_text(*table, snapshot.facts_of_ranks));
   }

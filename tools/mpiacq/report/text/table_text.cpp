@@ -123,10 +123,10 @@ std::string problem_text(std::span<const error> problems, const process_table* t
   return text;
 }
 
-std::string facts_text(const mpir::job_facts& facts) {
+std::string facts_text(const mpir::job_facts& facts, bool is_spawned) {
   std::string text;
   if (facts.starter_is_rank) text += "  the starter is rank 0 itself: it has no MPIR_i_am_starter\n";
-  if (facts.acquired_pre_main) text += "  the ranks have not entered main yet (MPIR_acquired_pre_main)\n";
+  if (facts.acquired_pre_main && is_spawned) text += "  the ranks have not entered main yet (MPIR_acquired_pre_main)\n";
   if (facts.force_to_main) text += "  a tool should show the source code of main first (MPIR_force_to_main)\n";
   if (facts.partial_attach_ok) text += "  the starter releases all ranks (MPIR_partial_attach_ok)\n";
   if (facts.ignore_queues) text += "  the ranks have no message queues to show (MPIR_ignore_queues)\n";

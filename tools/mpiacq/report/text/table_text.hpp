@@ -18,7 +18,8 @@ namespace mpiacq::tool {
 /// The names of the numbered worlds, a line for each.
 [[nodiscard]] std::string world_lines(std::span<const job_world> worlds);
 /// The flags of the starter, which concern it and all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14), a line for each.
-[[nodiscard]] std::string facts_text(const mpir::job_facts& facts);
+/// `is_spawned`: the ranks have just been started. Later, the starter does not say where they are.
+[[nodiscard]] std::string facts_text(const mpir::job_facts& facts, bool is_spawned);
 /// Ranks that have not entered main, or that a tool should show in main; empty if there are none.
 [[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
 
