@@ -46,7 +46,7 @@ static_assert(static_cast<int>(abi::data_type::proc) == PMIX_PROC);
 static_assert(static_cast<int>(abi::data_type::info) == PMIX_INFO);
 static_assert(static_cast<int>(abi::data_type::proc_info) == PMIX_PROC_INFO);
 static_assert(static_cast<int>(abi::data_type::data_array) == PMIX_DATA_ARRAY);
-static_assert(abi::debugger_release == PMIX_DEBUGGER_RELEASE && abi::ready_for_debug == PMIX_READY_FOR_DEBUG);
+static_assert(abi::debugger_release == PMIX_DEBUGGER_RELEASE);
 static_assert(abi::lost_connection == PMIX_ERR_LOST_CONNECTION && abi::job_end == PMIX_EVENT_JOB_END);
 static_assert(abi::action_complete == PMIX_EVENT_ACTION_COMPLETE && abi::custom_range == PMIX_RANGE_CUSTOM);
 static_assert(abi::any_rank == PMIX_RANK_WILDCARD);

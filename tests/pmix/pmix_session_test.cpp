@@ -186,12 +186,14 @@ TEST_CASE("rows that cannot be ranks are problems, and the other rows stand") {
   }
 }
 
-TEST_CASE("events come after they were asked for, and ranks can be released") {
+TEST_CASE("the tables come with the events that were asked for, and ranks can be released") {
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
   auto session = pmix_session::start(fake_server(folder.copy_of("usual"), "ends"), {}, {});
   REQUIRE(session);
-  REQUIRE(session->follow({}));
+  const auto tables = session->ask_and_follow({});
+  REQUIRE(tables);
+  CHECK(tables->worlds.size() == 1);
   const auto event = session->event();
   REQUIRE(event);
   REQUIRE(*event);

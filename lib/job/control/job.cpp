@@ -48,15 +48,16 @@ struct pmix_subject {
   std::optional<pmix_shortfall> shortfall;
 };
 
-/// The PMIx job that the caller means. Neither: another source is more capable, or there is no server.
-result<pmix_subject> pmix_to_attach(process_id named, const job_options& options) {
+/// The PMIx job that the caller means; its server is being asked. Neither: another source is more capable, or there is
+/// no server.
+result<pmix_subject> begin_with_pmix(process_id named, const job_options& options) {
   const bool is_chosen = options.interface == interface_kind::pmix;
   if (options.interface && !is_chosen) return pmix_subject{};
   auto place = is_chosen ? find_pmix_place_anywhere(named) : find_pmix_place(named);
   if (is_chosen) {
     if (!place) return fail(std::move(place).error());
     if (!*place) return fail(no_pmix_job(named));
-    return pmix_subject{TRY(pmix_watch::start(std::move(**place))), std::nullopt};
+    return pmix_subject{TRY(pmix_watch::begin_start(std::move(**place))), std::nullopt};
   }
   // The variables of a rank may say where the server listens.
   if (!place) place = find_pmix_place_anywhere(named);
@@ -64,10 +65,22 @@ result<pmix_subject> pmix_to_attach(process_id named, const job_options& options
   if (!*place || has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
   if (auto why = pmix::known_harm_of((*place)->server))
     return pmix_subject{nullptr, pmix_shortfall{std::move(*why), {}}};
-  auto watch = pmix_watch::start(std::move(**place));
+  auto watch = pmix_watch::begin_start(std::move(**place));
   if (!watch) return pmix_subject{nullptr, pmix_shortfall{std::move(watch).error(), {}}};
-  if (auto shortfall = shortfall_of((*watch)->first())) return pmix_subject{nullptr, std::move(shortfall)};
   return pmix_subject{std::move(*watch), std::nullopt};
+}
+
+/// The job, after the server's answer.
+result<pmix_subject> finish_with_pmix(pmix_subject begun, const job_options& options) {
+  if (!begun.watch) return begun;
+  auto answered = begun.watch->finish_start();
+  if (options.interface == interface_kind::pmix) {
+    TRY(std::move(answered));
+    return begun;
+  }
+  if (!answered) return pmix_subject{nullptr, pmix_shortfall{std::move(answered).error(), {}}};
+  if (auto shortfall = shortfall_of(begun.watch->first())) return pmix_subject{nullptr, std::move(shortfall)};
+  return begun;
 }
 
 /// The starter; or the whole job, where no starter of this node has an interface. `no_pmix`: why PMIx gives no table.
@@ -151,28 +164,28 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
-    auto by_pmix = TRY(pmix_to_attach(named, options));
+    auto asked = TRY(begin_with_pmix(named, options));
+    // Every job needs it, whatever its source is. It starts while the PMIx server answers.
+    auto control = TRY(make_tracer(options));
+    auto by_pmix = TRY(finish_with_pmix(std::move(asked), options));
     if (by_pmix.watch) {
-      auto tracing = TRY(make_tracer(options));
       options.interface = interface_kind::pmix;
       starter_facts known = by_pmix.watch->first().starter;
       std::unique_ptr<job> followed(
-          new job(std::make_unique<state>(std::move(tracing), std::move(options), std::move(known))));
+          new job(std::make_unique<state>(std::move(control), std::move(options), std::move(known))));
       followed->state_->begin_pmix(std::move(by_pmix.watch));
       return followed;
     }
     auto known = TRY(job_to_control(named, options, std::move(by_pmix.shortfall)));
     if (auto* seen = std::get_if<job_description>(&known)) {
       options.interface = interface_kind::environment;
-      auto idle = TRY(make_tracer(options));
       std::unique_ptr<job> observed(
-          new job(std::make_unique<state>(std::move(idle), std::move(options), seen->starter)));
+          new job(std::make_unique<state>(std::move(control), std::move(options), seen->starter)));
       observed->state_->take_environment_job(std::move(*seen));
       return observed;
     }
     // MPIR's attach mode.
     found_starter found = std::get<found_starter>(std::move(known));
-    auto control = TRY(make_tracer(options));
     TRY(control->attach(found.pid));
     if (auto same = still_the_starter(found); !same) {
       (void)control->detach(found.pid);

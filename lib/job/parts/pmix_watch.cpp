@@ -38,19 +38,33 @@ pmix_watch::pmix_watch(pmix_place place, pmix::pmix_session session)
     : place_(std::move(place)), session_(std::move(session)), any_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place, const pmix::session_limits& limits) {
-  auto session = TRY(pmix::pmix_session::start(place.server, limits, {}));
-  TRY(session.follow({}));
+  auto made = TRY(begin_start(std::move(place), limits));
+  TRY(made->finish_start());
+  return made;
+}
+
+result<std::unique_ptr<pmix_watch>> pmix_watch::begin_start(pmix_place place, const pmix::session_limits& limits) {
+  auto session = TRY(pmix::pmix_session::begin_start(place.server, limits));
   std::unique_ptr<pmix_watch> made(new pmix_watch(std::move(place), std::move(session)));
   made->starter_ = TRY(made->place_.server.process->open_pidfd());
   if (!made->any_) return fail(error{error_code::system, "cannot make an epoll descriptor"}.with_errno(errno));
   made->add(made->starter_.get());
   made->add(made->session_->descriptor());
-  TRY(made->renew_first());
   return made;
+}
+
+result<void> pmix_watch::finish_start() {
+  TRY(session_->finish_start({}));
+  auto all = TRY(session_->ask_and_follow({}));
+  return take_first(std::move(all));
 }
 
 result<void> pmix_watch::renew_first() {
   auto all = TRY(session_->ask({}));
+  return take_first(std::move(all));
+}
+
+result<void> pmix_watch::take_first(pmix::pmix_answer all) {
   auto answer = TRY(chosen_pmix_job(place_, std::move(all)));
   keep_pids(answer);
   nspace_ = answer.worlds.front().nspace;

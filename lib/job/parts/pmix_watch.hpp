@@ -31,6 +31,10 @@ class pmix_watch {
   /// Connects and takes the first table. Errors: as `describe_pmix_job`.
   [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place,
                                                                  const pmix::session_limits& limits = {});
+  /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
+  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> begin_start(pmix_place place,
+                                                                       const pmix::session_limits& limits = {});
+  [[nodiscard]] result<void> finish_start();
 
   /// The job as it was when the watch began.
   [[nodiscard]] const job_description& first() const { return first_; }
@@ -50,6 +54,7 @@ class pmix_watch {
 
  private:
   pmix_watch(pmix_place place, pmix::pmix_session session);
+  [[nodiscard]] result<void> take_first(pmix::pmix_answer all);
   void add(int descriptor);
   void take_events(news& into);
   void ask(news& into);

@@ -37,6 +37,13 @@ std::optional<std::uint32_t> owner_of(const pmix_server& server) {
 
 result<pmix_session> pmix_session::start(const pmix_server& server, const session_limits& limits,
                                          const time_limit& until, const std::string& program) {
+  auto made = TRY(begin_start(server, limits, program));
+  TRY(made.finish_start(until));
+  return made;
+}
+
+result<pmix_session> pmix_session::begin_start(const pmix_server& server, const session_limits& limits,
+                                               const std::string& program) {
   const auto owner = owner_of(server);
   if (!owner || (*owner != ::geteuid() && ::geteuid() != 0)) {
     return fail(error_code::permission,
@@ -51,12 +58,16 @@ result<pmix_session> pmix_session::start(const pmix_server& server, const sessio
                                                std::array{library.file.get()}, user));
   pmix_session made(std::move(helper), limits);
   TRY(made.send_begin({MPIACQ_VERSION, server.library, server.uri, server.version}));
-  auto first = TRY(made.next(until));
-  auto* facts = std::get_if<connected>(&first);
-  if (facts == nullptr) return fail(made.not_understood());
-  made.version_ = std::move(facts->library_version);
-  made.own_namespace_ = std::move(facts->own.nspace);
   return made;
+}
+
+result<void> pmix_session::finish_start(const time_limit& until) {
+  auto first = TRY(next(until));
+  auto* facts = std::get_if<connected>(&first);
+  if (facts == nullptr) return fail(not_understood());
+  version_ = std::move(facts->library_version);
+  own_namespace_ = std::move(facts->own.nspace);
+  return {};
 }
 
 pmix_session::~pmix_session() {
@@ -90,7 +101,15 @@ result<void> pmix_session::send(const request& what) {
 }
 
 result<pmix_answer> pmix_session::ask(const time_limit& until) {
-  TRY(send(ask_job{}));
+  return tables({}, until);
+}
+
+result<pmix_answer> pmix_session::ask_and_follow(const time_limit& until) {
+  return tables({true}, until);
+}
+
+result<pmix_answer> pmix_session::tables(ask_job how, const time_limit& until) {
+  TRY(send(how));
   answer_builder builder(limits_);
   for (;;) {
     helper_message what = TRY(next(until));
@@ -103,11 +122,6 @@ result<void> pmix_session::await_answered(const time_limit& until) {
   const helper_message what = TRY(next(until));
   if (std::holds_alternative<answered>(what)) return {};
   return fail(not_understood());
-}
-
-result<void> pmix_session::follow(const time_limit& until) {
-  TRY(send(follow_job{}));
-  return await_answered(until);
 }
 
 result<void> pmix_session::release(const std::string& nspace, const time_limit& until) {

@@ -67,14 +67,18 @@ class pmix_session {
   /// timed_out (the server is silent, or the caller has cancelled), system.
   [[nodiscard]] static result<pmix_session> start(const pmix_server& server, const session_limits& limits,
                                                   const time_limit& until, const std::string& program = {});
+  /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
+  [[nodiscard]] static result<pmix_session> begin_start(const pmix_server& server, const session_limits& limits,
+                                                        const std::string& program = {});
+  [[nodiscard]] result<void> finish_start(const time_limit& until);
   pmix_session(pmix_session&&) = default;
   pmix_session& operator=(pmix_session&&) = delete;
   ~pmix_session();
 
   /// The namespaces and tables. Errors: as `start`.
   [[nodiscard]] result<pmix_answer> ask(const time_limit& until);
-  /// From now on events come. Errors: as `start`.
-  [[nodiscard]] result<void> follow(const time_limit& until);
+  /// As `ask`, and from then on events come: none is missing between the answer and the first event. Once.
+  [[nodiscard]] result<pmix_answer> ask_and_follow(const time_limit& until);
   /// Ranks of the namespace that wait in PMIx_Init go on.
   [[nodiscard]] result<void> release(const std::string& nspace, const time_limit& until);
   /// The server starts `command` (a path and arguments) once on each node that has a rank of the namespace. It takes
@@ -105,6 +109,7 @@ class pmix_session {
   [[nodiscard]] error not_understood();
   [[nodiscard]] error ended();
   [[nodiscard]] error with_output(error why) const;
+  [[nodiscard]] result<pmix_answer> tables(ask_job how, const time_limit& until);
   [[nodiscard]] result<void> await_answered(const time_limit& until);
 
   base::library_helper helper_;

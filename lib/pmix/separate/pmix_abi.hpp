@@ -23,7 +23,6 @@ inline constexpr std::size_t longest_key = 511;        // PMIX_MAX_KEYLEN
 
 inline constexpr status success = 0;
 inline constexpr status debugger_release = -3;   // PMIX_DEBUGGER_RELEASE
-inline constexpr status ready_for_debug = -58;   // PMIX_READY_FOR_DEBUG
 inline constexpr status lost_connection = -61;   // PMIX_ERR_LOST_CONNECTION
 inline constexpr status job_end = -145;          // PMIX_EVENT_JOB_END
 inline constexpr status action_complete = -334;  // PMIX_EVENT_ACTION_COMPLETE

@@ -134,6 +134,33 @@ void on_registered(abi::status status, std::size_t /*id*/, void* data) {
   (*slot)->fill(status);
 }
 
+/// The server is asked for all events. Those that are not for a handler of all events have handlers of their own.
+class event_registration {
+ public:
+  explicit event_registration(const pmix_library& library) {
+    static std::array codes{abi::lost_connection, abi::job_end};
+    for (abi::status& code : codes) ask(library, &code, 1);
+    ask(library, nullptr, 0);
+  }
+  /// The first failure, or a number that is not negative.
+  [[nodiscard]] abi::status wait() {
+    abi::status outcome = abi::success;
+    for (const status_slot::pointer& slot : slots_) {
+      if (const abi::status one = slot->wait(); outcome >= 0) outcome = one;
+    }
+    return outcome;
+  }
+
+ private:
+  void ask(const pmix_library& library, abi::status* codes, std::size_t count) {
+    slots_.push_back(std::make_shared<status_slot>());
+    (void)library.register_event_handler(codes, count, nullptr, 0, on_event, on_registered,
+                                         new status_slot::pointer(slots_.back()));
+  }
+
+  std::vector<status_slot::pointer> slots_;
+};
+
 void on_done(abi::status status, void* data) {
   const std::unique_ptr<status_slot::pointer> slot(static_cast<status_slot::pointer*>(data));
   (*slot)->fill(status);
@@ -232,7 +259,7 @@ result<void> pmix_client::tell_table(const std::string& nspace, std::optional<pr
   });
 }
 
-result<void> pmix_client::tell_job() {
+result<void> pmix_client::tell_tables() {
   const auto names = TRY(namespaces());
   for (const std::string& one : names) {
     // With PMIx 7, the list has this program itself.
@@ -245,23 +272,18 @@ result<void> pmix_client::tell_job() {
   return {};
 }
 
-result<void> pmix_client::follow() {
-  told_of_events = &tool_;
-  // Those that are not for handlers of all events are for handlers of their own. The server is asked for all of them at
-  // once: each answer takes as long as a question.
-  static std::array codes{abi::lost_connection, abi::job_end, abi::ready_for_debug};
-  std::array<status_slot::pointer, codes.size() + 1> slots;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    slots[i] = std::make_shared<status_slot>();
-    const bool is_for_rest = i == codes.size();
-    (void)library_.register_event_handler(is_for_rest ? nullptr : &codes[i], is_for_rest ? 0 : 1, nullptr, 0, on_event,
-                                          on_registered, new status_slot::pointer(slots[i]));
+result<void> pmix_client::tell_job(bool follows) {
+  // Each answer takes as long as a question: the server is asked for its events at once, and has time for them while it
+  // is asked for the tables.
+  std::optional<event_registration> events;
+  if (follows) {
+    told_of_events = &tool_;
+    events.emplace(library_);
   }
-  result<void> outcome;
-  for (const status_slot::pointer& slot : slots) {
-    if (const abi::status status = slot->wait(); status < 0) outcome = fail(refused("PMIx gives no events", status));
-  }
-  return outcome;
+  auto told = tell_tables();
+  if (!events) return told;
+  if (const abi::status status = events->wait(); status < 0) return fail(refused("PMIx gives no events", status));
+  return told;
 }
 
 result<void> pmix_client::release(const std::string& nspace) {

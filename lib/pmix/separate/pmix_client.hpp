@@ -31,10 +31,8 @@ class pmix_client {
   /// Error: unsupported (the server's version is another one than the library's: nothing is sent to it); system (the
   /// library refuses, with its reason).
   [[nodiscard]] result<connected> connect(const begin_message& begin);
-  /// Tells the namespaces with their rows.
-  [[nodiscard]] result<void> tell_job();
-  /// Registers for events.
-  [[nodiscard]] result<void> follow();
+  /// Tells the namespaces with their rows. `follows`: the events from now on, too.
+  [[nodiscard]] result<void> tell_job(bool follows);
   [[nodiscard]] result<void> release(const std::string& nspace);
   /// Returns when the server has started the daemons.
   [[nodiscard]] result<void> launch(const launch_daemons& what);
@@ -42,6 +40,7 @@ class pmix_client {
 
  private:
   [[nodiscard]] result<std::vector<std::string>> namespaces() const;
+  [[nodiscard]] result<void> tell_tables();
   [[nodiscard]] std::optional<process_name> parent_of(const std::string& nspace) const;
   [[nodiscard]] result<void> tell_table(const std::string& nspace, std::optional<process_name> parent);
   [[nodiscard]] error refused(const char* what, abi::status status) const;

@@ -25,8 +25,7 @@ namespace {
 bool answer(pmix_client& client, tool_socket& tool, const request& what) {
   result<void> done;
   const bool is_last = std::holds_alternative<disconnect>(what);
-  std::visit(base::overloaded{[&](const ask_job&) { done = client.tell_job(); },
-                              [&](const follow_job&) { done = client.follow(); },
+  std::visit(base::overloaded{[&](const ask_job& how) { done = client.tell_job(how.follows); },
                               [&](const release_ranks& these) { done = client.release(these.nspace); },
                               [&](const launch_daemons& these) { done = client.launch(these); },
                               [&](const disconnect&) { client.disconnect(); }},

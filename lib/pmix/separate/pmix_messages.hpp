@@ -46,9 +46,9 @@ struct begin_message {
   std::string server_version;  ///< of the server's PMIx; empty: it is not known
 };
 /// For the namespaces and tables of the server.
-struct ask_job {};
-/// From now on the helper reports events.
-struct follow_job {};
+struct ask_job {
+  bool follows = false;  ///< from now on, the helper also reports events
+};
 /// Ranks of this namespace that wait in PMIx_Init go on.
 struct release_ranks {
   std::string nspace;
@@ -60,7 +60,7 @@ struct launch_daemons {
 };
 /// The helper disconnects and ends.
 struct disconnect {};
-using request = std::variant<ask_job, follow_job, release_ranks, launch_daemons, disconnect>;
+using request = std::variant<ask_job, release_ranks, launch_daemons, disconnect>;
 
 /// The helper is connected to the server.
 struct connected {
@@ -89,7 +89,7 @@ struct world_rows {
 struct problem_told {
   error what;
 };
-/// The answer to `ask_job` or `follow_job` is complete.
+/// The request is done; the answer to `ask_job` is complete.
 struct answered {};
 /// An event of the server.
 struct event_told {
@@ -119,9 +119,7 @@ inline constexpr auto members<pmix::begin_message> =
     std::tuple{&pmix::begin_message::version, &pmix::begin_message::library, &pmix::begin_message::uri,
                &pmix::begin_message::server_version};
 template <>
-inline constexpr auto members<pmix::ask_job> = std::tuple{};
-template <>
-inline constexpr auto members<pmix::follow_job> = std::tuple{};
+inline constexpr auto members<pmix::ask_job> = std::tuple{&pmix::ask_job::follows};
 template <>
 inline constexpr auto members<pmix::release_ranks> = std::tuple{&pmix::release_ranks::nspace};
 template <>
