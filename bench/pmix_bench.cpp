@@ -55,6 +55,7 @@ pid_t start(std::vector<std::string> words) {
 
 int status_of(pid_t child) {
   int status = -1;
+  if (child <= 0) return status;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return status;
 }

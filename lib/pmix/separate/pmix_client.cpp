@@ -134,32 +134,22 @@ void on_registered(abi::status status, std::size_t /*id*/, void* data) {
   (*slot)->fill(status);
 }
 
-/// The server is asked for all events. Those that are not for a handler of all events have handlers of their own.
-class event_registration {
- public:
-  explicit event_registration(const pmix_library& library) {
-    static std::array codes{abi::lost_connection, abi::job_end};
-    for (abi::status& code : codes) ask(library, &code, 1);
-    ask(library, nullptr, 0);
-  }
-  /// The first failure, or a number that is not negative.
-  [[nodiscard]] abi::status wait() {
-    abi::status outcome = abi::success;
-    for (const status_slot::pointer& slot : slots_) {
-      if (const abi::status one = slot->wait(); outcome >= 0) outcome = one;
-    }
-    return outcome;
-  }
+/// `codes`: a handler for these events; null: for all that have none of their own.
+abi::status register_handler(const pmix_library& library, abi::status* codes, std::size_t count) {
+  const auto slot = std::make_shared<status_slot>();
+  (void)library.register_event_handler(codes, count, nullptr, 0, on_event, on_registered,
+                                       new status_slot::pointer(slot));
+  return slot->wait();
+}
 
- private:
-  void ask(const pmix_library& library, abi::status* codes, std::size_t count) {
-    slots_.push_back(std::make_shared<status_slot>());
-    (void)library.register_event_handler(codes, count, nullptr, 0, on_event, on_registered,
-                                         new status_slot::pointer(slots_.back()));
-  }
-
-  std::vector<status_slot::pointer> slots_;
-};
+/// For all events. Those that are not for a handler of all events have one of their own. One question after the other:
+/// TCP keeps a short message back until the one before is acknowledged, which takes 40 ms where no answer comes first.
+/// Returns the first failure, or a number that is not negative.
+abi::status register_for_events(const pmix_library& library) {
+  static std::array codes{abi::lost_connection, abi::job_end};
+  const abi::status done = register_handler(library, codes.data(), codes.size());
+  return done < 0 ? done : register_handler(library, nullptr, 0);
+}
 
 void on_done(abi::status status, void* data) {
   const std::unique_ptr<status_slot::pointer> slot(static_cast<status_slot::pointer*>(data));
@@ -273,17 +263,13 @@ result<void> pmix_client::tell_tables() {
 }
 
 result<void> pmix_client::tell_job(bool follows) {
-  // Each answer takes as long as a question: the server is asked for its events at once, and has time for them while it
-  // is asked for the tables.
-  std::optional<event_registration> events;
   if (follows) {
     told_of_events = &tool_;
-    events.emplace(library_);
+    if (const abi::status done = register_for_events(library_); done < 0) {
+      return fail(refused("PMIx gives no events", done));
+    }
   }
-  auto told = tell_tables();
-  if (!events) return told;
-  if (const abi::status status = events->wait(); status < 0) return fail(refused("PMIx gives no events", status));
-  return told;
+  return tell_tables();
 }
 
 result<void> pmix_client::release(const std::string& nspace) {
