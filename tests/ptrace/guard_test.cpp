@@ -57,7 +57,7 @@ TEST_CASE("a program that is held at a hit goes on from there after the tracer s
   next<breakpoint_hit>(*t);
   kill_tracing_process();
   next<control_lost>(*t);
-  // The guard has attached to it now. How a program ends that is faster than that, nobody learns.
+  // The guard has attached now. If the program had ended before, its status would be lost.
   program.order('e');
   const exit_status end = next<process_ended>(*t).status;
   INFO("signal or status " << end.value);

@@ -32,6 +32,7 @@ class pmix_watch {
   [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place,
                                                                  const pmix::session_limits& limits = {});
   /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
+  /// Errors of both: as `start`.
   [[nodiscard]] static result<std::unique_ptr<pmix_watch>> begin_start(pmix_place place,
                                                                        const pmix::session_limits& limits = {});
   [[nodiscard]] result<void> finish_start();

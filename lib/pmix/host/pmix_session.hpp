@@ -68,6 +68,7 @@ class pmix_session {
   [[nodiscard]] static result<pmix_session> start(const pmix_server& server, const session_limits& limits,
                                                   const time_limit& until, const std::string& program = {});
   /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
+  /// Errors of both: as `start`.
   [[nodiscard]] static result<pmix_session> begin_start(const pmix_server& server, const session_limits& limits,
                                                         const std::string& program = {});
   [[nodiscard]] result<void> finish_start(const time_limit& until);
