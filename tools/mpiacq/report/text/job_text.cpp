@@ -111,10 +111,11 @@ void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colou
   out.write(source_line(snapshot.origin));
   out.write(table_text(*table, snapshot.states));
   // With MPIR the facts concern the whole job; with MPI2DD each process has its own.
+  const bool is_spawned = snapshot.what == job_snapshot::event::spawned;
   if (snapshot.origin.source == interface_kind::mpir) {
-    out.write(facts_text(snapshot.facts, snapshot.what == job_snapshot::event::spawned));
+    out.write(facts_text(snapshot.facts, is_spawned));
   } else {
-    out.write(facts_text(*table, snapshot.facts_of_ranks));
+    out.write(facts_text(*table, snapshot.facts_of_ranks, is_spawned));
   }
   out.write(problem_text(snapshot.problems, table.get()));
   if (snapshot.stacks) write_stacks_body(out, *snapshot.stacks, colour);

@@ -134,10 +134,10 @@ std::string facts_text(const mpir::job_facts& facts, bool is_spawned) {
   return text;
 }
 
-std::string facts_text(const process_table& table, std::span<const rank_facts> facts) {
+std::string facts_text(const process_table& table, std::span<const rank_facts> facts, bool is_spawned) {
   rank_set before_main, to_main;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (facts[i].acquired_pre_main) before_main.add(entry_index{i});
+    if (facts[i].acquired_pre_main && is_spawned) before_main.add(entry_index{i});
     if (facts[i].force_to_main) to_main.add(entry_index{i});
   }
   std::string text;

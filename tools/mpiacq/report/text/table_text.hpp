@@ -20,8 +20,9 @@ namespace mpiacq::tool {
 /// The flags of the starter, which concern it and all its ranks (MPIR 1.1, 7.1, 9.10 to 9.14), a line for each.
 /// `is_spawned`: the ranks have just been started. Later, the starter does not say where they are.
 [[nodiscard]] std::string facts_text(const mpir::job_facts& facts, bool is_spawned);
-/// Ranks that have not entered main, or that a tool should show in main; empty if there are none.
-[[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts);
+/// Ranks that have not entered main, or that a tool should show in main; empty if there are none. `is_spawned`: as
+/// above.
+[[nodiscard]] std::string facts_text(const process_table& table, std::span<const rank_facts> facts, bool is_spawned);
 
 /// A line for each problem of the job, and for the first problems of the table, if there is one.
 [[nodiscard]] std::string problem_text(std::span<const error> problems, const process_table* table = nullptr);
