@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/agents_choice.hpp"
-#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
@@ -55,18 +53,10 @@ void complain_of_signal(int number, const queues_snapshot& seen) {
 result<int> run(const queues_options& options) {
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
-  const auto named = job_meant(options.job, options.report);
-  if (!named) return status_tool_failed;
-  const auto look = look_for_ranks(*named, options, signals);
-  if (!look) {
-    complain(look.error());
-    return status_without_ranks(signals);
-  }
+  const auto look = look_for_ranks(options, signals);
+  if (!look) return look.error();
   const job_description& job = look->job;
-  auto ranks = TRY(job.ranks(ranks_at(job, look->ranks, look->search, options.agents, signals.descriptor())));
-  complain_of_nodes(ranks);
-  queues_session session(std::make_shared<rank_group>(std::move(ranks)), job, look->ranks,
-                         request_for(options.queue, job));
+  queues_session session(look->ranks, job, look->selection, request_for(options.queue, job));
   session.snapshot().problems = job.problems;
   session.snapshot().verbose = options.verbose;
   look_with_progress(session);

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/agents_choice.hpp"
-#include "commands/chosen_job.hpp"
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
@@ -93,17 +91,10 @@ void complain_of_ranks(const stacks_snapshot& snapshot) {
 result<int> run(const stacks_options& options) {
   auto report = TRY(report_file::open(options.report, STDOUT_FILENO));
   signal_catcher signals{when_busy::end};
-  const auto named = job_meant(options.job, options.report);
-  if (!named) return status_tool_failed;
-  const auto look = look_for_ranks(*named, options, signals);
-  if (!look) {
-    complain(look.error());
-    return status_without_ranks(signals);
-  }
+  const auto look = look_for_ranks(options, signals);
+  if (!look) return look.error();
   const job_description& job = look->job;
-  auto ranks = TRY(job.ranks(ranks_at(job, look->ranks, look->search, options.agents, signals.descriptor())));
-  complain_of_nodes(ranks);
-  stacks_session session(std::make_shared<rank_group>(std::move(ranks)), job, look->ranks, options.all_threads);
+  stacks_session session(look->ranks, job, look->selection, options.all_threads);
   stacks_snapshot& snapshot = session.snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
   snapshot.problems = job.problems;

@@ -8,21 +8,13 @@
 
 #include "commands/agents_choice.hpp"
 #include "errors/try.hpp"
+#include "report/failure_names.hpp"
 
 namespace mpiacq::tool {
 
 std::string_view outcome_of(const rank_report& rank) {
   if (rank.report) return is_whole(rank) ? "complete" : "incomplete";
-  switch (rank.report.error().code) {
-    case error_code::process_gone:
-      return "gone";
-    case error_code::permission:
-      return "not-permitted";
-    case error_code::busy:
-      return "busy";
-    default:
-      return "failed";
-  }
+  return failure_name(rank.report.error().code);
 }
 
 queues_session::queues_session(std::shared_ptr<rank_group> ranks, const job_description& job,

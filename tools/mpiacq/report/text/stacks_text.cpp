@@ -6,6 +6,7 @@
 #include "commands/advice.hpp"
 #include "report/call_chains.hpp"
 #include "report/colours.hpp"
+#include "report/failure_names.hpp"
 #include "report/stacks_report.hpp"
 #include "report/text/table_text.hpp"
 #include "report/text/text_parts.hpp"
@@ -200,17 +201,8 @@ std::string_view outcome_of(const stacked_rank& rank) {
   if (rank.samples != 0) return "taken";
   if (!rank.is_local) return "remote";
   if (rank.problems.empty()) return "failed";
-  switch (rank.problems.back().code) {
-    case error_code::process_gone:
-    case error_code::not_found:
-      return "gone";
-    case error_code::permission:
-      return "not-permitted";
-    case error_code::busy:
-      return "busy";
-    default:
-      return "failed";
-  }
+  const error_code why = rank.problems.back().code;
+  return failure_name(why == error_code::not_found ? error_code::process_gone : why);
 }
 
 void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
