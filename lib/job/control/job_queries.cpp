@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "control/job_state.hpp"
+#include "parts/seen_state.hpp"
 #include "proc/process_state.hpp"
 #include "queue_library.hpp"
 
@@ -71,18 +72,7 @@ rank_state job::state::state_of_rank(entry_index entry) const {
   const process_id pid = table.processes()->pid(entry);
   if ((starter().stopped && pid == facts.pid) || ranks->holds(pid)) return rank_state::held;
   if (pid != facts.pid && table.is_other_users(pid)) return rank_state::other_user;
-  switch (state_of(pid)) {
-    case run_state::running:
-      return rank_state::running;
-    case run_state::stopped:
-    case run_state::traced:
-      return rank_state::stopped;
-    case run_state::unknown:
-      return rank_state::unknown;
-    case run_state::gone:
-      break;
-  }
-  return rank_state::gone;
+  return seen_state(state_of(pid));
 }
 
 std::vector<rank_state> job::rank_states() const {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "errors/try.hpp"
+#include "parts/seen_state.hpp"
 #include "proc/process_state.hpp"
 #include "starter/missing_symbols.hpp"
 #include "table_hosts.hpp"
@@ -19,18 +20,7 @@ rank_state state_now(const process_table& table, entry_index entry, bool is_loca
   const auto process = process_facts::open(table.pid(entry));
   if (!process) return process.error().code == error_code::process_gone ? rank_state::gone : rank_state::unknown;
   if (!executable || !runs_program(process->executable().value_or(""), *executable)) return rank_state::gone;
-  switch (process->stat().run()) {
-    case run_state::running:
-      return rank_state::running;
-    case run_state::stopped:
-    case run_state::traced:
-      return rank_state::stopped;
-    case run_state::unknown:
-      return rank_state::unknown;
-    case run_state::gone:
-      break;
-  }
-  return rank_state::gone;
+  return seen_state(process->stat().run());
 }
 
 void look_at_ranks(core_table& job) {
