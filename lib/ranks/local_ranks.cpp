@@ -51,13 +51,11 @@ rank_answer answer_to(node_ranks& ranks, const ask_queues& what, const answer_te
 
 rank_answer answer_to(node_ranks& ranks, const ask_gates& what, const answer_terms& terms) {
   ranks.set_debug_files(what.debug_files);
-  gate_options how = what.how;
-  if (how.stop < 0) how.stop = terms.stop;
   opened_gates part;
-  const auto outcomes = ranks.open_gates(how);
+  const auto outcomes = ranks.open_gates(what.how, terms.stop);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const entry_index entry = ranks.ranks()[i].entry;
-    if (!how.ranks.contains(entry)) continue;
+    if (!what.how.ranks.contains(entry)) continue;
     if (!outcomes[i]) {
       part.refused.push_back({rank_set(entry), outcomes[i].error()});
     } else {

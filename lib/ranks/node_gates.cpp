@@ -32,7 +32,7 @@ void node_ranks::set_debug_files(debug_file_search search) {
   state_->debug_files = std::move(search);
 }
 
-std::vector<result<bool>> node_ranks::open_gates(const gate_options& how) {
+std::vector<result<bool>> node_ranks::open_gates(const gate_options& how, int stop) {
   std::vector<result<bool>> outcomes(state_->ranks.size(), result<bool>(true));
   std::vector<std::size_t> closed;
   for (std::size_t i = 0; i < state_->ranks.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<result<bool>> node_ranks::open_gates(const gate_options& how) {
   for (std::chrono::milliseconds interval = first_interval;; interval = std::min(interval * 2, last_interval)) {
     std::erase_if(closed, open_one);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - clock::now());
-    if (closed.empty() || left <= 0ms || !wait_for(std::min(interval, left), how.stop)) return outcomes;
+    if (closed.empty() || left <= 0ms || !wait_for(std::min(interval, left), stop)) return outcomes;
   }
 }
 

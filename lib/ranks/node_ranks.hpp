@@ -91,8 +91,8 @@ class node_ranks {
 
   /// Opens the gates of ranks (rank_gates.hpp). Nothing is held. Returns one outcome for each rank, in order. True: the
   /// rank waits at no gate, because its gate was opened, the rank has ended, or it was not selected. False: no gate was
-  /// found in it. Errors: permission; those of reading its symbols.
-  [[nodiscard]] std::vector<result<bool>> open_gates(const gate_options& options);
+  /// found in it. No rank is examined again once `stop` is readable. Errors: permission; those of reading its symbols.
+  [[nodiscard]] std::vector<result<bool>> open_gates(const gate_options& options, int stop);
   /// Replaces `node_ranks_options::debug_files`. Call it before the first `stacks` or `queues`.
   void set_debug_files(debug_file_search search);
 

@@ -99,7 +99,7 @@ class rank_group {
   /// error.
   [[nodiscard]] result<confirmed_waits> waits(const waits_options& options = {});
 
-  /// Opens the gates at which ranks wait. It holds no rank. `options.stop` and the group's limit end it early.
+  /// Opens the gates at which ranks wait. It holds no rank. Once the group's limit ends it, no rank is examined again.
   [[nodiscard]] opened_gates open_gates(const gate_options& options);
   /// Follows the ranks of this node whose queue libraries name a function that announces new processes; `seen` is the
   /// result of `queues`. Ranks that the group holds continue. Empty if there is no such rank. The group remains usable,

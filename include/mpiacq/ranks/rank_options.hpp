@@ -79,8 +79,6 @@ struct gate_options {
   interface_kind interface = interface_kind{};  ///< the interface that the job uses
   /// A rank without a gate has perhaps not loaded its program yet: it is examined again for this long.
   std::chrono::milliseconds limit{3000};
-  /// A descriptor that cancels once it is readable: no rank is examined again. -1: none.
-  int stop = -1;
 };
 
 /// A search for debug files without downloads: ranks are stopped, or a person waits, while names are looked up.
