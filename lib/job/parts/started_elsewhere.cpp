@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "parts/started_elsewhere.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +22,9 @@ void started_elsewhere::add(process_id launcher, const std::string& host, deadli
 
 std::optional<error> started_elsewhere::take_problem() {
   if (hosts_.empty() || std::exchange(was_told_, true)) return std::nullopt;
+  // The commands run side by side, so the order in which they were seen says nothing. n10 comes after n9.
+  std::sort(named_.begin(), named_.end(),
+            [](const std::string& a, const std::string& b) { return ::strverscmp(a.c_str(), b.c_str()) < 0; });
   const std::size_t unnamed = hosts_.size() - named_.size();
   return error(
       error_code::not_found,

@@ -29,13 +29,13 @@ class started_elsewhere {
   [[nodiscard]] bool is_certain(deadline now) const {
     return !was_told_ && !hosts_.empty() && now >= first_ + longest_wait;
   }
-  /// That no rank has come to this node, and where the launcher has started something. Once; empty if it was told, or
-  /// if the launcher has started no ssh.
+  /// That no rank has come to this node, and where the launcher has started something, with the hosts in the order of
+  /// their names. Once; empty if it was told, or if the launcher has started no ssh.
   [[nodiscard]] std::optional<error> take_problem();
 
  private:
   std::set<std::string> hosts_;
-  std::vector<std::string> named_;  ///< the first of them, in the order of the commands
+  std::vector<std::string> named_;  ///< the first of them
   process_id launcher_;
   deadline first_ = no_deadline;  ///< when the first command was seen
   bool was_told_ = false;

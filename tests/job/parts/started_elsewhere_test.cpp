@@ -18,13 +18,14 @@ TEST_CASE(
   started_elsewhere elsewhere;
   const auto begin = clock::now();
   elsewhere.add(process_id{7}, "n3", begin);
+  elsewhere.add(process_id{7}, "n10", begin + 1s);
   elsewhere.add(process_id{7}, "n2", begin + 5s);
   elsewhere.add(process_id{7}, "n3", begin + 6s);
   CHECK_FALSE(elsewhere.is_certain(begin + started_elsewhere::longest_wait - 1ms));
   REQUIRE(elsewhere.is_certain(begin + started_elsewhere::longest_wait));
   const auto told = elsewhere.take_problem();
   REQUIRE(told);
-  CHECK_THAT(told->message, ContainsSubstring("the launcher 7 has started ssh to n3, n2; attach to the job"));
+  CHECK_THAT(told->message, ContainsSubstring("the launcher 7 has started ssh to n2, n3, n10; attach to the job"));
   elsewhere.add(process_id{7}, "n4", begin + 20s);
   CHECK_FALSE(elsewhere.is_certain(begin + 1h));
   CHECK_FALSE(elsewhere.take_problem());
