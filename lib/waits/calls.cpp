@@ -20,8 +20,7 @@ std::vector<rank_call> calls_of(std::span<const rank_report> ranks) {
 std::vector<collective_gap> collective_gaps(std::span<const rank_call> calls) {
   std::vector<collective_gap> found;
   for (const rank_call& call : calls) {
-    const bool is_collective = call.kind == mpi_call_kind::synchronising || call.kind == mpi_call_kind::collective;
-    if (!is_collective) continue;
+    if (!waits::is_collective(call.kind)) continue;
     collective_gap gap{call.function, call.ranks, {}};
     for (const rank_call& other : calls) {
       if (other.function != call.function && other.kind != mpi_call_kind::unknown) gap.missing.add(other.ranks);

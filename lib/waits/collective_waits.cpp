@@ -11,10 +11,6 @@ namespace mpiacq::waits {
 
 namespace {
 
-bool is_collective(mpi_call_kind kind) {
-  return kind == mpi_call_kind::synchronising || kind == mpi_call_kind::collective;
-}
-
 /// The group for whose ranks a collective call waits: the other group for an intercommunicator.
 const communicator_members& awaited(const picture& seen, std::uint32_t shared) {
   static const communicator_members nobody;

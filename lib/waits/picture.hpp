@@ -20,6 +20,12 @@ namespace mpiacq::waits {
   return doing.kind == mpi_call_kind::ended || doing.function == "MPI_Finalize";
 }
 
+/// Whether the call waits for the other ranks of a communicator, or for some of them.
+[[nodiscard]] inline bool is_collective(mpi_call_kind kind) {
+  return kind == mpi_call_kind::synchronising || kind == mpi_call_kind::collective ||
+         kind == mpi_call_kind::neighbourhood;
+}
+
 struct picture {
   std::span<const rank_report> ranks;
   const shared_communicators& shared;

@@ -39,7 +39,10 @@ TEST_CASE("an MPI call is known in every language and through every layer") {
     CHECK(activity_in(name).kind == mpi_call_kind::none);
     CHECK(activity_in(name).function.empty());
   }
-  CHECK(activity_in("MPI_File_write_all").kind == mpi_call_kind::other);
+  CHECK(activity_in("MPI_Comm_rank").kind == mpi_call_kind::other);
+  CHECK(activity_in("MPI_File_write_all").kind == mpi_call_kind::file);
+  CHECK(activity_in("MPI_Send_c").function == "MPI_Send_c");
+  CHECK(activity_in("MPI_Send_c").kind == mpi_call_kind::send);
   CHECK(activity_in("MPI_Waitsome").kind == mpi_call_kind::wait_any);
   // MPI_Finalize has left the stack when this runs.
   CHECK(activity_in("ompi_mpi_finalize").function == "MPI_Finalize");

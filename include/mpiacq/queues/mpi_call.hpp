@@ -23,9 +23,15 @@ enum class mpi_call_kind : std::uint8_t {
   wait_all,       ///< MPI_Waitall
   wait_any,       ///< MPI_Waitany, MPI_Waitsome: one message is enough
   probe,          ///< MPI_Probe, MPI_Mprobe: the call waits, and no queue shows for which message
+  flush,          ///< MPI_Buffer_detach: the call waits until the messages of MPI_Bsend have left the buffer
   test,           ///< MPI_Test*, MPI_Iprobe: the call returns in any case
+  start,          ///< MPI_Isend, MPI_Start: the call begins an operation and returns
   synchronising,  ///< a collective call that no rank leaves before all ranks are in it: MPI_Barrier, MPI_Allreduce
   collective,     ///< a collective call that some ranks may leave before others enter it: MPI_Bcast, MPI_Reduce
+  neighbourhood,  ///< a collective call that waits for neighbours only: MPI_Neighbor_alltoall
+  subgroup,       ///< a collective call of the ranks in a group: MPI_Comm_create_group
+  window,         ///< a call that waits for some ranks of a window: MPI_Win_lock, MPI_Win_wait, MPI_Put
+  file,           ///< a collective call of the ranks that opened a file: MPI_File_write_all
   other,          ///< any other MPI call
   ended,          ///< the process has ended
 };

@@ -1,0 +1,28 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The names of MPI functions on stacks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "calls/mpi_calls.hpp"
+
+namespace mpiacq {
+
+/// The language from which a function is called: it decides how parameters are passed.
+enum class mpi_language : std::uint8_t { c, fortran };
+
+/// An MPI function, whatever its language and profiling layer.
+struct mpi_function {
+  std::string name;                ///< without "MPI_", as in C: "Recv", "Send_c"
+  const mpi_call* call = nullptr;  ///< its row; null for a function that is not in the table
+  mpi_language language = mpi_language::c;
+  bool has_wide_counts = false;  ///< its counts are 64 bits wide: MPI_Send_c
+};
+
+/// The MPI function that a stack names: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt", "mpi_recv_f08ts_". None for a
+/// function that does not belong to MPI, such as a program's own mpi_setup().
+[[nodiscard]] std::optional<mpi_function> mpi_function_named(std::string_view function);
+
+}  // namespace mpiacq
