@@ -24,6 +24,11 @@ TEST_CASE("the version of PMIx is the first word that begins with a number and a
   CHECK(version_in("1." + std::string(10000, '1')).size() <= 32);
 }
 
+TEST_CASE("servers of PMIx 4 and before are not asked, and a version without a number says nothing") {
+  for (const char* old : {"3.2.3", "4.2.2", "4.99rc1"}) CHECK(is_too_old_to_ask(old));
+  for (const char* other : {"5.0.7a1", "7.0.0rc1", "10.1", "", "0.1", "unknown"}) CHECK_FALSE(is_too_old_to_ask(other));
+}
+
 TEST_CASE("a rendezvous file has a URI, a version and a pid") {
   const auto read = parse_rendezvous("prterun-vm-42@0.0;tcp4://192.0.2.2:52217\n5.0.7a1\n42\n0:0\nTue Nov 24\n\n");
   REQUIRE(read);

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "patience.hpp"
 #include "pmix_fixture.hpp"
@@ -57,6 +58,32 @@ TEST_CASE("a PMIx server's namespaces and processes come through its own library
     }
   }
   CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a PMIx session that is dropped before it connects does not touch the server") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const std::string mark = folder.path() + "/connected";
+  const pmix_server server = fake_server(folder.copy_of("usual"), "marks", mark);
+  { REQUIRE(pmix_session::begin_start(server, {})); }
+  CHECK_FALSE(std::filesystem::exists(mark));
+  REQUIRE(pmix_session::start(server, {}, {}));
+  CHECK(std::filesystem::exists(mark));
+}
+
+TEST_CASE("a forked child that destroys its copy of a PMIx session leaves its parent's session alone") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  auto session = pmix_session::start(fake_server(folder.copy_of("usual"), "honest"), {}, {});
+  REQUIRE(session);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    { const pmix_session copy = std::move(*session); }
+    ::_exit(0);
+  }
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  CHECK(session->ask({}));
 }
 
 TEST_CASE("a table of thousands of processes comes whole") {

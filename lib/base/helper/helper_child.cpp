@@ -22,7 +22,7 @@ helper_child::helper_child(helper_child&& other) noexcept
 
 helper_child::~helper_child() {
   // In a forked copy of the tool, the child belongs to the original process, which ends it.
-  if (id_ != 0 && ::getpid() == made_in_) static_cast<void>(end(std::chrono::milliseconds{0}));
+  if (id_ != 0 && is_made_here()) static_cast<void>(end(std::chrono::milliseconds{0}));
 }
 
 void helper_child::kill() const {

@@ -57,15 +57,21 @@ result<pmix_subject> begin_with_pmix(process_id named, const job_options& option
   if (is_chosen) {
     if (!place) return fail(std::move(place).error());
     if (!*place) return fail(no_pmix_job(named));
-    return pmix_subject{TRY(pmix_watch::begin_start(std::move(**place))), std::nullopt};
+    auto session = TRY(begin_pmix_session(**place, nullptr));
+    return pmix_subject{TRY(pmix_watch::begin_start(std::move(**place), std::move(*session))), std::nullopt};
   }
   // The variables of a rank may say where the server listens.
   if (!place) place = find_pmix_place_anywhere(named);
   if (!place) return pmix_subject{nullptr, pmix_shortfall{std::move(place).error(), {}}};
-  if (!*place || has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
-  if (auto why = pmix::known_harm_of((*place)->server))
+  if (!*place) return pmix_subject{};
+  if (auto why = pmix::known_harm_of((*place)->server)) {
+    if (has_older_interface(*(*place)->server.process, options.debug_files)) return pmix_subject{};
     return pmix_subject{nullptr, pmix_shortfall{std::move(*why), {}}};
-  auto watch = pmix_watch::begin_start(std::move(**place));
+  }
+  auto session = begin_pmix_session(**place, &options.debug_files);
+  if (!session) return pmix_subject{nullptr, pmix_shortfall{std::move(session).error(), {}}};
+  if (!*session) return pmix_subject{};
+  auto watch = pmix_watch::begin_start(std::move(**place), std::move(**session));
   if (!watch) return pmix_subject{nullptr, pmix_shortfall{std::move(watch).error(), {}}};
   return pmix_subject{std::move(*watch), std::nullopt};
 }
@@ -133,7 +139,9 @@ job::state::state(std::unique_ptr<tracer> made, job_options wanted, starter_fact
 
 job::job(std::unique_ptr<state> s) : state_(std::move(s)) {}
 job::~job() {
-  if (state_->life.is_own()) (void)detach();
+  if (!state_->life.is_own()) return;
+  (void)detach();
+  if (state_->pmix) state_->pmix->begin_end();
 }
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {

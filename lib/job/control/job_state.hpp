@@ -37,6 +37,9 @@ struct job::state final : process_loop {
 
   job_options options;
   starter_facts facts;
+  /// Of a PMIx job, whose starter is not traced. Its helper process ends while the tracing process does, which is
+  /// destroyed first.
+  std::unique_ptr<pmix_watch> pmix;
   std::unique_ptr<tracer> control;
   tracer_traps traps;
   job_event_queue events;
@@ -51,7 +54,6 @@ struct job::state final : process_loop {
   daemon_watch daemons;
   std::unique_ptr<tracked_graph> graph;  ///< MPI2DD: from the first look at the job on
   std::unique_ptr<rank_control> ranks;
-  std::unique_ptr<pmix_watch> pmix;                 ///< of a PMIx job, whose starter is not traced
   std::optional<pmix_launch> asking;                ///< launched: the starter is asked for the table of its ranks
   base::unique_fd any;                              ///< launched: an epoll descriptor of the tracer and of `pmix`
   std::optional<awaited_ranks> awaited;             ///< launched, as long as the starter may have no interface

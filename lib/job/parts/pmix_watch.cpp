@@ -38,13 +38,14 @@ pmix_watch::pmix_watch(pmix_place place, pmix::pmix_session session)
     : place_(std::move(place)), session_(std::move(session)), any_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 result<std::unique_ptr<pmix_watch>> pmix_watch::start(pmix_place place, const pmix::session_limits& limits) {
-  auto made = TRY(begin_start(std::move(place), limits));
+  auto session = TRY(pmix::pmix_session::begin_start(place.server, limits));
+  session.connect();
+  auto made = TRY(begin_start(std::move(place), std::move(session)));
   TRY(made->finish_start());
   return made;
 }
 
-result<std::unique_ptr<pmix_watch>> pmix_watch::begin_start(pmix_place place, const pmix::session_limits& limits) {
-  auto session = TRY(pmix::pmix_session::begin_start(place.server, limits));
+result<std::unique_ptr<pmix_watch>> pmix_watch::begin_start(pmix_place place, pmix::pmix_session session) {
   std::unique_ptr<pmix_watch> made(new pmix_watch(std::move(place), std::move(session)));
   made->starter_ = TRY(made->place_.server.process->open_pidfd());
   if (!made->any_) return fail(error{error_code::system, "cannot make an epoll descriptor"}.with_errno(errno));
@@ -82,6 +83,10 @@ void pmix_watch::add(int descriptor) {
 
 void pmix_watch::joined_with(int other) {
   add(other);
+}
+
+void pmix_watch::begin_end() {
+  if (session_) session_->begin_end();
 }
 
 void pmix_watch::lose(error why, news& into) {

@@ -31,10 +31,9 @@ class pmix_watch {
   /// Connects and takes the first table. Errors: as `describe_pmix_job`.
   [[nodiscard]] static result<std::unique_ptr<pmix_watch>> start(pmix_place place,
                                                                  const pmix::session_limits& limits = {});
-  /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
-  /// Errors of both: as `start`.
-  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> begin_start(pmix_place place,
-                                                                       const pmix::session_limits& limits = {});
+  /// A watch by a session that connects while the caller does something else. `finish_start` comes next. Errors of
+  /// both: as `start`.
+  [[nodiscard]] static result<std::unique_ptr<pmix_watch>> begin_start(pmix_place place, pmix::pmix_session session);
   [[nodiscard]] result<void> finish_start();
 
   /// The job as it was when the watch began.
@@ -49,6 +48,8 @@ class pmix_watch {
   /// Readable when there may be news, or when `other` (a descriptor given to `joined_with`) is.
   [[nodiscard]] int descriptor() const { return any_.get(); }
   void joined_with(int other);
+  /// The helper disconnects while the caller does something else. The watch is destroyed next.
+  void begin_end();
   /// From now on the watch reports the end of ranks only if a rank has caused it: the exit status of the starter shows
   /// the other ends to the caller. The connection ends with the last world of the job.
   void tell_only_failures() { tells_usual_ends_ = false; }

@@ -103,9 +103,13 @@ result<std::optional<job_description>> find_pmix_job(process_id named, const fin
   }
   if (!place) return fail(std::move(place).error());
   if (!*place) return std::nullopt;
-  if (!is_chosen && has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
-  if (auto why = is_chosen ? std::nullopt : pmix::known_harm_of((*place)->server)) return fail(std::move(*why));
-  auto job = TRY(describe_pmix_job(**place, until));
+  if (auto why = is_chosen ? std::nullopt : pmix::known_harm_of((*place)->server)) {
+    if (has_older_interface(*(*place)->server.process, options.debug_files)) return std::nullopt;
+    return fail(std::move(*why));
+  }
+  auto session = TRY(begin_pmix_session(**place, is_chosen ? nullptr : &options.debug_files));
+  if (!session) return std::nullopt;
+  auto job = TRY(describe_pmix_job(**place, std::move(*session), until));
   return job;
 }
 

@@ -13,6 +13,7 @@
 #include "errors/try.hpp"
 #include "mpiacq/base/host_names.hpp"
 #include "proc/known_processes.hpp"
+#include "server/version_text.hpp"
 #include "starter/find_starter.hpp"
 #include "starter/look_again.hpp"
 #include "starter/slurm_step.hpp"
@@ -211,10 +212,26 @@ result<pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit
                           server.process->pid().value()));
 }
 
-result<job_description> describe_pmix_job(const pmix_place& place, const time_limit& until) {
+result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place,
+                                                             const debug_file_search* unless_older) {
+  const auto is_older = [&] {
+    return unless_older != nullptr && has_older_interface(*place.server.process, *unless_older);
+  };
+  // The starters of old releases have MPIR: the helper would be started in vain.
+  const bool is_old = pmix::is_too_old_to_ask(place.server.version);
+  if (is_old && is_older()) return std::nullopt;
+  auto session = pmix::pmix_session::begin_start(place.server, {});
+  if (!is_old && is_older()) return std::nullopt;
+  if (!session) return fail(std::move(session).error());
+  session->connect();
+  return std::move(*session);
+}
+
+result<job_description> describe_pmix_job(const pmix_place& place, pmix::pmix_session session,
+                                          const time_limit& until) {
   // A look at a job that runs is no wait for it: the server has its own time for the answer.
   const time_limit patience{no_deadline, until.stop};
-  auto session = TRY(pmix::pmix_session::start(place.server, {}, patience));
+  TRY(session.finish_start(patience));
   for (;;) {
     auto all = TRY(session.ask(patience));
     auto job = chosen_pmix_job(place, std::move(all));

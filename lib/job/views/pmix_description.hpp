@@ -40,9 +40,17 @@ struct pmix_place {
 /// What a server answers now. Errors: as `pmix::pmix_session`.
 [[nodiscard]] result<pmix::pmix_answer> ask_server(const pmix::pmix_server& server, const time_limit& until);
 
-/// `job::find` by PMIx, of a server that is known. A job that is starting is looked at again until `until`. Errors: as
-/// `ask_server`; not_found (the server runs no job), invalid_argument (it runs several, and none is chosen).
-[[nodiscard]] result<job_description> describe_pmix_job(const pmix_place& place, const time_limit& until);
+/// A session that connects to the server of a place (`pmix_session::finish_start` comes next). `unless_older`: not if
+/// the starter has MPIR, which is looked for in these files while the helper starts. Empty: it has. Errors: as
+/// `pmix_session::begin_start`.
+[[nodiscard]] result<std::optional<pmix::pmix_session>> begin_pmix_session(const pmix_place& place,
+                                                                           const debug_file_search* unless_older);
+
+/// `job::find` by PMIx, of a server that `session` connects to. A job that is starting is looked at again until
+/// `until`. Errors: as `ask_server`; not_found (the server runs no job), invalid_argument (it runs several, and none is
+/// chosen).
+[[nodiscard]] result<job_description> describe_pmix_job(const pmix_place& place, pmix::pmix_session session,
+                                                        const time_limit& until);
 
 /// Why the source `environment` takes the place of PMIx, and the other hosts of the job as far as the server knows
 /// them.

@@ -38,6 +38,7 @@ std::optional<std::uint32_t> owner_of(const pmix_server& server) {
 result<pmix_session> pmix_session::start(const pmix_server& server, const session_limits& limits,
                                          const time_limit& until, const std::string& program) {
   auto made = TRY(begin_start(server, limits, program));
+  made.connect();
   TRY(made.finish_start(until));
   return made;
 }
@@ -61,6 +62,11 @@ result<pmix_session> pmix_session::begin_start(const pmix_server& server, const 
   return made;
 }
 
+void pmix_session::connect() {
+  // A helper that has failed has said why: `finish_start` reports it.
+  (void)send(connect_now{});
+}
+
 result<void> pmix_session::finish_start(const time_limit& until) {
   auto first = TRY(next(until));
   auto* facts = std::get_if<connected>(&first);
@@ -71,10 +77,19 @@ result<void> pmix_session::finish_start(const time_limit& until) {
 }
 
 pmix_session::~pmix_session() {
-  if (!helper_.socket.is_open() || is_over_) return;
-  // The server forgets this program without a complaint, if there is time for that.
-  (void)send(disconnect{});
+  if (!is_in_use()) return;
+  begin_end();
   (void)helper_.child.end(patience_with_its_end);
+}
+
+/// A forked child of the tool has a copy of the session, which is not in use there.
+bool pmix_session::is_in_use() const {
+  return helper_.socket.is_open() && !is_over_ && helper_.child.is_made_here();
+}
+
+void pmix_session::begin_end() {
+  // The server forgets this program without a complaint, if there is time for that.
+  if (is_in_use() && !std::exchange(is_leaving_, true)) (void)send(disconnect{});
 }
 
 result<void> pmix_session::send_bytes(std::span<const std::byte> bytes) {

@@ -67,14 +67,22 @@ class pmix_session {
   /// timed_out (the server is silent, or the caller has cancelled), system.
   [[nodiscard]] static result<pmix_session> start(const pmix_server& server, const session_limits& limits,
                                                   const time_limit& until, const std::string& program = {});
-  /// The first half of `start`: the helper connects while the caller does something else. `finish_start` comes next.
-  /// Errors of both: as `start`.
+  /// The parts of `start`, each of which comes after the one before it. The helper works while the caller does
+  /// something else. Errors of the first and the last: as `start`.
+  ///
+  /// The helper starts and loads the library. The server knows nothing of it, and the session may be dropped.
   [[nodiscard]] static result<pmix_session> begin_start(const pmix_server& server, const session_limits& limits,
                                                         const std::string& program = {});
+  /// The helper connects to the server.
+  void connect();
   [[nodiscard]] result<void> finish_start(const time_limit& until);
   pmix_session(pmix_session&&) = default;
   pmix_session& operator=(pmix_session&&) = delete;
+  /// Ends the conversation, and waits for the helper.
   ~pmix_session();
+  /// The first half of the end: the helper disconnects while the caller does something else. Nothing else is called
+  /// afterwards.
+  void begin_end();
 
   /// The namespaces and tables. Errors: as `start`.
   [[nodiscard]] result<pmix_answer> ask(const time_limit& until);
@@ -97,6 +105,7 @@ class pmix_session {
 
  private:
   pmix_session(base::library_helper helper, session_limits limits) : helper_(std::move(helper)), limits_(limits) {}
+  [[nodiscard]] bool is_in_use() const;
   [[nodiscard]] result<void> send_begin(const begin_message& what);
   [[nodiscard]] result<void> send(const request& what);
   [[nodiscard]] result<void> send_bytes(std::span<const std::byte> bytes);
@@ -121,6 +130,7 @@ class pmix_session {
   std::string own_namespace_;
   std::string printed_;
   bool is_over_ = false;
+  bool is_leaving_ = false;  ///< the helper has been asked to disconnect
 };
 
 }  // namespace mpiacq::pmix

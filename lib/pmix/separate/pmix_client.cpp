@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "framing/frames.hpp"
 #include "framing/wire.hpp"
 #include "separate/pmix_decoding.hpp"
+#include "server/version_text.hpp"
 
 namespace mpiacq::pmix {
 
@@ -160,14 +160,6 @@ void on_spawned(abi::status status, char* /*nspace*/, void* data) {
   on_done(status, data);
 }
 
-constexpr int oldest_that_is_asked = 5;
-
-/// By its first number. A version without a number is not older.
-bool is_older_than(const std::string& version, int major) {
-  const int number = std::atoi(version.c_str());
-  return number > 0 && number < major;
-}
-
 }  // namespace
 
 void tool_socket::tell(const helper_message& what) {
@@ -189,14 +181,12 @@ result<connected> pmix_client::connect(const begin_message& begin) {
                             "PMIx do not understand each other, so the server was not asked",
                             begin.server_version, begin.library, version.empty() ? "none" : version));
   }
-  // Open MPI 4.1.4's mpirun (PMIx 4.2.2) does not answer a tool, and ended with a segmentation fault when one had
-  // asked.
-  if (is_older_than(version, oldest_that_is_asked)) {
+  if (is_too_old_to_ask(version)) {
     return fail(
         error_code::unsupported,
         fmt::format("the library {} of the job's PMIx server has version {}: servers before version {} can fail, "
                     "and their job with them, when a tool asks them, so the server was not asked",
-                    begin.library, version, oldest_that_is_asked));
+                    begin.library, version, oldest_version_asked));
   }
   std::string uri = begin.uri;
   abi::info where{};

@@ -21,11 +21,25 @@ using namespace mpiacq::pmix;
 
 namespace {
 
+result<void> already_connected() {
+  return fail(error_code::invalid_argument, "the connection to the PMIx server exists already");
+}
+
+/// The next request of the tool. Empty: the tool has gone.
+result<std::optional<request>> next_request() {
+  const auto frame = base::receive_frame(base::helper_socket, longest_message);
+  if (!frame) return std::nullopt;
+  auto asked = base::decode<request>(*frame);
+  if (!asked) return fail(error_code::bad_format, "the tool sent a message that is no request");
+  return std::move(*asked);
+}
+
 /// The library does what the tool asks for. False: the tool asks for no more.
 bool answer(pmix_client& client, tool_socket& tool, const request& what) {
   result<void> done;
   const bool is_last = std::holds_alternative<disconnect>(what);
-  std::visit(base::overloaded{[&](const ask_job& how) { done = client.tell_job(how.follows); },
+  std::visit(base::overloaded{[&](const connect_now&) { done = already_connected(); },
+                              [&](const ask_job& how) { done = client.tell_job(how.follows); },
                               [&](const release_ranks& these) { done = client.release(these.nspace); },
                               [&](const launch_daemons& these) { done = client.launch(these); },
                               [&](const disconnect&) { client.disconnect(); }},
@@ -48,13 +62,14 @@ result<void> run(const begin_message& begin, tool_socket& tool) {
   const auto library = TRY(pmix_library::load(library_descriptor, begin.library));
   ::close(library_descriptor);
   pmix_client client(library, tool);
+  const auto first = TRY(next_request());
+  // The tool may have found another source meanwhile. The server has then not been touched.
+  if (!first || !std::holds_alternative<connect_now>(*first)) return {};
   tool.tell(TRY(client.connect(begin)));
-  while (const auto frame = base::receive_frame(base::helper_socket, longest_message)) {
-    const auto asked = base::decode<request>(*frame);
-    if (!asked) return fail(error_code::bad_format, "the tool sent a message that is no request");
-    if (!answer(client, tool, *asked)) return {};
+  for (;;) {
+    const auto asked = TRY(next_request());
+    if (!asked || !answer(client, tool, *asked)) return {};
   }
-  return {};
 }
 
 }  // namespace

@@ -38,13 +38,15 @@ struct process_name {
   friend bool operator==(const process_name&, const process_name&) = default;
 };
 
-/// The first message of the tool.
+/// The first message of the tool: the helper loads the library.
 struct begin_message {
   std::string version;         ///< of mpiacq
   std::string library;         ///< the path of the library, for sentences
   std::string uri;             ///< of the server
   std::string server_version;  ///< of the server's PMIx; empty: it is not known
 };
+/// The first request: the helper connects to the server. Before, the server knows nothing of the helper.
+struct connect_now {};
 /// For the namespaces and tables of the server.
 struct ask_job {
   bool follows = false;  ///< from now on, the helper also reports events
@@ -60,7 +62,7 @@ struct launch_daemons {
 };
 /// The helper disconnects and ends.
 struct disconnect {};
-using request = std::variant<ask_job, release_ranks, launch_daemons, disconnect>;
+using request = std::variant<connect_now, ask_job, release_ranks, launch_daemons, disconnect>;
 
 /// The helper is connected to the server.
 struct connected {
@@ -118,6 +120,8 @@ template <>
 inline constexpr auto members<pmix::begin_message> =
     std::tuple{&pmix::begin_message::version, &pmix::begin_message::library, &pmix::begin_message::uri,
                &pmix::begin_message::server_version};
+template <>
+inline constexpr auto members<pmix::connect_now> = std::tuple{};
 template <>
 inline constexpr auto members<pmix::ask_job> = std::tuple{&pmix::ask_job::follows};
 template <>

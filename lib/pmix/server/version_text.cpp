@@ -2,6 +2,7 @@
 #include "server/version_text.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace mpiacq::pmix {
 
@@ -16,6 +17,11 @@ std::string version_in(std::string_view text) {
     text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return {};
+}
+
+bool is_too_old_to_ask(const std::string& version) {
+  const int number = std::atoi(version.c_str());
+  return number > 0 && number < oldest_version_asked;
 }
 
 }  // namespace mpiacq::pmix
