@@ -60,6 +60,24 @@ TEST_CASE("mpi2dd: the text report distinguishes ranks of different worlds") {
   CHECK_THAT(run.command.out, ContainsSubstring(", spawn 0 of rank 0 of world 0\n"));
 }
 
+TEST_CASE("mpi2dd: launch says which ranks are not yet in main, and attach says so of none") {
+  // ACQUIRED_PRE_MAIN and FORCE_TO_MAIN of the ranks.
+  const std::vector<std::string> job_words = {"mpi2dd_starter", "--ranks",   "2", "--world", "w0",
+                                              "--below",        "flags,0x28"};
+  const mpi2dd_launch run({}, job_words);
+  INFO(run.command.err);
+  CHECK_THAT(run.command.out, ContainsSubstring("  not yet in main: ranks 0-1\n"));
+  CHECK_THAT(run.command.out, ContainsSubstring("  a tool should show main first: ranks 0-1\n"));
+  std::vector<std::string> held = job_words;
+  held.emplace_back("--hold");
+  reference_job job{held};
+  job.ready();
+  const auto seen = run_command({MPIACQ_COMMAND, "attach", std::to_string(job.pid())});
+  INFO(seen.out + seen.err);
+  CHECK_THAT(seen.out, ContainsSubstring("a tool should show main first: ranks 0-1"));
+  CHECK_THAT(seen.out, !ContainsSubstring("not yet in main"));
+}
+
 TEST_CASE("mpi2dd: an abort is reported with its reason and with the rank that raised it") {
   const mpi2dd_launch run({"--json"}, {"mpi2dd_starter", "--ranks", "2", "--world", "w0", "1/abort=no memory left"});
   INFO(run.command.err);
