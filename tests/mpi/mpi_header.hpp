@@ -22,8 +22,10 @@ struct c_type {
 };
 
 struct mpi_header {
+  std::filesystem::path folder;
   std::string name;                                      ///< "openmpi", "mpich"
   std::string text;                                      ///< without comments
+  std::string constants;                                 ///< the text of mpi.h alone, which defines all constants
   std::map<std::string, std::vector<c_type>> functions;  ///< by name without "MPI_"
 };
 
@@ -92,7 +94,11 @@ inline std::vector<mpi_header> installed_headers() {
         const fs::path mpi_h = machine.path() / place / "mpi.h";
         std::error_code ignored;
         if (!fs::is_regular_file(mpi_h, ignored) || !seen.insert(fs::canonical(mpi_h)).second) continue;
-        mpi_header header{std::string(place).substr(0, std::string(place).find('/')), "", {}};
+        mpi_header header{mpi_h.parent_path(),
+                          std::string(place).substr(0, std::string(place).find('/')),
+                          "",
+                          without_comments(read_text(mpi_h)),
+                          {}};
         for (const char* part : {"mpi.h", "mpi_proto.h", "mpio.h"}) {
           header.text += without_comments(read_text(mpi_h.parent_path() / part));
         }

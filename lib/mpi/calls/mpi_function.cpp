@@ -2,7 +2,6 @@
 #include "calls/mpi_function.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace mpiacq {
 

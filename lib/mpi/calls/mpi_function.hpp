@@ -7,11 +7,9 @@
 #include <string_view>
 
 #include "calls/mpi_calls.hpp"
+#include "handles/mpi_abi.hpp"
 
 namespace mpiacq {
-
-/// The language from which a function is called: it decides how parameters are passed.
-enum class mpi_language : std::uint8_t { c, fortran };
 
 /// An MPI function, whatever its language and profiling layer.
 struct mpi_function {

@@ -1,0 +1,180 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The arguments of MPI calls: their meaning, their text, and the bytes that a tool has to read for them.
+#include "calls/call_arguments.hpp"
+
+#include <optional>
+#include <random>
+
+#include "catch.hpp"
+
+using namespace mpiacq;
+
+namespace {
+
+using passed = std::vector<std::optional<std::uint64_t>>;
+constexpr std::uint64_t world = 0x44000000;
+constexpr std::uint64_t mpi_int = 0x4c000405;
+constexpr std::uint64_t mpi_sum = 0x58000003;
+constexpr std::uint64_t buffer = 0x7ffc12345678;
+const std::nullopt_t unknown = std::nullopt;
+
+/// An int in a register: the upper half holds whatever was there.
+std::uint64_t number(std::int32_t value) {
+  return 0xabcdef0100000000 | static_cast<std::uint32_t>(value);
+}
+
+call_description described(const char* function, const passed& values, handle_context context = {}) {
+  if (context.abi == mpi_abi::unknown) context.abi = mpi_abi::mpich;
+  std::vector<found_argument> found;
+  for (const auto& value : values) found.push_back({value.value_or(77), value.has_value()});
+  const auto named = mpi_function_named(function);
+  REQUIRE(named);
+  context.language = named->language;
+  return describe_call(*named, found, context);
+}
+
+std::string text(const char* function, const passed& values) {
+  return text_of(described(function, values));
+}
+
+std::size_t behind(const char* function, std::size_t parameter, mpi_abi abi) {
+  const auto named = mpi_function_named(function);
+  REQUIRE(named);
+  return bytes_behind(parameters_of(named->call->parameters).at(parameter), *named, {abi, named->language, 8, {}});
+}
+
+}  // namespace
+
+TEST_CASE("the text of a point-to-point call names the other rank, the tag and the communicator") {
+  CHECK(text("MPI_Recv", {buffer, number(1), mpi_int, number(0), number(10), world, 1}) ==
+        "MPI_Recv(source 0, tag 10, MPI_COMM_WORLD)");
+  CHECK(text("PMPI_Send", {buffer, number(1), mpi_int, number(3), number(7), world}) ==
+        "MPI_Send(destination 3, tag 7, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Sendrecv",
+             {buffer, 1, mpi_int, number(1), number(5), buffer, 1, mpi_int, number(2), number(6), world, 1}) ==
+        "MPI_Sendrecv(destination 1, send tag 5, source 2, receive tag 6, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Ssend_c", {buffer, 1, mpi_int, 3, 7, 0x84000002}) ==
+        "MPI_Ssend_c(destination 3, tag 7, communicator 0x84000002)");
+  CHECK(text("MPI_Probe", {number(2), number(4), world, 1}) == "MPI_Probe(source 2, tag 4, MPI_COMM_WORLD)");
+}
+
+TEST_CASE("the text names wildcards and ranks that do not exist") {
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-2), number(-1), world, 1}) ==
+        "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-1), number(0), world, 1}) ==
+        "MPI_Recv(source MPI_PROC_NULL, tag 0, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Bcast", {buffer, 1, mpi_int, number(-3), 0x84000001}) ==
+        "MPI_Bcast(count 1, root MPI_ROOT, communicator 0x84000001)");
+  const auto call = described("MPI_Recv", {buffer, 1, mpi_int, number(-2), number(-1), world, 1});
+  CHECK(call.arguments[3] == call_argument{mpi_role::source, true, false, -2, "MPI_ANY_SOURCE"});
+  CHECK(call.arguments[4] == call_argument{mpi_role::tag, true, false, -1, "MPI_ANY_TAG"});
+}
+
+TEST_CASE("the text of a collective call has what all ranks must agree about") {
+  CHECK(text("MPI_Barrier", {world}) == "MPI_Barrier(MPI_COMM_WORLD)");
+  CHECK(text("MPI_Reduce", {buffer, buffer, number(4), mpi_int, mpi_sum, number(0), world}) ==
+        "MPI_Reduce(count 4, MPI_SUM, root 0, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Gatherv", {buffer, number(2), mpi_int, buffer, buffer, buffer, mpi_int, number(1), world}) ==
+        "MPI_Gatherv(send count 2, root 1, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Neighbor_alltoall", {buffer, 1, mpi_int, buffer, 1, mpi_int, 0x84000003}) ==
+        "MPI_Neighbor_alltoall(send count 1, receive count 1, communicator 0x84000003)");
+  CHECK(text("MPI_Comm_split", {world, number(-32766), number(0), buffer}) ==
+        "MPI_Comm_split(MPI_COMM_WORLD, color MPI_UNDEFINED)");
+  CHECK(text("MPI_Intercomm_create", {0x84000001, number(0), world, number(2), number(9), buffer}) ==
+        "MPI_Intercomm_create(communicator 0x84000001, local leader 0, peer communicator MPI_COMM_WORLD, "
+        "remote leader 2, tag 9)");
+  CHECK(text("MPI_Finalize", {}) == "MPI_Finalize");
+}
+
+TEST_CASE("the text of waits, windows and files has what is known without reading memory") {
+  CHECK(text("MPI_Waitall", {number(3), buffer, 1}) == "MPI_Waitall(3 requests)");
+  CHECK(text("MPI_Waitany", {number(1), buffer, buffer, 1}) == "MPI_Waitany(1 request)");
+  CHECK(text("MPI_Wait", {0x98000001, 1}) == "MPI_Wait");
+  CHECK(text("MPI_Win_lock", {number(234), number(2), number(0), 0xa0000000}) ==
+        "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target 2, window 0xa0000000)");
+  CHECK(text("MPI_Win_fence", {number(0), 0xa0000000}) == "MPI_Win_fence(window 0xa0000000)");
+  CHECK(text("MPI_File_write_all", {0x555500001000, buffer, 1, mpi_int, 1}) ==
+        "MPI_File_write_all(file 0x555500001000)");
+}
+
+TEST_CASE("what is not known is '?' for ranks and tags, and is left out otherwise") {
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, unknown, number(10), unknown, 1}) == "MPI_Recv(source ?, tag 10)");
+  CHECK(text("MPI_Recv", {}) == "MPI_Recv");
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int}) == "MPI_Recv");
+  CHECK(text("MPI_Barrier", {unknown}) == "MPI_Barrier");
+  CHECK(text("MPI_Allreduce", {buffer, buffer, unknown, mpi_int, mpi_sum, world}) ==
+        "MPI_Allreduce(MPI_SUM, MPI_COMM_WORLD)");
+}
+
+TEST_CASE("a value that a parameter cannot have is not known") {
+  // MPI_ANY_SOURCE is no destination, -5 no rank, and a datatype no communicator.
+  CHECK(text("MPI_Send", {buffer, 1, mpi_int, number(-2), number(1), world}) ==
+        "MPI_Send(destination ?, tag 1, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Recv", {buffer, 1, mpi_int, number(-5), number(1), mpi_int, 1}) == "MPI_Recv(source ?, tag 1)");
+  CHECK(text("MPI_Send", {buffer, 1, mpi_int, number(1), number(-1), world}) ==
+        "MPI_Send(destination 1, tag ?, MPI_COMM_WORLD)");
+  CHECK(text("MPI_Waitall", {number(-1), buffer, 1}) == "MPI_Waitall");
+  CHECK(text("MPI_Win_lock", {number(1), number(2), number(0), 0xa0000000}) ==
+        "MPI_Win_lock(target 2, window 0xa0000000)");
+  const auto call = described("MPI_Send", {buffer, number(-1), mpi_int, number(1), number(1), world});
+  CHECK_FALSE(call.arguments[1].is_known);
+  CHECK(call.arguments[1].value == 0);
+}
+
+TEST_CASE("Open MPI's constants and objects are its own") {
+  handle_context openmpi;
+  openmpi.abi = mpi_abi::openmpi;
+  openmpi.symbol_at = [](std::uint64_t address) { return address == 0x7f0000001000 ? "ompi_mpi_comm_world" : ""; };
+  CHECK(text_of(described("MPI_Recv", {buffer, 1, buffer, number(-1), number(-1), 0x7f0000001000, 0}, openmpi)) ==
+        "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
+  CHECK(text_of(described("MPI_Recv", {buffer, 1, buffer, number(-2), number(3), 0x555500002000, 0}, openmpi)) ==
+        "MPI_Recv(source MPI_PROC_NULL, tag 3, communicator 0x555500002000)");
+}
+
+TEST_CASE("a call from Fortran has the same text once the values behind the addresses are read") {
+  handle_context openmpi;
+  openmpi.abi = mpi_abi::openmpi;
+  CHECK(text_of(described("mpi_recv_", {buffer, 1, 7, number(0), number(-1), 0, buffer, buffer}, openmpi)) ==
+        "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)");
+  CHECK(text_of(described("mpi_bcast_f08_", {buffer, 1, 7, 2, 4, unknown}, openmpi)) ==
+        "MPI_Bcast(count 1, root 2, communicator 0x4)");
+}
+
+TEST_CASE("the bytes to read behind an argument depend on the language and the MPI") {
+  CHECK(behind("MPI_Recv", 3, mpi_abi::openmpi) == 0);
+  CHECK(behind("mpi_recv_", 0, mpi_abi::openmpi) == 0);
+  CHECK(behind("mpi_recv_", 3, mpi_abi::openmpi) == 4);
+  CHECK(behind("mpi_recv_", 5, mpi_abi::openmpi) == 4);
+  CHECK(behind("mpi_send_c_", 1, mpi_abi::mpich) == 8);
+  CHECK(behind("MPI_Wait", 0, mpi_abi::openmpi) == 8);
+  CHECK(behind("MPI_Wait", 0, mpi_abi::mpich) == 4);
+  CHECK(behind("mpi_wait_", 0, mpi_abi::openmpi) == 4);
+  CHECK(behind("MPI_Waitall", 1, mpi_abi::openmpi) == 0);
+  CHECK(behind("MPI_Comm_free", 0, mpi_abi::mpich) == 4);
+  CHECK(behind("MPI_File_close", 0, mpi_abi::mpich) == 8);
+  CHECK(behind("mpi_psend_init_", 2, mpi_abi::openmpi) == 8);
+  CHECK(behind("mpi_file_write_at_all_", 1, mpi_abi::openmpi) == 8);
+}
+
+TEST_CASE("places for results are no arguments, and arrays are addresses") {
+  const auto call = described("MPI_Waitsome", {number(2), buffer, buffer, buffer, 1});
+  REQUIRE(call.arguments.size() == 2);
+  CHECK(call.arguments[1] == call_argument{mpi_role::request, true, true, static_cast<std::int64_t>(buffer), ""});
+  CHECK(call.kind == mpi_call_kind::wait_any);
+}
+
+TEST_CASE("any values in any call give a short text") {
+  std::mt19937_64 random(20);
+  for (const mpi_abi abi : {mpi_abi::unknown, mpi_abi::openmpi, mpi_abi::mpich, mpi_abi::standard}) {
+    for (const mpi_language language : {mpi_language::c, mpi_language::fortran}) {
+      for (const mpi_call& call : mpi_calls()) {
+        const mpi_function function{std::string(call.name), &call, language, random() % 2 == 0};
+        std::vector<found_argument> found(random() % (most_mpi_parameters + 3));
+        for (auto& each : found) each = {random() >> (random() % 64), random() % 4 != 0};
+        const auto made = describe_call(function, found, {abi, language, 8, {}});
+        CHECK(text_of(made).starts_with("MPI_" + std::string(call.name)));
+        CHECK(text_of(made).size() < 400);
+      }
+    }
+  }
+}
