@@ -35,7 +35,7 @@ struct job_snapshot {
   entry_locality locality;
   std::vector<rank_facts> facts_of_ranks;
 
-  std::vector<error> problems;            ///< of the job as a whole, so far
+  std::vector<error> problems;            ///< of the job as a whole: JSON all so far, text those not yet shown
   std::optional<stacks_snapshot> stacks;  ///< --stacks
   std::optional<queues_snapshot> queues;  ///< --queues
 };
@@ -44,6 +44,9 @@ struct job_snapshot {
 
 /// The text report: a headline, the table, and notes about it.
 void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour);
+
+/// Whether the text report of this event is long enough to contain the problems.
+[[nodiscard]] bool shows_problems(const job_snapshot& snapshot);
 
 /// A `mpiacq.job/1` document.
 void write_job(json_writer& out, const job_snapshot& snapshot);

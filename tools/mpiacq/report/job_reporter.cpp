@@ -37,7 +37,7 @@ void job_reporter::report(job_snapshot::event what, std::optional<job_change> ch
   snapshot->abort_reason = std::move(reason);
   snapshot->change = std::move(change);
   snapshot->spawn = std::move(spawn);
-  snapshot->problems = problems_;
+  if (options_.json || shows_problems(*snapshot)) snapshot->problems = problems_.for_report();
   // The stacks and queues belong to this event only.
   snapshot->stacks = std::exchange(stacks_, std::nullopt);
   snapshot->queues = std::exchange(queues_, std::nullopt);
@@ -47,11 +47,6 @@ void job_reporter::report(job_snapshot::event what, std::optional<job_change> ch
     write_job(document, *snapshot);
     out.put('\n');
   });
-}
-
-void job_reporter::problem(const error& what) {
-  problems_.push_back(what);
-  complain(what);
 }
 
 void job_reporter::note_failure(const result<void>& done) {

@@ -3,11 +3,11 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "commands/agents_choice.hpp"
 #include "mpiacq/ranks/spawn_watch.hpp"
 #include "options/job_command_options.hpp"
+#include "report/job_problems.hpp"
 #include "report/job_report.hpp"
 #include "report/report_file.hpp"
 
@@ -17,13 +17,15 @@ namespace mpiacq::tool {
 class job_reporter {
  public:
   job_reporter(const job& subject, const report_options& options, report_file& report)
-      : job_(subject), options_(options), report_(report) {}
+      : job_(subject), options_(options), report_(report), problems_(options.json) {}
 
   /// Queues a report for writing. The job may be released at once: no caller waits for the report's reader.
   void report(job_snapshot::event what, std::optional<job_change> change = {}, std::optional<std::string> reason = {},
               std::optional<rank_spawn> spawn = {});
-  /// Prints the problem now, and adds it to every later report.
-  void problem(const error& what);
+  /// Adds the problem to the next report, or prints it if no report is to be expected (job_problems.hpp).
+  void problem(const error& what) { problems_.add(what); }
+  /// Prints the problems that no report has shown: none is to be expected soon.
+  void expect_no_report() { problems_.wait_no_longer(); }
   /// Records that an action of mpiacq failed.
   void note_failure(const result<void>& done);
   void note_failure();
@@ -51,7 +53,7 @@ class job_reporter {
   const job& job_;
   const report_options& options_;
   report_file& report_;
-  std::vector<error> problems_;
+  job_problems problems_;
   std::optional<stacks_snapshot> stacks_;
   std::optional<queues_snapshot> queues_;
   std::unique_ptr<spawn_watch> spawns_;

@@ -19,6 +19,12 @@ attach_session::attach_session(job& subject, const attach_command_options& optio
     : job_session(subject, options, agents, report, signals), options_(options) {}
 
 int attach_session::run() {
+  const int status = follow();
+  reporter_.expect_no_report();
+  return status;
+}
+
+int attach_session::follow() {
   for (;;) {
     auto event = job_.next(clock::now());
     if (!event) {
@@ -58,6 +64,7 @@ std::optional<int> attach_session::handle(const job_event& event) {
     return status_tool_failed;
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     const exit_status& how = end->status;
+    reporter_.expect_no_report();
     complain(end->status_is_known
                  ? fmt::format("{} ended: {} {}", starter_text(), how.signaled ? "signal" : "exit status", how.value)
                  : fmt::format("{} ended", starter_text()));

@@ -15,6 +15,8 @@ class attach_session : private job_session {
   [[nodiscard]] int run();
 
  private:
+  /// Serves the job until the session is over. Returns the exit status.
+  [[nodiscard]] int follow();
   /// Returns the exit status if the session is over.
   [[nodiscard]] std::optional<int> handle(const job_event& event);
   [[nodiscard]] std::optional<int> on_table(job_snapshot::event what, const std::optional<job_change>& change);

@@ -58,10 +58,12 @@ void job_session::wait_until(deadline until) const {
 
 void job_session::say_what_is_missing(std::string_view what) {
   hint_at_ = no_deadline;
+  reporter_.expect_no_report();
   complain(fmt::format("still waiting for {} to {}{}", starter_text(), what, missing_text()));
 }
 
 int job_session::give_up(std::string_view what) {
+  reporter_.expect_no_report();
   complain(fmt::format("{} {} within {} s{}; it runs on without mpiacq", starter_text(), what,
                        shared_.timeout.value_or(0), missing_text()));
   reporter_.note_failure(job_.detach(leave::running));

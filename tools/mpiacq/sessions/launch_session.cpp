@@ -40,6 +40,12 @@ launch_session::launch_session(job& subject, const launch_options& options, agen
     : job_session(subject, options, agents, report, signals), options_(options) {}
 
 int launch_session::run() {
+  const int status = follow();
+  reporter_.expect_no_report();
+  return status;
+}
+
+int launch_session::follow() {
   for (;;) {
     auto event = job_.next(clock::now());
     if (!event) {
@@ -106,6 +112,7 @@ void launch_session::handle(const job_event& event) {
     starter_stopped_ = false;
   } else if (const auto* lost = std::get_if<job_lost>(&event)) {
     reporter_.problem(lost->why);
+    reporter_.expect_no_report();
     reporter_.note_failure();
     left_ = spawned_ = true;  // no further report will come
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
@@ -135,6 +142,7 @@ void launch_session::after_report() {
 
 int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
+  reporter_.expect_no_report();
   if (!spawned_) {
     std::string why = missing_text();
     // PRRTE's starters have no MPIR in any release, so that no symbols could help.

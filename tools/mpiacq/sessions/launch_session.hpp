@@ -16,6 +16,8 @@ class launch_session : private job_session {
   [[nodiscard]] int run();
 
  private:
+  /// Serves the job until its starter has ended or mpiacq has given up. Returns the exit status.
+  [[nodiscard]] int follow();
   void take_signals();
   void handle(const job_event& event);
   void after_report();

@@ -98,12 +98,16 @@ job_snapshot snapshot_of(const job& subject) {
   return snapshot;
 }
 
+bool shows_problems(const job_snapshot& snapshot) {
+  return snapshot.what != job_snapshot::event::new_processes && snapshot.processes && !is_small(snapshot);
+}
+
 void write_job_text(report_stream& out, const job_snapshot& snapshot, bool colour) {
   if (snapshot.what == job_snapshot::event::new_processes) return out.write(spawn_text(snapshot));
   const auto& table = snapshot.processes;
   const std::string& how = snapshot.starter.found_how;
   out.write(headline(snapshot, table.get()));
-  if (!table || is_small(snapshot)) return;
+  if (!shows_problems(snapshot)) return;
   if (!how.empty()) out.write("  " + printable(how) + "\n");
   if (snapshot.starter.has_both) {
     out.write("  the starter has MPI2DD and MPIR; this report comes from MPI2DD (--source mpir uses the other)\n");
