@@ -97,10 +97,12 @@ TEST_CASE(
   CHECK(std::holds_alternative<starter_ended>(**event));
 }
 
-TEST_CASE("attach by PMIx: daemons that a job on one node does not need are not started, without a notice") {
+// They are agents. The group of the ranks starts those by PMIx itself, in sessions of their own.
+TEST_CASE("attach by PMIx: daemons that other ways can replace are not started, without a notice") {
+  const std::string habit = GENERATE("honest", "two_hosts");
   const trusted_folder folder;
   REQUIRE_TRUSTED(folder);
-  const running_server server(folder, folder.copy_of("usual"), "honest", 2);
+  const running_server server(folder, folder.copy_of("usual"), habit, 2);
   auto options = with_daemon("/daemon");
   options.daemons->only_if_possible = true;
   const auto seen = attached(server.pid(), options);

@@ -106,8 +106,8 @@ struct job_description {
   /// than the soft limit of descriptors allows, the call raises this limit until the group ends. Errors:
   /// invalid_argument (`select`, or there is no table), and as `tracer::create`.
   [[nodiscard]] result<rank_group> ranks(const rank_options& options = {}) const;
-  /// The same with agents that the starter launches as its daemons. If none arrives, the other ways of `options` are
-  /// tried.
+  /// The same with agents that the starter launches as its daemons. If it has refused to, or if no agent arrives, the
+  /// other ways of `options` are tried.
   [[nodiscard]] result<rank_group> ranks(const rank_options& options, awaited_agents&& coming) const;
 };
 

@@ -23,7 +23,7 @@ struct daemon_request {
   /// Also set MPIR_forward_output if the starter has it (Open MPI): the starter then forwards the output of the daemons
   /// together with the output of the job. After an attach, Open MPI 4.1 always does so.
   bool forward_output = false;
-  /// If the starter cannot launch daemons, report no problem: `job_facts::daemons` says so.
+  /// If the starter cannot launch daemons, report no problem: `job_facts::daemons` says so. A PMIx server is not asked.
   bool only_if_possible = false;
 };
 

@@ -145,6 +145,7 @@ result<rank_group> job_description::ranks(const rank_options& options) const {
 }
 
 result<rank_group> job_description::ranks(const rank_options& options, awaited_agents&& coming) const {
+  if (facts.daemons == mpir::daemon_launch::refused) return ranks(options);
   return without_exceptions(looking_for_ranks,
                             [&] { return group_of(*this, options, nullptr, std::move(coming.state_->agents)); });
 }

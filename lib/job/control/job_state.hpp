@@ -79,7 +79,6 @@ struct job::state final : process_loop {
   void begin_pmix(std::unique_ptr<pmix_watch> watch);
   /// The tool's daemons, where the starter has no MPIR: the PMIx server can start them.
   void ask_for_daemons();
-  [[nodiscard]] bool all_ranks_are_here() const;
   void look_at_pmix(bool asks);
   [[nodiscard]] int descriptor() const;
   /// Waits for the tracer, for the server and for the starter's end.

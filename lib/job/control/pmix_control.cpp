@@ -51,8 +51,9 @@ void job::state::ask_starter_by_pmix() {
 
 void job::state::ask_for_daemons() {
   if (!options.daemons) return;
-  // A request that other ways can replace is one for agents, which a job of one node does not need.
-  const bool is_needed = !options.daemons->only_if_possible || !all_ranks_are_here();
+  // A request that other ways can replace is one for agents. The group of the ranks starts them by PMIx itself, in
+  // sessions of their own, so that the server does not start them a second time.
+  const bool is_needed = !options.daemons->only_if_possible;
   result<void> done = fail(error_code::unsupported, "the starter has no interface that launches daemons");
   if (pmix && is_needed) done = pmix->launch_daemons(*options.daemons);
   mpir::job_facts known = starter().interface->facts();
@@ -63,13 +64,6 @@ void job::state::ask_for_daemons() {
   } else if (!options.daemons->only_if_possible) {
     events.notice(std::move(done).error());
   }
-}
-
-bool job::state::all_ranks_are_here() const {
-  for (const entry_index entry : table.processes()->entries()) {
-    if (!table.is_local(entry)) return false;
-  }
-  return true;
 }
 
 void job::state::give_up_source(error why) {
