@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Tool daemons that the server of a PMIx job starts. The library of fixtures/pmix accepts a request only if it is one
 // for daemons on each node of the job, with the shell that runs the daemon.
+#include "start/pmix_daemons.hpp"
+
 #include "mpiacq/job/job.hpp"
 #include "patience.hpp"
 #include "pmix_fixture.hpp"
@@ -110,4 +112,26 @@ TEST_CASE("attach by PMIx: daemons that other ways can replace are not started, 
   CHECK(seen.notices.empty());
   CHECK(seen.subject->facts().daemons == mpir::daemon_launch::refused);
   CHECK(seen.subject->detach());
+}
+
+// Each daemon is a shell that starts an agent and ends, so that no agent comes if all have ended some time ago.
+TEST_CASE("agents by PMIx: the end of the daemons that start agents is known") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "daemons_end", 2);
+  const deadline before = clock::now();
+  auto daemons = agents::pmix_daemons::start(server.pid(), "/no/agent", {}, -1);
+  INFO((daemons ? "" : daemons.error().message));
+  REQUIRE(daemons);
+  REQUIRE(comes_true([&] { return daemons->ended_since().has_value(); }));
+  CHECK(*daemons->ended_since() >= before);
+}
+
+TEST_CASE("agents by PMIx: a refusal of the server is known at once") {
+  const trusted_folder folder;
+  REQUIRE_TRUSTED(folder);
+  const running_server server(folder, folder.copy_of("usual"), "full", 2);
+  const auto daemons = agents::pmix_daemons::start(server.pid(), "/no/agent", {}, -1);
+  REQUIRE_FALSE(daemons);
+  CHECK_THAT(daemons.error().message, ContainsSubstring("cannot start daemons"));
 }

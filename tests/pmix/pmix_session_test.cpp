@@ -237,7 +237,9 @@ TEST_CASE("the server starts daemons, or its refusal is the error and the conver
   REQUIRE_TRUSTED(folder);
   auto session = pmix_session::start(fake_server(folder.copy_of("usual"), "usual"), {}, {});
   REQUIRE(session);
-  CHECK(session->launch("job@1", {"/daemon", "word"}, {}));
+  const auto started = session->launch("job@1", {"/daemon", "word"}, {});
+  REQUIRE(started);
+  CHECK(*started == "job@9");
   const auto other = session->launch("job@2", {"/daemon", "word"}, {});
   REQUIRE_FALSE(other);
   CHECK_THAT(other.error().message, ContainsSubstring("cannot start daemons"));

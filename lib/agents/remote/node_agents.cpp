@@ -13,7 +13,6 @@
 #include "errors/try.hpp"
 #include "helper/programs.hpp"
 #include "mpiacq/base/host_names.hpp"
-#include "start/pmix_daemons.hpp"
 
 namespace mpiacq::agents {
 
@@ -25,6 +24,8 @@ constexpr std::chrono::milliseconds between_looks{100};
 constexpr std::chrono::milliseconds between_events{10};
 /// The time in which a starter's first daemon must arrive, if there is another way to start agents.
 constexpr std::chrono::seconds first_daemon_limit{10};
+/// An agent arrives within this time after the daemon of PMIx that has started it has ended, unless its node is slow.
+constexpr std::chrono::seconds agent_after_daemon_limit{2};
 /// The time to wait for daemons on nodes that need no agent.
 constexpr std::chrono::seconds sending_away_limit{1};
 /// The number of nodes for which the start limit is meant.
@@ -163,6 +164,7 @@ void node_agents::reach_by(agent_start way, const std::vector<std::size_t>& want
     node.why = std::move(why);
   }
   if (asked_) asked_->detach();
+  by_pmix_.reset();
 }
 
 std::optional<std::vector<rank_process>> node_agents::assign_ranks(const node_names& names) {
@@ -207,8 +209,8 @@ result<void> node_agents::ask_starter(const std::string& program) {
 result<void> node_agents::ask_pmix_server(const std::string& program) {
   if (!options_.pmix_server)
     return fail(error_code::not_found, "the job has no PMIx server on this node that could start agents");
-  TRY(start_by_pmix(*options_.pmix_server, program, front_->order(), options_.stop));
-  // The server has started all of them, and does not report their ends.
+  by_pmix_.reset();
+  by_pmix_.emplace(TRY(pmix_daemons::start(*options_.pmix_server, program, front_->order(), options_.stop)));
   daemons_come_ = true;
   return {};
 }
@@ -223,6 +225,11 @@ bool node_agents::may_come() {
   const bool by_command = starters_.has_pending([this](const std::string& host) { return has_come(host); });
   const bool by_starter = daemons_come_ || has_launched_ || (asked_ && asked_->has_pending());
   return by_command || by_starter;
+}
+
+bool node_agents::pmix_has_failed() {
+  const auto ended = by_pmix_ ? by_pmix_->ended_since() : std::nullopt;
+  return ended && clock::now() >= *ended + agent_after_daemon_limit;
 }
 
 void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until) {
@@ -241,6 +248,8 @@ void node_agents::wait_for(std::size_t wanted, deadline first_by, deadline until
     // The check is not made for each arrival, because it passes over thousands of hosts.
     if (clock::now() >= next_look) {
       if (!may_come()) return;
+      // Without another way, a slow node may take all the time.
+      if (first_by < until && arrived == before && pmix_has_failed()) return;
       next_look = clock::now() + (asked_ ? between_events : between_looks);
     }
     front_->turn(std::min(limit, next_look));
@@ -258,6 +267,7 @@ error node_agents::missing(const known_node& node, clock::duration waited) {
   std::string words = starters_.give_up(node.host);
   if (words.empty() && asked_) words = asked_->last_message();
   if (words.empty()) words = front_->connections().last_refusal();
+  if (words.empty() && pmix_has_failed()) words = "PMIx started a daemon there, which has ended without an agent";
   const double tenths = std::round(std::chrono::duration<double>(waited) / std::chrono::milliseconds(100));
   return {error_code::timed_out, fmt::format("no agent has come from {} within {} s{}{}", node.host, tenths / 10,
                                              words.empty() ? "" : "; ", words)};

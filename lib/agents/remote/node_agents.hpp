@@ -14,6 +14,7 @@
 
 #include "mpiacq/ranks/agents_options.hpp"
 #include "start/agent_starters.hpp"
+#include "start/pmix_daemons.hpp"
 #include "start/scoped_fd_limit.hpp"
 #include "start/starter_daemons.hpp"
 #include "tree/front_end.hpp"
@@ -97,6 +98,8 @@ class node_agents {
   [[nodiscard]] result<void> ask_pmix_server(const std::string& program);
   [[nodiscard]] bool has_come(const std::string& host) const;
   [[nodiscard]] bool may_come();
+  /// Whether PMIx has started all agents that it can, so long ago that one of them would have arrived.
+  [[nodiscard]] bool pmix_has_failed();
   void wait_for(std::size_t wanted, deadline first_by, deadline until);
   void send_away(std::size_t idle);
   [[nodiscard]] error missing(const known_node& node, clock::duration waited);
@@ -111,6 +114,7 @@ class node_agents {
   // The commands that started agents must be destroyed after the front end, which ends those agents.
   agent_starters starters_;
   bool daemons_come_ = false;               ///< the caller makes the starter launch agents
+  std::optional<pmix_daemons> by_pmix_;     ///< while their agents are awaited
   std::unique_ptr<starter_daemons> asked_;  ///< this object makes the starter launch agents
   bool has_launched_ = false;               ///< an agent has arrived from `asked_`
   std::size_t sent_away_ = 0;               ///< the number of agents that were not needed

@@ -10,8 +10,8 @@
 
 #include "errors/try.hpp"
 #include "host/daemon_command.hpp"
-#include "host/pmix_session.hpp"
 #include "proc/process_facts.hpp"
+#include "separate/pmix_abi.hpp"
 #include "server/pmix_server.hpp"
 
 namespace mpiacq::agents {
@@ -33,8 +33,9 @@ result<std::string> only_namespace(const pmix::pmix_answer& answer, process_id s
 
 }  // namespace
 
-result<void> start_by_pmix(process_id server, const std::string& program, const agent_order& order, int stop) {
-  const auto asked = [&]() -> result<void> {
+result<pmix_daemons> pmix_daemons::start(process_id server, const std::string& program, const agent_order& order,
+                                         int stop) {
+  const auto asked = [&]() -> result<pmix_daemons> {
     const auto process = std::make_shared<const process_facts>(TRY(process_facts::open(server)));
     // The server starts daemons as its own user, and agents prove that they belong to the user of this program.
     if (process->user() != user_id{::geteuid()})
@@ -45,13 +46,24 @@ result<void> start_by_pmix(process_id server, const std::string& program, const 
     const pmix::session_limits limits;
     const time_limit until{clock::now() + limits.answer_time, stop};
     auto session = TRY(pmix::pmix_session::start(*found, limits, until));
-    const auto answer = TRY(session.ask(until));
+    const auto answer = TRY(session.ask_and_follow(until));
     const auto nspace = TRY(only_namespace(answer, server));
-    return session.launch(nspace, pmix::daemon_that_starts(program, arguments_of(order)), until);
+    auto started = TRY(session.launch(nspace, pmix::daemon_that_starts(program, arguments_of(order)), until));
+    return pmix_daemons(std::move(session), std::move(started));
   };
   auto done = asked();
   if (!done) return fail(std::move(done).error().while_doing("agents as the debugger daemons of PMIx"));
-  return {};
+  return done;
+}
+
+std::optional<deadline> pmix_daemons::ended_since() {
+  while (!ended_ && !is_over_) {
+    const auto event = session_.event();
+    is_over_ = !event;
+    if (is_over_ || !*event) break;
+    if ((*event)->code == pmix::abi::job_end && (*event)->source.nspace == nspace_) ended_ = clock::now();
+  }
+  return ended_;
 }
 
 }  // namespace mpiacq::agents

@@ -98,7 +98,9 @@ void pmix_watch::lose(error why, news& into) {
 
 result<void> pmix_watch::launch_daemons(const mpir::daemon_request& what) {
   if (!session_) return fail(error_code::process_gone, "PMIx tells no more of this job");
-  return session_->launch(nspace_, pmix::daemon_that_runs(what.path, what.arguments, what.forward_output), {});
+  const auto command = pmix::daemon_that_runs(what.path, what.arguments, what.forward_output);
+  (void)TRY(session_->launch(nspace_, command, {}));
+  return {};
 }
 
 void pmix_watch::take_events(news& into) {

@@ -133,21 +133,23 @@ result<pmix_answer> pmix_session::tables(ask_job how, const time_limit& until) {
   }
 }
 
-result<void> pmix_session::await_answered(const time_limit& until) {
-  const helper_message what = TRY(next(until));
-  if (std::holds_alternative<answered>(what)) return {};
+result<answered> pmix_session::await_answered(const time_limit& until) {
+  helper_message what = TRY(next(until));
+  if (auto* answer = std::get_if<answered>(&what)) return std::move(*answer);
   return fail(not_understood());
 }
 
 result<void> pmix_session::release(const std::string& nspace, const time_limit& until) {
   TRY(send(release_ranks{nspace}));
-  return await_answered(until);
+  (void)TRY(await_answered(until));
+  return {};
 }
 
-result<void> pmix_session::launch(const std::string& nspace, std::vector<std::string> command,
-                                  const time_limit& until) {
+result<std::string> pmix_session::launch(const std::string& nspace, std::vector<std::string> command,
+                                         const time_limit& until) {
   TRY(send(launch_daemons{nspace, std::move(command)}));
-  return await_answered(until);
+  answered answer = TRY(await_answered(until));
+  return std::move(answer.nspace);
 }
 
 result<std::optional<event_told>> pmix_session::event() {

@@ -92,8 +92,9 @@ class pmix_session {
   [[nodiscard]] result<void> release(const std::string& nspace, const time_limit& until);
   /// The server starts `command` (a path and arguments) once on each node that has a rank of the namespace. It takes
   /// their output for the job's, and a status other than 0 for a failure of the job. Errors: as `start`.
-  [[nodiscard]] result<void> launch(const std::string& nspace, std::vector<std::string> command,
-                                    const time_limit& until);
+  /// Returns the namespace of what was started: an event reports its end.
+  [[nodiscard]] result<std::string> launch(const std::string& nspace, std::vector<std::string> command,
+                                           const time_limit& until);
   /// An event that has come; empty: none. Does not block. Error: the helper has ended, or says what it may not.
   [[nodiscard]] result<std::optional<event_told>> event();
   /// Readable when there may be an event.
@@ -120,7 +121,7 @@ class pmix_session {
   [[nodiscard]] error ended();
   [[nodiscard]] error with_output(error why) const;
   [[nodiscard]] result<pmix_answer> tables(ask_job how, const time_limit& until);
-  [[nodiscard]] result<void> await_answered(const time_limit& until);
+  [[nodiscard]] result<answered> await_answered(const time_limit& until);
 
   base::library_helper helper_;
   session_limits limits_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -156,8 +157,17 @@ void on_done(abi::status status, void* data) {
   (*slot)->fill(status);
 }
 
-void on_spawned(abi::status status, char* /*nspace*/, void* data) {
-  on_done(status, data);
+struct spawned {
+  abi::status status = 0;
+  std::string nspace;
+};
+using spawn_slot = answer_slot<spawned>;
+
+void on_spawned(abi::status status, char* nspace, void* data) {
+  const std::unique_ptr<spawn_slot::pointer> slot(static_cast<spawn_slot::pointer*>(data));
+  spawned what{status, {}};
+  if (nspace != nullptr) what.nspace.assign(nspace, ::strnlen(nspace, abi::longest_namespace));
+  (*slot)->fill(std::move(what));
 }
 
 }  // namespace
@@ -288,7 +298,7 @@ result<void> pmix_client::release(const std::string& nspace) {
 }
 
 // PMIx Standard 4.1, 18.4.1: one daemon on each node that has a process of the target.
-result<void> pmix_client::launch(const launch_daemons& what) {
+result<void> pmix_client::launch(const launch_daemons& what, std::string& nspace) {
   constexpr const char* failure = "the PMIx server cannot start daemons";
   std::vector<std::string> words = what.command;
   if (words.empty()) return fail(error_code::invalid_argument, "no program for the daemons is given");
@@ -303,14 +313,16 @@ result<void> pmix_client::launch(const launch_daemons& what) {
   set_flag(about[0], abi::debugger_daemons);
   set_process(about[1], abi::debug_target, all);
   set_number(about[2], abi::daemons_per_node, 1);
-  const auto slot = std::make_shared<status_slot>();
-  auto* const data = new status_slot::pointer(slot);
+  const auto slot = std::make_shared<spawn_slot>();
+  auto* const data = new spawn_slot::pointer(slot);
   if (const auto status = library_.spawn_nb(about.data(), about.size(), &app, 1, on_spawned, data);
       status != abi::success) {
     delete data;
     return fail(refused(failure, status));
   }
-  if (const abi::status done = slot->wait(); done != abi::success) return fail(refused(failure, done));
+  spawned done = slot->wait();
+  if (done.status != abi::success) return fail(refused(failure, done.status));
+  nspace = std::move(done.nspace);
   return {};
 }
 

@@ -34,8 +34,8 @@ class pmix_client {
   /// Tells the namespaces with their rows. `follows`: the events from now on, too.
   [[nodiscard]] result<void> tell_job(bool follows);
   [[nodiscard]] result<void> release(const std::string& nspace);
-  /// Returns when the server has started the daemons.
-  [[nodiscard]] result<void> launch(const launch_daemons& what);
+  /// Returns when the server has started the daemons, with their namespace in `nspace`.
+  [[nodiscard]] result<void> launch(const launch_daemons& what, std::string& nspace);
   void disconnect() { (void)library_.tool_finalize(); }
 
  private:

@@ -35,18 +35,19 @@ result<std::optional<request>> next_request() {
 }
 
 /// The library does what the tool asks for. False: the tool asks for no more.
-bool answer(pmix_client& client, tool_socket& tool, const request& what) {
+bool serve(pmix_client& client, tool_socket& tool, const request& what) {
   result<void> done;
+  answered answer;
   const bool is_last = std::holds_alternative<disconnect>(what);
   std::visit(base::overloaded{[&](const connect_now&) { done = already_connected(); },
                               [&](const ask_job& how) { done = client.tell_job(how.follows); },
                               [&](const release_ranks& these) { done = client.release(these.nspace); },
-                              [&](const launch_daemons& these) { done = client.launch(these); },
+                              [&](const launch_daemons& these) { done = client.launch(these, answer.nspace); },
                               [&](const disconnect&) { client.disconnect(); }},
              what);
   if (is_last) return false;
   if (done) {
-    tool.tell(answered{});
+    tool.tell(std::move(answer));
   } else {
     tool.tell(refused{std::move(done).error()});
   }
@@ -68,7 +69,7 @@ result<void> run(const begin_message& begin, tool_socket& tool) {
   tool.tell(TRY(client.connect(begin)));
   for (;;) {
     const auto asked = TRY(next_request());
-    if (!asked || !answer(client, tool, *asked)) return {};
+    if (!asked || !serve(client, tool, *asked)) return {};
   }
 }
 

@@ -92,7 +92,9 @@ struct problem_told {
   error what;
 };
 /// The request is done; the answer to `ask_job` is complete.
-struct answered {};
+struct answered {
+  std::string nspace;  ///< of the daemons that the server has started; empty for other requests
+};
 /// An event of the server.
 struct event_told {
   std::int32_t code = 0;
@@ -145,7 +147,7 @@ inline constexpr auto members<pmix::world_rows> = std::tuple{&pmix::world_rows::
 template <>
 inline constexpr auto members<pmix::problem_told> = std::tuple{&pmix::problem_told::what};
 template <>
-inline constexpr auto members<pmix::answered> = std::tuple{};
+inline constexpr auto members<pmix::answered> = std::tuple{&pmix::answered::nspace};
 template <>
 inline constexpr auto members<pmix::event_told> =
     std::tuple{&pmix::event_told::code, &pmix::event_told::source, &pmix::event_told::affected};
