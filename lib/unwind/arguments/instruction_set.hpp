@@ -1,0 +1,61 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <capstone/capstone.h>
+
+#include "arguments/recipe_builder.hpp"
+#include "arguments/straight_trace.hpp"
+
+namespace mpiacq::unwinding {
+
+/// Where control goes after an instruction.
+struct instruction_flow {
+  enum class kind : std::uint8_t {
+    onward,            ///< to the next instruction, and nowhere else
+    conditional_jump,  ///< to the next instruction or to `target`
+    jump,              ///< to `target`
+    unknown_jump,      ///< to an address that the instruction does not contain
+    call,              ///< to another function, perhaps back to the next instruction
+    stop               ///< out of the function, into the kernel, or nowhere
+  };
+  kind how = kind::onward;
+  std::uint64_t target = 0;
+  /// Whether the next instruction continues a piece of straight code.
+  [[nodiscard]] bool continues() const { return how == kind::onward || how == kind::conditional_jump; }
+};
+
+/// The instructions of one kind of code, as far as the arguments of calls need them. Addresses are offsets in a module.
+struct instruction_set {
+  cs_arch arch;
+  cs_mode mode;
+  std::size_t alignment;  ///< each instruction begins at a multiple of this
+  call_convention convention;
+
+  instruction_flow (*flow)(const cs_insn& instruction);
+  /// What an instruction that is no call does to registers and memory. Registers that an instruction without a rule may
+  /// write become unknown.
+  void (*step)(straight_trace& trace, csh decoder, const cs_insn& instruction);
+  /// The address that a call instruction calls.
+  value_id (*call_target)(straight_trace& trace, const cs_insn& instruction);
+  /// Appends the targets in [begin, end) of all jumps that `code`, which is at `at`, may contain.
+  void (*find_jumps)(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
+                     std::vector<std::uint64_t>& targets);
+};
+
+namespace arch {
+[[nodiscard]] const instruction_set& x86_64_instructions();
+[[nodiscard]] const instruction_set& aarch64_instructions();
+/// Null: calls of this machine's code are not analysed.
+[[nodiscard]] const instruction_set* instructions_of(std::uint16_t elf_machine);
+}  // namespace arch
+
+/// The registers that an instruction writes without naming them as operands (Capstone's numbers).
+[[nodiscard]] std::vector<std::uint16_t> written_registers(csh decoder, const cs_insn& instruction);
+
+}  // namespace mpiacq::unwinding
