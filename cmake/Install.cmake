@@ -16,14 +16,14 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/mpiacq-config.cmake.in
   ${PROJECT_BINARY_DIR}/mpiacq-config.cmake INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/mpiacq-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/mpiacq-config.cmake ${PROJECT_BINARY_DIR}/mpiacq-config-version.cmake
-  ${CMAKE_CURRENT_LIST_DIR}/Libunwind.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/Libunwind.cmake ${CMAKE_CURRENT_LIST_DIR}/Capstone.cmake
   DESTINATION ${package_folder})
 
 # A shared library brings its own dependencies along. A static one cannot: whoever links it must name them too, also
 # without --static, which would ask for static libraries all the way down.
 if(library_type STREQUAL "STATIC_LIBRARY")
   set(MPIACQ_PC_REQUIRES "Requires: libdw libelf liblzma libzmq fmt")
-  set(MPIACQ_PC_LIBS "-lunwind-generic -pthread")
+  set(MPIACQ_PC_LIBS "-lunwind-generic -lcapstone -pthread")
 else()
   set(MPIACQ_PC_REQUIRES "Requires.private: libdw libelf liblzma libzmq fmt")
   set(MPIACQ_PC_LIBS "")

@@ -2,6 +2,7 @@
 // Whether the archives that an agent would be made of can be linked: something of each, and of {fmt} what rooms call.
 #include <array>
 
+#include <capstone/capstone.h>
 #include <dlfcn.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -26,6 +27,8 @@ int main(int count, char** words) {
   unw_cursor_t cursor;
   unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
   const bool stepped = unw_init_remote(&cursor, space, nullptr) == 0 && unw_step(&cursor) > 0;
+  csh decoder = 0;
+  if (cs_open(CS_ARCH_X86, CS_MODE_64, &decoder) != CS_ERR_OK) return 1;
   Dwfl* dwfl = dwfl_begin(nullptr);
   const std::string said = fmt::format("{} {:x} {:.2f}", words[0], count, static_cast<double>(count));
   if (parts[static_cast<std::size_t>(count) % parts.size()] == nullptr) return 1;

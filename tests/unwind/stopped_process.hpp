@@ -30,12 +30,14 @@ class stopped_process {
  public:
   explicit stopped_process(std::vector<std::string> arguments) : process_(std::move(arguments)) {
     known_stack* current = nullptr;
-    for (const std::string& line : process_.lines_until_ready()) {
+    lines = process_.lines_until_ready();
+    for (const std::string& line : lines) {
       if (line.starts_with("thread ")) current = &known[thread_id{std::stol(line.substr(7))}];
       if (line == "gap") current->emplace_back();
-      if (line.starts_with("call ")) current->emplace_back(std::stoull(line.substr(5), nullptr, 16));
+      if (line.starts_with("call ") && current != nullptr)
+        current->emplace_back(std::stoull(line.substr(5), nullptr, 16));
     }
-    REQUIRE(!known.empty());
+    REQUIRE(!lines.empty());
     stop();
   }
 
@@ -53,6 +55,7 @@ class stopped_process {
   [[nodiscard]] const thread_registers& main_registers() const { return registers.front(); }
   [[nodiscard]] const known_stack& known_of_main() const { return known.at(thread_id{number()}); }
 
+  std::vector<std::string> lines;  ///< all that the program printed
   std::map<thread_id, known_stack> known;
   std::vector<thread_registers> registers;  ///< of all threads, the main one first
 

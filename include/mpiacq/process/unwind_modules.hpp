@@ -19,10 +19,14 @@ namespace mpiacq {
 
 /// One ELF file with code that a process has mapped. All addresses are run-time addresses.
 struct unwind_module {
-  std::string path;                 ///< as the kernel gives it, without " (deleted)"; "[vdso]" for the vDSO
-  target_address bias;              ///< run-time address = link-time address + bias
-  target_address begin;             ///< the first address of its first segment
-  target_address end;               ///< the address behind its last segment
+  std::string path;      ///< as the kernel gives it, without " (deleted)"; "[vdso]" for the vDSO
+  target_address bias;   ///< run-time address = link-time address + bias
+  target_address begin;  ///< the first address of its first segment
+  target_address end;    ///< the address behind its last segment
+  /// Its code: from the first address of its executable segments to the address behind the last of them. Both null: it
+  /// has none.
+  target_address code_begin;
+  target_address code_end;
   std::vector<std::byte> build_id;  ///< empty if the first page has none
   /// Two modules with equal identities, of any processes, have the same bytes as unwind tables. Empty: never equal.
   std::string identity;

@@ -50,6 +50,17 @@ bool place(unwind_module& m, std::span<const elf::segment> segments, target_addr
   return m.begin < m.end;
 }
 
+/// Sets the addresses of the module's code.
+void place_code(unwind_module& m, std::span<const elf::segment> segments) {
+  for (const elf::segment& s : segments) {
+    if (s.type != PT_LOAD || (s.flags & PF_X) == 0 || s.memory_size > UINT64_MAX - s.address) continue;
+    const target_address begin = m.bias + s.address;
+    const target_address end = begin + s.memory_size;
+    if (m.code_begin.is_null() || begin < m.code_begin) m.code_begin = begin;
+    m.code_end = std::max(m.code_end, end);
+  }
+}
+
 /// The end of the identity of a module whose tables depend on its address.
 std::string place_in_identity(const unwind_module& m) {
   return fmt::format(" at {:#x}", m.bias.value());
@@ -92,6 +103,7 @@ std::optional<unwind_module> describe(process_id process, const elf::loaded_obje
   m.path = mapping.path;
   m.build_id = headers.build_id;
   if (!place(m, headers.segments, mapping.begin)) return std::nullopt;
+  place_code(m, headers.segments);
   if (!m.build_id.empty()) {
     m.identity = build_id_text(module{m.path, m.bias, false, m.build_id});
   } else if (!mapping.file.empty()) {
@@ -124,7 +136,8 @@ bool elf::can_be_moved(const unwind_module& module) {
 
 unwind_module elf::moved(unwind_module module, std::uint64_t by) {
   for (target_address* place : {&module.bias, &module.begin, &module.end}) *place = *place + by;
-  for (target_address* place : {&module.tables_begin, &module.tables_end, &module.eh_frame_hdr, &module.eh_frame}) {
+  for (target_address* place : {&module.code_begin, &module.code_end, &module.tables_begin, &module.tables_end,
+                                &module.eh_frame_hdr, &module.eh_frame}) {
     if (!place->is_null()) *place = *place + by;
   }
   return module;

@@ -383,6 +383,28 @@ std::optional<std::uint64_t> jump_distance(std::uint32_t instruction) {
   return std::nullopt;
 }
 
+std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at) {
+  const auto word = [&](std::size_t index) {
+    const bool is_there = 4 * (index + 1) <= code.size();
+    return is_there ? static_cast<std::uint32_t>(decode_unsigned(code.subspan(4 * index, 4), byte_order::little)) : 0U;
+  };
+  constexpr std::uint32_t landing_pad = 0xd503245f;  // bti c
+  const std::size_t first = word(0) == landing_pad ? 1 : 0;
+  const std::uint32_t page = word(first);
+  if ((page & 0xfc000000U) == 0x14000000U) return jump_stub{at + 4 * first + distance(page, 0, 26)};  // b
+  // adrp x16, page
+  // ldr x17, [x16, #offset]
+  // add x16, x16, #offset
+  // br x17
+  const std::uint32_t load = word(first + 1);
+  const bool is_stub = (page & 0x9f00001fU) == 0x90000010U && (load & 0xffc003ffU) == 0xf9400211U &&
+                       (word(first + 2) & 0xffc003ffU) == 0x91000210U && word(first + 3) == 0xd61f0220U;
+  if (!is_stub) return std::nullopt;
+  const std::uint64_t pages = distance(page, 5, 19) + (page >> 29U & 3U);
+  const std::uint64_t in_page = (load >> 10U & 0xfffU) * 8;
+  return jump_stub{((at + 4 * first) & ~std::uint64_t{0xfff}) + pages * 0x1000 + in_page, true};
+}
+
 void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
                 std::vector<std::uint64_t>& targets) {
   for (std::size_t i = (4 - at % 4) % 4; i + 4 <= code.size(); i += 4) {
@@ -404,6 +426,7 @@ const instruction_set& aarch64_instructions() {
       .flow = flow,
       .step = step,
       .call_target = call_target,
+      .stub = stub,
       .find_jumps = find_jumps,
   };
   return set;

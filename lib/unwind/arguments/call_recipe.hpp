@@ -21,6 +21,8 @@ struct call_recipe {
   static constexpr std::size_t most_values = 256;
   static constexpr std::size_t most_stores = 64;
   static constexpr std::size_t most_stack_arguments = 16;
+  /// The bytes of one argument on the stack.
+  static constexpr std::uint64_t stack_slot = 8;
 
   /// Memory that the code changed before the call. A load sees the stores before it; a later store to the same place
   /// makes the loaded value unknown, because memory is read when the thread is stopped.
@@ -39,7 +41,6 @@ struct call_recipe {
   value_id target = unknown_value;  ///< the address that was called
   std::vector<argument> in_registers;
   std::vector<argument> on_stack;
-  std::uint8_t sp_number = 0;  ///< the stack pointer's number
 };
 
 /// The thread in which a recipe is followed.
@@ -47,6 +48,7 @@ struct calling_thread {
   /// The registers of the caller's frame. Only its stack pointer and the registers that a called function must keep are
   /// used.
   const thread_registers& registers;
+  std::uint64_t known;          ///< bit by number: the registers that have a value
   target_address module_begin;  ///< of the caller's module
   memory_reader& memory;
 };

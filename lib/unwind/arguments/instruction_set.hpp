@@ -30,6 +30,12 @@ struct instruction_flow {
   [[nodiscard]] bool continues() const { return how == kind::onward || how == kind::conditional_jump; }
 };
 
+/// Code that only jumps on.
+struct jump_stub {
+  std::uint64_t address = 0;
+  bool is_pointer = false;  ///< the target is not `address`, but the pointer that is there
+};
+
 /// The instructions of one kind of code, as far as the arguments of calls need them. Addresses are offsets in a module.
 struct instruction_set {
   cs_arch arch;
@@ -43,6 +49,8 @@ struct instruction_set {
   void (*step)(straight_trace& trace, csh decoder, const cs_insn& instruction);
   /// The address that a call instruction calls.
   value_id (*call_target)(straight_trace& trace, const cs_insn& instruction);
+  /// Whether the code at `at` jumps on at once, with all arguments as they are.
+  std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at);
   /// Appends the targets in [begin, end) of all jumps that `code`, which is at `at`, may contain.
   void (*find_jumps)(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
                      std::vector<std::uint64_t>& targets);

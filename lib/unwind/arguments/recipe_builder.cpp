@@ -10,14 +10,12 @@ namespace {
 
 /// Compilers make shallow expressions; a chain of instructions may be a deep one.
 constexpr std::size_t deepest = 32;
-constexpr std::uint64_t stack_slot = 8;
 
 class builder {
  public:
   builder(straight_trace& trace, const call_convention& convention) : trace_(trace), convention_(convention) {
     find_kept_values();
     find_stored_values();
-    recipe_.sp_number = convention.sp_number;
   }
 
   [[nodiscard]] call_recipe build(value_id target) {
@@ -33,7 +31,7 @@ class builder {
       recipe_.in_registers.push_back({resolve(trace_.get(number), 0)});
     }
     for (std::size_t i = 0; i < call_recipe::most_stack_arguments; ++i) {
-      recipe_.on_stack.push_back(stack_argument(i * stack_slot));
+      recipe_.on_stack.push_back(stack_argument(i * call_recipe::stack_slot));
     }
     const auto made = graph_.nodes();
     if (made.size() > call_recipe::most_values) return refused();
@@ -51,7 +49,6 @@ class builder {
 
   [[nodiscard]] call_recipe refused() const {
     call_recipe none;
-    none.sp_number = convention_.sp_number;
     none.in_registers.resize(convention_.arguments.size());
     return none;
   }

@@ -11,7 +11,6 @@ namespace {
 
 /// The called functions have used this much of the stack at most.
 constexpr std::uint64_t deepest_stack = std::uint64_t{8} << 20U;
-constexpr std::uint64_t stack_slot = 8;
 
 bool overlaps(std::uint64_t a, std::uint64_t a_size, std::uint64_t b, std::uint64_t b_size) {
   return a - b < b_size || b - a < a_size;
@@ -21,10 +20,10 @@ class evaluation {
  public:
   evaluation(const call_recipe& recipe, const calling_thread& thread, std::size_t count)
       : recipe_(recipe), thread_(thread), count_(count), values_(recipe.values.size()) {
-    const std::uint64_t sp = thread.registers.by_dwarf_number[recipe.sp_number];
+    const std::uint64_t sp = thread.registers.sp.value();
     const std::uint64_t passed = count_ > recipe.in_registers.size() ? count_ - recipe.in_registers.size() : 0;
     callee_begin_ = sp - deepest_stack;
-    callee_size_ = deepest_stack + passed * stack_slot;
+    callee_size_ = deepest_stack + passed * call_recipe::stack_slot;
   }
 
   /// Loads from the addresses `passed` are unknown.
@@ -78,6 +77,7 @@ class evaluation {
       case kind::code_address:
         return recipe_value{thread_.module_begin.value() + node.number};
       case kind::at_call:
+        if ((thread_.known >> node.number & 1U) == 0) return std::nullopt;
         return recipe_value{thread_.registers.by_dwarf_number[node.number]};
       case kind::load:
         return load(node, passed);

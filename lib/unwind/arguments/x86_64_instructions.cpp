@@ -344,6 +344,9 @@ instruction_flow flow(const cs_insn& instruction) {
       const bool is_fixed = op.type == X86_OP_MEM && op.mem.base == X86_REG_RIP && op.mem.index == X86_REG_INVALID;
       return {is_fixed ? kind::stop : kind::unknown_jump};
     }
+    case X86_INS_INT3:
+      // A debugger's breakpoint has replaced the beginning of an instruction, so the bytes behind it mislead.
+      return {kind::unknown_jump};
     case X86_INS_HLT:
     case X86_INS_UD0:
     case X86_INS_UD2:
@@ -378,6 +381,23 @@ value_id call_target(straight_trace& trace, const cs_insn& instruction) {
   return op.size == 8 ? effect{trace, 0, instruction}.read(0) : unknown_value;
 }
 
+bool has_byte(std::span<const std::byte> code, std::size_t index, unsigned value) {
+  return index < code.size() && std::to_integer<unsigned>(code[index]) == value;
+}
+
+std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at) {
+  constexpr std::size_t distance_size = 4;
+  std::size_t i = 0;
+  if (has_byte(code, 0, 0xf3) && has_byte(code, 1, 0x0f) && has_byte(code, 2, 0x1e) && has_byte(code, 3, 0xfa)) i = 4;
+  if (has_byte(code, i, 0xf2)) ++i;  // bnd
+  const bool by_pointer = has_byte(code, i, 0xff) && has_byte(code, i + 1, 0x25);
+  if (!by_pointer && !has_byte(code, i, 0xe9)) return std::nullopt;
+  i += by_pointer ? 2 : 1;
+  if (i + distance_size > code.size()) return std::nullopt;
+  const auto distance = static_cast<std::uint64_t>(decode_signed(code.subspan(i, distance_size), byte_order::little));
+  return jump_stub{at + i + distance_size + distance, by_pointer};
+}
+
 /// Every byte is taken for the beginning of a jump, so no jump is missed, wherever instructions begin.
 void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
                 std::vector<std::uint64_t>& targets) {
@@ -408,6 +428,7 @@ const instruction_set& x86_64_instructions() {
       .flow = flow,
       .step = step,
       .call_target = call_target,
+      .stub = stub,
       .find_jumps = find_jumps,
   };
   return set;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "arguments/known_calls.hpp"
 #include "mpiacq/process/unwind_modules.hpp"
 #include "rules/frame_records.hpp"
 #include "rules/frame_row.hpp"
@@ -32,6 +33,8 @@ class module_table {
   /// All rules for the code at `pc`, whose entry is `found`. Empty: the record cannot be followed.
   [[nodiscard]] std::optional<whole_row> row_at(table_source& source, const known_frame& found, target_address pc);
   [[nodiscard]] table_bytes& bytes() { return bytes_; }
+  /// The calls in this module's code that have been analysed.
+  [[nodiscard]] known_calls& calls() { return calls_; }
 
  private:
   /// Where the records are found: in a sorted table behind the header, or in `scanned`.
@@ -54,6 +57,7 @@ class module_table {
   const architecture& machine_;
   table_bytes bytes_;
   known_frames known_;
+  known_calls calls_;
   std::uint64_t header_ = 0;  ///< position of `.eh_frame_hdr`
   std::uint64_t header_size_ = 0;
   std::uint64_t records_ = 0;  ///< position of `.eh_frame` if there is no header

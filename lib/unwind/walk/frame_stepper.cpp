@@ -162,6 +162,11 @@ target_address frame_stepper::sp() const {
   return target_address{state_->get(arch::native().sp_number)};
 }
 
+bool frame_stepper::knows(std::size_t number) const {
+  unw_word_t value = 0;
+  return unw_get_reg(const_cast<unw_cursor_t*>(&state_->cursor), static_cast<unw_regnum_t>(number), &value) == 0;
+}
+
 target_address frame_stepper::unreadable_at() const {
   return state_->unreadable_at;
 }

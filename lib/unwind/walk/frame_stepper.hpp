@@ -55,6 +55,8 @@ class frame_stepper {
   [[nodiscard]] target_address unreadable_at() const;
   /// All registers of this frame that the tables can restore; the others are 0.
   [[nodiscard]] thread_registers registers() const;
+  /// Whether the value of this register in this frame can be had.
+  [[nodiscard]] bool knows(std::size_t number) const;
 
  private:
   struct state;

@@ -33,6 +33,8 @@ class rule_stepper final : private expression_view {
   [[nodiscard]] target_address unreadable_at() const { return unreadable_at_; }
   /// All registers of this frame; a register that was saved in unreadable memory is 0.
   [[nodiscard]] thread_registers registers();
+  /// Whether the value of this register in this frame can be had.
+  [[nodiscard]] bool knows(std::size_t number) { return value(number).has_value(); }
 
  private:
   /// The value of each register or, if its bit in `saved` is set, the address of its value in memory.

@@ -101,10 +101,11 @@ class stack_walk {
   }
 
   /// Empty: this stack needs another stepper.
-  std::optional<raw_stack> walk() {
+  std::optional<raw_stack> walk(frame_registers* next) {
     const std::size_t most = std::max<std::size_t>(options_.max_frames, 1);
     while (!ended_) {
       if (stack_.frames.size() == most) {
+        if (next != nullptr) *next = registers_now();
         end(stack_end::frame_limit, fmt::format("more than {} frames: the next is at {:#x}", most, pc_.value()));
         break;
       }
@@ -116,6 +117,14 @@ class stack_walk {
   }
 
  private:
+  [[nodiscard]] frame_registers registers_now() {
+    frame_registers now{stepper_.now().registers()};
+    for (std::size_t i = 0; i < machine_.register_count; ++i) {
+      if (stepper_.now().knows(i)) now.known |= std::uint64_t{1} << i;
+    }
+    return now;
+  }
+
   void end(stack_end how, std::string why) {
     stack_.end = how;
     stack_.why = std::move(why);
@@ -220,15 +229,15 @@ class stack_walk {
 }  // namespace
 
 result<raw_stack> walk_stack(process_view& process, const thread_registers& stopped, std::span<const std::byte> top,
-                             const walk_options& options) {
+                             const walk_options& options, frame_registers* next) {
   const thread_registers thread = process.machine().registers_of(stopped);
   process.memory().begin(thread.sp, top);
-  auto stack = stack_walk<by_rules>{process, thread, options}.walk();
+  auto stack = stack_walk<by_rules>{process, thread, options}.walk(next);
   if (!stack) {
     TRY(process.prepare());
     // The walk starts again from the first frame, so that libunwind has the state of every frame.
     process.memory().begin(thread.sp, top);
-    stack = stack_walk<by_libunwind>{process, thread, options}.walk();
+    stack = stack_walk<by_libunwind>{process, thread, options}.walk(next);
   }
   if (auto failure = process.failure()) return fail(std::move(*failure));
   return std::move(*stack);

@@ -52,8 +52,16 @@ class process_view final : public stepper_view {
   process_code::loaded_module* current_ = nullptr;
 };
 
-/// Walks one stack whose `top` has been read. Errors: only errors that concern the whole target.
+/// The registers of a frame.
+struct frame_registers {
+  thread_registers registers;
+  std::uint64_t known = 0;  ///< bit by number: the registers whose values could be had
+};
+
+/// Walks one stack whose `top` has been read. If the walk ends at `options.max_frames`, `next` gets the registers of
+/// the frame behind the last one. Errors: only errors that concern the whole target.
 [[nodiscard]] result<raw_stack> walk_stack(process_view& process, const thread_registers& thread,
-                                           std::span<const std::byte> top, const walk_options& options);
+                                           std::span<const std::byte> top, const walk_options& options,
+                                           frame_registers* next = nullptr);
 
 }  // namespace mpiacq::unwinding

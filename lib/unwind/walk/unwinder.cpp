@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "arch/unwind_arch.hpp"
+#include "arguments/frame_arguments.hpp"
 #include "errors/try.hpp"
 #include "walk/stack_walk.hpp"
 
@@ -22,11 +23,12 @@ constexpr std::size_t stacks_at_once = 256;
 struct unwinder::state {
   std::shared_ptr<unwind_tables> tables;  ///< kept for `view`
   memory_reader& memory;
+  std::uint16_t elf_machine;
   unwinding::process_view view;
 
   state(const unwinding::architecture& machine, std::shared_ptr<unwind_tables> shared, unwinding::shared_tables& t,
-        std::vector<unwind_module> modules, memory_reader& m)
-      : tables(std::move(shared)), memory(m), view(machine, t, std::move(modules), m) {}
+        std::vector<unwind_module> modules, memory_reader& m, std::uint16_t elf)
+      : tables(std::move(shared)), memory(m), elf_machine(elf), view(machine, t, std::move(modules), m) {}
 
   [[nodiscard]] result<void> walk_some(std::span<const thread_registers> threads, const walk_options& options,
                                        std::vector<raw_stack>& stacks);
@@ -48,8 +50,8 @@ result<std::unique_ptr<unwinder>> unwinder::create(const target_abi& abi, std::s
                     8 * abi.pointer_size, abi.elf_machine));
   }
   unwinding::shared_tables& shared = tables->state_->tables;
-  return std::unique_ptr<unwinder>(
-      new unwinder(std::make_unique<state>(*machine, std::move(tables), shared, std::move(modules), memory)));
+  return std::unique_ptr<unwinder>(new unwinder(
+      std::make_unique<state>(*machine, std::move(tables), shared, std::move(modules), memory, abi.elf_machine)));
 }
 
 result<void> unwinder::state::walk_some(std::span<const thread_registers> threads, const walk_options& options,
@@ -84,6 +86,15 @@ result<std::vector<raw_stack>> unwinder::walk(std::span<const thread_registers> 
 result<raw_stack> unwinder::walk(const thread_registers& thread, const walk_options& options) {
   auto stacks = TRY(walk(std::span{&thread, 1}, options));
   return std::move(stacks.front());
+}
+
+result<call_arguments> unwinder::arguments(const thread_registers& thread, std::size_t frame, std::size_t count) {
+  state_->view.memory().forget();
+  std::vector<std::byte> top(unwinding::stack_memory::first_piece);
+  memory_range range{thread.sp, top};
+  TRY(state_->memory.read_ranges({&range, 1}));
+  return unwinding::arguments_of(state_->view, state_->elf_machine, thread, range.into.first(range.got),
+                                 {frame, count});
 }
 
 }  // namespace mpiacq

@@ -1,0 +1,31 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "arguments/call_recipe.hpp"
+#include "arguments/instruction_set.hpp"
+#include "mpiacq/process/unwind_modules.hpp"
+
+namespace mpiacq::unwinding {
+
+/// A function of a process that makes a call. Addresses are those of the process.
+struct caller_place {
+  const unwind_module& module;
+  target_address begin;  ///< of the function's code
+  target_address end;
+  target_address return_address;
+};
+
+/// The recipe for a call, from the code in memory: the function's own code, and all jumps into it from elsewhere in its
+/// module. Null: the code is too large or cannot be read. Errors: those of `memory_reader::read_ranges`.
+[[nodiscard]] result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
+                                                                    const caller_place& place);
+
+/// Whether a call of `address` enters the function that begins at `function`, at once or through stubs that only jump.
+/// Errors: those of `memory_reader::read_ranges`.
+[[nodiscard]] result<bool> leads_to(const instruction_set& set, memory_reader& memory, target_address address,
+                                    target_address function);
+
+}  // namespace mpiacq::unwinding

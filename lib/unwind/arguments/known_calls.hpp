@@ -1,0 +1,36 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "arguments/call_recipe.hpp"
+
+namespace mpiacq::unwinding {
+
+/// The recipes of the calls in one module, by the offset of their return addresses. Thread: any, several at a time.
+class known_calls {
+ public:
+  /// The ranks of a job stand in few calls. Beyond this number, each look-up analyses the code again.
+  static constexpr std::size_t most = 4096;
+
+  /// Null: the call is not known yet.
+  [[nodiscard]] std::shared_ptr<const call_recipe> find(std::uint64_t return_address) const {
+    const std::lock_guard lock{mutex_};
+    const auto known = recipes_.find(return_address);
+    return known == recipes_.end() ? nullptr : known->second;
+  }
+  void add(std::uint64_t return_address, std::shared_ptr<const call_recipe> recipe) {
+    const std::lock_guard lock{mutex_};
+    if (recipes_.size() < most) recipes_.try_emplace(return_address, std::move(recipe));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<const call_recipe>> recipes_;
+};
+
+}  // namespace mpiacq::unwinding

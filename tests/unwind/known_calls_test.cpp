@@ -1,0 +1,108 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The arguments of real calls, compared with what the called function itself wrote down.
+#include <charconv>
+#include <iostream>
+#include <sstream>
+
+#include "stopped_process.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+constexpr int calls = 32;  // as many as fixtures/calls/calls.c has
+
+/// What one run of a program wrote down.
+struct written_call {
+  struct argument {
+    unsigned bits = 0;
+    std::uint64_t value = 0;
+  };
+  std::vector<argument> arguments;
+  std::uint64_t return_address = 0;
+};
+
+written_call parse(const std::vector<std::string>& lines) {
+  written_call call;
+  for (const std::string& line : lines) {
+    std::istringstream words{line};
+    std::string what;
+    words >> what;
+    if (what == "call") words >> std::hex >> call.return_address;
+    if (what != "argument") continue;
+    written_call::argument& added = call.arguments.emplace_back();
+    words >> std::dec >> added.bits >> std::hex >> added.value;
+  }
+  return call;
+}
+
+std::vector<std::string> all_programs() {
+  std::vector<std::string> names;
+  std::istringstream list{MPIACQ_CALLS_PROGRAMS};
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  return names;
+}
+
+std::string program(const std::string& name) {
+  return std::string(MPIACQ_CALLS) + "/" + name;
+}
+
+/// The frame of the function that returns to `address`.
+std::size_t frame_before(const raw_stack& stack, std::uint64_t address) {
+  for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+    if (stack.frames[i].pc.value() == address) return i - 1;
+  }
+  FAIL("the stack has no call before " << address);
+  return 0;
+}
+
+struct score {
+  int known = 0;
+  int all = 0;
+  int wrong = 0;
+};
+
+/// Compares all arguments of one call.
+void compare(const std::string& name, int number, std::shared_ptr<unwind_tables> tables, score& into) {
+  stopped_process p{{program(name), std::to_string(number)}};
+  const written_call written = parse(p.lines);
+  REQUIRE(written.return_address != 0);
+  walker w{p.pid(), std::move(tables)};
+  const raw_stack stack = w.walk(p.main_registers());
+  const std::size_t frame = frame_before(stack, written.return_address);
+  const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size());
+  REQUIRE(found.has_value());
+  CAPTURE(name, number, found->why);
+  into.all += static_cast<int>(written.arguments.size());
+  for (std::size_t i = 0; i < found->arguments.size(); ++i) {
+    const call_argument& argument = found->arguments[i];
+    if (!argument.is_known()) continue;
+    ++into.known;
+    const unsigned bits = written.arguments[i].bits;
+    const std::uint64_t mask = bits == 32 ? UINT32_MAX : UINT64_MAX;
+    CAPTURE(i, argument.value, argument.from_memory);
+    CHECK(argument.bits >= bits);
+    CHECK((argument.value & mask) == written.arguments[i].value);
+    if ((argument.value & mask) != written.arguments[i].value) ++into.wrong;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the arguments of calls are what the called functions got, or unknown") {
+  score whole;
+  for (const std::string& name : all_programs()) {
+    score one;
+    const auto tables = std::make_shared<unwind_tables>();
+    for (int number = 0; number < calls; ++number) compare(name, number, tables, one);
+    std::cout << name << ": " << one.known << " of " << one.all << " arguments known, " << one.wrong << " wrong\n";
+    CHECK(one.known > 0);
+    whole.known += one.known;
+    whole.all += one.all;
+    whole.wrong += one.wrong;
+  }
+  std::cout << "all: " << whole.known << " of " << whole.all << " arguments known, " << whole.wrong << " wrong\n";
+  CHECK(whole.wrong == 0);
+  CHECK(whole.known * 2 > whole.all);
+}
