@@ -473,3 +473,73 @@ TEST_CASE("aarch64: values from before a place where other code may join are unk
   aarch64_row("the return address follows no call",
               {0x20, 0x00, 0x80, 0x52, 0x1f, 0x20, 0x03, 0xd5, 0xfe, 0x01, 0x00, 0x94}, 8, {unknown});
 }
+TEST_CASE("jumps from elsewhere in the module cut what is known of a call") {
+  const std::vector<std::uint8_t> code = {0xbf, 1, 0, 0, 0, 0xbe, 2, 0, 0, 0, 0xe8, 0xf1, 7, 0, 0};  // edi 1, esi 2
+  const auto known = [&](const std::vector<std::uint64_t>& entered_at) {
+    const call_recipe recipe = analysed(arch::x86_64_instructions(), code, code.size(), entered_at);
+    const evaluated_call call = evaluated(recipe, x86_64_registers(), 2);
+    return std::pair{call.arguments[0].has_value(), call.arguments[1].has_value()};
+  };
+  CHECK(known({}) == std::pair{true, true});
+  CHECK(known({function}) == std::pair{true, true});
+  CHECK(known({function + 5}) == std::pair{false, true});
+  CHECK(known({function + 10, function + 5}) == std::pair{false, false});
+}
+
+TEST_CASE("all jumps into a function are found, wherever instructions begin") {
+  const auto jumps = [](const instruction_set& set, std::vector<std::uint8_t> code) {
+    std::vector<std::byte> bytes;
+    for (const std::uint8_t byte : code) bytes.push_back(std::byte{byte});
+    std::vector<std::uint64_t> targets;
+    set.find_jumps(bytes, 0x2000, 0x1000, 0x1100, targets);
+    return targets;
+  };
+  using targets = std::vector<std::uint64_t>;
+  const instruction_set& x86_64 = arch::x86_64_instructions();
+  CHECK(jumps(x86_64, {0xe9, 0x3b, 0xf0, 0xff, 0xff}) == targets{0x1040});              // jmp
+  CHECK(jumps(x86_64, {0x90, 0x0f, 0x84, 0x39, 0xf0, 0xff, 0xff}) == targets{0x1040});  // nop, je
+  CHECK(jumps(x86_64, {0xe9, 0xfb, 0xf0, 0xff, 0xff}).empty());                         // behind the function
+  CHECK(jumps(x86_64, {0xe8, 0x3b, 0xf0, 0xff, 0xff}).empty());                         // call
+  CHECK(jumps(x86_64, {0xe9, 0x3b, 0xf0, 0xff}).empty());                               // cut off
+  const instruction_set& aarch64 = arch::aarch64_instructions();
+  CHECK(jumps(aarch64, {0x10, 0xfc, 0xff, 0x17}) == targets{0x1040});  // b
+  CHECK(jumps(aarch64, {0x00, 0x82, 0xff, 0x54}) == targets{0x1040});  // b.eq
+  CHECK(jumps(aarch64, {0x00, 0x82, 0xff, 0xb4}) == targets{0x1040});  // cbz
+  CHECK(jumps(aarch64, {0x00, 0x82, 0x0f, 0x37}) == targets{0x1040});  // tbnz
+  CHECK(jumps(aarch64, {0x00, 0x82, 0x07, 0x36}) == targets{0x1040});  // tbz
+  CHECK(jumps(aarch64, {0x00, 0x82, 0x03, 0x36}).empty());             // tbz, forwards
+  CHECK(jumps(aarch64, {0x10, 0xfc, 0xff, 0x97}).empty());             // bl
+}
+
+TEST_CASE("the address that is called is known for direct calls and calls through pointers") {
+  const auto target = [](const std::vector<std::uint8_t>& code) {
+    return evaluated(analysed(arch::x86_64_instructions(), code, code.size()), x86_64_registers(), 1).target;
+  };
+  CHECK(target({0xe8, 0xfb, 7, 0, 0}) == module + 0x1800);                          // call
+  CHECK(target({0xff, 0x15, 0xfa, 0x0f, 0, 0}) == module + 0x3000);                 // call *pointer(%rip)
+  CHECK(target({0xff, 0xd3}) == rbx);                                               // call *%rbx
+  CHECK(target({0x48, 0x8d, 0x05, 0xf9, 7, 0, 0, 0xff, 0xd0}) == module + 0x1800);  // lea, call *%rax
+  CHECK_FALSE(target({0xff, 0xd0}));                                                // call *%rax
+}
+
+TEST_CASE("stubs that only jump are followed") {
+  const auto stub = [](const instruction_set& set,
+                       const std::vector<std::uint8_t>& code) -> std::optional<std::pair<std::uint64_t, bool>> {
+    std::vector<std::byte> bytes;
+    for (const std::uint8_t byte : code) bytes.push_back(std::byte{byte});
+    const auto found = set.stub(bytes, 0x1000);
+    return found ? std::optional{std::pair{found->address, found->is_pointer}} : std::nullopt;
+  };
+  const instruction_set& x86_64 = arch::x86_64_instructions();
+  CHECK(stub(x86_64, {0xff, 0x25, 0xfa, 0x0f, 0, 0}) == std::pair<std::uint64_t, bool>{0x2000, true});
+  CHECK(stub(x86_64, {0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0xf5, 0x0f, 0, 0}) ==
+        std::pair<std::uint64_t, bool>{0x2000, true});
+  CHECK(stub(x86_64, {0xe9, 0xfb, 0x0f, 0, 0}) == std::pair<std::uint64_t, bool>{0x2000, false});
+  CHECK_FALSE(stub(x86_64, {0xff, 0x25, 0xfa}));
+  CHECK_FALSE(stub(x86_64, {0xbf, 1, 0, 0, 0, 0xe9, 0, 0, 0, 0}));  // it changes an argument first
+  const instruction_set& aarch64 = arch::aarch64_instructions();
+  // adrp x16, 0x2000; ldr x17, [x16, #0x18]; add x16, x16, #0x18; br x17
+  CHECK(stub(aarch64, {0x10, 0x00, 0x00, 0xb0, 0x11, 0x0e, 0x40, 0xf9, 0x10, 0x62, 0x00, 0x91, 0x20, 0x02, 0x1f,
+                       0xd6}) == std::pair<std::uint64_t, bool>{0x2018, true});
+  CHECK(stub(aarch64, {0x00, 0x04, 0x00, 0x14}) == std::pair<std::uint64_t, bool>{0x2000, false});
+}

@@ -398,7 +398,8 @@ std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at)
   return jump_stub{at + i + distance_size + distance, by_pointer};
 }
 
-/// Every byte is taken for the beginning of a jump, so no jump is missed, wherever instructions begin.
+/// Every byte is taken for the beginning of a jump, so no jump is missed, wherever instructions begin. Jumps with a
+/// distance of one byte do not count: an assembler makes them only within one piece of code.
 void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
                 std::vector<std::uint64_t>& targets) {
   const auto byte = [&](std::size_t i) { return i < code.size() ? std::to_integer<unsigned>(code[i]) : 0U; };
@@ -412,8 +413,6 @@ void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t
     const unsigned first = byte(i);
     if (first == 0xe9) check(i + 1, 4);                                   // jmp
     if (first == 0x0f && (byte(i + 1) & 0xf0U) == 0x80) check(i + 2, 4);  // jcc
-    const bool is_short = first == 0xeb || (first & 0xf0U) == 0x70 || (first & 0xfcU) == 0xe0;
-    if (is_short) check(i + 1, 1);
   }
 }
 
