@@ -71,9 +71,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const call_recipe recipe = analyse_call(set, {begin, code, return_address, entered_at});
   check_bounds(recipe);
   evaluate_with(recipe, data[4]);
-  std::vector<std::uint64_t> targets;
-  set.find_jumps(code, begin, begin + data[3], return_address, targets);
-  must(targets.size() <= code.size());
+  std::vector<found_jump> jumps;
+  set.find_jumps(code, begin, begin + data[3], return_address, jumps);
+  must(jumps.size() <= code.size());
   (void)set.stub(code, begin);
   return 0;
 }

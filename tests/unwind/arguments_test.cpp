@@ -490,8 +490,10 @@ TEST_CASE("all jumps into a function are found, wherever instructions begin") {
   const auto jumps = [](const instruction_set& set, std::vector<std::uint8_t> code) {
     std::vector<std::byte> bytes;
     for (const std::uint8_t byte : code) bytes.push_back(std::byte{byte});
+    std::vector<found_jump> found;
+    set.find_jumps(bytes, 0x2000, 0x1000, 0x1100, found);
     std::vector<std::uint64_t> targets;
-    set.find_jumps(bytes, 0x2000, 0x1000, 0x1100, targets);
+    for (const found_jump& jump : found) targets.push_back(jump.to);
     return targets;
   };
   using targets = std::vector<std::uint64_t>;
@@ -509,6 +511,17 @@ TEST_CASE("all jumps into a function are found, wherever instructions begin") {
   CHECK(jumps(aarch64, {0x00, 0x82, 0x07, 0x36}) == targets{0x1040});  // tbz
   CHECK(jumps(aarch64, {0x00, 0x82, 0x03, 0x36}).empty());             // tbz, forwards
   CHECK(jumps(aarch64, {0x10, 0xfc, 0xff, 0x97}).empty());             // bl
+}
+
+TEST_CASE("code with jumps to computed addresses is recognised") {
+  const auto unknown_jumps = [](const std::vector<std::uint8_t>& code) {
+    std::vector<std::byte> bytes;
+    for (const std::uint8_t byte : code) bytes.push_back(std::byte{byte});
+    return has_unknown_jumps(arch::x86_64_instructions(), bytes, function);
+  };
+  CHECK_FALSE(unknown_jumps({0x90, 0xeb, 0xfd, 0xc3}));  // nop, jmp, ret
+  CHECK(unknown_jumps({0x90, 0xff, 0xe0}));              // nop, jmp *%rax
+  CHECK(unknown_jumps({0x90, 0x06}));                    // nop, no instruction
 }
 
 TEST_CASE("the address that is called is known for direct calls and calls through pointers") {

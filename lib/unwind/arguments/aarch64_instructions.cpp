@@ -406,12 +406,12 @@ std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at)
 }
 
 void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
-                std::vector<std::uint64_t>& targets) {
+                std::vector<found_jump>& jumps) {
   for (std::size_t i = (4 - at % 4) % 4; i + 4 <= code.size(); i += 4) {
     const auto word = static_cast<std::uint32_t>(decode_unsigned(code.subspan(i, 4), byte_order::little));
     const auto away = jump_distance(word);
     const std::uint64_t target = at + i + away.value_or(0);
-    if (away && target >= begin && target < end) targets.push_back(target);
+    if (away && target >= begin && target < end) jumps.push_back({at + i, target});
   }
 }
 

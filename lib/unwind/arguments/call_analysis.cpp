@@ -44,6 +44,12 @@ class analysis {
   analysis(const instruction_set& set, const calling_function& function)
       : set_(set), function_(function), decoder_(set), run_begin_(function.begin) {}
 
+  /// Whether the code is understood and has no jump to a computed address.
+  [[nodiscard]] bool is_plain() {
+    (void)outline();
+    return is_plain_;
+  }
+
   [[nodiscard]] call_recipe run() {
     straight_trace trace;
     if (!outline()) return build_recipe(trace, set_.convention, unknown_value);
@@ -76,6 +82,7 @@ class analysis {
       pass(address, next, flow);
       address = next;
     }
+    is_plain_ = true;
     return has_call_;
   }
 
@@ -110,6 +117,7 @@ class analysis {
   std::uint64_t run_begin_;            ///< the last address in front of the call where control may come from elsewhere
   std::uint64_t call_ = 0;
   bool has_call_ = false;
+  bool is_plain_ = false;  ///< all of the code has been decoded
 };
 
 }  // namespace
@@ -129,6 +137,10 @@ const instruction_set* arch::instructions_of(std::uint16_t elf_machine) {
   if (elf_machine == x86_64) return &x86_64_instructions();
   if (elf_machine == aarch64) return &aarch64_instructions();
   return nullptr;
+}
+
+bool has_unknown_jumps(const instruction_set& set, std::span<const std::byte> code, std::uint64_t begin) {
+  return !analysis{set, {begin, code, begin, {}}}.is_plain();
 }
 
 call_recipe analyse_call(const instruction_set& set, const calling_function& function) {

@@ -22,6 +22,9 @@ struct calling_function {
   std::span<const std::uint64_t> entered_at;  ///< where jumps from other code of the module lead
 };
 
+/// Whether code jumps to an address that its instructions do not contain, or is not understood.
+[[nodiscard]] bool has_unknown_jumps(const instruction_set& set, std::span<const std::byte> code, std::uint64_t begin);
+
 /// How to find the arguments of a call.
 ///
 /// The function's code is decoded forwards from its beginning. The recipe follows the instructions in front of the call

@@ -17,20 +17,23 @@ constexpr std::uint64_t piece_size = std::uint64_t{1} << 20U;
 constexpr std::uint64_t largest_code = std::uint64_t{256} << 20U;
 /// The bytes that a jump has at most, so that a jump across the border of two pieces is found.
 constexpr std::uint64_t jump_size = 8;
+/// Parts of one function that a compiler has put elsewhere have fewer jumps into it, and are fewer.
+constexpr std::size_t most_jumps = 10000;
+constexpr std::size_t most_parts = 16;
 /// From the procedure linkage table to a function, with stubs of several modules.
 constexpr std::size_t most_stubs = 4;
 constexpr std::size_t stub_size = 20;
 
 /// Searches code from `begin` to `end` for jumps into the function of `place`. Unreadable parts contain no code.
 result<void> find_jumps_from(target_address begin, target_address end, const instruction_set& set,
-                             memory_reader& memory, const caller_place& place, std::vector<std::uint64_t>& targets) {
+                             memory_reader& memory, const caller_place& place, std::vector<found_jump>& jumps) {
   const std::uint64_t module = place.module.begin.value();
   std::vector<std::byte> piece(std::min(piece_size, end < begin ? 0 : end - begin));
-  while (begin < end) {
+  while (begin < end && jumps.size() <= most_jumps) {
     memory_range range{begin, std::span{piece}.first(std::min<std::uint64_t>(piece.size(), end - begin))};
     TRY(memory.read_ranges({&range, 1}));
     set.find_jumps(range.into.first(range.got), begin.value() - module, place.begin.value() - module,
-                   place.end.value() - module, targets);
+                   place.end.value() - module, jumps);
     const std::uint64_t unreadable = read_page_size - (begin.value() + range.got) % read_page_size;
     if (range.got == range.into.size()) {
       const bool is_last = end - begin <= range.got;
@@ -42,25 +45,53 @@ result<void> find_jumps_from(target_address begin, target_address end, const ins
   return {};
 }
 
+/// The bytes of `code`; empty if it is too large or cannot be read.
+result<std::vector<std::byte>> read_code(memory_reader& memory, const covered_code& code) {
+  if (code.end <= code.begin || code.end - code.begin > largest_function) return std::vector<std::byte>{};
+  std::vector<std::byte> bytes(code.end - code.begin);
+  memory_range range{code.begin, bytes};
+  TRY(memory.read_ranges({&range, 1}));
+  if (range.got < bytes.size()) bytes.clear();
+  return bytes;
+}
+
+/// Whether all code that the jumps come from jumps to stated addresses only. Bytes that no table describes are no code.
+result<bool> come_from_plain_code(const std::vector<found_jump>& jumps, const instruction_set& set,
+                                  memory_reader& memory, target_address module, const find_code& code_around) {
+  target_address seen;
+  std::size_t parts = 0;
+  for (const found_jump& jump : jumps) {
+    const auto part = code_around(module + jump.from);
+    if (!part || part->begin == seen) continue;
+    seen = part->begin;
+    if (++parts > most_parts) return false;
+    const auto code = TRY(read_code(memory, *part));
+    if (code.empty() || has_unknown_jumps(set, code, part->begin - module)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
-                                                      const caller_place& place) {
+                                                      const caller_place& place, const find_code& code_around) {
   const unwind_module& module = place.module;
   const bool is_in_code = module.code_begin <= place.begin && place.begin < place.end && place.end <= module.code_end;
   if (!is_in_code || module.code_end - module.code_begin > largest_code) return nullptr;
-  if (place.end - place.begin > largest_function) return nullptr;
-  std::vector<std::byte> code(place.end - place.begin);
-  memory_range range{place.begin, code};
-  TRY(memory.read_ranges({&range, 1}));
-  if (range.got < code.size()) return nullptr;
-  // The function's own jumps are found by decoding it.
+  const auto code = TRY(read_code(memory, {place.begin, place.end}));
+  if (code.empty()) return nullptr;
+  // The function's own jumps are found by decoding it. A jump to its beginning enters it as a call does.
+  std::vector<found_jump> jumps;
+  TRY(find_jumps_from(module.code_begin, place.begin, set, memory, place, jumps));
+  TRY(find_jumps_from(place.end, module.code_end, set, memory, place, jumps));
+  const std::uint64_t begin = place.begin - module.begin;
+  if (jumps.size() > most_jumps) return nullptr;
+  std::erase_if(jumps, [begin](const found_jump& jump) { return jump.to == begin; });
+  if (!TRY(come_from_plain_code(jumps, set, memory, module.begin, code_around))) return nullptr;
   std::vector<std::uint64_t> entered_at;
-  TRY(find_jumps_from(module.code_begin, place.begin, set, memory, place, entered_at));
-  TRY(find_jumps_from(place.end, module.code_end, set, memory, place, entered_at));
-  const std::uint64_t base = module.begin.value();
+  for (const found_jump& jump : jumps) entered_at.push_back(jump.to);
   return std::make_shared<const call_recipe>(
-      analyse_call(set, {place.begin.value() - base, code, place.return_address.value() - base, entered_at}));
+      analyse_call(set, {begin, code, place.return_address - module.begin, entered_at}));
 }
 
 result<bool> leads_to(const instruction_set& set, memory_reader& memory, target_address address,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "arguments/call_recipe.hpp"
 #include "arguments/instruction_set.hpp"
@@ -18,10 +20,20 @@ struct caller_place {
   target_address return_address;
 };
 
+/// A piece of code that one record of the unwind tables covers.
+struct covered_code {
+  target_address begin;
+  target_address end;
+};
+/// The piece of code around an address; empty if no table describes it.
+using find_code = std::function<std::optional<covered_code>(target_address)>;
+
 /// The recipe for a call, from the code in memory: the function's own code, and all jumps into it from elsewhere in its
-/// module. Null: the code is too large or cannot be read. Errors: those of `memory_reader::read_ranges`.
+/// module. Null: the code is too large or cannot be read, or other code that jumps into the function also jumps to
+/// computed addresses, which may lie in the function. Errors: those of `memory_reader::read_ranges`.
 [[nodiscard]] result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
-                                                                    const caller_place& place);
+                                                                    const caller_place& place,
+                                                                    const find_code& code_around);
 
 /// Whether a call of `address` enters the function that begins at `function`, at once or through stubs that only jump.
 /// Errors: those of `memory_reader::read_ranges`.

@@ -31,24 +31,21 @@ call_arguments none(std::string why) {
 }
 
 /// The code that one record of the tables covers, in this process.
-struct covered_code {
-  target_address begin;
-  target_address end;
-};
-
 std::optional<covered_code> code_around(const process_code::place& place) {
   if (place.frame == nullptr) return std::nullopt;
   const std::uint64_t moved = place.home->facts.tables_begin - place.frame->tables_begin;
   return covered_code{place.frame->covers.begin + moved, place.frame->covers.end + moved};
 }
 
-result<std::shared_ptr<const call_recipe>> known_recipe(const instruction_set& set, memory_reader& memory,
-                                                        const process_code::place& place, const covered_code& code,
+result<std::shared_ptr<const call_recipe>> known_recipe(const instruction_set& set, process_view& process,
+                                                        process_code::loaded_module& home, const covered_code& code,
                                                         target_address return_address) {
-  known_calls& calls = place.home->table->calls();
-  const std::uint64_t offset = return_address - place.home->facts.begin;
+  known_calls& calls = home.table->calls();
+  const std::uint64_t offset = return_address - home.facts.begin;
   if (auto known = calls.find(offset)) return known;
-  auto made = TRY(recipe_for(set, memory, {place.home->facts, code.begin, code.end, return_address}));
+  const auto around = [&](target_address address) { return code_around(process.enter(address)); };
+  auto made =
+      TRY(recipe_for(set, process.memory().pages(), {home.facts, code.begin, code.end, return_address}, around));
   if (made != nullptr) calls.add(offset, made);
   return made;
 }
@@ -82,12 +79,13 @@ result<call_arguments> arguments_of(process_view& process, std::uint16_t elf_mac
   const process_code::place place = process.enter(return_address - 1);
   const auto code = code_around(place);
   if (!entered || !code) return none(fmt::format("no table describes the call before {:#x}", return_address.value()));
-  const auto recipe = TRY(known_recipe(*set, memory, place, *code, return_address));
+  process_code::loaded_module& home = *place.home;
+  const auto recipe = TRY(known_recipe(*set, process, home, *code, return_address));
   if (recipe == nullptr) {
-    return none(fmt::format("the code around {:#x} is too large or cannot be read", return_address.value()));
+    return none(fmt::format("the code around {:#x} is too large, cannot be read, or jumps to computed addresses",
+                            return_address.value()));
   }
-  const auto found =
-      TRY(evaluate(*recipe, {caller.registers, caller.known, place.home->facts.begin, memory}, call.arguments));
+  const auto found = TRY(evaluate(*recipe, {caller.registers, caller.known, home.facts.begin, memory}, call.arguments));
   // After a tail call, the return address follows the call of another function, with other arguments.
   const bool is_this_call = found.target && TRY(leads_to(*set, memory, target_address{*found.target}, entered->begin));
   if (!is_this_call) {

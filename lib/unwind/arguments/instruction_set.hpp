@@ -36,6 +36,13 @@ struct jump_stub {
   bool is_pointer = false;  ///< the target is not `address`, but the pointer that is there
 };
 
+/// A jump that code contains, or may contain.
+struct found_jump {
+  std::uint64_t from = 0;  ///< the address of its first byte
+  std::uint64_t to = 0;
+  friend bool operator==(const found_jump&, const found_jump&) = default;
+};
+
 /// The instructions of one kind of code, as far as the arguments of calls need them. Addresses are offsets in a module.
 struct instruction_set {
   cs_arch arch;
@@ -51,9 +58,9 @@ struct instruction_set {
   value_id (*call_target)(straight_trace& trace, const cs_insn& instruction);
   /// Whether the code at `at` jumps on at once, with all arguments as they are.
   std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at);
-  /// Appends the targets in [begin, end) of all jumps that `code`, which is at `at`, may contain.
+  /// Appends all jumps into [begin, end) that `code`, which is at `at`, may contain.
   void (*find_jumps)(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
-                     std::vector<std::uint64_t>& targets);
+                     std::vector<found_jump>& jumps);
 };
 
 namespace arch {

@@ -401,18 +401,19 @@ std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at)
 /// Every byte is taken for the beginning of a jump, so no jump is missed, wherever instructions begin. Jumps with a
 /// distance of one byte do not count: an assembler makes them only within one piece of code.
 void find_jumps(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
-                std::vector<std::uint64_t>& targets) {
+                std::vector<found_jump>& jumps) {
   const auto byte = [&](std::size_t i) { return i < code.size() ? std::to_integer<unsigned>(code[i]) : 0U; };
-  const auto check = [&](std::size_t position, std::size_t size) {
+  constexpr std::size_t size = 4;
+  const auto check = [&](std::size_t first, std::size_t position) {
     if (position + size > code.size()) return;
     const auto distance = static_cast<std::uint64_t>(decode_signed(code.subspan(position, size), byte_order::little));
     const std::uint64_t target = at + position + size + distance;
-    if (target >= begin && target < end) targets.push_back(target);
+    if (target >= begin && target < end) jumps.push_back({at + first, target});
   };
   for (std::size_t i = 0; i < code.size(); ++i) {
     const unsigned first = byte(i);
-    if (first == 0xe9) check(i + 1, 4);                                   // jmp
-    if (first == 0x0f && (byte(i + 1) & 0xf0U) == 0x80) check(i + 2, 4);  // jcc
+    if (first == 0xe9) check(i, i + 1);                                   // jmp
+    if (first == 0x0f && (byte(i + 1) & 0xf0U) == 0x80) check(i, i + 2);  // jcc
   }
 }
 
