@@ -34,6 +34,15 @@ inline call_tree some_tree() {
   return tree;
 }
 
+inline rank_activity some_activity() {
+  return {mpi_call_kind::receive,
+          "MPI_Recv",
+          true,
+          {{mpi_role::buffer, true, true, 0x7000, ""},
+           {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
+           {mpi_role::tag, false, false, 0, ""}}};
+}
+
 inline group_queues some_queues() {
   queue_operation operation;
   operation.desired = {false, 1, 5};
@@ -60,7 +69,7 @@ inline group_queues some_queues() {
   report.notes = {"a note"};
   report.problems = {error{error_code::limit, "too many"}.with_errno(12).at(target_address{4096}).on("/x")};
   group_queues queues;
-  queues.ranks.push_back({entry_index{1}, process_id{11}, report, {mpi_call_kind::receive, "MPI_Recv", true}, "ob1"});
+  queues.ranks.push_back({entry_index{1}, process_id{11}, report, some_activity(), "ob1"});
   queues.ranks.push_back({entry_index{4}, process_id{14}, fail(error_code::process_gone, "has ended")});
   queues.held_for = std::chrono::microseconds{1234};
   queues.notes = {"types from a carrier"};

@@ -1,13 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The MPI call that a rank is in.
+/// The MPI call that a rank is in, with its arguments.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "mpiacq/queues/mpi_argument.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
 namespace mpiacq {
@@ -41,7 +43,12 @@ struct rank_activity {
   mpi_call_kind kind = mpi_call_kind::unknown;
   std::string function;        ///< "MPI_Recv", whatever the language and profiling layer; empty for none
   bool other_threads = false;  ///< another thread of the program may do what this thread waits for
+  /// In the order of C, whatever the language. Places for results are left out. Empty if nothing is known of them.
+  std::vector<mpi_argument> arguments = {};
 };
+/// The call with what it waits for: "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)". '?' stands for a rank or a tag that
+/// is not known; other arguments that are not known are left out. The function alone if none is known.
+[[nodiscard]] std::string call_text(const rank_activity& doing);
 /// The activity of a process with these threads, the first thread first. The outermost MPI function of the first thread
 /// is the call of the program. A thread belongs to the program if one of its frames is in `program` (the path of a
 /// module; not checked if empty) or in an MPI function.

@@ -57,6 +57,8 @@ template <>
 inline constexpr auto last_of<length_unit> = length_unit::unknown;
 template <>
 inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
+template <>
+inline constexpr auto last_of<mpi_role> = mpi_role::text;
 
 }  // namespace mpiacq::agents
 
@@ -85,9 +87,14 @@ inline constexpr auto members<queue_report> = std::tuple{member{"path", &queue_r
                                                          member{"notes", &queue_report::notes},
                                                          member{"problems", &queue_report::problems}};
 template <>
+inline constexpr auto members<mpi_argument> =
+    std::tuple{member{"role", &mpi_argument::role}, member{"known", &mpi_argument::is_known},
+               member{"address", &mpi_argument::is_address}, member{"value", &mpi_argument::value},
+               member{"name", &mpi_argument::name}};
+template <>
 inline constexpr auto members<rank_activity> =
     std::tuple{member{"kind", &rank_activity::kind}, member{"call", &rank_activity::function},
-               member{"other_threads", &rank_activity::other_threads}};
+               member{"other_threads", &rank_activity::other_threads}, member{"arguments", &rank_activity::arguments}};
 template <>
 inline constexpr auto members<rank_report> = std::tuple{
     member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},

@@ -3,6 +3,10 @@
 
 namespace mpiacq {
 
+std::string_view name(mpi_role role) {
+  return word_of(role);
+}
+
 std::vector<mpi_parameter> parameters_of(std::string_view words) {
   std::vector<mpi_parameter> found;
   while (!words.empty()) {

@@ -20,53 +20,10 @@
 #include <string_view>
 #include <vector>
 
+#include "mpiacq/queues/mpi_argument.hpp"
+
 namespace mpiacq {
 
-/// What a parameter says about a call.
-enum class mpi_role : std::uint8_t {
-  buffer,
-  count,
-  send_count,
-  receive_count,
-  target_count,
-  request_count,  ///< the number of requests in the array
-  datatype,
-  send_type,
-  receive_type,
-  target_type,
-  displacement,  ///< in a buffer or a window
-  destination,
-  source,
-  target,  ///< a rank of a window
-  root,
-  local_leader,
-  remote_leader,  ///< a rank of the peer communicator
-  tag,
-  send_tag,
-  receive_tag,
-  communicator,
-  peer_communicator,
-  operation,
-  request,
-  message,
-  status,
-  window,
-  file,
-  group,
-  info,
-  session,
-  error_handler,
-  color,
-  key,
-  lock_type,
-  assertion,
-  partition,
-  partitions,  ///< the number of partitions
-  offset,      ///< in a file
-  size,        ///< in bytes
-  number,      ///< any other integer
-  text,        ///< a string, or an array of strings
-};
 inline constexpr std::size_t mpi_role_count = static_cast<std::size_t>(mpi_role::text) + 1;
 
 /// How C passes a parameter.

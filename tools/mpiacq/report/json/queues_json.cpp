@@ -84,6 +84,16 @@ void add_report(json& rank, const queue_report& report) {
   rank["problems"] = messages(report.problems);
 }
 
+/// The known arguments of the call. An address in the rank says nothing to a reader.
+json arguments_of(const rank_activity& doing) {
+  json arguments = json::array();
+  for (const mpi_argument& one : doing.arguments) {
+    if (!one.is_known || one.is_address) continue;
+    arguments.push_back({{"role", name(one.role)}, {"value", one.value}, {"name", or_null(one.name)}});
+  }
+  return arguments;
+}
+
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   const rank_report& one = snapshot.seen.ranks[place];
   json rank = {{"rank", snapshot.names.rank(one.entry).value()},
@@ -92,6 +102,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
                {"host", or_null(std::string(snapshot.hosts.of(one.entry)))},
                {"outcome", outcome_of(one)},
                {"call", or_null(one.doing.function)},
+               {"arguments", arguments_of(one.doing)},
                {"pml", or_null(one.pml)},
                {"library", nullptr},
                {"length_unit", name(length_unit::unknown)},

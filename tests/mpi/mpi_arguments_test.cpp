@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The arguments of MPI calls: their meaning, their text, and the bytes that a tool has to read for them.
-#include "calls/call_arguments.hpp"
+#include "calls/mpi_arguments.hpp"
 
 #include <optional>
 #include <random>
@@ -23,18 +23,22 @@ std::uint64_t number(std::int32_t value) {
   return 0xabcdef0100000000 | static_cast<std::uint32_t>(value);
 }
 
-call_description described(const char* function, const passed& values, handle_context context = {}) {
+rank_activity described(const char* function, const passed& values, handle_context context = {}) {
   if (context.abi == mpi_abi::unknown) context.abi = mpi_abi::mpich;
   std::vector<found_argument> found;
-  for (const auto& value : values) found.push_back({value.value_or(77), value.has_value()});
+  for (const auto& value : values) found.push_back({value.value_or(77), value.has_value(), 64});
   const auto named = mpi_function_named(function);
   REQUIRE(named);
   context.language = named->language;
-  return describe_call(*named, found, context);
+  rank_activity made;
+  made.kind = named->call->kind;
+  made.function = "MPI_" + named->name;
+  made.arguments = explain_arguments(*named, found, context);
+  return made;
 }
 
 std::string text(const char* function, const passed& values) {
-  return text_of(described(function, values));
+  return call_text(described(function, values));
 }
 
 std::size_t behind(const char* function, std::size_t parameter, mpi_abi abi) {
@@ -66,8 +70,8 @@ TEST_CASE("the text names wildcards and ranks that do not exist") {
   CHECK(text("MPI_Bcast", {buffer, 1, mpi_int, number(-3), 0x84000001}) ==
         "MPI_Bcast(count 1, root MPI_ROOT, communicator 0x84000001)");
   const auto call = described("MPI_Recv", {buffer, 1, mpi_int, number(-2), number(-1), world, 1});
-  CHECK(call.arguments[3] == call_argument{mpi_role::source, true, false, -2, "MPI_ANY_SOURCE"});
-  CHECK(call.arguments[4] == call_argument{mpi_role::tag, true, false, -1, "MPI_ANY_TAG"});
+  CHECK(call.arguments[3] == mpi_argument{mpi_role::source, true, false, -2, "MPI_ANY_SOURCE"});
+  CHECK(call.arguments[4] == mpi_argument{mpi_role::tag, true, false, -1, "MPI_ANY_TAG"});
 }
 
 TEST_CASE("the text of a collective call has what all ranks must agree about") {
@@ -121,22 +125,33 @@ TEST_CASE("a value that a parameter cannot have is not known") {
   CHECK(call.arguments[1].value == 0);
 }
 
+TEST_CASE("a parameter of which only some bits are known is not known") {
+  const handle_context openmpi{mpi_abi::openmpi, mpi_language::c, 8, {}};
+  const std::vector<found_argument> found = {{buffer, true, 64}, {1, true, 32}, {buffer, true, 64},
+                                             {2, true, 32},      {3, true, 16}, {0x7f0000001000, true, 32},
+                                             {0, true, 64}};
+  const auto made = explain_arguments(*mpi_function_named("MPI_Recv"), found, openmpi);
+  CHECK(made[3].is_known);
+  CHECK_FALSE(made[4].is_known);
+  CHECK_FALSE(made[5].is_known);
+}
+
 TEST_CASE("Open MPI's constants and objects are its own") {
   handle_context openmpi;
   openmpi.abi = mpi_abi::openmpi;
   openmpi.symbol_at = [](std::uint64_t address) { return address == 0x7f0000001000 ? "ompi_mpi_comm_world" : ""; };
-  CHECK(text_of(described("MPI_Recv", {buffer, 1, buffer, number(-1), number(-1), 0x7f0000001000, 0}, openmpi)) ==
+  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, number(-1), number(-1), 0x7f0000001000, 0}, openmpi)) ==
         "MPI_Recv(source any, tag any, MPI_COMM_WORLD)");
-  CHECK(text_of(described("MPI_Recv", {buffer, 1, buffer, number(-2), number(3), 0x555500002000, 0}, openmpi)) ==
+  CHECK(call_text(described("MPI_Recv", {buffer, 1, buffer, number(-2), number(3), 0x555500002000, 0}, openmpi)) ==
         "MPI_Recv(source MPI_PROC_NULL, tag 3, communicator 0x555500002000)");
 }
 
 TEST_CASE("a call from Fortran has the same text once the values behind the addresses are read") {
   handle_context openmpi;
   openmpi.abi = mpi_abi::openmpi;
-  CHECK(text_of(described("mpi_recv_", {buffer, 1, 7, number(0), number(-1), 0, buffer, buffer}, openmpi)) ==
+  CHECK(call_text(described("mpi_recv_", {buffer, 1, 7, number(0), number(-1), 0, buffer, buffer}, openmpi)) ==
         "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)");
-  CHECK(text_of(described("mpi_bcast_f08_", {buffer, 1, 7, 2, 4, unknown}, openmpi)) ==
+  CHECK(call_text(described("mpi_bcast_f08_", {buffer, 1, 7, 2, 4, unknown}, openmpi)) ==
         "MPI_Bcast(count 1, root 2, communicator 0x4)");
 }
 
@@ -159,7 +174,7 @@ TEST_CASE("the bytes to read behind an argument depend on the language and the M
 TEST_CASE("places for results are no arguments, and arrays are addresses") {
   const auto call = described("MPI_Waitsome", {number(2), buffer, buffer, buffer, 1});
   REQUIRE(call.arguments.size() == 2);
-  CHECK(call.arguments[1] == call_argument{mpi_role::request, true, true, static_cast<std::int64_t>(buffer), ""});
+  CHECK(call.arguments[1] == mpi_argument{mpi_role::request, true, true, static_cast<std::int64_t>(buffer), ""});
   CHECK(call.kind == mpi_call_kind::wait_any);
 }
 
@@ -170,10 +185,11 @@ TEST_CASE("any values in any call give a short text") {
       for (const mpi_call& call : mpi_calls()) {
         const mpi_function function{std::string(call.name), &call, language, random() % 2 == 0};
         std::vector<found_argument> found(random() % (most_mpi_parameters + 3));
-        for (auto& each : found) each = {random() >> (random() % 64), random() % 4 != 0};
-        const auto made = describe_call(function, found, {abi, language, 8, {}});
-        CHECK(text_of(made).starts_with("MPI_" + std::string(call.name)));
-        CHECK(text_of(made).size() < 400);
+        for (auto& each : found) each = {random() >> (random() % 64), random() % 4 != 0, 64};
+        rank_activity made{call.kind, "MPI_" + function.name, false, {}};
+        made.arguments = explain_arguments(function, found, {abi, language, 8, {}});
+        CHECK(call_text(made).starts_with("MPI_" + std::string(call.name)));
+        CHECK(call_text(made).size() < 400);
       }
     }
   }

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "calls/call_arguments.hpp"
+#include "calls/mpi_arguments.hpp"
 
 #include <optional>
 #include <utility>
@@ -123,10 +123,10 @@ class explainer {
         constants_(constants_of(context.abi)),
         receives_(function.call->parameters.find("source") != std::string_view::npos) {}
 
-  [[nodiscard]] call_argument explain(const mpi_parameter& parameter, const found_argument& found) const {
-    call_argument made;
+  [[nodiscard]] mpi_argument explain(const mpi_parameter& parameter, const found_argument& found) const {
+    mpi_argument made;
     made.role = parameter.role;
-    made.is_known = found.is_known;
+    made.is_known = found.is_known && found.bits >= 8 * bytes_of(parameter);
     made.is_address = is_address_itself(parameter);
     if (!made.is_known) return made;
     if (made.is_address) {
@@ -141,7 +141,12 @@ class explainer {
   }
 
  private:
-  void explain_handle(call_argument& made, mpi_handle_kind kind, std::uint64_t value) const {
+  [[nodiscard]] std::size_t bytes_of(const mpi_parameter& parameter) const {
+    if (is_address_itself(parameter)) return context_.address_bytes;
+    return value_bytes(parameter.role, function_, context_);
+  }
+
+  void explain_handle(mpi_argument& made, mpi_handle_kind kind, std::uint64_t value) const {
     auto meaning = meaning_of_handle(kind, value, context_);
     made.is_known = meaning.is_possible;
     const bool short_handle = handle_bytes(kind, context_) == 4;
@@ -149,14 +154,14 @@ class explainer {
     made.name = std::move(meaning.name);
   }
 
-  void explain_number(call_argument& made, std::uint64_t value) const {
+  void explain_number(mpi_argument& made, std::uint64_t value) const {
     made.value = number_of(value, value_bytes(made.role, function_, context_));
     made.name = special_name(made);
     if (!made.name.empty()) return;
     made.is_known = made.role != role::lock_type && (made.value >= 0 || may_be_negative(made.role));
   }
 
-  [[nodiscard]] std::string special_name(const call_argument& made) const {
+  [[nodiscard]] std::string special_name(const mpi_argument& made) const {
     if (constants_ == nullptr) return "";
     for (const special_number& each : special_numbers(made.role, receives_, *constants_)) {
       if (each.value == made.value) return each.name;
@@ -178,17 +183,15 @@ std::size_t bytes_behind(const mpi_parameter& parameter, const mpi_function& fun
   return by_address ? value_bytes(parameter.role, function, context) : 0;
 }
 
-call_description describe_call(const mpi_function& function, std::span<const found_argument> found,
-                               const handle_context& context) {
-  call_description made;
-  made.function = "MPI_" + function.name;
+std::vector<mpi_argument> explain_arguments(const mpi_function& function, std::span<const found_argument> found,
+                                            const handle_context& context) {
+  std::vector<mpi_argument> made;
   if (function.call == nullptr) return made;
-  made.kind = function.call->kind;
   const explainer with(function, context);
   const auto parameters = parameters_of(function.call->parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].passing == mpi_passing::output) continue;
-    made.arguments.push_back(with.explain(parameters[i], i < found.size() ? found[i] : found_argument{}));
+    made.push_back(with.explain(parameters[i], i < found.size() ? found[i] : found_argument{}));
   }
   return made;
 }

@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "calls/call_arguments.hpp"
+#include "calls/mpi_parameters.hpp"
+#include "mpiacq/queues/mpi_call.hpp"
 
 namespace mpiacq {
 
@@ -35,7 +36,7 @@ bool compares_counts(mpi_call_kind kind) {
          kind == mpi_call_kind::neighbourhood;
 }
 
-bool is_shown(const call_argument& argument, mpi_call_kind kind) {
+bool is_shown(const mpi_argument& argument, mpi_call_kind kind) {
   switch (argument.role) {
     case role::communicator:
     case role::peer_communicator:
@@ -68,19 +69,19 @@ std::string words_of(role meaning) {
   return words;
 }
 
-std::string text_of_handle(const call_argument& argument) {
+std::string text_of_handle(const mpi_argument& argument) {
   const std::string words = words_of(argument.role);
   if (argument.name.empty()) return fmt::format("{} {:#x}", words, static_cast<std::uint64_t>(argument.value));
   return argument.role == role::peer_communicator ? words + " " + argument.name : argument.name;
 }
 
-std::string value_text(const call_argument& argument) {
+std::string value_text(const mpi_argument& argument) {
   if (!argument.is_known) return "?";
   if (argument.name == "MPI_ANY_SOURCE" || argument.name == "MPI_ANY_TAG") return "any";
   return argument.name.empty() ? std::to_string(argument.value) : argument.name;
 }
 
-std::string text_of_argument(const call_argument& argument) {
+std::string text_of_argument(const mpi_argument& argument) {
   if (is_handle(argument.role)) return text_of_handle(argument);
   if (argument.role == role::lock_type) return argument.name;
   if (argument.role == role::request_count) {
@@ -91,15 +92,15 @@ std::string text_of_argument(const call_argument& argument) {
 
 }  // namespace
 
-std::string text_of(const call_description& call) {
+std::string call_text(const rank_activity& doing) {
   std::string shown;
   bool any_known = false;
-  for (const call_argument& argument : call.arguments) {
-    if (argument.is_address || !is_shown(argument, call.kind)) continue;
+  for (const mpi_argument& argument : doing.arguments) {
+    if (argument.is_address || !is_shown(argument, doing.kind)) continue;
     any_known = any_known || argument.is_known;
     shown += (shown.empty() ? "" : ", ") + text_of_argument(argument);
   }
-  return any_known ? fmt::format("{}({})", call.function, shown) : call.function;
+  return any_known ? fmt::format("{}({})", doing.function, shown) : doing.function;
 }
 
 }  // namespace mpiacq
