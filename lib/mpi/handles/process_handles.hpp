@@ -1,0 +1,28 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The MPI of one process, as far as its handles and constants are concerned.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "handles/handle_meaning.hpp"
+#include "mpiacq/process/symbols.hpp"
+
+namespace mpiacq {
+
+/// The ABI of a process's MPI, and its predefined objects. They stay where they are for as long as the process runs.
+struct process_handles {
+  mpi_abi abi = mpi_abi::unknown;
+  std::uint8_t address_bytes = 8;
+  std::unordered_map<std::uint64_t, std::string> objects;  ///< Open MPI: symbols by address
+
+  /// For the handles in a call from this language. The result uses this object.
+  [[nodiscard]] handle_context context(mpi_language language) const;
+};
+
+/// Asks for the symbols that the program has loaded: no file is opened. The ABI is unknown if they do not tell it.
+/// Errors: those of `symbol_source::look_up`.
+[[nodiscard]] result<process_handles> find_process_handles(target& process);
+
+}  // namespace mpiacq
