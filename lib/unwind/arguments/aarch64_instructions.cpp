@@ -401,7 +401,7 @@ std::optional<jump_stub> stub(std::span<const std::byte> code, std::uint64_t at)
                        (word(first + 2) & 0xffc003ffU) == 0x91000210U && word(first + 3) == 0xd61f0220U;
   if (!is_stub) return std::nullopt;
   const std::uint64_t pages = distance(page, 5, 19) + (page >> 29U & 3U);
-  const std::uint64_t in_page = (load >> 10U & 0xfffU) * 8;
+  const std::uint64_t in_page = std::uint64_t{load >> 10U & 0xfffU} * 8;
   return jump_stub{((at + 4 * first) & ~std::uint64_t{0xfff}) + pages * 0x1000 + in_page, true};
 }
 

@@ -45,9 +45,10 @@ constexpr std::array<std::pair<x86_reg, std::uint8_t>, 4> second_bytes = {
     {{X86_REG_AH, 0}, {X86_REG_DH, 1}, {X86_REG_CH, 2}, {X86_REG_BH, 3}}};
 
 std::optional<register_part> part_of(unsigned name) {
-  for (std::uint8_t number = 0; number < names.size(); ++number) {
-    for (std::uint8_t width = 0; width < 4; ++width) {
-      if (names[number][width] == name) return register_part{number, static_cast<std::uint8_t>(64U >> width)};
+  for (std::size_t number = 0; number < names.size(); ++number) {
+    for (std::size_t width = 0; width < 4; ++width) {
+      if (names[number][width] == name)
+        return register_part{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(64U >> width)};
     }
   }
   for (const auto& [second, number] : second_bytes) {
