@@ -19,7 +19,9 @@ local_targets::local_targets(debug_file_search search, local_host here)
 }
 
 local_targets local_targets::around(const process_facts& named, debug_file_search search, std::optional<user_id> user) {
-  local_targets made(std::move(search));
+  // A container may have its own name for this host.
+  auto inside = local_host::inside(named);
+  local_targets made(std::move(search), inside ? std::move(*inside) : local_host::of_this_system());
   made.user_ = user ? *user : named.user();
   // The environment of another user's process is not trusted.
   const bool is_own = named.users() && !why_no_rank(named.pid(), *named.users(), *made.user_);
@@ -52,8 +54,8 @@ result<std::unique_ptr<mpi2dd::opened_process>> local_targets::open(std::string_
                 fmt::format("process {} is on {}, and only processes of this node ({}) can be looked at from here",
                             pid.value(), host, name_));
   }
-  if (!user_) return running_target::open(pid, search_);
   const process_facts facts = TRY(process_facts::open(pid));
+  if (!user_) return seen_from_here(TRY(running_target::open(pid, search_)), facts);
   const process_users users = TRY(result<process_users>(facts.users()));
   if (auto why = why_no_rank(pid, users, *user_)) return fail(std::move(*why));
   auto opened = TRY(running_target::open(pid, search_));
@@ -61,7 +63,15 @@ result<std::unique_ptr<mpi2dd::opened_process>> local_targets::open(std::string_
     return fail(error_code::process_gone,
                 fmt::format("process {} has ended, or has changed its user, while it was opened", pid.value()));
   }
-  return opened;
+  return seen_from_here(std::move(opened), facts);
+}
+
+std::unique_ptr<mpi2dd::opened_process> local_targets::seen_from_here(std::unique_ptr<mpi2dd::opened_process> process,
+                                                                      const process_facts& facts) const {
+  const auto space = inner_namespace_of(facts);
+  if (!space) return process;
+  return std::make_unique<process_in_container>(std::move(process), *space, pids_,
+                                                [this](std::string_view host) { return is_here(host); });
 }
 
 mpi2dd::opener local_targets::opener() const {

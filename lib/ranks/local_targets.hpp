@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "container_pids.hpp"
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_graph.hpp"
@@ -57,11 +58,16 @@ class local_targets {
   [[nodiscard]] mpi2dd::walk_options options(mpi2dd::walk_options base = {}) const;
 
  private:
+  /// The process as it is, or with its pids translated if it is in a container.
+  [[nodiscard]] std::unique_ptr<mpi2dd::opened_process> seen_from_here(std::unique_ptr<mpi2dd::opened_process> process,
+                                                                       const process_facts& facts) const;
+
   debug_file_search search_;
   local_host here_;
   std::string name_;
   std::string also_called_;  ///< the resource manager's name for this host; may be empty
   std::optional<user_id> user_;
+  std::shared_ptr<container_pids> pids_ = std::make_shared<container_pids>();
 };
 
 }  // namespace mpiacq

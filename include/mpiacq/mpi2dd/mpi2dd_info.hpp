@@ -165,9 +165,13 @@ struct process_info {
   std::optional<std::string> meta_host;
   std::optional<std::string> meta_executable;
   std::optional<std::string> abort_reason;
+  /// In a container: the number that this program uses for the process `block.meta_pid`.
+  std::optional<std::int32_t> meta_pid_here;
   /// Faults that did not prevent the reading: another variant, an unreadable string, a symbol of another size.
   std::vector<error> warnings;
 
+  /// The pid of the metadirectory, as this program uses it.
+  [[nodiscard]] std::int32_t metadirectory_pid() const { return meta_pid_here.value_or(block.meta_pid); }
   /// Whether it names a metadirectory.
   [[nodiscard]] bool has_metadirectory() const { return meta_host.has_value() && block.meta_pid > 0; }
 };

@@ -46,6 +46,11 @@ class opened_process {
   virtual ~opened_process() = default;
   /// The process as a target. It is valid as long as this object.
   [[nodiscard]] virtual target as_target() = 0;
+  /// Whether its tables have the numbers of another pid namespace (pid_namespaces(7)), as in a container.
+  [[nodiscard]] virtual bool has_other_pids() const { return false; }
+  /// The number that this program uses for process `pid` of its tables, on `host` (empty: on its own host); 0: there is
+  /// no such process any more.
+  [[nodiscard]] virtual std::int32_t pid_here(std::string_view /*host*/, std::int32_t pid) { return pid; }
 };
 
 /// Opens a process. `host` is as in the tables, or the result of `walk_options::canonical_host`. `executable` is as in

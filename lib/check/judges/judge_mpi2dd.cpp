@@ -147,7 +147,7 @@ finding mpi2dd_way_up(const observations& o) {
       return failed("rank {} (pid {}) names no metadirectory", rank.name, rank.pid.value());
     }
     const auto leads_there = [&](const mpi2dd::visit& v) {
-      return v.is_metadirectory() && job.graph.pid(v.process).value() == rank.info->block.meta_pid;
+      return v.is_metadirectory() && job.graph.pid(v.process).value() == rank.info->metadirectory_pid();
     };
     if (std::none_of(job.graph.visits().begin(), job.graph.visits().end(), leads_there)) {
       return failed("rank {} (pid {}) names process {} on {}, which is no metadirectory of the job", rank.name,

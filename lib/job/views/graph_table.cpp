@@ -34,6 +34,12 @@ structure_layout descriptor_layout(std::size_t pointer_size, std::string module_
   return layout;
 }
 
+/// A row of the table, and the number that this program uses for its process.
+struct listed_rank {
+  table_row row;
+  process_id here;
+};
+
 }  // namespace
 
 void graph_tables::number_worlds(const mpi2dd::graph& job) {
@@ -49,22 +55,31 @@ void graph_tables::number_worlds(const mpi2dd::graph& job) {
   }
 }
 
-process_table graph_tables::make(const mpi2dd::graph& job, std::size_t pointer_size, std::string module_path) {
+process_table graph_tables::make(const mpi2dd::graph& job, std::size_t pointer_size, std::string module_path,
+                                 const std::function<process_id(mpi2dd::process_number)>& published) {
   number_worlds(job);
-  std::vector<table_row> rows;
+  std::vector<listed_rank> ranks;
   for (std::uint32_t i = 0; i < job.process_count(); ++i) {
     const mpi2dd::process_number p{i};
     if (!job.is_rank(p) || job.mentions(p) == 0) continue;
     const auto world = job.world_of(p);
-    rows.push_back({job.host(p), job.executable(p), job.pid(p), world ? numbers_[index(*world)] : rank_names::no_world,
-                    rank_number{*job.rank(p)}});
+    const process_id pid = published ? published(p) : job.pid(p);
+    const auto number = world ? numbers_[index(*world)] : rank_names::no_world;
+    ranks.push_back({{job.host(p), job.executable(p), pid, number, rank_number{*job.rank(p)}}, job.pid(p)});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const table_row& a, const table_row& b) {
-    return std::pair{a.world, a.rank} < std::pair{b.world, b.rank};
+  std::stable_sort(ranks.begin(), ranks.end(), [](const listed_rank& a, const listed_rank& b) {
+    return std::pair{a.row.world, a.row.rank} < std::pair{b.row.world, b.row.rank};
   });
   std::vector<job_world> worlds;
   for (const mpi2dd::world_number w : order_) worlds.push_back(described(job, job.worlds()[index(w)]));
-  return make_process_table(rows, std::move(worlds), descriptor_layout(pointer_size, std::move(module_path)));
+  std::vector<table_row> rows;
+  std::vector<process_id> pids_here;
+  for (listed_rank& one : ranks) {
+    rows.push_back(one.row);
+    pids_here.push_back(one.here);
+  }
+  auto made = make_process_table(rows, std::move(worlds), descriptor_layout(pointer_size, std::move(module_path)));
+  return published ? made.with_pids(std::move(pids_here)) : std::move(made);
 }
 
 }  // namespace mpiacq

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "errors/try.hpp"
+#include "proc/pid_namespace.hpp"
+#include "proc/process_facts.hpp"
 
 namespace mpiacq {
 
@@ -115,10 +117,22 @@ result<void> tracked_graph::refresh(mpi2dd::process_number process, const table_
   return mpi2dd::refresh(*graph_, process, tables, targets_.opener(), options());
 }
 
+std::function<process_id(mpi2dd::process_number)> tracked_graph::published_pids() const {
+  const auto first = process_facts::open(graph_->pid(graph_->start()));
+  const auto space = first ? inner_namespace_of(*first) : std::nullopt;
+  if (!space) return {};
+  return [this, space = *space](mpi2dd::process_number number) {
+    const process_id here = graph_->pid(number);
+    if (graph_->host(number) != targets_.host()) return here;
+    const auto process = process_facts::open(here);
+    return (process ? pid_in(space, *process) : std::nullopt).value_or(here);
+  };
+}
+
 table_change tracked_graph::make_table() {
   const mpi2dd::visit& first = graph_->visits().front();
-  process_table read =
-      tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or("")));
+  process_table read = tables_.make(*graph_, pointer_size_, std::string(graph_->executable(first.process).value_or("")),
+                                    published_pids());
   read.belongs_to(targets_.user());
   auto made = std::make_shared<const process_table>(std::move(read));
   auto change = change_between(table_.get(), *made);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,6 +67,8 @@ class tracked_graph final : public event_graph, public rank_origins {
   [[nodiscard]] std::optional<mpi2dd::table_selection> changed_tables(const mpi2dd::visit& seen) const;
   [[nodiscard]] result<void> refresh(mpi2dd::process_number process, const mpi2dd::table_selection& tables);
   [[nodiscard]] table_change make_table();
+  /// The numbers that the tables of a job in a container have; empty if the numbers are those of this program.
+  [[nodiscard]] std::function<process_id(mpi2dd::process_number)> published_pids() const;
 
   local_targets targets_;
   table_limits limits_;

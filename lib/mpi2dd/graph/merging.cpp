@@ -104,7 +104,7 @@ void merging::follow_meta() {
   if (!info.has_metadirectory()) return;
   const own_host own = host_of_tables();
   const std::uint32_t host = own.is_called(*info.meta_host) ? own.number : g_.host_number(*info.meta_host, options_);
-  const std::uint32_t p = g_.process(host, info.block.meta_pid);
+  const std::uint32_t p = g_.process(host, info.metadirectory_pid());
   if (p == self()) return;  // a process that names itself names no metadirectory
   g_.give(p, graph_state::listed_metadirectory);
   if (info.meta_executable && !info.meta_executable->empty() && g_.executables[p] == none) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "columns/column.hpp"
@@ -39,6 +40,16 @@ class table_access {
   }
   static directory_entries table_of(std::unique_ptr<directory_columns> columns) {
     return directory_entries(std::move(columns));
+  }
+  /// Replaces each pid by what `here` says of its host and itself.
+  template <class Entries, class Here>
+  static void translate(Entries& entries, Here here) {
+    auto& columns = *entries.columns_;
+    for (std::size_t i = 0; i < columns.pids.size(); ++i) {
+      if (columns.pids[i] <= 0 || columns.hosts[i] == unreadable_string) continue;
+      const bool has_host = columns.hosts[i] != no_string;
+      columns.pids[i] = here(has_host ? entries.string(columns.hosts[i]) : std::string_view{}, columns.pids[i]);
+    }
   }
 };
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tables/table_layouts.hpp"
+
 namespace mpiacq::mpi2dd {
 
 namespace {
@@ -121,6 +123,18 @@ class process_look {
   std::optional<entry_stride> stride_;
 };
 
+/// A process in a container has the numbers of the container.
+void translate_pids(opened_process& process, process_account& said) {
+  if (!process.has_other_pids()) return;
+  const auto here = [&](std::string_view host, std::int32_t pid) { return process.pid_here(host, pid); };
+  if (said.processes.entries) table_access::translate(*said.processes.entries, here);
+  if (said.directories.entries) table_access::translate(*said.directories.entries, here);
+  if (said.metadirectories.entries) table_access::translate(*said.metadirectories.entries, here);
+  if (said.info && said.info->has_metadirectory()) {
+    said.info->meta_pid_here = here(*said.info->meta_host, said.info->block.meta_pid);
+  }
+}
+
 void read_into(const process_request& asked, const opener& open, const walk_limits& limits, process_account& into) {
   auto opened = open(asked.host, asked.pid, asked.executable);
   if (!opened) {
@@ -135,6 +149,7 @@ void read_into(const process_request& asked, const opener& open, const walk_limi
   }
   const target process = (*opened)->as_target();
   process_look(process, asked, limits, into).look();
+  translate_pids(**opened, into);
 }
 
 }  // namespace
