@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "call_reader.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
@@ -224,6 +225,7 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
   for (pending& one : all) {
     const process_id pid = one.rank->process.process;
     one.doing = activity_of(one.threads, one.image);
+    one.doing.arguments = std::move(one.arguments);
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
     taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }
@@ -259,7 +261,7 @@ std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::v
     const std::lock_guard locked(room_lock);
     if (one.report) room.add(*one.report);
   });
-  if (options.stacks) look_at_stacks(all, places, taken);
+  if (options.stacks) look_at_stacks(all, places, options, taken);
   for (std::size_t told = 0; told < places.size();) {
     if (options.progress) options.progress(told, places.size());
     if (!work.wait(options.host.stop)) {
@@ -278,7 +280,7 @@ std::vector<bool> queue_taker::read_held(std::vector<pending>& all, const std::v
 }
 
 void queue_taker::look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places,
-                                 group_queues& taken) {
+                                 const rank_queue_options& options, group_queues& taken) {
   std::vector<wanted_rank> held;
   for (const std::size_t place : places) {
     held.push_back(*all[place].rank);
@@ -287,8 +289,12 @@ void queue_taker::look_at_stacks(std::vector<pending>& all, const std::vector<st
   stack_options how;
   how.threads = which_threads::all;
   node_stacks seen = stacks_.take(held, how);
+  call_reader calls(stacks_, options.types.debug_files);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (seen.ranks[i].taken) all[places[i]].threads = std::move(seen.ranks[i].threads);
+    if (!seen.ranks[i].taken) continue;
+    pending& one = all[places[i]];
+    one.threads = std::move(seen.ranks[i].threads);
+    if (!one.threads.empty()) one.arguments = calls.arguments_of(one.threads.front());
   }
   taken.problems = std::move(seen.problems);
 }

@@ -47,6 +47,7 @@ class queue_taker {
     result<queue_report> report = queue_report{};
     std::optional<std::string> pml = {};
     std::vector<thread_stack> threads = {};
+    std::vector<mpi_argument> arguments = {};  ///< of the MPI call of the first thread
     rank_activity doing = {};
     /// Why the report is invalid, whatever it contains. While other ranks are being read, only this member is written.
     std::optional<error> lost = {};
@@ -66,8 +67,9 @@ class queue_taker {
   /// cancelled.
   [[nodiscard]] std::vector<bool> read_held(std::vector<pending>& all, const std::vector<std::size_t>& places,
                                             const rank_queue_options& options, group_queues& taken);
-  /// Finds the activity of the ranks at these places, which are all held.
-  void look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places, group_queues& taken);
+  /// Finds the calls of the ranks at these places, which are all held.
+  void look_at_stacks(std::vector<pending>& all, const std::vector<std::size_t>& places,
+                      const rank_queue_options& options, group_queues& taken);
   void hold(std::vector<pending>& all);
   /// Releases those of the ranks in `done` that this look has held.
   void let_go(std::vector<pending>& all, const std::vector<std::size_t>& done);

@@ -90,7 +90,17 @@ result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_reg
                                                       const walk_options& options) {
   TRY(learn_modules());
   memory_.forget();
+  threads_.assign(threads.begin(), threads.end());
   return unwinder_->walk(threads, options);
+}
+
+result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count) {
+  const auto known =
+      std::find_if(threads_.begin(), threads_.end(), [&](const thread_registers& one) { return one.thread == thread; });
+  if (unwinder_ == nullptr || known == threads_.end()) {
+    return fail(error_code::not_found, fmt::format("the stack of thread {} was not walked", thread.value()));
+  }
+  return unwinder_->arguments(*known, frame, count);
 }
 
 }  // namespace mpiacq

@@ -36,6 +36,9 @@ class rank_walker {
   /// Reads and unwinds the stacks in one step. The process is held.
   [[nodiscard]] result<std::vector<raw_stack>> walk_held(std::span<const thread_registers> threads,
                                                          const walk_options& options);
+  /// The first `count` arguments of the call that made frame number `frame` of a thread of the last walk. The process
+  /// is held since its registers were read. Errors: as `unwinder::arguments`; not_found (no such thread was walked).
+  [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count);
   /// The code map that names the frames of the walks; set after the first look.
   [[nodiscard]] const code_map& map() const { return *map_; }
 

@@ -66,6 +66,8 @@ std::vector<rank_report> by_entries(std::span<const rank_report> ranks, const ra
   std::vector<rank_report> all(ranks.begin(), ranks.end());
   group_map groups;
   for (rank_report& rank : all) {
+    // The ranks that arguments name are those of a world, which the job has several of.
+    rank.doing.arguments.clear();
     if (!rank.report) continue;
     const translator of_world{places, groups, names.world(rank.entry)};
     for (queue_communicator& one : rank.report->communicators) of_world.translate(one);

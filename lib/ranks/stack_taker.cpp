@@ -130,6 +130,10 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
   return taken;
 }
 
+result<call_arguments> stack_taker::arguments(process_id pid, thread_id thread, std::size_t frame, std::size_t count) {
+  return walker_of(pid).arguments(thread, frame, count);
+}
+
 std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
   std::vector<code_catalogue::query> queries;
   for (const pending& one : all) {

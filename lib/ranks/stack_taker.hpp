@@ -30,6 +30,10 @@ class stack_taker {
   stack_taker(rank_stopper& grip, debug_file_search search);
 
   [[nodiscard]] node_stacks take(std::span<const wanted_rank> ranks, const stack_options& options);
+  /// The first `count` arguments of the call that made frame number `frame` of a thread whose stack `take` has taken.
+  /// The rank is held since then. Errors: as `rank_walker::arguments`.
+  [[nodiscard]] result<call_arguments> arguments(process_id pid, thread_id thread, std::size_t frame,
+                                                 std::size_t count);
 
  private:
   /// The progress of one rank.

@@ -38,6 +38,16 @@ rank_set busy_ones(const group_queues& seen) {
   return busy;
 }
 
+/// Whether a deadlock was found from the calls of ranks alone: their queues are not known. Such a picture changes with
+/// each message, so that one look says little.
+bool is_by_calls(const deadlock& one, const group_queues& seen) {
+  return !one.certain && std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) {
+    const auto at = std::lower_bound(seen.ranks.begin(), seen.ranks.end(), entry,
+                                     [](const rank_report& row, entry_index e) { return row.entry < e; });
+    return at != seen.ranks.end() && at->entry == entry && !at->report;
+  });
+}
+
 bool any_is_certain(const std::vector<deadlock>& deadlocks) {
   return std::any_of(deadlocks.begin(), deadlocks.end(), [](const deadlock& found) { return found.certain; });
 }
@@ -68,9 +78,18 @@ wait_finder::wait_finder(rank_group& ranks, const group_parts& parts, const wait
 
 confirmed_waits wait_finder::find() {
   look();
-  if (confirms_ && !found_.interrupted && any_is_certain(found_.deadlocks)) confirm();
+  if (confirms_ && !found_.interrupted && any_is_to_be_confirmed()) confirm();
   if (confirms_ && found_.interrupted && any_is_certain(found_.deadlocks)) doubt_all();
   return std::move(found_);
+}
+
+bool wait_finder::is_to_be_confirmed(const deadlock& one) const {
+  return one.certain || is_by_calls(one, found_.seen);
+}
+
+bool wait_finder::any_is_to_be_confirmed() const {
+  return std::any_of(found_.deadlocks.begin(), found_.deadlocks.end(),
+                     [this](const deadlock& one) { return is_to_be_confirmed(one); });
 }
 
 void wait_finder::doubt_all() {
@@ -145,14 +164,17 @@ void wait_finder::confirm() {
   std::set<std::vector<entry_index>> before;
   rank_set members;
   for (const deadlock& one : found_.deadlocks) {
-    if (!one.certain) continue;
+    if (!is_to_be_confirmed(one)) continue;
     before.insert(one.ranks);
     for (const entry_index entry : one.ranks) members.add(entry);
   }
   const bool still = stay_where_they_are(members);
   if (!found_.interrupted) look();
   if (found_.interrupted) return;
-  bool some_passed = false;
+  const std::size_t passed = std::erase_if(found_.deadlocks, [&](const deadlock& one) {
+    return is_by_calls(one, found_.seen) && !(still && before.contains(one.ranks));
+  });
+  bool some_passed = passed > 0;
   for (deadlock& one : found_.deadlocks) {
     if (!one.certain || (still && before.contains(one.ranks))) continue;
     one.certain = false;

@@ -25,6 +25,9 @@ class wait_finder {
   /// Reads all queues. A rank that another tool holds is retried.
   [[nodiscard]] group_queues read_all();
   void confirm();
+  /// Whether one look is not enough for it.
+  [[nodiscard]] bool is_to_be_confirmed(const deadlock& one) const;
+  [[nodiscard]] bool any_is_to_be_confirmed() const;
   /// Whether several samples in a row show all of these ranks in the same calls as before.
   [[nodiscard]] bool stay_where_they_are(const rank_set& ranks);
   /// The current MPI calls of these ranks, in a form that can be compared with another sample.

@@ -26,7 +26,8 @@ inline constexpr std::size_t rows_shown = 48;
 void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 
 /// For ranks whose queues are unknown: the call of each, and the ranks that are missing from a collective call.
-[[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names);
+/// `has_waits`: the arguments of the calls have shown waits, which say more.
+[[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits);
 /// The doubts about the waits.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 

@@ -26,11 +26,15 @@ std::string doing_text(const rank_call& call) {
 
 }  // namespace
 
-std::string calls_text(const group_queues& seen, const rank_names& names) {
+std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits) {
   std::string text = "  what the stacks alone show:\n";
   const auto calls = calls_of(seen.ranks);
   for (const rank_call& call : calls) {
     text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
+  }
+  if (has_waits) {
+    return text +
+           "  not known: which messages are pending; the waits above are those that the arguments of the calls show\n";
   }
   for (const collective_gap& gap : collective_gaps(calls)) {
     text += fmt::format("    {} {} not come to {}, which {} {} in: if the call is on MPI_COMM_WORLD, {} for {}\n",

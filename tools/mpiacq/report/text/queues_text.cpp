@@ -170,9 +170,11 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   out.write(libraries_text(snapshot));
-  // If nothing was read, "no rank waits" would be no answer.
+  // If nothing was read, "no rank waits" would be no answer. The arguments of calls may show waits nevertheless.
   if (nothing_is_read(snapshot)) {
-    out.write(calls_text(snapshot.seen, snapshot.names));
+    const bool has_waits = !snapshot.waits.waits.empty();
+    if (has_waits) out.write(waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour));
+    out.write(calls_text(snapshot.seen, snapshot.names, has_waits));
   } else {
     out.write(waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour));
     if (snapshot.verbose) {

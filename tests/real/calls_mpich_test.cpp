@@ -1,0 +1,96 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// mpiacq queues on the distribution's MPICH, which has no queue library: what the arguments of the calls show. The
+// fixture says which rank waits for which, with which tag.
+#include <filesystem>
+
+#include "found_job.hpp"
+
+using namespace mpiacq::test;
+using nlohmann::json;
+
+namespace {
+
+std::string lacking() {
+  if (!is_installed("mpiexec.hydra") || !std::filesystem::exists(rank_program("mpi_deadlock_mpich"))) {
+    return "MPICH (mpich, libmpich-dev) is not installed";
+  }
+  return "";
+}
+
+running_job stuck_job(int ranks, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words = {"mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_deadlock_mpich")};
+  words.insert(words.end(), options.begin(), options.end());
+  return running_job(words, static_cast<std::size_t>(ranks));
+}
+
+/// The exit status is 1, because there is no queue library.
+json queues_of(const running_job& job) {
+  const auto run = run_command({MPIACQ_COMMAND, "queues", "--json", job.pid_text()});
+  INFO(run.err);
+  REQUIRE(run.exit_code == 1);
+  return json::parse(run.out);
+}
+
+/// Once all ranks are in the calls that they wait in for ever.
+json when_all_wait(const running_job& job) {
+  json seen;
+  CHECK(comes_true([&] {
+    seen = queues_of(job);
+    return !seen.at("deadlocks").empty();
+  }));
+  return seen;
+}
+
+std::map<std::string, json> arguments_of(const json& rank) {
+  std::map<std::string, json> all;
+  for (const json& one : rank.at("arguments")) all[one.at("role")] = one;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("stock MPICH: ranks in receives that wait for each other are named, with the source and the tag",
+          "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_job(3);
+  const json seen = when_all_wait(job);
+  INFO(seen.dump(1));
+  REQUIRE(seen.at("ranks").size() == 3);
+  for (int rank = 0; rank < 3; ++rank) {
+    const json& row = seen.at("ranks").at(static_cast<std::size_t>(rank));
+    CHECK(row.at("call") == "MPI_Recv");
+    const auto known = arguments_of(row);
+    REQUIRE(known.contains("source"));
+    CHECK(known.at("source").at("value") == (rank + 1) % 3);
+    CHECK(known.at("tag").at("value") == 7 + rank);
+    CHECK(known.at("count").at("value") == 8 * (rank + 1));
+    CHECK(known.at("datatype").at("name") == "MPI_BYTE");
+    CHECK(known.at("communicator").at("name") == "MPI_COMM_WORLD");
+  }
+  CHECK(seen.at("deadlocks").at(0).at("certain") == false);
+  CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1, 2}));
+  const auto text = run_command({MPIACQ_COMMAND, "queues", job.pid_text()});
+  INFO(text.out);
+  CHECK_THAT(text.out, ContainsSubstring("perhaps a deadlock: 0 -> 1 -> 2 -> 0 wait for each other"));
+  CHECK_THAT(text.out, ContainsSubstring("rank 0 may wait for rank 1: in MPI_Recv(source 1, tag 7, MPI_COMM_WORLD)"));
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+}
+
+TEST_CASE("stock MPICH: ranks in a barrier wait for the one that has not come", "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_job(3, {"--barrier", "yes"});
+  const json seen = when_all_wait(job);
+  INFO(seen.dump(1));
+  CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 2}));
+  CHECK(seen.at("deadlocks").at(0).at("behind") == "1");
+  const auto text = run_command({MPIACQ_COMMAND, "queues", job.pid_text()});
+  CHECK_THAT(text.out, ContainsSubstring("ranks 0-1 may wait for rank 2: in MPI_Barrier(MPI_COMM_WORLD)"));
+}
+
+TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  running_job job = stuck_job(2, {"--call", "Mprobe"});
+  const json seen = when_all_wait(job);
+  INFO(seen.dump(1));
+  CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1}));
+}

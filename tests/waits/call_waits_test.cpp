@@ -1,0 +1,116 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Waits of ranks whose queues are not known: from the arguments of their calls, made up by hand.
+#include <algorithm>
+
+#include "made_reports.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+mpi_argument number(mpi_role role, std::int64_t value, std::string name = {}) {
+  return {role, true, false, value, std::move(name)};
+}
+mpi_argument on_world() {
+  return number(mpi_role::communicator, 0x44000000, "MPI_COMM_WORLD");
+}
+
+rank_report in_call(std::uint32_t rank, const char* function, std::vector<mpi_argument> arguments) {
+  rank_report made{entry_index{rank}, process_id{100 + rank}, fail(error_code::unsupported, "no queue library")};
+  made.doing = activity_in(function);
+  made.doing.arguments = std::move(arguments);
+  return made;
+}
+rank_report receiver(std::uint32_t rank, std::int64_t source) {
+  return in_call(rank, "MPI_Recv", {number(mpi_role::source, source), number(mpi_role::tag, 7), on_world()});
+}
+rank_report sender(std::uint32_t rank, std::int64_t destination) {
+  return in_call(rank, "MPI_Ssend", {number(mpi_role::destination, destination), number(mpi_role::tag, 7), on_world()});
+}
+
+const rank_wait* wait_of(const queue_waits& found, std::uint32_t rank) {
+  const auto at = std::find_if(found.waits.begin(), found.waits.end(),
+                               [&](const rank_wait& one) { return one.from == entry_index{rank}; });
+  return at == found.waits.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+TEST_CASE("calls: receives that wait for each other are a likely deadlock, with the ranks behind them") {
+  const std::vector<rank_report> ranks = {receiver(0, 1), receiver(1, 2), receiver(2, 0), receiver(3, 0)};
+  const auto found = find_waits(ranks);
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK_FALSE(found.deadlocks.front().certain);
+  CHECK(found.deadlocks.front().sentence() == "0 -> 1 -> 2 -> 0 wait for each other; 3 waits behind them");
+  REQUIRE(wait_of(found, 0) != nullptr);
+  CHECK(wait_of(found, 0)->to.text() == "1");
+  CHECK(wait_of(found, 0)->why == "in MPI_Recv(source 1, tag 7, MPI_COMM_WORLD)");
+  CHECK_FALSE(wait_of(found, 0)->certain);
+}
+
+TEST_CASE("calls: a rank that computes is no part of a deadlock") {
+  const std::vector<rank_report> ranks = {receiver(0, 1), sender(1, 2), in_call(2, "main", {})};
+  const auto found = find_waits(ranks);
+  CHECK(found.deadlocks.empty());
+  CHECK(found.waits.size() == 2);
+}
+
+TEST_CASE("calls: nobody waits for MPI_PROC_NULL, for an unknown rank or on an unknown communicator") {
+  const std::vector<rank_report> ranks = {
+      in_call(0, "MPI_Recv", {number(mpi_role::source, -2, "MPI_PROC_NULL"), on_world()}),
+      in_call(1, "MPI_Recv", {on_world()}),
+      in_call(2, "MPI_Recv", {number(mpi_role::source, 0), number(mpi_role::communicator, 0x84000001)}),
+      in_call(3, "MPI_Recv", {number(mpi_role::source, 0)}),
+  };
+  CHECK(find_waits(ranks).waits.empty());
+}
+
+TEST_CASE("calls: a receive from any source waits for any of the others, and is stuck only if all of them are") {
+  const auto anybody = [](std::uint32_t rank) {
+    return in_call(rank, "MPI_Recv", {number(mpi_role::source, -1, "MPI_ANY_SOURCE"), on_world()});
+  };
+  const auto stuck = find_waits(std::vector<rank_report>{anybody(0), anybody(1), receiver(2, 0)});
+  REQUIRE(wait_of(stuck, 0) != nullptr);
+  CHECK(wait_of(stuck, 0)->any_of);
+  CHECK(wait_of(stuck, 0)->to.text() == "1-2");
+  CHECK(stuck.deadlocks.size() == 1);
+  CHECK(find_waits(std::vector<rank_report>{anybody(0), anybody(1), in_call(2, "main", {})}).deadlocks.empty());
+}
+
+TEST_CASE("calls: a collective call waits for the ranks that are in another one") {
+  const std::vector<rank_report> ranks = {in_call(0, "MPI_Barrier", {on_world()}),
+                                          in_call(1, "MPI_Allreduce", {on_world()}),
+                                          in_call(2, "MPI_Barrier", {on_world()})};
+  const auto found = find_waits(ranks);
+  REQUIRE(wait_of(found, 0) != nullptr);
+  CHECK(wait_of(found, 0)->to.text() == "1");
+  CHECK(wait_of(found, 1)->to.text() == "0,2");
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK_FALSE(found.deadlocks.front().certain);
+}
+
+TEST_CASE("calls: a rank in the same collective call on an unknown communicator is not missing") {
+  const std::vector<rank_report> ranks = {in_call(0, "MPI_Barrier", {on_world()}), in_call(1, "MPI_Barrier", {}),
+                                          in_call(2, "MPI_Barrier", {number(mpi_role::communicator, 0x84000001)})};
+  const auto found = find_waits(ranks);
+  REQUIRE(wait_of(found, 0) != nullptr);
+  CHECK(wait_of(found, 0)->to.text() == "2");
+  CHECK(found.deadlocks.empty());
+}
+
+TEST_CASE("calls: a rank that waits for one in MPI_Finalize is likely to wait for ever") {
+  const std::vector<rank_report> ranks = {receiver(0, 1), in_call(1, "MPI_Finalize", {})};
+  const auto found = find_waits(ranks);
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK(found.deadlocks.front().in_finalize.text() == "1");
+}
+
+TEST_CASE("calls: an exchange waits for both of its peers") {
+  const std::vector<rank_report> ranks = {
+      in_call(0, "MPI_Sendrecv", {number(mpi_role::destination, 1), number(mpi_role::source, 2), on_world()}),
+      in_call(1, "main", {}), receiver(2, 0)};
+  const auto found = find_waits(ranks);
+  CHECK(found.waits.size() == 3);
+  CHECK(found.deadlocks.size() == 1);
+}
