@@ -2,10 +2,19 @@
 // What the caller can ask of a job. Nothing here stops or changes a process.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "control/job_state.hpp"
+#include "descriptors/unique_fd.hpp"
 #include "parts/seen_state.hpp"
+#include "proc/proc_text.hpp"
+#include "proc/process_folder.hpp"
 #include "proc/process_state.hpp"
 #include "queue_library.hpp"
 
@@ -67,12 +76,35 @@ std::optional<std::string> job::missing_symbols() const {
   return searched == nullptr ? std::nullopt : starter.interface->missing_symbols(*searched);
 }
 
+namespace {
+
+/// Whether the tracing process of this program has stopped a process. It is a child of this program, or of its guard,
+/// which is one.
+bool is_stopped_by_this_program(process_id pid) {
+  constexpr std::size_t longest = 8192;
+  const base::unique_fd file{::open(fmt::format("/proc/{}/status", pid.value()).c_str(), O_RDONLY | O_CLOEXEC)};
+  const std::string text = file ? read_bounded(file, longest).value_or("") : "";
+  auto line = status_line(text, "TracerPid");
+  const auto tracer = line ? take_number(*line) : std::nullopt;
+  auto above = tracer && *tracer > 0 ? parent_of(process_id{*tracer}) : std::nullopt;
+  for (int steps = 0; above && steps < 2; ++steps) {
+    if (above->value() == ::getpid()) return true;
+    above = parent_of(*above);
+  }
+  return false;
+}
+
+}  // namespace
+
 rank_state job::state::state_of_rank(entry_index entry) const {
   if (!table.is_local(entry)) return rank_state::remote;
   const process_id pid = table.processes()->pid(entry);
   if ((starter().stopped && pid == facts.pid) || ranks->holds(pid)) return rank_state::held;
   if (pid != facts.pid && table.is_other_users(pid)) return rank_state::other_user;
-  return seen_state(state_of(pid));
+  const run_state now = state_of(pid);
+  // A process that was just born is stopped until the tracing process has seen it, and let go at once then.
+  if (now == run_state::traced && facts.launched && is_stopped_by_this_program(pid)) return rank_state::running;
+  return seen_state(now);
 }
 
 std::vector<rank_state> job::rank_states() const {

@@ -32,8 +32,8 @@ mpi_abi abi_by(const found_symbols& found) {
 }  // namespace
 
 handle_context process_handles::context(mpi_language language) const {
-  return {abi, language, address_bytes, [this](std::uint64_t address) {
-            const auto at = objects.find(address);
+  return {abi, language, address_bytes, [this](std::uint64_t where) {
+            const auto at = objects.find(where);
             return at == objects.end() ? std::string{} : at->second;
           }};
 }
