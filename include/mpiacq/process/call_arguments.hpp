@@ -31,7 +31,7 @@ struct call_argument {
   /// The value, or a part of it, was read from memory of the stopped process. It is right if nobody has changed this
   /// memory since the call.
   bool from_memory = false;
-
+  /// Whether the value was found.
   [[nodiscard]] bool is_known() const { return source != argument_source::unknown; }
   friend bool operator==(const call_argument&, const call_argument&) = default;
 };
