@@ -9,7 +9,7 @@
 #include "mpiacq/base/error.hpp"
 #include "options/starter_line.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 

@@ -6,7 +6,7 @@
 
 #include "mpiacq/process/process_symbols.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own name
 class App;
 }
 
