@@ -15,12 +15,12 @@ namespace mpiacq::tool {
 /// chains as different stacks, however deep it is.
 struct call_chain {
   struct frame {
-    call_tree::node_number node;
+    call_tree::node_number node = call_tree::root;
     std::size_t repeats = 1;  ///< the number of consecutive frames at this place: a recursion
   };
-  std::vector<frame> frames;          ///< outermost first, never empty
-  call_tree::node_number last;        ///< the innermost node; its ranks and counts are those of all frames
-  std::optional<std::size_t> parent;  ///< its index in the list; empty at the top
+  std::vector<frame> frames;                      ///< outermost first, never empty
+  call_tree::node_number last = call_tree::root;  ///< the innermost node; its ranks and counts are those of all frames
+  std::optional<std::size_t> parent;              ///< its index in the list; empty at the top
   std::vector<std::size_t> children;
 };
 
