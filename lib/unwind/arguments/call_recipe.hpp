@@ -48,7 +48,7 @@ struct calling_thread {
   /// The registers of the caller's frame. Only its stack pointer and the registers that a called function must keep are
   /// used.
   const thread_registers& registers;
-  std::uint64_t known;          ///< bit by number: the registers that have a value
+  std::uint64_t known = 0;      ///< bit by number: the registers that have a value
   target_address module_begin;  ///< of the caller's module
   memory_reader& memory;
 };

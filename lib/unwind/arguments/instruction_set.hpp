@@ -45,22 +45,22 @@ struct found_jump {
 
 /// The instructions of one kind of code, as far as the arguments of calls need them. Addresses are offsets in a module.
 struct instruction_set {
-  cs_arch arch;
-  cs_mode mode;
-  std::size_t alignment;  ///< each instruction begins at a multiple of this
+  cs_arch arch = CS_ARCH_ALL;
+  cs_mode mode = CS_MODE_LITTLE_ENDIAN;
+  std::size_t alignment = 1;  ///< each instruction begins at a multiple of this
   call_convention convention;
 
-  instruction_flow (*flow)(const cs_insn& instruction);
+  instruction_flow (*flow)(const cs_insn& instruction) = nullptr;
   /// What an instruction that is no call does to registers and memory. Registers that an instruction without a rule may
   /// write become unknown.
-  void (*step)(straight_trace& trace, csh decoder, const cs_insn& instruction);
+  void (*step)(straight_trace& trace, csh decoder, const cs_insn& instruction) = nullptr;
   /// The address that a call instruction calls.
-  value_id (*call_target)(straight_trace& trace, const cs_insn& instruction);
+  value_id (*call_target)(straight_trace& trace, const cs_insn& instruction) = nullptr;
   /// Whether the code at `at` jumps on at once, with all arguments as they are.
-  std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at);
+  std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at) = nullptr;
   /// Appends all jumps into [begin, end) that `code`, which is at `at`, may contain.
   void (*find_jumps)(std::span<const std::byte> code, std::uint64_t at, std::uint64_t begin, std::uint64_t end,
-                     std::vector<found_jump>& jumps);
+                     std::vector<found_jump>& jumps) = nullptr;
 };
 
 namespace arch {

@@ -23,9 +23,9 @@ class known_calls {
     const auto known = recipes_.find(return_address);
     return known == recipes_.end() ? nullptr : known->second;
   }
-  void add(std::uint64_t return_address, std::shared_ptr<const call_recipe> recipe) {
+  void add(std::uint64_t return_address, const std::shared_ptr<const call_recipe>& recipe) {
     const std::lock_guard lock{mutex_};
-    if (recipes_.size() < most) recipes_.try_emplace(return_address, std::move(recipe));
+    if (recipes_.size() < most) recipes_.try_emplace(return_address, recipe);
   }
 
  private:
