@@ -38,6 +38,8 @@ struct frame_stepper::state {
   static state& of(void* argument) { return *static_cast<state*>(argument); }
   int find_record(unw_addr_space_t as, unw_word_t pc, unw_proc_info_t* into, int with_program);
   int read_word(unw_word_t address, unw_word_t* into);
+  /// False: the tables do not restore the register.
+  [[nodiscard]] bool read(std::size_t number, unw_word_t& value) const;
   [[nodiscard]] unw_word_t get(std::size_t number) const;
 };
 
@@ -111,10 +113,15 @@ unw_accessors_t frame_stepper::state::accessors() {
   return a;
 }
 
-/// libunwind does not change a cursor when it reads a register.
+bool frame_stepper::state::read(std::size_t number, unw_word_t& value) const {
+  // libunwind does not change a cursor when it reads a register.
+  auto* const at = const_cast<unw_cursor_t*>(&cursor);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  return unw_get_reg(at, static_cast<unw_regnum_t>(number), &value) == 0;
+}
+
 unw_word_t frame_stepper::state::get(std::size_t number) const {
   unw_word_t value = 0;
-  unw_get_reg(const_cast<unw_cursor_t*>(&cursor), static_cast<unw_regnum_t>(number), &value);
+  (void)read(number, value);
   return value;
 }
 
@@ -164,7 +171,7 @@ target_address frame_stepper::sp() const {
 
 bool frame_stepper::knows(std::size_t number) const {
   unw_word_t value = 0;
-  return unw_get_reg(const_cast<unw_cursor_t*>(&state_->cursor), static_cast<unw_regnum_t>(number), &value) == 0;
+  return state_->read(number, value);
 }
 
 target_address frame_stepper::unreadable_at() const {
