@@ -82,6 +82,17 @@ bool is_whole(const rank_report& rank) {
   return rank.report && rank.report->problems.empty() && rank.report->missing.empty();
 }
 
+bool lists_queues(const rank_report& rank) {
+  if (!rank.report) return false;
+  const auto is_listed = [](const queue_listing& queue) {
+    return queue.known != queue_knowledge::failed && queue.known != queue_knowledge::none;
+  };
+  const auto& all = rank.report->communicators;
+  return std::any_of(all.begin(), all.end(), [&](const queue_communicator& one) {
+    return std::any_of(one.queues.begin(), one.queues.end(), is_listed);
+  });
+}
+
 result<void> queue_taker::get_types(const queue_types_options& options) {
   if (types_ && same(options, types_asked_)) return {};
   types_.reset();

@@ -44,7 +44,7 @@ bool is_by_calls(const deadlock& one, const group_queues& seen) {
   return !one.certain && std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) {
     const auto at = std::lower_bound(seen.ranks.begin(), seen.ranks.end(), entry,
                                      [](const rank_report& row, entry_index e) { return row.entry < e; });
-    return at != seen.ranks.end() && at->entry == entry && !at->report;
+    return at != seen.ranks.end() && at->entry == entry && !lists_queues(*at);
   });
 }
 

@@ -27,17 +27,6 @@ bool is_on_world(const rank_activity& doing) {
   return on != nullptr && on->name == "MPI_COMM_WORLD";
 }
 
-/// Whether the queues of this rank say nothing of what its call waits for.
-bool is_without_queues(const rank_report& rank) {
-  if (!rank.report) return true;
-  const auto& all = rank.report->communicators;
-  return std::all_of(all.begin(), all.end(), [](const queue_communicator& one) {
-    return std::all_of(one.queues.begin(), one.queues.end(), [](const queue_listing& queue) {
-      return queue.known == queue_knowledge::failed || queue.known == queue_knowledge::none;
-    });
-  });
-}
-
 class by_calls {
  public:
   by_calls(const picture& seen, wait_graphs& graphs) : seen_(seen), graphs_(graphs) {}
@@ -45,7 +34,7 @@ class by_calls {
   void add_all() {
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       const rank_report& rank = seen_.ranks[report];
-      if (!is_without_queues(rank) || !is_on_world(rank.doing)) continue;
+      if (lists_queues(rank) || !is_on_world(rank.doing)) continue;
       const kind call = rank.doing.kind;
       if (call == kind::synchronising || call == kind::collective) {
         collective_calls_[rank.doing.function].push_back(report);

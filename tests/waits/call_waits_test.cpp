@@ -56,7 +56,7 @@ TEST_CASE("calls: a rank that computes is no part of a deadlock") {
   CHECK(found.waits.size() == 2);
 }
 
-TEST_CASE("calls: nobody waits for MPI_PROC_NULL, for an unknown rank or on an unknown communicator") {
+TEST_CASE("calls: a rank does not wait for MPI_PROC_NULL, for an unknown rank or on an unknown communicator") {
   const std::vector<rank_report> ranks = {
       in_call(0, "MPI_Recv", {number(mpi_role::source, -2, "MPI_PROC_NULL"), on_world()}),
       in_call(1, "MPI_Recv", {on_world()}),
@@ -113,4 +113,21 @@ TEST_CASE("calls: an exchange waits for both of its peers") {
   const auto found = find_waits(ranks);
   CHECK(found.waits.size() == 3);
   CHECK(found.deadlocks.size() == 1);
+}
+
+TEST_CASE("calls: where the queues are not believed, the arguments count, and where they are listed, they do not") {
+  const auto with_queues = [](queue_knowledge known) {
+    std::vector<rank_report> ranks = {receiver(0, 1), receiver(1, 0)};
+    for (rank_report& rank : ranks) {
+      rank.report = queue_report{};
+      queue_communicator& world = rank.report->communicators.emplace_back();
+      world.name = "MPI_COMM_WORLD";
+      world.size = 2;
+      world.group = std::vector<std::int64_t>{0, 1};
+      for (queue_listing& queue : world.queues) queue.known = known;
+    }
+    return ranks;
+  };
+  CHECK(find_waits(with_queues(queue_knowledge::failed)).deadlocks.size() == 1);
+  CHECK(find_waits(with_queues(queue_knowledge::complete)).waits.empty());
 }

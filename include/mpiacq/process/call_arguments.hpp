@@ -10,7 +10,7 @@
 
 namespace mpiacq {
 
-/// How the value of an argument was found.
+/// How the value of an argument was found. So far, values come from instructions alone.
 enum class argument_source : std::uint8_t {
   unknown,           ///< it was not found
   instructions,      ///< from the instructions in front of the call, registers and memory
@@ -18,7 +18,7 @@ enum class argument_source : std::uint8_t {
   debug_information  ///< from the debug information of the called function
 };
 
-/// The name of a source as JSON has it.
+/// "unknown", "instructions", "call-site" or "debug-information".
 [[nodiscard]] std::string_view name(argument_source source);
 
 /// One integer or pointer that a call passes.

@@ -27,6 +27,8 @@ struct rank_report {
 
 /// Whether a report is complete: it has no problems, and the library got all the types that it asked for.
 [[nodiscard]] bool is_whole(const rank_report& rank);
+/// Whether the report lists a queue. False where it was not read, and where nothing in it is believed.
+[[nodiscard]] bool lists_queues(const rank_report& rank);
 
 /// The message queues of ranks at one moment. `find_waits` evaluates them.
 struct group_queues {
