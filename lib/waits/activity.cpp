@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 
 #include "calls/mpi_function.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
@@ -8,12 +9,20 @@ namespace mpiacq {
 
 namespace {
 
+/// The place of a frame that has called another one.
+call_site site_of(const stack_frame& caller) {
+  if (!caller.place) return {};
+  return {caller.place->function, caller.place->file, caller.place->line};
+}
+
 /// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
 rank_activity activity_of_thread(const thread_stack& thread) {
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
     if (!frame->place || frame->place->function.empty()) continue;
     rank_activity found = activity_in(frame->place->function);
-    if (found.kind != mpi_call_kind::none) return found;
+    if (found.kind == mpi_call_kind::none) continue;
+    if (frame != thread.frames.rbegin()) found.at = site_of(*std::prev(frame));
+    return found;
   }
   rank_activity nothing;
   const bool whole = thread.end == stack_end::outermost && !thread.frames.empty();

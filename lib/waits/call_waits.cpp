@@ -119,7 +119,8 @@ class by_calls {
 
   void put(std::uint32_t report, rank_set to, bool any_of) {
     const rank_report& rank = seen_.ranks[report];
-    graphs_.waits.push_back({rank.entry, std::move(to), any_of, false, "in " + call_text(rank.doing)});
+    std::string why = "in " + call_text(rank.doing) + site_text(rank.doing.at);
+    graphs_.waits.push_back({rank.entry, std::move(to), any_of, false, std::move(why)});
   }
 
   const picture& seen_;

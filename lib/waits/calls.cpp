@@ -2,19 +2,38 @@
 // The result from stacks alone: the call that each rank is in, and the ranks that are missing from a collective call.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "picture.hpp"
 
 namespace mpiacq {
 
-std::vector<rank_call> calls_of(std::span<const rank_report> ranks) {
-  std::map<std::pair<std::string, mpi_call_kind>, std::vector<std::uint32_t>> by_call;
-  for (const rank_report& rank : ranks) by_call[{rank.doing.function, rank.doing.kind}].push_back(rank.entry.value());
+namespace {
+
+std::vector<rank_call> grouped(std::span<const rank_report> ranks, bool by_site) {
+  std::map<std::tuple<std::string, mpi_call_kind, call_site>, std::vector<std::uint32_t>> by_call;
+  for (const rank_report& rank : ranks) {
+    const rank_activity& doing = rank.doing;
+    by_call[{doing.function, doing.kind, by_site ? doing.at : call_site{}}].push_back(rank.entry.value());
+  }
   std::vector<rank_call> found;
-  for (auto& [call, numbers] : by_call) found.push_back({call.first, call.second, waits::set_of(std::move(numbers))});
+  for (auto& [call, numbers] : by_call) {
+    const auto& [function, kind, site] = call;
+    found.push_back({function, kind, waits::set_of(std::move(numbers)), site});
+  }
   std::sort(found.begin(), found.end(),
             [](const rank_call& a, const rank_call& b) { return a.ranks.lowest() < b.ranks.lowest(); });
   return found;
+}
+
+}  // namespace
+
+std::vector<rank_call> calls_of(std::span<const rank_report> ranks) {
+  return grouped(ranks, false);
+}
+
+std::vector<rank_call> calls_by_site(std::span<const rank_report> ranks) {
+  return grouped(ranks, true);
 }
 
 std::vector<collective_gap> collective_gaps(std::span<const rank_call> calls) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -107,15 +108,16 @@ void tell(const picture& seen, const call& where, const gathering& those, const 
     graphs.certain.need(all_come, absent);
     graphs.likely.need(all_come, absent);
   }
-  const std::string why =
-      fmt::format("in {}{} on {}, which {} not come to", where.function, where.guessed ? ", perhaps" : "",
-                  seen.communicator_name(where.shared), missing.ranks.count() == 1 ? "it has" : "they have");
+  const std::string what = fmt::format("in {}{} on {}", where.function, where.guessed ? ", perhaps" : "",
+                                       seen.communicator_name(where.shared));
+  const std::string_view who = missing.ranks.count() == 1 ? "it has" : "they have";
   for (const std::uint32_t report : those.reports) {
     const bool certain = those.synchronising && !where.guessed && !seen.ranks[report].doing.other_threads;
     if (certain) graphs.certain.need(report, all_come);
     // A rank in MPI_Finalize does nothing for other ranks any more, even if it waits there.
     if (!does_nothing_more(seen.ranks[report].doing)) graphs.likely.need(report, all_come);
-    graphs.waits.push_back({seen.ranks[report].entry, missing.ranks, false, certain, why});
+    std::string why = fmt::format("{}{}, which {} not come to", what, site_text(seen.ranks[report].doing.at), who);
+    graphs.waits.push_back({seen.ranks[report].entry, missing.ranks, false, certain, std::move(why)});
   }
 }
 

@@ -198,7 +198,7 @@ class one_rank {
 
   [[nodiscard]] std::string where() const {
     if (call_.function.empty()) return call_.kind == kind::unknown ? "in a call that is not known" : "in no MPI call";
-    return "in " + call_.function;
+    return "in " + call_.function + site_text(call_.at);
   }
 
   void put(rank_set to, bool any_of, const aim& what, bool certain) {

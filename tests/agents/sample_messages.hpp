@@ -40,7 +40,8 @@ inline rank_activity some_activity() {
           true,
           {{mpi_role::buffer, true, true, 0x7000, ""},
            {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
-           {mpi_role::tag, false, false, 0, ""}}};
+           {mpi_role::tag, false, false, 0, ""}},
+          {"solve", "/src/solver.c", 88}};
 }
 
 inline group_queues some_queues() {

@@ -41,6 +41,20 @@ std::string waits_in(const json& seen) {
   return text;
 }
 
+/// The line of the fixture's source that calls the MPI function.
+long line_of_call() {
+  std::istringstream source(file_contents(MPIACQ_QUEUE_CALLS));
+  long number = 1;
+  for (std::string line; std::getline(source, line); ++number) {
+    if (line.find("chosen(wait, arguments);") != std::string::npos) return number;
+  }
+  return 0;
+}
+/// "MPI_Recv at mpi_calls.c:50".
+std::string placed(const std::string& function) {
+  return function + " at mpi_calls.c:" + std::to_string(line_of_call());
+}
+
 void check_untouched(const queue_job& job) {
   for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
   CHECK(runs_freely(job.pid()));
@@ -75,7 +89,13 @@ TEST_CASE("queues: two ranks that each wait in a receive for the other are a dea
   }
   CHECK(waits_in(seen) == "0>1 1>0");
   CHECK(seen.at("waits").at(0).at("to") == 1);
-  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
+  CHECK(seen.at("waits").at(0).at("why") ==
+        "in " + placed("MPI_Recv") + ": a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
+  for (const json& rank : seen.at("ranks")) {
+    CHECK(rank.at("at").at("function") == "wait_in_call");
+    CHECK(rank.at("at").at("line") == line_of_call());
+    CHECK(rank.at("at").at("file").get<std::string>().ends_with("queue_ranks/mpi_calls.c"));
+  }
   CHECK(seen.at("cycles") == json::array({json::array({0, 1})}));
   CHECK(seen.at("looks") == 2);
   check_untouched(job);
@@ -91,7 +111,7 @@ TEST_CASE("queues: the text report begins with the deadlock and its reasons") {
   CHECK_THAT(run.out, ContainsSubstring(queue_library("perfect") + " (trusted as it is)"));
   CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0 -> 1 -> 0 wait for each other\n"));
   CHECK_THAT(run.out,
-             ContainsSubstring("rank 0 waits for rank 1: in MPI_Recv: a receive with tag 7 on MPI_COMM_WORLD"));
+             ContainsSubstring("rank 0 waits for rank 1: in " + placed("MPI_Recv") + ": a receive with tag 7"));
   CHECK_THAT(run.out, ContainsSubstring("receive from"));
   CHECK_THAT(run.out, ContainsSubstring("unmatched"));
   CHECK_THAT(run.out, !ContainsSubstring("\x1b["));
@@ -115,7 +135,8 @@ TEST_CASE("queues: a barrier on a communicator of some ranks waits for its missi
   queue_job job(4, {"comm:odd ranks:3,1", "@3", "in:MPI_Barrier", "receive:odd ranks:1:-16:0"});
   const json seen = queues_of(job);
   CHECK(waits_in(seen) == "3>1");
-  CHECK(seen.at("waits").at(0).at("why") == "in MPI_Barrier on odd ranks, which it has not come to");
+  CHECK(seen.at("waits").at(0).at("why") ==
+        "in MPI_Barrier on odd ranks at mpi_calls.c:" + std::to_string(line_of_call()) + ", which it has not come to");
 }
 
 TEST_CASE("queues: a library that crashes fails only for its rank") {
@@ -241,7 +262,8 @@ TEST_CASE("queues: ranks with the same operation share a line") {
   const auto run = queues(job.pid());
   INFO(run.out << run.err);
   CHECK_THAT(run.out, ContainsSubstring("DEADLOCK: 0-2 wait for each other; none of them can continue alone\n"));
-  CHECK_THAT(run.out, ContainsSubstring("ranks 0-2 wait for any other of 0-2: in MPI_Recv: a receive with tag 7"));
+  CHECK_THAT(run.out,
+             ContainsSubstring("ranks 0-2 wait for any other of 0-2: in " + placed("MPI_Recv") + ": a receive"));
   CHECK_THAT(run.out, ContainsSubstring("\n  0-2    MPI_COMM_WORLD  receive from  any "));
 }
 

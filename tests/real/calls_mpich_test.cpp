@@ -2,6 +2,7 @@
 // mpiacq queues on the distribution's MPICH, which has no queue library: what the arguments of the calls show. The
 // fixture says which rank waits for which, with which tag.
 #include <filesystem>
+#include <sstream>
 
 #include "found_job.hpp"
 
@@ -39,6 +40,21 @@ json when_all_wait(const running_job& job) {
     return !seen.at("deadlocks").empty();
   }));
   return seen;
+}
+
+/// By rank, the function and the line in which it has said that it waits: "rank R waits in FUNCTION at LINE".
+std::map<long, json> places_said(const std::string& output) {
+  std::map<long, json> places;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string rank, waits, in, function, at;
+    long number = 0, said = 0;
+    const bool whole = words >> rank >> number >> waits >> in >> function >> at >> said && waits == "waits";
+    // Later waits follow when the job is let go on.
+    if (whole) places.try_emplace(number, json{{"function", function}, {"line", said}});
+  }
+  return places;
 }
 
 std::map<std::string, json> arguments_of(const json& rank) {
@@ -93,4 +109,33 @@ TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[release
   const json seen = when_all_wait(job);
   INFO(seen.dump(1));
   CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1}));
+}
+
+TEST_CASE("stock MPICH: the report names the line of each rank's call, as the rank has announced it", "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  constexpr int ranks = 3;
+  const std::vector<std::string> words = {
+      "mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_waits_mpich"), "--calls", "different"};
+  running_job job(words, ranks);
+  REQUIRE(job.ranks().size() == ranks);
+  const std::vector<std::string> calls = {"MPI_Recv", "MPI_Wait", "MPI_Waitall"};
+  json seen;
+  CHECK(comes_true([&] {
+    seen = queues_of(job);
+    std::vector<std::string> now;
+    for (const json& rank : seen.at("ranks")) now.push_back(rank.at("call").is_null() ? "" : rank.at("call"));
+    return now == calls;
+  }));
+  const auto text = run_command({MPIACQ_COMMAND, "queues", job.pid_text()});
+  const auto said = places_said(job.finish().out);
+  INFO(seen.dump(1) << text.out);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const json& at = seen.at("ranks").at(static_cast<std::size_t>(rank)).at("at");
+    const json& place = said.at(rank);
+    CHECK(at.at("function") == place.at("function"));
+    CHECK(at.at("line") == place.at("line"));
+    CHECK(at.at("file").get<std::string>().ends_with("ranks/mpi_waits.c"));
+    CHECK_THAT(text.out, ContainsSubstring("rank " + std::to_string(rank) + ": in " + calls.at(rank) +
+                                           " at mpi_waits.c:" + place.at("line").dump() + "\n"));
+  }
 }

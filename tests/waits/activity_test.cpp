@@ -64,6 +64,28 @@ TEST_CASE("the call of a rank is its outermost MPI call") {
   CHECK(activity_of(std::vector{cut}, "").kind == mpi_call_kind::wait_one);
 }
 
+TEST_CASE("the place of a call is the frame that has called the outermost MPI function") {
+  auto stack = stack_of({"main", "solve", "MPI_Recv", "PMPI_Recv", "poll"});
+  // Innermost first: frame 3 is solve.
+  auto solve = std::make_shared<code_place>(*stack.frames.at(3).place);
+  solve->file = "/home/user/solver.c";
+  solve->line = 88;
+  stack.frames.at(3).place = solve;
+  const rank_activity seen = activity_of(std::vector{stack}, "");
+  CHECK(seen.at == call_site{"solve", "/home/user/solver.c", 88});
+  CHECK(site_text(seen.at) == " at solver.c:88");
+  CHECK(doing({"main", "solve"}).at == call_site{});
+  // The outermost frame has no caller.
+  CHECK_FALSE(doing({"MPI_Recv", "poll"}).at.is_known());
+}
+
+TEST_CASE("a place without a line is told by its function, and an unknown place not at all") {
+  CHECK(site_text(doing({"main", "solve", "MPI_Recv"}).at) == ", called by solve");
+  CHECK(site_text({"solve", "solver.c", 0}) == ", called by solve");
+  CHECK(site_text({"", "solver.f90", 3}) == " at solver.f90:3");
+  CHECK(site_text({}).empty());
+}
+
 TEST_CASE("another thread counts if it is the program's own") {
   const auto first = stack_of({"main", "MPI_Recv"});
   const auto library = stack_of({"clone", "progress_engine", "epoll_wait"}, "/lib/libopen-pal.so");

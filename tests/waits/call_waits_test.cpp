@@ -49,6 +49,37 @@ TEST_CASE("calls: receives that wait for each other are a likely deadlock, with 
   CHECK_FALSE(wait_of(found, 0)->certain);
 }
 
+TEST_CASE("calls: the sentence has the line of the call, and ranks with the same line have the same sentence") {
+  std::vector<rank_report> ranks = {receiver(0, 3), receiver(1, 3), receiver(2, 3), in_call(3, "main", {})};
+  ranks[0].doing.at = ranks[1].doing.at = {"solve", "/src/solver.c", 88};
+  ranks[2].doing.at = {"solve", "", 0};
+  const auto found = find_waits(ranks);
+  REQUIRE(found.waits.size() == 3);
+  CHECK(wait_of(found, 0)->why == "in MPI_Recv(source 3, tag 7, MPI_COMM_WORLD) at solver.c:88");
+  CHECK(wait_of(found, 1)->why == wait_of(found, 0)->why);
+  CHECK(wait_of(found, 2)->why == "in MPI_Recv(source 3, tag 7, MPI_COMM_WORLD), called by solve");
+}
+
+TEST_CASE("calls by site: ranks in one call at different lines are apart, and one gap covers all of them") {
+  std::vector<rank_report> ranks = {in_call(0, "MPI_Barrier", {}), in_call(1, "MPI_Barrier", {}),
+                                    in_call(2, "MPI_Barrier", {}), in_call(3, "MPI_Recv", {})};
+  ranks[0].doing.at = ranks[2].doing.at = {"solve", "solver.c", 88};
+  ranks[1].doing.at = {"solve", "solver.c", 90};
+  const auto by_site = calls_by_site(ranks);
+  REQUIRE(by_site.size() == 3);
+  CHECK(by_site[0].ranks.text() == "0,2");
+  CHECK(by_site[0].at.line == 88);
+  CHECK(by_site[1].ranks.text() == "1");
+  CHECK(by_site[1].at.line == 90);
+  const auto calls = calls_of(ranks);
+  REQUIRE(calls.size() == 2);
+  CHECK(calls[0].ranks.text() == "0-2");
+  CHECK_FALSE(calls[0].at.is_known());
+  const auto gaps = collective_gaps(calls);
+  REQUIRE(gaps.size() == 1);
+  CHECK(gaps[0].in.text() == "0-2");
+}
+
 TEST_CASE("calls: a rank that computes is no part of a deadlock") {
   const std::vector<rank_report> ranks = {receiver(0, 1), sender(1, 2), in_call(2, "main", {})};
   const auto found = find_waits(ranks);

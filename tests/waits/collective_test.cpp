@@ -21,6 +21,9 @@ TEST_CASE("ranks in a barrier wait for the ranks that have not entered it") {
   CHECK(text_of(found.waits) == "0>2 1>2 3>2");
   CHECK(found.waits.at(0).why == "in MPI_Barrier on MPI_COMM_WORLD, which it has not come to");
   CHECK(found.deadlocks.empty());
+  job.at(0, "solver.c", 88).at(1, "", 0);
+  CHECK(job.waits().waits.at(0).why == "in MPI_Barrier on MPI_COMM_WORLD at solver.c:88, which it has not come to");
+  CHECK(job.waits().waits.at(1).why == "in MPI_Barrier on MPI_COMM_WORLD, called by solve, which it has not come to");
   CHECK(job.in(2, "MPI_Barrier").waits().waits.empty());
 }
 

@@ -79,6 +79,10 @@ class made_job {
     ranks_[rank].doing = activity_in(function);
     return *this;
   }
+  made_job& at(std::uint32_t rank, const std::string& file, std::uint32_t line) {
+    ranks_[rank].doing.at = {"solve", file, line};
+    return *this;
+  }
   made_job& threads(std::uint32_t rank) {
     ranks_[rank].doing.other_threads = true;
     return *this;

@@ -33,6 +33,10 @@ TEST_CASE("the reason of a wait is a sentence with the call, the tag and the com
   unnamed.add_communicator(0x1f, "", {0, 1});
   CHECK(unnamed.receive(0, any_source, any_tag, 1).receive(0, 1, 2, 1).in(0, "MPI_Waitany").waits().waits.at(0).why ==
         "in MPI_Waitany: one of 2 operations, the first a receive with tag 2 on communicator 0x1f");
+  made_job placed(2);
+  placed.receive(0, 1, 7).in(0, "MPI_Recv").at(0, "/src/solver.c", 88);
+  CHECK(placed.waits().waits.at(0).why ==
+        "in MPI_Recv at solver.c:88: a receive with tag 7 on MPI_COMM_WORLD, and no send for it");
 }
 
 TEST_CASE("no rank waits because of a message that is under way") {

@@ -3,6 +3,7 @@
 /// The MPI call that a rank is in, with its arguments.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,6 +39,20 @@ enum class mpi_call_kind : std::uint8_t {
   ended,          ///< the process has ended
 };
 
+/// The place in the program from which a call was made.
+struct call_site {
+  std::string function;    ///< the function that calls, as `code_place::function`; empty if it is not known
+  std::string file;        ///< the source file, as the compiler recorded it; empty if it is not known
+  std::uint32_t line = 0;  ///< 0 if it is not known
+
+  /// Whether anything of the place is known.
+  [[nodiscard]] bool is_known() const { return !function.empty() || !file.empty(); }
+  friend auto operator<=>(const call_site&, const call_site&) = default;
+};
+/// The place as the end of a phrase such as "in MPI_Recv": " at solver.c:88", without the folder of the file. Without a
+/// line: ", called by solve". Empty if the place is not known.
+[[nodiscard]] std::string site_text(const call_site& site);
+
 /// What a rank does, by its stacks.
 struct rank_activity {
   mpi_call_kind kind = mpi_call_kind::unknown;
@@ -45,6 +60,7 @@ struct rank_activity {
   bool other_threads = false;  ///< another thread of the program may do what this thread waits for
   /// In the order of C, whatever the language. Places for results are left out. Empty if nothing is known of them.
   std::vector<mpi_argument> arguments = {};
+  call_site at = {};  ///< where the program has called the function; empty for none, or if it is not known
 };
 /// The call with what it waits for: "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)". '?' stands for a rank or a tag that
 /// is not known; other arguments that are not known are left out. The function alone if none is known.

@@ -100,9 +100,12 @@ struct rank_call {
   std::string function;  ///< as `rank_activity::function`
   mpi_call_kind kind = mpi_call_kind::unknown;
   rank_set ranks;
+  call_site at = {};  ///< where they have called it; only `calls_by_site` fills it in
 };
 /// The calls of all ranks in the order of their lowest ranks. It needs only stacks, no queues.
 [[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_report> ranks);
+/// As `calls_of`. Ranks that have made the same call in different places of the program are apart.
+[[nodiscard]] std::vector<rank_call> calls_by_site(std::span<const rank_report> ranks);
 
 /// Some ranks are in a collective call and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
 /// latter. Stacks do not show the communicator.

@@ -92,9 +92,13 @@ inline constexpr auto members<mpi_argument> =
                member{"address", &mpi_argument::is_address}, member{"value", &mpi_argument::value},
                member{"name", &mpi_argument::name}};
 template <>
+inline constexpr auto members<call_site> = std::tuple{
+    member{"function", &call_site::function}, member{"file", &call_site::file}, member{"line", &call_site::line}};
+template <>
 inline constexpr auto members<rank_activity> =
     std::tuple{member{"kind", &rank_activity::kind}, member{"call", &rank_activity::function},
-               member{"other_threads", &rank_activity::other_threads}, member{"arguments", &rank_activity::arguments}};
+               member{"other_threads", &rank_activity::other_threads}, member{"arguments", &rank_activity::arguments},
+               member{"at", &rank_activity::at}};
 template <>
 inline constexpr auto members<rank_report> = std::tuple{
     member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},

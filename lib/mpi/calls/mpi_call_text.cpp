@@ -103,4 +103,11 @@ std::string call_text(const rank_activity& doing) {
   return any_known ? fmt::format("{}({})", doing.function, shown) : doing.function;
 }
 
+std::string site_text(const call_site& site) {
+  if (!site.file.empty() && site.line != 0) {
+    return fmt::format(" at {}:{}", site.file.substr(site.file.find_last_of('/') + 1), site.line);
+  }
+  return site.function.empty() ? std::string() : ", called by " + site.function;
+}
+
 }  // namespace mpiacq

@@ -94,6 +94,13 @@ json arguments_of(const rank_activity& doing) {
   return arguments;
 }
 
+json json_of(const call_site& site) {
+  if (!site.is_known()) return nullptr;
+  return {{"function", or_null(site.function)},
+          {"file", or_null(site.file)},
+          {"line", site.line != 0 ? json(site.line) : json(nullptr)}};
+}
+
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   const rank_report& one = snapshot.seen.ranks[place];
   json rank = {{"rank", snapshot.names.rank(one.entry).value()},
@@ -103,6 +110,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
                {"outcome", outcome_of(one)},
                {"call", or_null(one.doing.function)},
                {"arguments", arguments_of(one.doing)},
+               {"at", json_of(one.doing.at)},
                {"pml", or_null(one.pml)},
                {"library", nullptr},
                {"length_unit", name(length_unit::unknown)},

@@ -1,5 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // What the stacks show of ranks whose queues could not be read.
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "report/call_chains.hpp"
@@ -20,23 +24,28 @@ std::string doing_text(const rank_call& call) {
     case mpi_call_kind::ended:
       return one ? "it has ended" : "they have ended";
     default:
-      return "in " + printable(call.function);
+      return "in " + printable(call.function + site_text(call.at));
   }
+}
+
+std::string sites_text(const std::vector<rank_call>& calls, const rank_names& names) {
+  std::string text;
+  for (const rank_call& call : std::span(calls).first(std::min(calls.size(), rows_shown))) {
+    text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
+  }
+  if (calls.size() > rows_shown) text += fmt::format("    and {} more: see --json\n", calls.size() - rows_shown);
+  return text;
 }
 
 }  // namespace
 
 std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits) {
-  std::string text = "  what the stacks alone show:\n";
-  const auto calls = calls_of(seen.ranks);
-  for (const rank_call& call : calls) {
-    text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
-  }
+  std::string text = "  what the stacks alone show:\n" + sites_text(calls_by_site(seen.ranks), names);
   if (has_waits) {
     return text +
            "  not known: which messages are pending; the waits above are those that the arguments of the calls show\n";
   }
-  for (const collective_gap& gap : collective_gaps(calls)) {
+  for (const collective_gap& gap : collective_gaps(calls_of(seen.ranks))) {
     text += fmt::format("    {} {} not come to {}, which {} {} in: if the call is on MPI_COMM_WORLD, {} for {}\n",
                         ranks_words(gap.missing, names), gap.missing.count() == 1 ? "has" : "have",
                         printable(gap.function), ranks_words(gap.in, names), gap.in.count() == 1 ? "is" : "are",
