@@ -1,11 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Waits of ranks whose queues are not known, from the arguments of their calls.
-#include <algorithm>
+#include <compare>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "call_facts.hpp"
 #include "picture.hpp"
 
 namespace mpiacq::waits {
@@ -14,51 +16,65 @@ namespace {
 
 using kind = mpi_call_kind;
 
-const mpi_argument* argument(const rank_activity& doing, mpi_role role) {
-  for (const mpi_argument& one : doing.arguments) {
-    if (one.role == role && one.is_known) return &one;
-  }
-  return nullptr;
-}
-
-/// Only the members of MPI_COMM_WORLD are known without queues: its ranks are those of the job.
-bool is_on_world(const rank_activity& doing) {
-  const mpi_argument* on = argument(doing, mpi_role::communicator);
-  return on != nullptr && on->name == "MPI_COMM_WORLD";
-}
-
 class by_calls {
  public:
   by_calls(const picture& seen, wait_graphs& graphs) : seen_(seen), graphs_(graphs) {}
 
   void add_all() {
+    const std::vector<bool> known = known_collectives();
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       const rank_report& rank = seen_.ranks[report];
       if (lists_queues(rank) || !is_on_world(rank.doing)) continue;
       const kind call = rank.doing.kind;
       if (call == kind::synchronising || call == kind::collective) {
-        collective_calls_[rank.doing.function].push_back(report);
+        if (!known[report]) enter(report);
       } else {
         add_peers(report);
       }
     }
-    for (const auto& [function, reports] : collective_calls_) add_collective(function, reports);
+    for (const auto& [call, reports] : collective_calls_) add_collective(call, reports);
   }
 
  private:
+  struct collective_call {
+    std::string function;
+    std::optional<std::uint32_t> root;  ///< empty: none, or not known
+    friend auto operator<=>(const collective_call&, const collective_call&) = default;
+  };
+
+  /// By report: its communicators have shown what its collective call waits for.
+  [[nodiscard]] std::vector<bool> known_collectives() const {
+    std::vector<bool> known(seen_.ranks.size());
+    for (std::size_t report = 0; report < known.size(); ++report) {
+      known[report] = !graphs_.entered[report].communicator.empty();
+    }
+    return known;
+  }
+  void enter(std::uint32_t report) {
+    const rank_activity& doing = seen_.ranks[report].doing;
+    graphs_.entered[report] = {"MPI_COMM_WORLD", nowhere, nullptr};
+    collective_calls_[{doing.function, root_of(doing)}].push_back(report);
+  }
+
   /// The ranks of a point-to-point call. The call needs each of them.
   void add_peers(std::uint32_t report) {
     const rank_activity& doing = seen_.ranks[report].doing;
     if (doing.kind == kind::send) add_peer(report, mpi_role::destination);
     if (doing.kind == kind::receive || doing.kind == kind::probe) add_peer(report, mpi_role::source);
     if (doing.kind != kind::exchange) return;
-    add_peer(report, mpi_role::destination);
+    if (!is_surely_eager(doing)) add_peer(report, mpi_role::destination);
     add_peer(report, mpi_role::source);
+  }
+
+  /// Whether every MPI lets a message of this size leave before there is a receive for it.
+  static bool is_surely_eager(const rank_activity& doing) {
+    constexpr std::uint64_t smallest_eager_limit = 256;
+    return bytes_sent(doing).value_or(UINT64_MAX) <= smallest_eager_limit;
   }
 
   void add_peer(std::uint32_t report, mpi_role role) {
     const rank_report& rank = seen_.ranks[report];
-    const mpi_argument* who = argument(rank.doing, role);
+    const mpi_argument* who = argument_of(rank.doing, role);
     if (who == nullptr || who->name == "MPI_PROC_NULL") return;
     if (who->name == "MPI_ANY_SOURCE") return add_anybody(report);
     if (!who->name.empty() || who->value < 0 || who->value >= UINT32_MAX) return;
@@ -92,29 +108,45 @@ class by_calls {
 
   /// The ranks in one collective call wait for those that are elsewhere. A rank whose call or communicator is not known
   /// may be in it, too.
-  void add_collective(const std::string& function, const std::vector<std::uint32_t>& reports) {
-    std::vector<std::uint32_t> numbers;
-    std::vector<needs::node> nodes;
+  void add_collective(const collective_call& call, const std::vector<std::uint32_t>& reports) {
+    const bool synchronising = seen_.ranks[reports.front()].doing.kind == kind::synchronising;
+    const auto missing = missing_from(call);
+    std::vector<std::uint32_t> root, others;
+    for (const std::uint32_t report : reports) {
+      (call.root == seen_.ranks[report].entry.value() ? root : others).push_back(report);
+    }
+    add_awaited(root, synchronising ? missing : probably_awaited(missing, call.function, true));
+    add_awaited(others, synchronising ? missing : probably_awaited(missing, call.function, false));
+  }
+  [[nodiscard]] std::vector<absentee> missing_from(const collective_call& call) const {
+    std::vector<absentee> missing;
     for (std::uint32_t other = 0; other < seen_.ranks.size(); ++other) {
       const rank_activity& doing = seen_.ranks[other].doing;
-      const bool may_be_in_it = doing.function == function && (is_on_world(doing) || !has_communicator(doing));
-      if (doing.kind == kind::unknown || may_be_in_it) continue;
-      numbers.push_back(seen_.ranks[other].entry.value());
-      nodes.push_back(other);
+      const auto root = root_of(doing);
+      const bool same_call = doing.function == call.function && (!root || !call.root || *root == *call.root);
+      const bool may_be_on_world = is_on_world(doing) || argument_of(doing, mpi_role::communicator) == nullptr;
+      if (doing.kind == kind::unknown || (same_call && may_be_on_world)) continue;
+      const std::uint32_t number = seen_.ranks[other].entry.value();
+      const bool in_another = does_nothing_more(doing) || (is_collective(doing.kind) && is_on_world(doing));
+      missing.push_back({number, other, call.root == number, in_another});
     }
-    if (nodes.empty()) return;
-    const rank_set missing = set_of(std::move(numbers));
+    return missing;
+  }
+  void add_awaited(const std::vector<std::uint32_t>& reports, const std::vector<absentee>& missing) {
+    if (reports.empty() || missing.empty()) return;
+    std::vector<std::uint32_t> numbers;
     const needs::node all_come = graphs_.certain.add();
     (void)graphs_.likely.add();
-    for (const needs::node node : nodes) graphs_.likely.need(all_come, node);
+    for (const absentee& one : missing) {
+      graphs_.likely.need(all_come, one.report);
+      numbers.push_back(one.number);
+    }
+    const auto awaited = std::make_shared<const rank_set>(set_of(std::move(numbers)));
     for (const std::uint32_t report : reports) {
       graphs_.likely.need(report, all_come);
-      put(report, missing, false);
+      graphs_.entered[report].awaited = awaited;
+      put(report, *awaited, false);
     }
-  }
-
-  static bool has_communicator(const rank_activity& doing) {
-    return argument(doing, mpi_role::communicator) != nullptr;
   }
 
   void put(std::uint32_t report, rank_set to, bool any_of) {
@@ -125,9 +157,9 @@ class by_calls {
 
   const picture& seen_;
   wait_graphs& graphs_;
-  std::map<std::string, std::vector<std::uint32_t>> collective_calls_;  ///< their reports, by function
-  rank_set all_;                                                        ///< the ranks that were looked at
-  std::optional<needs::node> anybody_;                                  ///< goes on when one of them does
+  std::map<collective_call, std::vector<std::uint32_t>> collective_calls_;  ///< their reports
+  rank_set all_;                                                            ///< the ranks that were looked at
+  std::optional<needs::node> anybody_;                                      ///< goes on when one of them does
 };
 
 }  // namespace

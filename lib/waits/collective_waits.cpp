@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "call_facts.hpp"
 #include "picture.hpp"
 
 namespace mpiacq::waits {
@@ -19,15 +23,37 @@ const communicator_members& awaited(const picture& seen, std::uint32_t shared) {
   return peers == nowhere ? nobody : seen.shared.all[peers].members;
 }
 
-/// The communicator of a rank's collective call. The library's own operations show it. Otherwise the rank may have only
-/// one possible communicator, or the call implies it.
+/// The predefined communicator that the arguments of a call name; `nowhere` if they do not, or if the rank does not
+/// have exactly one communicator with this name.
+std::uint32_t named_communicator(const picture& seen, std::uint32_t report) {
+  const mpi_argument* on = argument_of(seen.ranks[report].doing, mpi_role::communicator);
+  if (on == nullptr || on->name.empty()) return nowhere;
+  std::uint32_t found = nowhere;
+  const auto& own = seen.ranks[report].report->communicators;
+  for (std::uint32_t place = 0; place < own.size(); ++place) {
+    if (own[place].name != on->name) continue;
+    if (found != nowhere) return nowhere;
+    found = seen.shared.of[report][place];
+  }
+  return found;
+}
+
+/// Whether the arguments of the call show that it is not on this communicator.
+bool is_excluded(const rank_activity& doing, const queue_communicator& one) {
+  const mpi_argument* on = argument_of(doing, mpi_role::communicator);
+  return on != nullptr && on->name.empty() && (one.name == "MPI_COMM_WORLD" || one.name == "MPI_COMM_SELF");
+}
+
+/// The communicator of a rank's collective call. The call's argument names it, or the library's own operations show it.
+/// Otherwise the rank may have only one possible communicator, or the call implies it.
 std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
+  if (const std::uint32_t named = named_communicator(seen, report); named != nowhere) return named;
   if (seen.operations.internal_on[report] != nowhere) return seen.operations.internal_on[report];
   const bool of_all = seen.ranks[report].doing.function == "MPI_Finalize";
   std::uint32_t found = nowhere;
   const auto& own = seen.ranks[report].report->communicators;
   for (std::uint32_t place = 0; place < own.size(); ++place) {
-    if (own[place].size < 2) continue;
+    if (own[place].size < 2 || is_excluded(seen.ranks[report].doing, own[place])) continue;
     if (of_all && own[place].name == "MPI_COMM_WORLD") return seen.shared.of[report][place];
     if (found != nowhere && !of_all) return nowhere;
     found = seen.shared.of[report][place];
@@ -43,6 +69,7 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
   for (std::uint32_t place = 0; place < own.size(); ++place) {
     const std::uint32_t shared = seen.shared.of[report][place];
     if (own[place].size < 2 || seen.shared.all[shared].ambiguous) continue;
+    if (is_excluded(seen.ranks[report].doing, own[place])) continue;
     std::pair<std::int64_t, std::int64_t> count;
     const communicator_members& members = awaited(seen, shared);
     members.for_each_known([&](std::size_t, std::int64_t member) {
@@ -65,60 +92,94 @@ struct gathering {
 struct call {
   std::uint32_t shared;
   std::string function;
-  bool guessed;  ///< the communicator is a guess
+  std::optional<std::uint32_t> root;  ///< empty: none, or not known
+  bool guessed;                       ///< the communicator is a guess
   friend auto operator<=>(const call&, const call&) = default;
 };
 
-/// The ranks that were looked at and have not entered the call, and whether all members were looked at.
+/// Whether calls with these roots may be one call.
+bool may_be_same_root(const std::optional<std::uint32_t>& a, const std::optional<std::uint32_t>& b) {
+  return !a || !b || *a == *b;
+}
+
+/// The ranks that were looked at and have not entered the call, and those that were not looked at.
 struct absentees {
-  rank_set ranks;
-  std::vector<needs::node> nodes;
+  std::vector<absentee> known;  ///< in order of their numbers
   std::vector<std::uint32_t> not_known;
 };
 
 absentees who_is_missing(const picture& seen, const call& where, const std::vector<std::uint32_t>& is_on) {
   absentees missing;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // number, report
   const std::uint32_t peers = seen.shared.peers_of(where.shared);
-  awaited(seen, where.shared).for_each_known([&](std::size_t, std::int64_t member) {
+  awaited(seen, where.shared).for_each_known([&](std::size_t member_rank, std::int64_t member) {
     const auto number = static_cast<std::uint32_t>(member);
     const std::uint32_t report = seen.known(number);
     if (report == nowhere || seen.ranks[report].doing.kind == mpi_call_kind::unknown) {
       missing.not_known.push_back(number);
       return;
     }
+    const rank_activity& doing = seen.ranks[report].doing;
     // A rank that is in this call on an unknown communicator may be on this communicator.
-    const bool same_call = seen.ranks[report].doing.function == where.function;
+    const bool same_call = doing.function == where.function && may_be_same_root(where.root, root_of(doing));
     if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) return;
-    found.emplace_back(number, report);
+    const bool in_another = does_nothing_more(doing) || (is_collective(doing.kind) && is_on[report] == peers);
+    missing.known.push_back({number, report, where.root == member_rank, in_another});
   });
-  std::sort(found.begin(), found.end());
-  for (const auto& [number, report] : found) {
-    missing.ranks.add(number);
-    missing.nodes.push_back(report);
-  }
+  std::sort(missing.known.begin(), missing.known.end(),
+            [](const absentee& a, const absentee& b) { return a.number < b.number; });
   return missing;
 }
 
-void tell(const picture& seen, const call& where, const gathering& those, const absentees& missing,
-          wait_graphs& graphs) {
-  const needs::node all_come = graphs.certain.add();
+/// A node that goes on when all of these do.
+needs::node node_of_all(const std::vector<absentee>& these, wait_graphs& graphs) {
+  const needs::node all = graphs.certain.add();
   (void)graphs.likely.add();
-  for (const needs::node absent : missing.nodes) {
-    graphs.certain.need(all_come, absent);
-    graphs.likely.need(all_come, absent);
+  for (const absentee& one : these) {
+    graphs.certain.need(all, one.report);
+    graphs.likely.need(all, one.report);
   }
+  return all;
+}
+
+rank_set numbers_of(const std::vector<absentee>& these) {
+  rank_set numbers;
+  for (const absentee& one : these) numbers.add(one.number);
+  return numbers;
+}
+
+/// The ranks of one call that wait for the same ranks.
+void tell(const picture& seen, const call& where, bool synchronising, const std::vector<std::uint32_t>& reports,
+          const std::vector<absentee>& missing, wait_graphs& graphs) {
+  if (reports.empty() || missing.empty()) return;
+  const needs::node all_come = node_of_all(missing, graphs);
+  const auto numbers = std::make_shared<const rank_set>(numbers_of(missing));
+  const std::string_view absence = missing.size() == 1 ? (synchronising ? "it has not come to" : "it is not in")
+                                                       : (synchronising ? "they have not come to" : "they are not in");
   const std::string what = fmt::format("in {}{} on {}", where.function, where.guessed ? ", perhaps" : "",
                                        seen.communicator_name(where.shared));
-  const std::string_view who = missing.ranks.count() == 1 ? "it has" : "they have";
-  for (const std::uint32_t report : those.reports) {
-    const bool certain = those.synchronising && !where.guessed && !seen.ranks[report].doing.other_threads;
+  for (const std::uint32_t report : reports) {
+    const bool certain = synchronising && !where.guessed && !seen.ranks[report].doing.other_threads;
     if (certain) graphs.certain.need(report, all_come);
     // A rank in MPI_Finalize does nothing for other ranks any more, even if it waits there.
     if (!does_nothing_more(seen.ranks[report].doing)) graphs.likely.need(report, all_come);
-    std::string why = fmt::format("{}{}, which {} not come to", what, site_text(seen.ranks[report].doing.at), who);
-    graphs.waits.push_back({seen.ranks[report].entry, missing.ranks, false, certain, std::move(why)});
+    std::string why = fmt::format("{}{}, which {}", what, site_text(seen.ranks[report].doing.at), absence);
+    graphs.waits.push_back({seen.ranks[report].entry, *numbers, false, certain, std::move(why)});
+    graphs.entered[report].awaited = numbers;
   }
+}
+
+/// Where all ranks must come, all that are missing are awaited. Otherwise it depends on who is the root.
+void tell_all(const picture& seen, const call& where, const gathering& those, const std::vector<absentee>& missing,
+              wait_graphs& graphs) {
+  if (those.synchronising) return tell(seen, where, true, those.reports, missing, graphs);
+  std::vector<std::uint32_t> root, others;
+  const communicator_members& members = seen.shared.all[where.shared].members;
+  for (const std::uint32_t report : those.reports) {
+    const bool is_root = where.root && members[*where.root] == seen.ranks[report].entry.value();
+    (is_root ? root : others).push_back(report);
+  }
+  tell(seen, where, false, root, probably_awaited(missing, where.function, true), graphs);
+  tell(seen, where, false, others, probably_awaited(missing, where.function, false), graphs);
 }
 
 }  // namespace
@@ -138,13 +199,14 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
       unknown_where[doing.function].push_back(seen.ranks[report].entry.value());
     }
     if (shared == nowhere) continue;
-    gathering& here = calls[{shared, doing.function, guessed}];
+    gathering& here = calls[{shared, doing.function, root_of(doing), guessed}];
     here.reports.push_back(report);
     here.synchronising = doing.kind == mpi_call_kind::synchronising;
+    if (!guessed) graphs.entered[report] = {seen.communicator_name(shared), shared, nullptr};
   }
   for (const auto& [where, those] : calls) {
     const absentees missing = who_is_missing(seen, where, is_on);
-    if (!missing.nodes.empty()) tell(seen, where, those, missing, graphs);
+    tell_all(seen, where, those, missing.known, graphs);
     if (!missing.not_known.empty() && !where.guessed) {
       doubts.push_back(fmt::format("{}: whether they have come to {} on {} is not known",
                                    ranks_named(set_of(missing.not_known)), where.function,

@@ -8,6 +8,7 @@ namespace mpiacq {
 namespace {
 
 constexpr std::size_t ring_shown = 12;
+constexpr std::size_t calls_shown = 8;
 constexpr std::size_t longest_text = 32;  // of the names of ranks
 
 std::string text_of(const rank_set& ranks, const rank_names& names) {
@@ -68,6 +69,17 @@ std::string deadlock::sentence(const rank_names& names) const {
   std::string text = who_waits(*this, names);
   if (!behind.empty())
     text += fmt::format("; {} {} behind them", text_of(behind, names), behind.count() == 1 ? "waits" : "wait");
+  return text;
+}
+
+std::string call_mismatch::sentence(const rank_names& names) const {
+  std::string text = fmt::format("the collective calls on {} do not match: ", communicator);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto& [call, ranks] = calls[i];
+    if (i == calls_shown) return text + fmt::format(", and {} more", calls.size() - i);
+    text += fmt::format("{}{} {} in {}", i == 0 ? "" : ", ", counted_ranks(ranks, names),
+                        ranks.count() == 1 ? "is" : "are", call);
+  }
   return text;
 }
 

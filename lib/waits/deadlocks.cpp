@@ -152,6 +152,7 @@ std::vector<deadlock> deadlocks_in(const needs& graph, const wait_graphs& graphs
 
 wait_graphs begin_graphs(const picture& seen) {
   wait_graphs graphs;
+  graphs.entered.resize(seen.ranks.size());
   for (needs* graph : {&graphs.certain, &graphs.likely}) {
     for (std::size_t i = 0; i < seen.ranks.size(); ++i) (void)graph->add();
     graphs.never = graph->add();

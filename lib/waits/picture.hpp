@@ -2,6 +2,7 @@
 // The input and the intermediate results that the parts of the analysis share.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,12 +43,21 @@ struct picture {
   [[nodiscard]] std::string communicator_name(std::uint32_t shared_number) const;
 };
 
+/// The communicator of the collective call that a rank is in.
+struct entered_call {
+  std::string communicator;     ///< empty: the rank is in no collective call, or its communicator is not known
+  std::uint32_t key = nowhere;  ///< differs for communicators with the same name
+  /// The ranks that it waits for there; null if it waits for none. Ranks that wait for the same ranks share the set.
+  std::shared_ptr<const rank_set> awaited;
+};
+
 /// Two graphs over the same nodes. The first nodes are the reports in their order. A certain need holds for each
 /// operation that the rank's call may wait for. A likely need assumes that the call waits for all of its operations.
 struct wait_graphs {
   needs certain;
   needs likely;
   std::vector<rank_wait> waits;
+  std::vector<entered_call> entered;  ///< by report
   /// A node that never goes on. Every rank that does nothing any more needs it.
   needs::node never = 0;
 };
@@ -56,6 +66,9 @@ struct wait_graphs {
 [[nodiscard]] wait_graphs begin_graphs(const picture& seen);
 /// Deadlocks of both graphs: certain ones first.
 [[nodiscard]] std::vector<deadlock> find_deadlocks(const wait_graphs& graphs, const picture& seen);
+
+/// Adds to each deadlock the collective calls of its ranks that do not belong together.
+void add_mismatches(const picture& seen, const wait_graphs& graphs, std::vector<deadlock>& deadlocks);
 
 /// Adds the waits for operations: from the call that a rank is in, and its pending operations.
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);

@@ -2,6 +2,7 @@
 // Waits of ranks whose queues are not known: from the arguments of their calls, made up by hand.
 #include <algorithm>
 
+#include "made_calls.hpp"
 #include "made_reports.hpp"
 
 using namespace mpiacq;
@@ -9,19 +10,6 @@ using namespace mpiacq::test;
 
 namespace {
 
-mpi_argument number(mpi_role role, std::int64_t value, std::string name = {}) {
-  return {role, true, false, value, std::move(name)};
-}
-mpi_argument on_world() {
-  return number(mpi_role::communicator, 0x44000000, "MPI_COMM_WORLD");
-}
-
-rank_report in_call(std::uint32_t rank, const char* function, std::vector<mpi_argument> arguments) {
-  rank_report made{entry_index{rank}, process_id{100 + rank}, fail(error_code::unsupported, "no queue library")};
-  made.doing = activity_in(function);
-  made.doing.arguments = std::move(arguments);
-  return made;
-}
 rank_report receiver(std::uint32_t rank, std::int64_t source) {
   return in_call(rank, "MPI_Recv", {number(mpi_role::source, source), number(mpi_role::tag, 7), on_world()});
 }
@@ -137,13 +125,18 @@ TEST_CASE("calls: a rank that waits for one in MPI_Finalize is likely to wait fo
   CHECK(found.deadlocks.front().in_finalize.text() == "1");
 }
 
-TEST_CASE("calls: an exchange waits for both of its peers") {
-  const std::vector<rank_report> ranks = {
-      in_call(0, "MPI_Sendrecv", {number(mpi_role::destination, 1), number(mpi_role::source, 2), on_world()}),
-      in_call(1, "main", {}), receiver(2, 0)};
-  const auto found = find_waits(ranks);
-  CHECK(found.waits.size() == 3);
-  CHECK(found.deadlocks.size() == 1);
+TEST_CASE("calls: an exchange waits for both of its peers, unless its message is so small that it leaves at once") {
+  const auto exchange = [](std::int64_t count) {
+    return in_call(0, "MPI_Sendrecv",
+                   {number(mpi_role::send_count, count), number(mpi_role::send_type, 1, "MPI_INT"),
+                    number(mpi_role::destination, 1), number(mpi_role::source, 2), on_world()});
+  };
+  const auto large = find_waits(std::vector<rank_report>{exchange(65), in_call(1, "main", {}), receiver(2, 0)});
+  CHECK(large.waits.size() == 3);
+  CHECK(large.deadlocks.size() == 1);
+  const auto small = find_waits(std::vector<rank_report>{exchange(64), in_call(1, "main", {}), receiver(2, 0)});
+  CHECK(small.waits.size() == 2);
+  CHECK(wait_of(small, 0)->to.text() == "2");
 }
 
 TEST_CASE("calls: where the queues are not believed, the arguments count, and where they are listed, they do not") {

@@ -53,6 +53,22 @@ struct rank_wait {
   friend bool operator==(const rank_wait&, const rank_wait&) = default;
 };
 
+/// Collective calls that ranks have entered on one communicator and that do not belong together: MPI requires all ranks
+/// of a communicator to make the same collective calls in the same order, with the same root (MPI 4.1, chapter 6).
+struct call_mismatch {
+  struct one_call {
+    std::string call;  ///< "MPI_Barrier", "MPI_Bcast with root 2"
+    rank_set ranks;
+  };
+  std::string communicator;     ///< its name, or its number
+  std::vector<one_call> calls;  ///< two or more, in the order of their lowest ranks
+  /// False: some ranks may have left one of these calls already and be in the next one, as MPI_Bcast allows.
+  bool certain = true;
+
+  /// "the collective calls on MPI_COMM_WORLD do not match: rank 1 is in MPI_Allreduce, ranks 0,2-3 are in MPI_Barrier"
+  [[nodiscard]] std::string sentence(const rank_names& names = {}) const;
+};
+
 /// Ranks that can never go on: each of them needs another one of them, or a rank that makes no MPI call any more.
 struct deadlock {
   /// In a ring, each rank waits for the next and the last for the first, beginning with the lowest; otherwise in order.
@@ -64,6 +80,8 @@ struct deadlock {
   /// 11.2.2: no MPI call follows it), or their processes have ended. Both are empty for ranks that wait for each other.
   rank_set in_finalize = {};
   rank_set ended = {};
+  /// Collective calls of these ranks, and of those behind them, that do not belong together: perhaps the cause.
+  std::vector<call_mismatch> mismatches = {};
 
   /// "0 -> 1 -> 0 wait for each other; 2-7 wait behind them": for people, with the names of a job's table. Long lists
   /// of ranks are cut short.

@@ -166,6 +166,24 @@ void write_pairs(json_writer& out, const queues_snapshot& snapshot) {
   out.end_array();
 }
 
+json json_of(const call_mismatch& one, const rank_names& names) {
+  json calls = json::array();
+  for (const auto& [call, ranks] : one.calls) calls.push_back({{"call", call}, {"ranks", names.text(ranks)}});
+  return {{"communicator", one.communicator}, {"certain", one.certain}, {"calls", std::move(calls)}};
+}
+
+json json_of(const deadlock& found, const rank_names& names) {
+  json mismatches = json::array();
+  for (const call_mismatch& one : found.mismatches) mismatches.push_back(json_of(one, names));
+  return {{"ranks", ranks_of(found.ranks, names)},
+          {"ring", found.is_ring},
+          {"behind", names.text(found.behind)},
+          {"in_finalize", names.text(found.in_finalize)},
+          {"ended", names.text(found.ended)},
+          {"mismatches", std::move(mismatches)},
+          {"certain", found.certain}};
+}
+
 void write_waits(json_writer& out, const queues_snapshot& snapshot) {
   write_pairs(out, snapshot);
   out.key("waits").begin_array();
@@ -174,12 +192,7 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
   json cycles = json::array(), deadlocks = json::array();
   for (const deadlock& found : snapshot.waits.deadlocks) {
     if (found.certain) cycles.push_back(ranks_of(found.ranks, snapshot.names));
-    deadlocks.push_back({{"ranks", ranks_of(found.ranks, snapshot.names)},
-                         {"ring", found.is_ring},
-                         {"behind", snapshot.names.text(found.behind)},
-                         {"in_finalize", snapshot.names.text(found.in_finalize)},
-                         {"ended", snapshot.names.text(found.ended)},
-                         {"certain", found.certain}});
+    deadlocks.push_back(json_of(found, snapshot.names));
   }
   out.member("cycles", cycles).member("deadlocks", deadlocks).member("not_known", sentences(snapshot.waits.doubts));
   json calls = json::array(), gaps = json::array();

@@ -20,7 +20,11 @@ constexpr std::size_t waits_shown = 32;
 
 std::string deadlock_text(const deadlock& found, const rank_names& names, bool colour) {
   const auto what = coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
-  return fmt::format("  {}: {}\n", what, found.sentence(names));
+  std::string text = fmt::format("  {}: {}\n", what, found.sentence(names));
+  for (const call_mismatch& one : found.mismatches) {
+    text += fmt::format("    {}{}\n", one.certain ? "" : "perhaps ", printable(one.sentence(names)));
+  }
+  return text;
 }
 
 /// Ranks that wait for the same ranks for the same reason. If any one of several ranks would end the wait, the waiting

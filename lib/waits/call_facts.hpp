@@ -1,0 +1,38 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// What the arguments of a rank's call say about the ranks that it waits for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/queues/mpi_call.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq::waits {
+
+/// The argument with this role; null if it is not known.
+[[nodiscard]] const mpi_argument* argument_of(const rank_activity& doing, mpi_role role);
+/// Whether the call is on MPI_COMM_WORLD, as its arguments say.
+[[nodiscard]] bool is_on_world(const rank_activity& doing);
+/// The root of a collective call: a rank of its communicator. Empty if it is not known, or if it is a special number.
+[[nodiscard]] std::optional<std::uint32_t> root_of(const rank_activity& doing);
+/// The number of bytes of the message that the call sends; empty if the arguments do not say it.
+[[nodiscard]] std::optional<std::uint64_t> bytes_sent(const rank_activity& doing);
+
+/// A member of a communicator that has not entered a collective call.
+struct absentee {
+  std::uint32_t number = 0;  ///< in the job
+  std::uint32_t report = 0;
+  bool is_root = false;  ///< of the call that it has not entered
+  /// It is in another collective call on the same communicator, or in MPI_Finalize. As all ranks make such calls in the
+  /// same order, it has probably left the first one already.
+  bool is_in_another = false;
+};
+/// Those of the absent ranks that a rank in this call probably waits for. Some ranks may leave the call before others
+/// enter it. The order is kept.
+[[nodiscard]] std::vector<absentee> probably_awaited(const std::vector<absentee>& absent, std::string_view function,
+                                                     bool by_root);
+
+}  // namespace mpiacq::waits
