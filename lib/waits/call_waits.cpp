@@ -24,7 +24,7 @@ class by_calls {
     const std::vector<bool> known = known_collectives();
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       const rank_report& rank = seen_.ranks[report];
-      if (lists_queues(rank) || !is_on_world(rank.doing)) continue;
+      if (lists_queues(rank) || !(is_on_world(rank.doing) || is_finalize(rank.doing))) continue;
       const kind call = rank.doing.kind;
       if (call == kind::synchronising || call == kind::collective) {
         if (!known[report]) enter(report);
@@ -41,6 +41,9 @@ class by_calls {
     std::optional<std::uint32_t> root;  ///< empty: none, or not known
     friend auto operator<=>(const collective_call&, const collective_call&) = default;
   };
+
+  /// MPI_Finalize is a collective call of all ranks that are connected, which are those of MPI_COMM_WORLD at least.
+  static bool is_finalize(const rank_activity& doing) { return doing.function == "MPI_Finalize"; }
 
   /// By report: its communicators have shown what its collective call waits for.
   [[nodiscard]] std::vector<bool> known_collectives() const {
@@ -143,7 +146,8 @@ class by_calls {
     }
     const auto awaited = std::make_shared<const rank_set>(set_of(std::move(numbers)));
     for (const std::uint32_t report : reports) {
-      graphs_.likely.need(report, all_come);
+      // A rank in MPI_Finalize does nothing for other ranks any more, even if it waits there.
+      if (!does_nothing_more(seen_.ranks[report].doing)) graphs_.likely.need(report, all_come);
       graphs_.entered[report].awaited = awaited;
       put(report, *awaited, false);
     }

@@ -139,6 +139,22 @@ TEST_CASE("queues: a barrier on a communicator of some ranks waits for its missi
         "in MPI_Barrier on odd ranks at mpi_calls.c:" + std::to_string(line_of_call()) + ", which it has not come to");
 }
 
+TEST_CASE("queues: collective calls that do not match are named below their deadlock") {
+  queue_job job(3, {"@0", "in:MPI_Barrier", "@1", "in:MPI_Allreduce", "@2", "in:MPI_Barrier"});
+  const json seen = queues_of(job);
+  INFO(seen.dump(1));
+  REQUIRE(seen.at("deadlocks").size() == 1);
+  const json& found = seen.at("deadlocks").at(0).at("mismatches");
+  REQUIRE(found.size() == 1);
+  CHECK(found.at(0).at("certain") == true);
+  CHECK(found.at(0).at("communicator") == "MPI_COMM_WORLD");
+  CHECK(found.at(0).at("calls") == json::parse(R"([{"call": "MPI_Barrier", "ranks": "0,2"},
+                                                   {"call": "MPI_Allreduce", "ranks": "1"}])"));
+  CHECK_THAT(queues(job.pid()).out,
+             ContainsSubstring("    the collective calls on MPI_COMM_WORLD do not match: ranks 0,2 are in "
+                               "MPI_Barrier, rank 1 is in MPI_Allreduce\n"));
+}
+
 TEST_CASE("queues: a library that crashes fails only for its rank") {
   queue_job job(3, {"receive:world:any:1:8", "@1", "library:" + queue_library("crash")});
   const json seen = queues_of(job, {}, 1);

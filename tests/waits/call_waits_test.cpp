@@ -125,6 +125,16 @@ TEST_CASE("calls: a rank that waits for one in MPI_Finalize is likely to wait fo
   CHECK(found.deadlocks.front().in_finalize.text() == "1");
 }
 
+TEST_CASE("calls: ranks in MPI_Finalize wait for those that still compute") {
+  const std::vector<rank_report> ranks = {in_call(0, "MPI_Finalize", {}), in_call(1, "main", {}),
+                                          in_call(2, "MPI_Finalize", {})};
+  const auto found = find_waits(ranks);
+  CHECK(found.deadlocks.empty());
+  REQUIRE(wait_of(found, 2) != nullptr);
+  CHECK(wait_of(found, 2)->to.text() == "1");
+  CHECK(wait_of(found, 2)->why == "in MPI_Finalize");
+}
+
 TEST_CASE("calls: an exchange waits for both of its peers, unless its message is so small that it leaves at once") {
   const auto exchange = [](std::int64_t count) {
     return in_call(0, "MPI_Sendrecv",
