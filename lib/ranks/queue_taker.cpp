@@ -93,6 +93,10 @@ bool lists_queues(const rank_report& rank) {
   });
 }
 
+bool is_told_by_call(const rank_report& rank) {
+  return !lists_queues(rank) || rank.doing.function == "MPI_Probe";
+}
+
 result<void> queue_taker::get_types(const queue_types_options& options) {
   if (types_ && same(options, types_asked_)) return {};
   types_.reset();

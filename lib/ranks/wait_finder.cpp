@@ -38,13 +38,13 @@ rank_set busy_ones(const group_queues& seen) {
   return busy;
 }
 
-/// Whether a deadlock was found from the calls of ranks alone: their queues are not known. Such a picture changes with
-/// each message, so that one look says little.
+/// Whether a deadlock was found from the calls of ranks alone: no queue shows what they wait for. Such a picture
+/// changes with each message, so that one look says little.
 bool is_by_calls(const deadlock& one, const group_queues& seen) {
   return !one.certain && std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) {
     const auto at = std::lower_bound(seen.ranks.begin(), seen.ranks.end(), entry,
                                      [](const rank_report& row, entry_index e) { return row.entry < e; });
-    return at != seen.ranks.end() && at->entry == entry && !lists_queues(*at);
+    return at != seen.ranks.end() && at->entry == entry && is_told_by_call(*at);
   });
 }
 

@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Waits of ranks whose queues are not known, from the arguments of their calls.
+// Waits of ranks whose queues are not known or do not show them, from the arguments of their calls.
 #include <compare>
 #include <map>
 #include <memory>
@@ -24,7 +24,7 @@ class by_calls {
     const std::vector<bool> known = known_collectives();
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       const rank_report& rank = seen_.ranks[report];
-      if (lists_queues(rank) || !(is_on_world(rank.doing) || is_finalize(rank.doing))) continue;
+      if (!is_told_by_call(rank) || !(is_on_world(rank.doing) || is_finalize(rank.doing))) continue;
       const kind call = rank.doing.kind;
       if (call == kind::synchronising || call == kind::collective) {
         if (!known[report]) enter(report);

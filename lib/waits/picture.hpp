@@ -74,8 +74,8 @@ void add_mismatches(const picture& seen, const wait_graphs& graphs, std::vector<
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits in collective calls: for the ranks that have not entered the call.
 void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
-/// Adds the waits of ranks whose queues are not known, from the arguments of their calls on MPI_COMM_WORLD. They are
-/// likely: an earlier message, or a request that the rank has begun before, may end the call.
+/// Adds the waits of ranks that no queue shows (`is_told_by_call`), from the arguments of their calls on
+/// MPI_COMM_WORLD. They are likely: an earlier message, or a request that the rank has begun before, may end the call.
 void add_calls(const picture& seen, wait_graphs& graphs);
 /// Adds a sentence for each kind of information that is missing.
 void add_doubts(const picture& seen, std::vector<std::string>& doubts);

@@ -165,3 +165,14 @@ TEST_CASE("calls: where the queues are not believed, the arguments count, and wh
   CHECK(find_waits(with_queues(queue_knowledge::failed)).deadlocks.size() == 1);
   CHECK(find_waits(with_queues(queue_knowledge::complete)).waits.empty());
 }
+
+TEST_CASE("calls: a probe is in no queue, so its arguments count where the queues are listed") {
+  made_job job(2);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    job.ranks()[rank].doing = call("MPI_Probe", {number(mpi_role::source, 1 - rank), on_world()});
+  }
+  const auto found = job.waits();
+  CHECK(text_of(found.waits) == "0>1? 1>0?");
+  REQUIRE(found.deadlocks.size() == 1);
+  CHECK_FALSE(found.deadlocks.front().certain);
+}

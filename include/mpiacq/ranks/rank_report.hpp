@@ -29,6 +29,9 @@ struct rank_report {
 [[nodiscard]] bool is_whole(const rank_report& rank);
 /// Whether the report lists a queue. False where it was not read, and where nothing in it is believed.
 [[nodiscard]] bool lists_queues(const rank_report& rank);
+/// Whether only the arguments of its call can show what the rank waits for: no queue is known, or the rank is in
+/// MPI_Probe, which no queue library lists.
+[[nodiscard]] bool is_told_by_call(const rank_report& rank);
 
 /// The message queues of ranks at one moment. `find_waits` evaluates them.
 struct group_queues {
