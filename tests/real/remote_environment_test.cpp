@@ -81,6 +81,56 @@ std::vector<std::string> two_workers(const std::string& node) {
           "h1"};
 }
 
+/// Some releases of PMIx are asked only if they are chosen.
+bool is_asked_by_default(const job_on_hosts& job) {
+  const std::string environment = "/proc/" + std::to_string(job.ranks().at(0)) + "/environ";
+  return job.hosts().run(job.places().at(0), {"grep", "-qz", "^PMIX_VERSION=7.0.0rc", environment}).exit_code != 0;
+}
+std::vector<std::string> by_pmix(const job_on_hosts& job, std::vector<std::string> words) {
+  if (!is_asked_by_default(job)) words.insert(words.end(), {"--source", "pmix"});
+  return words;
+}
+
+void check_by_starter(const job_on_hosts& job) {
+  for (const char* by : {"automatic", "ssh", "pmix"}) {
+    if (!is_asked_by_default(job) && by == std::string_view{"pmix"}) continue;
+    INFO("agents by " << by);
+    const json stacks = report_of(job, by_pmix(job, {"stacks", "--json", "--agents", by}));
+    check_ranks(stacks, job, "pmix");
+    CHECK(stacks.at("problems").empty());
+    CHECK(ranks_of_tree(stacks.at("tree")) == "0-7");
+  }
+  const json attached = report_of(job, by_pmix(job, {"attach", "--stacks", "--json"}));
+  check_attached(attached, job, "pmix");
+  CHECK(ranks_of_tree(attached.at("stacks").at("tree")) == "0-7");
+  const json queues = report_of(job, by_pmix(job, {"queues", "--json"}));
+  CHECK(pids_reported({{"processes", queues.at("ranks")}}) == job.ranks());
+  for (const json& rank : queues.at("ranks")) CHECK(rank.at("outcome") == "complete");
+}
+
+/// The daemon on h3 knows the hosts of all ranks, and the pids of its own ranks alone.
+void check_by_rank(const job_on_hosts& job) {
+  if (!is_asked_by_default(job)) return;
+  const long rank = rank_on(job, "h3");
+  const json by_rank = report_by_rank(job, rank, {"stacks", "--json"});
+  check_ranks(by_rank, job);
+  REQUIRE(by_rank.at("problems").size() == 1);
+  CHECK_THAT(by_rank.at("problems").dump(), ContainsSubstring("has no pids of the ranks on other nodes"));
+  check_attached(report_by_rank(job, rank, {"attach", "--json"}), job);
+}
+
+/// No agent is left, no rank was touched, and each comes to its own end. Returns whether the starter did so too, with
+/// this status.
+bool is_left_alone(job_on_hosts& job, int status) {
+  CHECK(comes_true([&] { return none_has_agents(job.hosts()); }));
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+  const job_end end = job.finish();
+  INFO(end.out);
+  CHECK(end.all_ranks_ended(job.ranks().size()));
+  if (!end.timed_out) CHECK(end.as_shell() == status);
+  return !end.timed_out;
+}
+
 }  // namespace
 
 TEST_CASE("Remote environment: two jobs of stock Hydra on hosts by ssh, by starter and by rank", "[releases]") {
@@ -119,48 +169,26 @@ TEST_CASE("Remote environment: two jobs of stock Hydra on hosts by ssh, by start
   check_left_alone(job);
 }
 
+// About one in a hundred of these jobs has been seen to stay for ever after all of its ranks had ended, with its
+// starter and daemons idle. PRRTE has an open report of such ends without any tool (openpmix/prrte, issue 1839). What
+// the cause is here is not known. So a job that does not end is started once more, and the second one must end.
 TEST_CASE("Remote environment: Open MPI 5 on four hosts by PMIx, by starter and by rank", "[only releases]") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
-  job_on_hosts job(hosts, mpirun5_on("h1:2,h2:2,h3:2,h4:2", 8, {rank_program("mpi_pids_openmpi"), "--exit", "3"}));
-  // Some releases of PMIx are asked only if they are chosen.
-  const std::string environment = "/proc/" + std::to_string(job.ranks().at(0)) + "/environ";
-  const bool is_asked_by_default =
-      hosts.run(job.places().at(0), {"grep", "-qz", "^PMIX_VERSION=7.0.0rc", environment}).exit_code != 0;
-  const auto by_pmix = [&](std::vector<std::string> words) {
-    if (!is_asked_by_default) words.insert(words.end(), {"--source", "pmix"});
-    return words;
-  };
-  for (const char* by : {"automatic", "ssh", "pmix"}) {
-    if (!is_asked_by_default && by == std::string_view{"pmix"}) continue;
-    INFO("agents by " << by);
-    const json stacks = report_of(job, by_pmix({"stacks", "--json", "--agents", by}));
-    check_ranks(stacks, job, "pmix");
-    CHECK(stacks.at("problems").empty());
-    CHECK(ranks_of_tree(stacks.at("tree")) == "0-7");
+  bool ended = false;
+  for (int tries = 0; tries < 2 && !ended; ++tries) {
+    job_on_hosts job(hosts, mpirun5_on("h1:2,h2:2,h3:2,h4:2", 8, {rank_program("mpi_pids_openmpi"), "--exit", "3"}));
+    check_by_starter(job);
+    check_by_rank(job);
+    ended = is_left_alone(job, 3);
+    if (!ended) WARN("the starter has not ended, although all ranks have");
   }
-  const json attached = report_of(job, by_pmix({"attach", "--stacks", "--json"}));
-  check_attached(attached, job, "pmix");
-  CHECK(ranks_of_tree(attached.at("stacks").at("tree")) == "0-7");
-  const json queues = report_of(job, by_pmix({"queues", "--json"}));
-  CHECK(pids_reported({{"processes", queues.at("ranks")}}) == job.ranks());
-  for (const json& rank : queues.at("ranks")) CHECK(rank.at("outcome") == "complete");
-
-  // The daemon on h3 knows the hosts of all ranks, and the pids of its own ranks alone.
-  const long rank = rank_on(job, "h3");
-  if (is_asked_by_default) {
-    const json by_rank = report_by_rank(job, rank, {"stacks", "--json"});
-    check_ranks(by_rank, job);
-    REQUIRE(by_rank.at("problems").size() == 1);
-    CHECK_THAT(by_rank.at("problems").dump(), ContainsSubstring("has no pids of the ranks on other nodes"));
-    check_attached(report_by_rank(job, rank, {"attach", "--json"}), job);
-  }
-  check_left_alone(job, 3);
+  CHECK(ended);
 
   const job_on_hosts stuck(hosts, mpirun5_on("h2:1,h3:1", 2, {rank_program("mpi_deadlock_openmpi")}), 2);
   json seen;
   CHECK(comes_true([&] {
-    seen = report_of(stuck, by_pmix({"queues", "--json"}));
+    seen = report_of(stuck, by_pmix(stuck, {"queues", "--json"}));
     return !seen.at("cycles").empty();
   }));
   INFO(seen.dump(1));
