@@ -63,6 +63,15 @@ std::optional<std::uint32_t> root_of(const rank_activity& doing) {
   return static_cast<std::uint32_t>(root->value);
 }
 
+std::optional<std::uint32_t> roots_apart::of(const rank_activity& doing) {
+  constexpr std::size_t most = 8;
+  const auto root = root_of(doing);
+  if (!root || roots_.contains(*root)) return root;
+  if (roots_.size() == most) return std::nullopt;
+  roots_.insert(*root);
+  return root;
+}
+
 std::optional<std::uint64_t> bytes_sent(const rank_activity& doing) {
   const mpi_argument* count = one_of(doing, mpi_role::send_count, mpi_role::count);
   const mpi_argument* type = one_of(doing, mpi_role::send_type, mpi_role::datatype);

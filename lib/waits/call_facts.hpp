@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,16 @@ namespace mpiacq::waits {
 [[nodiscard]] bool is_on_world(const rank_activity& doing);
 /// The root of a collective call: a rank of its communicator. Empty if it is not known, or if it is a special number.
 [[nodiscard]] std::optional<std::uint32_t> root_of(const rank_activity& doing);
+/// The roots that are told apart in one collective call on one communicator. Each of them takes a pass over all ranks,
+/// and a program that is right has one.
+class roots_apart {
+ public:
+  /// The root of the call of a rank; empty if it is not known, or if other ranks have named too many others.
+  [[nodiscard]] std::optional<std::uint32_t> of(const rank_activity& doing);
+
+ private:
+  std::set<std::uint32_t> roots_;
+};
 /// The number of bytes of the message that the call sends; empty if the arguments do not say it.
 [[nodiscard]] std::optional<std::uint64_t> bytes_sent(const rank_activity& doing);
 

@@ -56,7 +56,7 @@ class by_calls {
   void enter(std::uint32_t report) {
     const rank_activity& doing = seen_.ranks[report].doing;
     graphs_.entered[report] = {"MPI_COMM_WORLD", nowhere, nullptr};
-    collective_calls_[{doing.function, root_of(doing)}].push_back(report);
+    collective_calls_[{doing.function, roots_[doing.function].of(doing)}].push_back(report);
   }
 
   /// The ranks of a point-to-point call. The call needs each of them.
@@ -161,6 +161,7 @@ class by_calls {
 
   const picture& seen_;
   wait_graphs& graphs_;
+  std::map<std::string, roots_apart> roots_;                                ///< by function
   std::map<collective_call, std::vector<std::uint32_t>> collective_calls_;  ///< their reports
   rank_set all_;                                                            ///< the ranks that were looked at
   std::optional<needs::node> anybody_;                                      ///< goes on when one of them does

@@ -187,6 +187,7 @@ void tell_all(const picture& seen, const call& where, const gathering& those, co
 void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts) {
   std::map<call, gathering> calls;
   std::map<std::string, std::vector<std::uint32_t>> unknown_where;
+  std::map<std::pair<std::uint32_t, std::string>, roots_apart> roots;
   std::vector<std::uint32_t> is_on(seen.ranks.size(), nowhere);
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     const rank_activity& doing = seen.ranks[report].doing;
@@ -199,7 +200,7 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
       unknown_where[doing.function].push_back(seen.ranks[report].entry.value());
     }
     if (shared == nowhere) continue;
-    gathering& here = calls[{shared, doing.function, root_of(doing), guessed}];
+    gathering& here = calls[{shared, doing.function, roots[{shared, doing.function}].of(doing), guessed}];
     here.reports.push_back(report);
     here.synchronising = doing.kind == mpi_call_kind::synchronising;
     if (!guessed) graphs.entered[report] = {seen.communicator_name(shared), shared, nullptr};

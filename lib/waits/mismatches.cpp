@@ -26,8 +26,13 @@ struct entered {
   bool differs = false;
 };
 
-/// The calls of one deadlock, by communicator: its name and its key.
-using entered_calls = std::map<std::pair<std::string, std::uint32_t>, std::vector<entered>>;
+/// The calls of one deadlock on one communicator.
+struct calls_on_one {
+  std::vector<entered> calls;
+  std::map<std::string, roots_apart> roots;  ///< by function
+};
+/// The same, by communicator: its name and its key.
+using entered_calls = std::map<std::pair<std::string, std::uint32_t>, calls_on_one>;
 
 /// The deadlock that each rank is in or behind, by report; `nowhere` for none. The first one counts.
 std::vector<std::uint32_t> deadlock_of_reports(const std::vector<deadlock>& deadlocks, const picture& seen) {
@@ -47,8 +52,9 @@ std::vector<std::uint32_t> deadlock_of_reports(const std::vector<deadlock>& dead
   return of;
 }
 
-void enter(std::vector<entered>& calls, const rank_report& rank, const entered_call& where) {
-  const auto root = root_of(rank.doing);
+void enter(calls_on_one& here, const rank_report& rank, const entered_call& where) {
+  std::vector<entered>& calls = here.calls;
+  const auto root = here.roots[rank.doing.function].of(rank.doing);
   auto same = std::find_if(calls.begin(), calls.end(),
                            [&](const entered& one) { return one.function == rank.doing.function && one.root == root; });
   if (same == calls.end()) {
@@ -113,7 +119,7 @@ void add_mismatches(const picture& seen, const wait_graphs& graphs, std::vector<
   }
   for (std::size_t place = 0; place < deadlocks.size(); ++place) {
     for (auto& [where, entered_there] : calls[place]) {
-      auto found = mismatch_of(where.first, std::move(entered_there), deadlocks[place].certain);
+      auto found = mismatch_of(where.first, std::move(entered_there.calls), deadlocks[place].certain);
       if (found) deadlocks[place].mismatches.push_back(std::move(*found));
     }
   }

@@ -1,5 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Collective calls with known arguments: the communicator, the root, and calls that do not belong together.
+#include <algorithm>
+
 #include "catch.hpp"
 #include "made_calls.hpp"
 #include "made_reports.hpp"
@@ -110,4 +112,18 @@ TEST_CASE("ranks that have left a reduction and wait in the next barrier are no 
   REQUIRE(found.deadlocks.size() == 1);
   CHECK(text_of(found.waits) == "0>3? 1>0,3 2>0,3 3>0");
   CHECK(found.deadlocks.at(0).mismatches.empty());
+}
+
+TEST_CASE("more roots than any program has are not told apart, so that the work stays in proportion to the ranks") {
+  for (const auto made : {with_queues, without_queues}) {
+    std::vector<std::pair<const char*, std::int64_t>> calls;
+    for (std::int64_t rank = 0; rank < 40; ++rank) calls.emplace_back("MPI_Bcast", (rank + 1) % 40);
+    const auto found = find_waits(made(calls));
+    const auto told =
+        std::count_if(found.waits.begin(), found.waits.end(), [](const rank_wait& one) { return one.to.count() == 1; });
+    CHECK(told == 8);
+    for (const deadlock& one : found.deadlocks) {
+      for (const call_mismatch& each : one.mismatches) CHECK(each.calls.size() <= 9);
+    }
+  }
 }
