@@ -135,7 +135,8 @@ TEST_CASE("stock MPICH: the report names the line of each rank's call, as the ra
     CHECK(at.at("function") == place.at("function"));
     CHECK(at.at("line") == place.at("line"));
     CHECK(at.at("file").get<std::string>().ends_with("ranks/mpi_waits.c"));
-    CHECK_THAT(text.out, ContainsSubstring("rank " + std::to_string(rank) + ": in " + calls.at(rank) +
-                                           " at mpi_waits.c:" + place.at("line").dump() + "\n"));
+    CHECK_THAT(text.out,
+               ContainsSubstring("rank " + std::to_string(rank) + ": in " + calls.at(static_cast<std::size_t>(rank)) +
+                                 " at mpi_waits.c:" + place.at("line").dump() + "\n"));
   }
 }
