@@ -169,9 +169,9 @@ TEST_CASE("Remote environment: two jobs of stock Hydra on hosts by ssh, by start
   check_left_alone(job);
 }
 
-// About one in a hundred of these jobs has been seen to stay for ever after all of its ranks had ended, with its
-// starter and daemons idle. PRRTE has an open report of such ends without any tool (openpmix/prrte, issue 1839). What
-// the cause is here is not known. So a job that does not end is started once more, and the second one must end.
+// A few of these jobs have stayed for ever after all of their ranks had ended, with starter and daemons idle
+// (docs/sources.md, "A job that did not end"). The cause is not known. So a job that does not end is started once more,
+// the output says so, and the second one must end.
 TEST_CASE("Remote environment: Open MPI 5 on four hosts by PMIx, by starter and by rank", "[only releases]") {
   if (!have_openmpi()) MPIACQ_SKIP(openmpi_not_installed);
   MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
