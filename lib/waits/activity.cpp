@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "calls/mpi_function.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
@@ -15,6 +16,13 @@ call_site site_of(const stack_frame& caller) {
   return {caller.place->function, caller.place->file, caller.place->line};
 }
 
+/// Whether code is in an MPI library, by the name of its file: libmpi.so, libmpich.so, libmpi_abi.so.
+bool is_in_mpi_library(const stack_frame& frame) {
+  if (!frame.place) return false;
+  const std::string_view path = frame.place->module_path;
+  return path.substr(path.find_last_of('/') + 1).starts_with("libmpi");
+}
+
 /// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
 rank_activity activity_of_thread(const thread_stack& thread) {
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
@@ -25,7 +33,9 @@ rank_activity activity_of_thread(const thread_stack& thread) {
     return found;
   }
   rank_activity nothing;
-  const bool whole = thread.end == stack_end::outermost && !thread.frames.empty();
+  // A function of the MPI may be on the stack without its name: the compiler has made its end a function of its own.
+  const bool whole = thread.end == stack_end::outermost && !thread.frames.empty() &&
+                     std::none_of(thread.frames.begin(), thread.frames.end(), is_in_mpi_library);
   nothing.kind = whole ? mpi_call_kind::none : mpi_call_kind::unknown;
   return nothing;
 }

@@ -113,12 +113,13 @@ TEST_CASE("stock MPICH: ranks in matching probes wait for each other", "[release
 
 TEST_CASE("stock MPICH: the report names the line of each rank's call, as the rank has announced it", "[releases]") {
   if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
-  constexpr int ranks = 3;
+  constexpr int ranks = 2;
   const std::vector<std::string> words = {
       "mpiexec.hydra", "-n", std::to_string(ranks), rank_program("mpi_waits_mpich"), "--calls", "different"};
   running_job job(words, ranks);
   REQUIRE(job.ranks().size() == ranks);
-  const std::vector<std::string> calls = {"MPI_Recv", "MPI_Wait", "MPI_Waitall"};
+  // MPICH 4.2 ends MPI_Waitall with a jump to a function without a name, so that no stack shows it.
+  const std::vector<std::string> calls = {"MPI_Recv", "MPI_Wait"};
   json seen;
   CHECK(comes_true([&] {
     seen = queues_of(job);

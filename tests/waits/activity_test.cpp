@@ -64,6 +64,15 @@ TEST_CASE("the call of a rank is its outermost MPI call") {
   CHECK(activity_of(std::vector{cut}, "").kind == mpi_call_kind::wait_one);
 }
 
+TEST_CASE("the call of a rank that stands in an MPI library is not known where no frame names it") {
+  auto stack = stack_of({"main", "solve", "progress", "poll"});
+  CHECK(activity_of(std::vector{stack}, "").kind == mpi_call_kind::none);
+  auto progress = std::make_shared<code_place>(*stack.frames.at(1).place);
+  progress->module_path = "/usr/lib/libmpich.so.12";
+  stack.frames.at(1).place = progress;
+  CHECK(activity_of(std::vector{stack}, "").kind == mpi_call_kind::unknown);
+}
+
 TEST_CASE("the place of a call is the frame that has called the outermost MPI function") {
   auto stack = stack_of({"main", "solve", "MPI_Recv", "PMPI_Recv", "poll"});
   // Innermost first: frame 3 is solve.

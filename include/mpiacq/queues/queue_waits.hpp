@@ -56,6 +56,7 @@ struct rank_wait {
 /// Collective calls that ranks have entered on one communicator and that do not belong together: MPI requires all ranks
 /// of a communicator to make the same collective calls in the same order, with the same root (MPI 4.1, chapter 6).
 struct call_mismatch {
+  /// One of the calls, and the ranks that are in it.
   struct one_call {
     std::string call;  ///< "MPI_Barrier", "MPI_Bcast with root 2"
     rank_set ranks;
