@@ -19,8 +19,8 @@ namespace mpiacq::waits {
 [[nodiscard]] bool is_on_world(const rank_activity& doing);
 /// The root of a collective call: a rank of its communicator. Empty if it is not known, or if it is a special number.
 [[nodiscard]] std::optional<std::uint32_t> root_of(const rank_activity& doing);
-/// The roots that are told apart in one collective call on one communicator. Each of them takes a pass over all ranks,
-/// and a program that is right has one.
+/// Tells a few roots of one collective call on one communicator apart. Each root costs a pass over all ranks, and a
+/// program that is right has one root.
 class roots_apart {
  public:
   /// The root of the call of a rank; empty if it is not known, or if other ranks have named too many others.

@@ -168,7 +168,7 @@ void tell(const picture& seen, const call& where, bool synchronising, const std:
   }
 }
 
-/// Where all ranks must come, all that are missing are awaited. Otherwise it depends on who is the root.
+/// The ranks of a synchronising call wait for all missing ranks. In other calls, the root decides who waits for whom.
 void tell_all(const picture& seen, const call& where, const gathering& those, const std::vector<absentee>& missing,
               wait_graphs& graphs) {
   if (those.synchronising) return tell(seen, where, true, those.reports, missing, graphs);
