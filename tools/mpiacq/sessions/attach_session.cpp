@@ -94,9 +94,11 @@ std::optional<int> attach_session::on_table(job_snapshot::event what, const std:
   }
   // The starter must run to launch the daemons, and must find the request when it does.
   if (options_.after != then::go_on) daemons_by_ = clock::now() + patience_of_a_person;
+  const bool runs_commands = !commands_ && options_.after == then::go_on;
+  auto subjects = runs_commands ? subjects_for_each(job_, options_) : std::vector<command_subject>();
   reporter_.note_failure(job_.resume());
   gates.open();
-  if (!commands_ && options_.after == then::go_on) commands_ = run_for_each(job_, options_, false);
+  if (runs_commands) commands_ = run_for_each(job_, options_, std::move(subjects), false);
   return std::nullopt;
 }
 
@@ -115,10 +117,11 @@ std::optional<int> attach_session::leave_it() {
     reporter_.note_failure(asked);
   }
   const bool stops = options_.after == then::stop;
+  auto subjects = subjects_for_each(job_, options_);
   reporter_.note_failure(job_.detach(stops ? leave::stopped : leave::running));
   if (stops) complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks.selection)));
   left_ = true;
-  commands_ = run_for_each(job_, options_, false);
+  commands_ = run_for_each(job_, options_, std::move(subjects), false);
   return std::nullopt;
 }
 

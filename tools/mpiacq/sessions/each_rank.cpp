@@ -22,11 +22,17 @@ command_hooks lending(job& subject) {
 
 }  // namespace
 
-std::unique_ptr<rank_commands> run_for_each(job& subject, const job_command_options& options, bool launched) {
+std::vector<command_subject> subjects_for_each(const job& subject, const job_command_options& options) {
   const auto table = subject.processes();
-  if (options.each.empty() || !table) return nullptr;
+  if (options.each.empty() || !table) return {};
   auto [subjects, left_out] = subjects_of(*table, subject.rank_states(), options.ranks.selection);
   if (!left_out.empty()) complain(left_out);
+  return std::move(subjects);
+}
+
+std::unique_ptr<rank_commands> run_for_each(job& subject, const job_command_options& options,
+                                            std::vector<command_subject> subjects, bool launched) {
+  if (options.each.empty() || !subject.processes()) return nullptr;
   const bool report_is_there = options.report.json && (options.report.output.empty() || options.report.output == "-");
   return std::make_unique<rank_commands>(options.each, std::move(subjects), options.jobs,
                                          launched || report_is_there ? STDERR_FILENO : STDOUT_FILENO, lending(subject));

@@ -122,6 +122,7 @@ void launch_session::handle(const job_event& event) {
 
 void launch_session::after_report() {
   left_ = options_.after != then::go_on;
+  auto subjects = commands_ ? std::vector<command_subject>() : subjects_for_each(job_, options_);
   switch (options_.after) {
     case then::go_on:
       reporter_.note_failure(job_.resume());
@@ -137,7 +138,7 @@ void launch_session::after_report() {
       complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks.selection)));
       break;
   }
-  if (!commands_) commands_ = run_for_each(job_, options_, true);
+  if (!commands_) commands_ = run_for_each(job_, options_, std::move(subjects), true);
 }
 
 int launch_session::final_status(const starter_ended& end) {
