@@ -51,10 +51,10 @@ std::optional<std::uint64_t> number_at(std::uint64_t address, std::size_t bytes,
 /// The value of a parameter: what was passed, or what lies behind the address that was passed.
 found_argument value_of(const call_argument& passed, std::size_t bytes_behind, memory_reader& memory) {
   if (!passed.is_known()) return {};
-  if (bytes_behind == 0) return {passed.value, true, passed.bits};
+  if (bytes_behind == 0) return {passed.value, true, passed.bits, passed.source};
   const bool is_address = passed.bits == 64;
   const auto behind = is_address ? number_at(passed.value, bytes_behind, memory) : std::nullopt;
-  return behind ? found_argument{*behind, true} : found_argument{};
+  return behind ? found_argument{*behind, true, 64, passed.source} : found_argument{};
 }
 
 }  // namespace

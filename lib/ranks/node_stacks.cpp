@@ -2,6 +2,7 @@
 // The stacks of a node's ranks.
 #include <utility>
 
+#include "argument_taker.hpp"
 #include "errors/no_exceptions.hpp"
 #include "node_ranks_state.hpp"
 
@@ -17,7 +18,8 @@ node_stacks node_ranks::state::take_stacks(const stack_options& options) {
   std::vector<rank_stacks> refused;
   for (const auto& [rank, why] : no_stacks) refused.push_back({rank.entry, rank.pid, fail(why), {}});
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
-  node_stacks taken = stacks->take(wanted, options);
+  node_stacks taken = options.arguments ? take_with_arguments(*grip, *stacks, wanted, options, debug_files)
+                                        : stacks->take(wanted, options);
   // Discards events of processes that the tracer has released by now.
   take_events();
   // The result is in the order of the ranks.

@@ -46,6 +46,17 @@ void append_refused(std::vector<refused_ranks>& all, std::vector<refused_ranks>&
   }
 }
 
+/// Keeps the order of ranks. If both name a rank, the first counts.
+void append_calls(std::vector<rank_mpi_call>& all, std::vector<rank_mpi_call>&& more) {
+  if (more.empty()) return;
+  append(all, std::move(more));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry < b.entry; });
+  const auto end = std::unique(all.begin(), all.end(),
+                               [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry == b.entry; });
+  all.erase(end, all.end());
+}
+
 /// The union of these ranks. A union passes over all ranks so far, and there can be as many reasons as ranks: the sets
 /// are sorted by their lowest rank, so that a union mostly appends.
 rank_set all_ranks_of(const std::vector<refused_ranks>& refused) {
@@ -197,6 +208,7 @@ void merge(group_stacks& into, group_stacks&& other) {
   append_refused(into.refused, std::move(other.refused));
   into.held_for = std::max(into.held_for, other.held_for);
   append_new(into.problems, std::move(other.problems));
+  append_calls(into.calls, std::move(other.calls));
 }
 
 /// Merges in order of ranks and keeps all reports together within the bound.
@@ -242,7 +254,7 @@ group_stacks merged(node_stacks&& taken) {
   group_stacks all;
   // Very many ranks can have the same reason.
   std::map<std::string, std::size_t> place_of;
-  for (const rank_stacks& rank : taken.ranks) {
+  for (rank_stacks& rank : taken.ranks) {
     if (!rank.taken) {
       const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
       if (is_new) all.refused.push_back({{}, rank.taken.error()});
@@ -251,6 +263,7 @@ group_stacks merged(node_stacks&& taken) {
     }
     all.taken.add(rank.entry);
     for (const thread_stack& stack : rank.threads) all.tree.add(rank.entry, stack);
+    if (rank.doing) all.calls.push_back({rank.entry, std::move(*rank.doing)});
   }
   all.held_for = taken.held_for;
   all.problems = std::move(taken.problems);

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "mpiacq/queues/mpi_call.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
@@ -19,6 +21,7 @@ struct rank_stacks {
   process_id pid;
   result<void> taken;  ///< errors: those of `tracer::attach` and of the unwinder
   std::vector<thread_stack> threads;
+  std::optional<rank_activity> doing = {};  ///< with arguments; empty: nobody asked for them
 };
 
 /// The stacks of a node's ranks at one moment: `call_tree` makes one of them.

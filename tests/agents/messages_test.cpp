@@ -87,6 +87,8 @@ TEST_CASE("messages: names and words are the same as in the JSON documents") {
   CHECK(stacks["tree"]["nodes"][1]["place"]["function"] == "main");
   CHECK(stacks["tree"]["nodes"][1]["ranks"] == "0-1,3");
   CHECK(stacks["refused"][0]["ranks"] == "9");
+  CHECK(stacks["calls"][0]["rank"] == 1);
+  CHECK(stacks["calls"][0]["doing"]["arguments"][0]["source"] == "instructions");
   const ordered queues = read_elsewhere(samples[11])["answer"]["what"]["queues"];
   CHECK(queues["ranks"][0]["report"]["value"]["communicators"][0]["queues"][0]["known"] == "complete");
   CHECK(queues["ranks"][1]["report"]["error"]["message"] == "has ended");

@@ -38,7 +38,7 @@ inline rank_activity some_activity() {
   return {mpi_call_kind::receive,
           "MPI_Recv",
           true,
-          {{mpi_role::buffer, true, true, 0x7000, ""},
+          {{mpi_role::buffer, true, true, 0x7000, "", argument_source::instructions},
            {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
            {mpi_role::tag, false, false, 0, ""}},
           {"solve", "/src/solver.c", 88}};
@@ -151,35 +151,40 @@ inline std::vector<agents::message> sample_messages() {
   const peer_address somebody{{"tcp://10.0.0.1:4000", "tcp://[fe80::1]:4000"}, curve_key{std::byte{7}, std::byte{9}}};
   const error why = error{error_code::permission, "not permitted"}.with_errno(1);
   rank_set ranks = rank_set::parse("0-3,7").value();
-  group_stacks stacks{some_tree(), ranks, {{rank_set(9), why}}, std::chrono::microseconds{99}, {why}};
-  return {
-      hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
-      assignment{4,
-                 {somebody, somebody},
-                 {{entry_index{0}, process_id{100}, "/bin/app", rank_number{0}, ""},
-                  {entry_index{5}, process_id{105}, "", {}, "1:1"}}},
-      welcome{},
-      goodbye{},
-      ask{1, 5000, ask_hold{}},
-      ask{2, 5000, ask_release{leave::stopped}},
-      ask{3, 5000, ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100}, {{"/opt/debug"}}}},
-      ask{4, 5000, ask_queues{some_queue_options()}},
-      answer{1, ranks, {{6, why}}, hold_part{ranks, {{entry_index{9}, process_id{109}, hold_state::busy, why}}}},
-      answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
-      answer{3, ranks, {}, std::move(stacks)},
-      answer{4, rank_set{1}, {}, some_queues()},
-      answer{5, {}, {{2, why}}, std::nullopt},
-      heartbeat{3, 1000000},
-      ask{6, 5000,
-          ask_visits{
-              {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
-      answer{6, rank_set{2}, {}, some_visits()},
-      finish_early{6},
-      goodbye{why},
-      ask{7, 5000, ask_gates{{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}}, {{"/opt/debug"}}}},
-      answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}},
-      ask{8, 5000, ask_job_ranks{3, {"00ff", ""}}},
-      answer{8, ranks, {}, job_ranks_part{{{3, {{1, 7, process_id{107}, "/bin/app"}}, 2}}}}};
+  group_stacks stacks{some_tree(),
+                      ranks,
+                      {{rank_set(9), why}},
+                      std::chrono::microseconds{99},
+                      {why},
+                      {{entry_index{1}, some_activity()}}};
+  return {hello{"MUNGE:AwQ=:", 3, {"n1", "node1.site", "n1", {"10.0.0.2"}}, somebody},
+          assignment{4,
+                     {somebody, somebody},
+                     {{entry_index{0}, process_id{100}, "/bin/app", rank_number{0}, ""},
+                      {entry_index{5}, process_id{105}, "", {}, "1:1"}}},
+          welcome{},
+          goodbye{},
+          ask{1, 5000, ask_hold{}},
+          ask{2, 5000, ask_release{leave::stopped}},
+          ask{3, 5000,
+              ask_stacks{{rank_selection::parse("0-3,1:8").value(), which_threads::all, 100, true}, {{"/opt/debug"}}}},
+          ask{4, 5000, ask_queues{some_queue_options()}},
+          answer{1, ranks, {{6, why}}, hold_part{ranks, {{entry_index{9}, process_id{109}, hold_state::busy, why}}}},
+          answer{2, ranks, {}, release_part{ranks, {{rank_set(9), why}}}},
+          answer{3, ranks, {}, std::move(stacks)},
+          answer{4, rank_set{1}, {}, some_queues()},
+          answer{5, {}, {{2, why}}, std::nullopt},
+          heartbeat{3, 1000000},
+          ask{6, 5000,
+              ask_visits{
+                  {{2, {{"", process_id{7}, "/bin/dir", {true, false, true}}}}}, {}, 4, user_id{1000}, {"/opt/debug"}}},
+          answer{6, rank_set{2}, {}, some_visits()},
+          finish_early{6},
+          goodbye{why},
+          ask{7, 5000, ask_gates{{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}}, {{"/opt/debug"}}}},
+          answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}},
+          ask{8, 5000, ask_job_ranks{3, {"00ff", ""}}},
+          answer{8, ranks, {}, job_ranks_part{{{3, {{1, 7, process_id{107}, "/bin/app"}}, 2}}}}};
 }
 
 }  // namespace mpiacq::test

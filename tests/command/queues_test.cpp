@@ -417,3 +417,39 @@ TEST_CASE("queues: --verbose shows all that the library says of each operation")
   CHECK_THAT(run.out, ContainsSubstring("message from 0, tag 9, 16") && ContainsSubstring("system buffer"));
   CHECK_THAT(run.out, ContainsSubstring("actual: rank 0, tag 9, 16\n"));
 }
+
+TEST_CASE("stacks: with --args JSON has the call of each rank and its place, and the ranks run on") {
+  const queue_job job(3, {"in:MPI_Recv", "@2", "in:MPI_Barrier"});
+  const auto run = run_command({MPIACQ_COMMAND, "stacks", "--args", "--json", std::to_string(job.pid())});
+  INFO(run.err << run.out);
+  CHECK(run.exit_code == 0);
+  const json seen = json::parse(run.out);
+  REQUIRE(seen.at("ranks").size() == 3);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    const json& row = seen.at("ranks").at(rank);
+    CHECK(row.at("outcome") == "taken");
+    CHECK(row.at("call") == (rank == 2 ? "MPI_Barrier" : "MPI_Recv"));
+    CHECK(row.at("at").at("line") == line_of_call());
+    // The fixture has functions of these names with other parameters, so that the values mean nothing.
+    REQUIRE(row.at("arguments").is_array());
+    for (const json& one : row.at("arguments")) CHECK(one.at("source") == "instructions");
+  }
+  check_untouched(job);
+  const auto without = run_command({MPIACQ_COMMAND, "stacks", "--json", std::to_string(job.pid())});
+  for (const json& row : json::parse(without.out).at("ranks")) {
+    CHECK(row.at("call").is_null());
+    CHECK(row.at("arguments").is_null());
+    CHECK(row.at("at").is_null());
+  }
+}
+
+TEST_CASE("stacks: --args is of one moment and of the tree alone") {
+  const std::vector<std::string> other =
+      GENERATE(std::vector<std::string>{"--samples", "2"}, std::vector<std::string>{"--folded"},
+               std::vector<std::string>{"--dot"});
+  std::vector<std::string> words = {MPIACQ_COMMAND, "stacks", "--args"};
+  words.insert(words.end(), other.begin(), other.end());
+  const auto run = run_command(words);
+  CHECK(run.exit_code == 125);
+  CHECK_THAT(run.err, ContainsSubstring("--args") && ContainsSubstring(other.front()));
+}

@@ -136,6 +136,18 @@ TEST_CASE("a parameter of which only some bits are known is not known") {
   CHECK_FALSE(made[5].is_known);
 }
 
+TEST_CASE("an argument keeps the way in which it was found, and one that is not known has none") {
+  const handle_context openmpi{mpi_abi::openmpi, mpi_language::c, 8, {}};
+  const auto found = argument_source::instructions;
+  const std::vector<found_argument> values = {
+      {buffer, true, 64, found}, {1, true, 32, found}, {buffer, true, 64, found},        {2, true, 32, found},
+      {3, true, 16, found},      {0, true, 64, found}, {0x7f0000001000, true, 32, found}};
+  const auto made = explain_arguments(*mpi_function_named("MPI_Recv"), values, openmpi);
+  CHECK(made[0].source == argument_source::instructions);
+  CHECK(made[3].source == argument_source::instructions);
+  CHECK(made[4].source == argument_source::unknown);
+}
+
 TEST_CASE("Open MPI's constants and objects are its own") {
   handle_context openmpi;
   openmpi.abi = mpi_abi::openmpi;

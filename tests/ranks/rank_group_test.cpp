@@ -102,6 +102,30 @@ TEST_CASE("rank group: a look at some ranks says nothing of the others") {
   CHECK(std::get<ask_queues>(job.here->asked.back()).how.ranks.text() == "1-2");
 }
 
+TEST_CASE("rank group: the calls of ranks are in order of entries, and arguments are asked for everywhere") {
+  const two_nodes job;
+  rank_group group = job.group();
+  const auto stacks_of = [](std::uint32_t first, std::uint32_t second) {
+    group_stacks seen;
+    for (const std::uint32_t rank : {first, second}) {
+      seen.taken.add(entry_index{rank});
+      seen.calls.push_back({entry_index{rank}, activity_in(rank % 2 == 0 ? "MPI_Recv" : "MPI_Send")});
+    }
+    return seen;
+  };
+  job.here->answer = [&](const rank_question&, const answer_terms&) { return stacks_of(0, 2); };
+  job.there->answer = [&](const rank_question&, const answer_terms&) { return stacks_of(1, 3); };
+  stack_options how;
+  how.arguments = true;
+  const group_stacks seen = group.stacks(how);
+  REQUIRE(seen.calls.size() == 4);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    CHECK(seen.calls[rank].entry == entry_index{rank});
+    CHECK(seen.calls[rank].doing.function == (rank % 2 == 0 ? "MPI_Recv" : "MPI_Send"));
+  }
+  CHECK(std::get<ask_stacks>(job.there->asked.back()).how.arguments);
+}
+
 TEST_CASE("rank group: stacks of ranks that another tool holds for a moment are taken, too") {
   const two_nodes job;
   rank_group group = job.group();

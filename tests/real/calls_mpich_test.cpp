@@ -141,3 +141,21 @@ TEST_CASE("stock MPICH: the report names the line of each rank's call, as the ra
                                  " at mpi_waits.c:" + place.at("line").dump() + "\n"));
   }
 }
+
+TEST_CASE("stock MPICH: stacks --args shows the arguments behind the function", "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  const running_job job = stuck_job(3, {"--barrier", "yes"});
+  check_arguments_in_stacks(job);
+}
+
+TEST_CASE("stock MPICH: stacks --args shows one line for each group of ranks with the same arguments", "[releases]") {
+  if (const auto why = lacking(); !why.empty()) MPIACQ_SKIP(why);
+  const running_job job = stuck_job(3);
+  (void)when_all_wait(job);
+  const auto text = run_command({MPIACQ_COMMAND, "stacks", "--args", job.pid_text()});
+  INFO(text.out);
+  for (const char* line : {"  0: (source 1, tag 7, MPI_COMM_WORLD)\n", "  1: (source 2, tag 8, MPI_COMM_WORLD)\n",
+                           "  2: (source 0, tag 9, MPI_COMM_WORLD)\n"}) {
+    CHECK_THAT(text.out, ContainsSubstring(line));
+  }
+}

@@ -2,6 +2,7 @@
 // mpiacq queues on the distribution's Open MPI: ranks that wait for each other, for ever.
 #include <filesystem>
 
+#include "found_job.hpp"
 #include "openmpi.hpp"
 #include "running_job.hpp"
 
@@ -112,6 +113,12 @@ TEST_CASE("openmpi: ranks in a barrier wait for the one that has not come, and i
   INFO(seen.dump(1));
   CHECK(seen.at("cycles") == json::array({json::array({0, 2})}));
   CHECK(seen.at("deadlocks").at(0).at("behind") == "1");
+}
+
+TEST_CASE("openmpi: stacks --args shows the arguments behind the function", "[releases]") {
+  if (!have_deadlock()) MPIACQ_SKIP(openmpi_not_installed);
+  stuck_job stuck(3, {"--barrier", "yes"});
+  check_arguments_in_stacks(stuck.job());
 }
 
 TEST_CASE("openmpi: ranks that wait in other calls than MPI_Recv are reported as a deadlock", "[releases]") {

@@ -41,6 +41,36 @@ inline void check_stacks(const nlohmann::json& report, const running_job& job, c
   CHECK(seen == job.ranks());
 }
 
+/// What `mpiacq stacks --args` reports of three ranks of mpi_deadlock with "--barrier yes", once all of them wait: the
+/// last one in a receive from rank 0 with tag 9, the others in a barrier.
+inline void check_arguments_in_stacks(const running_job& job) {
+  nlohmann::json seen;
+  CHECK(comes_true([&] {
+    seen = report_of({"stacks", "--args", "--json", job.pid_text()});
+    std::string calls;
+    for (const nlohmann::json& rank : seen.at("ranks")) calls += rank.at("call").dump();
+    return calls == R"("MPI_Barrier""MPI_Barrier""MPI_Recv")";
+  }));
+  INFO(seen.dump(1));
+  std::map<std::string, nlohmann::json> known;
+  for (const nlohmann::json& one : seen.at("ranks").at(2).at("arguments")) {
+    known[one.at("role")] = one;
+    CHECK(one.at("source") == "instructions");
+  }
+  REQUIRE(known.size() == 5);
+  CHECK(known.at("source").at("value") == 0);
+  CHECK(known.at("tag").at("value") == 9);
+  CHECK(known.at("count").at("value") == 24);
+  CHECK(known.at("datatype").at("name") == "MPI_BYTE");
+  CHECK(known.at("communicator").at("name") == "MPI_COMM_WORLD");
+  const auto text = run_command({MPIACQ_COMMAND, "stacks", "--args", job.pid_text()});
+  INFO(text.out);
+  CHECK(text.exit_code == 0);
+  CHECK_THAT(text.out, ContainsSubstring("MPI_Barrier(MPI_COMM_WORLD) in "));
+  CHECK_THAT(text.out, ContainsSubstring("MPI_Recv(source 0, tag 9, MPI_COMM_WORLD) in "));
+  CHECK(comes_true([&] { return job.disturbed().empty(); }));
+}
+
 /// A report of `mpiacq jobs`: the job has one row. A job of another test may not have ended yet.
 inline void check_listed(const nlohmann::json& list, const running_job& job, const std::string& source,
                          const std::string& launcher) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "mpiacq/process/call_arguments.hpp"
+
 namespace mpiacq {
 
 /// What a parameter says about a call.
@@ -64,6 +66,7 @@ struct mpi_argument {
   bool is_address = false;  ///< of a buffer, a text or an array: the value says where it is
   std::int64_t value = 0;   ///< a number; or the bits of a handle or an address
   std::string name;         ///< of a special number or a predefined handle: "MPI_ANY_TAG", "MPI_COMM_WORLD"
+  argument_source source = argument_source::unknown;  ///< how the value was found
 
   friend bool operator==(const mpi_argument&, const mpi_argument&) = default;
 };

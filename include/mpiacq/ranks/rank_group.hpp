@@ -83,7 +83,8 @@ class rank_group {
   /// Takes stacks: holds the ranks that are not held, copies their stacks, releases them, and only then unwinds the
   /// copies and names the frames. The group keeps what it learns of the ranks' modules for the next call. A stack of
   /// more than a megabyte, or one that continues on another stack (sigaltstack), is unwound while its rank is held once
-  /// more. A rank that another tool holds is tried again for a moment.
+  /// more. A rank that another tool holds is tried again for a moment. `stack_options::arguments` asks for the
+  /// arguments of MPI calls, too: all ranks then stay held until they have been read.
   [[nodiscard]] group_stacks stacks(const stack_options& options);
   /// The same with `rank_options::stacks`.
   [[nodiscard]] group_stacks stacks();

@@ -50,6 +50,9 @@ struct stack_options {
   rank_selection ranks = {};  ///< among those of the group
   which_threads threads = which_threads::first;
   std::size_t max_frames = 65536;  ///< of one stack, at most
+  /// Read the arguments of the MPI call that the first thread of each rank is in. The ranks then stay held until they
+  /// have been read, while stacks are unwound and named.
+  bool arguments = false;
 };
 
 /// How the message queues of ranks are read.

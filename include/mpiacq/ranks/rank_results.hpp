@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
+#include "mpiacq/base/ids.hpp"
 #include "mpiacq/base/time_limit.hpp"
+#include "mpiacq/queues/mpi_call.hpp"
 #include "mpiacq/ranks/call_tree.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
@@ -28,6 +30,12 @@ struct refused_ranks {
   error why;
 };
 
+/// The MPI call that the first thread of a rank is in, with its arguments.
+struct rank_mpi_call {
+  entry_index entry;
+  rank_activity doing;
+};
+
 /// The stacks of ranks at one moment, merged on the nodes where they were taken.
 struct group_stacks {
   call_tree tree;
@@ -36,6 +44,8 @@ struct group_stacks {
   /// From the first stop of a rank until the last rank was released; with several nodes, the longest of them.
   clock::duration held_for{};
   std::vector<error> problems;  ///< with files of debug information, with their node; each problem occurs once
+  /// One for each rank of `taken`, in order of entries, if `stack_options::arguments` has asked for them.
+  std::vector<rank_mpi_call> calls = {};
 };
 
 /// The outcome of opening gates.

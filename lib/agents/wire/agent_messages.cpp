@@ -60,7 +60,7 @@ inline constexpr auto members<agents::heartbeat> =
 template <>
 inline constexpr auto members<stack_options> =
     std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
-               member{"max_frames", &stack_options::max_frames}};
+               member{"max_frames", &stack_options::max_frames}, member{"arguments", &stack_options::arguments}};
 template <>
 inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
 template <>
@@ -138,10 +138,13 @@ template <>
 inline constexpr auto members<release_part> =
     std::tuple{member{"released", &release_part::released}, member{"refused", &release_part::refused}};
 template <>
+inline constexpr auto members<rank_mpi_call> =
+    std::tuple{member{"rank", &rank_mpi_call::entry}, member{"doing", &rank_mpi_call::doing}};
+template <>
 inline constexpr auto members<group_stacks> =
-    std::tuple{member{"tree", &group_stacks::tree}, member{"taken", &group_stacks::taken},
-               member{"refused", &group_stacks::refused}, member{"held_us", &group_stacks::held_for},
-               member{"problems", &group_stacks::problems}};
+    std::tuple{member{"tree", &group_stacks::tree},         member{"taken", &group_stacks::taken},
+               member{"refused", &group_stacks::refused},   member{"held_us", &group_stacks::held_for},
+               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls}};
 template <>
 inline constexpr auto members<agents::agent_accounts> =
     std::tuple{member{"agent", &agents::agent_accounts::agent}, member{"said", &agents::agent_accounts::said}};

@@ -59,6 +59,8 @@ template <>
 inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
 template <>
 inline constexpr auto last_of<mpi_role> = mpi_role::text;
+template <>
+inline constexpr auto last_of<argument_source> = argument_source::debug_information;
 
 }  // namespace mpiacq::agents
 
@@ -88,9 +90,9 @@ inline constexpr auto members<queue_report> = std::tuple{member{"path", &queue_r
                                                          member{"problems", &queue_report::problems}};
 template <>
 inline constexpr auto members<mpi_argument> =
-    std::tuple{member{"role", &mpi_argument::role}, member{"known", &mpi_argument::is_known},
+    std::tuple{member{"role", &mpi_argument::role},          member{"known", &mpi_argument::is_known},
                member{"address", &mpi_argument::is_address}, member{"value", &mpi_argument::value},
-               member{"name", &mpi_argument::name}};
+               member{"name", &mpi_argument::name},          member{"source", &mpi_argument::source}};
 template <>
 inline constexpr auto members<call_site> = std::tuple{
     member{"function", &call_site::function}, member{"file", &call_site::file}, member{"line", &call_site::line}};

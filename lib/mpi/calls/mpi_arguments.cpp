@@ -137,6 +137,7 @@ class explainer {
       explain_number(made, found.value);
     }
     if (!made.is_known) made.value = 0;
+    if (made.is_known) made.source = found.source;
     return made;
   }
 

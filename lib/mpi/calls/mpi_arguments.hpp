@@ -18,6 +18,7 @@ struct found_argument {
   bool is_known = false;
   /// The number of low bits of `value` that are known. A parameter with more bits is not known.
   std::uint8_t bits = 64;
+  argument_source source = argument_source::unknown;
 };
 
 /// How many bytes to read at the passed address to get a parameter's value. 0: what was passed is the value itself.

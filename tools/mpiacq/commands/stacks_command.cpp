@@ -29,6 +29,7 @@ enum class stacks_form : unsigned char { tree, folded, dot };
 
 struct stacks_options : observation_options {
   bool all_threads = false;
+  bool arguments = false;
   stacks_form form = stacks_form::tree;
   std::size_t samples = 1;
   double interval = 0.1;  ///< seconds
@@ -94,7 +95,7 @@ result<int> run(const stacks_options& options) {
   const auto look = look_for_ranks(options, signals);
   if (!look) return look.error();
   const job_description& job = look->job;
-  stacks_session session(look->ranks, job, look->selection, options.all_threads);
+  stacks_session session(look->ranks, job, look->selection, options.all_threads, options.arguments);
   stacks_snapshot& snapshot = session.snapshot();
   snapshot.interval = std::chrono::duration<double>(options.interval);
   snapshot.problems = job.problems;
@@ -119,11 +120,17 @@ declared_command declare_stacks(CLI::App& app) {
   };
   CLI::Option* folded =
       form("--folded", stacks_form::folded, "Write one line for each different stack, for flame graphs");
-  form("--dot", stacks_form::dot, "Write the tree for Graphviz")->excludes(folded);
-  app.add_option("--samples", options->samples,
-                 "Take N samples and add them up; the report marks what moved. Default: 1")
-      ->type_name("N")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+  CLI::Option* dot = form("--dot", stacks_form::dot, "Write the tree for Graphviz")->excludes(folded);
+  CLI::Option* samples = app.add_option("--samples", options->samples,
+                                        "Take N samples and add them up; the report marks what moved. Default: 1")
+                             ->type_name("N")
+                             ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+                             ->group(option_group::stacks);
+  app.add_flag("--args", options->arguments,
+               "Show the arguments of the MPI call that each rank is in. The ranks are stopped for longer")
+      ->excludes(folded)
+      ->excludes(dot)
+      ->excludes(samples)
       ->group(option_group::stacks);
   app.add_option("--interval", options->interval, "The time from one sample to the next. Default: 0.1")
       ->type_name("SECONDS")
@@ -145,6 +152,7 @@ const command stacks_command = {
 Without JOB, mpiacq takes the only job on this node; 'mpiacq jobs' lists them.
 
 More examples:
+  mpiacq stacks --args 4242
   mpiacq stacks --samples 20 --interval 0.5 4242
   mpiacq stacks --threads all --ranks 0-3 --json -o stacks.json 4242
   mpiacq stacks --samples 100 --interval 0.01 --folded 4242 | flamegraph.pl > job.svg

@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mpiacq/base/error.hpp"
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/job/job.hpp"
+#include "mpiacq/queues/mpi_call.hpp"
 #include "mpiacq/ranks/call_tree.hpp"
 #include "report/job_origin.hpp"
 #include "report/rank_hosts.hpp"
@@ -22,8 +24,9 @@ struct stacked_rank {
   process_id pid;
   std::string host;
   bool is_local = true;
-  std::size_t samples = 0;      ///< the number of samples in which its stacks were taken
-  std::vector<error> problems;  ///< the reasons why they could not be taken, in some samples or in all
+  std::size_t samples = 0;                  ///< the number of samples in which its stacks were taken
+  std::vector<error> problems;              ///< the reasons why they could not be taken, in some samples or in all
+  std::optional<rank_activity> doing = {};  ///< its MPI call with the arguments; empty without --args
 };
 /// "taken", or the reason: "remote", "gone", "not-permitted", "busy", "failed".
 [[nodiscard]] std::string_view outcome_of(const stacked_rank& rank);

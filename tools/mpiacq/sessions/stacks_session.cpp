@@ -13,10 +13,11 @@ constexpr std::size_t most_problems = 8;
 }  // namespace
 
 stacks_session::stacks_session(std::shared_ptr<rank_group> ranks, const job_description& job,
-                               const rank_selection& selection, bool all_threads)
+                               const rank_selection& selection, bool all_threads, bool arguments)
     : ranks_(std::move(ranks)) {
   const process_table& table = *job.processes;
   how_.threads = all_threads ? which_threads::all : which_threads::first;
+  how_.arguments = arguments;
   snapshot_.starter = job.starter;
   snapshot_.origin = {job.source, job.launcher};
   snapshot_.samples = 0;
@@ -45,7 +46,7 @@ std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
 }
 
 void stacks_session::sample() {
-  const group_stacks seen = ranks_->stacks(how_);
+  group_stacks seen = ranks_->stacks(how_);
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
   for (stacked_rank& row : snapshot_.ranks) {
@@ -58,6 +59,9 @@ void stacks_session::sample() {
         row->problems.push_back(refused.why);
       }
     }
+  }
+  for (rank_mpi_call& call : seen.calls) {
+    for (stacked_rank* const row : rows_of(rank_set(call.entry))) row->doing = std::move(call.doing);
   }
   // A sample counts even if no rank could be read.
   snapshot_.tree.add_sample(seen.tree);

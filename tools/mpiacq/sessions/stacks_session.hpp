@@ -14,8 +14,9 @@ namespace mpiacq::tool {
 class stacks_session {
  public:
   /// `ranks` has the selected ranks that are read; the others are remote in the report.
+  /// `arguments`: those of the MPI calls of the ranks are read, too.
   stacks_session(std::shared_ptr<rank_group> ranks, const job_description& job, const rank_selection& selection,
-                 bool all_threads);
+                 bool all_threads, bool arguments = false);
 
   /// Adds a sample.
   void sample();

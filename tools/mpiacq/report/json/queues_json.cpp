@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/json/mpi_call_json.hpp"
 #include "report/json/table_json.hpp"
 
 namespace mpiacq::tool {
@@ -84,23 +85,6 @@ void add_report(json& rank, const queue_report& report) {
   rank["problems"] = messages(report.problems);
 }
 
-/// The known arguments of the call. An address in the rank says nothing to a reader.
-json arguments_of(const rank_activity& doing) {
-  json arguments = json::array();
-  for (const mpi_argument& one : doing.arguments) {
-    if (!one.is_known || one.is_address) continue;
-    arguments.push_back({{"role", name(one.role)}, {"value", one.value}, {"name", or_null(one.name)}});
-  }
-  return arguments;
-}
-
-json json_of(const call_site& site) {
-  if (!site.is_known()) return nullptr;
-  return {{"function", or_null(site.function)},
-          {"file", or_null(site.file)},
-          {"line", site.line != 0 ? json(site.line) : json(nullptr)}};
-}
-
 json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
   const rank_report& one = snapshot.seen.ranks[place];
   json rank = {{"rank", snapshot.names.rank(one.entry).value()},
@@ -110,7 +94,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
                {"outcome", outcome_of(one)},
                {"call", or_null(one.doing.function)},
                {"arguments", arguments_of(one.doing)},
-               {"at", json_of(one.doing.at)},
+               {"at", json_of_site(one.doing.at)},
                {"pml", or_null(one.pml)},
                {"library", nullptr},
                {"length_unit", name(length_unit::unknown)},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/json/mpi_call_json.hpp"
 #include "report/json/table_json.hpp"
 
 namespace mpiacq::tool {
@@ -20,6 +21,9 @@ void write_ranks(json_writer& out, const stacks_snapshot& snapshot) {
                    {"host", or_null(rank.host)},
                    {"outcome", outcome_of(rank)},
                    {"samples", rank.samples},
+                   {"call", rank.doing ? or_null(rank.doing->function) : json(nullptr)},
+                   {"arguments", rank.doing ? arguments_of(*rank.doing) : json(nullptr)},
+                   {"at", rank.doing ? json_of_site(rank.doing->at) : json(nullptr)},
                    {"problems", std::move(problems)}});
   }
   out.end_array();

@@ -8,6 +8,7 @@
 #include "report/colours.hpp"
 #include "report/failure_names.hpp"
 #include "report/stacks_report.hpp"
+#include "report/text/frame_arguments.hpp"
 #include "report/text/table_text.hpp"
 #include "report/text/text_parts.hpp"
 
@@ -23,11 +24,13 @@ constexpr std::size_t branches_shown = 4;
 /// Draws a tree, chain after chain. The parents of a chain decide the marks to the left of its frames.
 class tree_painter {
  public:
-  tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts, bool colour)
+  tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts,
+               const frame_arguments& arguments, bool colour)
       : out_(out),
         tree_(tree),
         names_(names),
         hosts_(hosts),
+        arguments_(arguments),
         chains_(chains_of(tree)),
         diverged_(divergence_of(tree)),
         colour_(colour) {}
@@ -89,6 +92,7 @@ class tree_painter {
     for (const call_chain::frame& frame : chain.frames) {
       out_.write(left + frame_line(frame) + "\n");
       left = below;
+      for (const std::string& line : arguments_.of_groups(frame.node, names_)) out_.write(left + "  " + line + "\n");
     }
     const call_tree::node& last = tree_[chain.last];
     std::vector<task> branches;
@@ -113,9 +117,13 @@ class tree_painter {
   [[nodiscard]] std::string frame_line(const call_chain::frame& frame) const {
     const std::string name = frame_name(tree_[frame.node]);
     const std::string whole = frame_text(tree_[frame.node]);
-    // The name is bold if more follows it.
-    std::string line =
-        whole.size() > name.size() && whole.rfind(name, 0) == 0 ? in(bold, name) + whole.substr(name.size()) : whole;
+    const std::string arguments = arguments_.of_all(frame.node);
+    std::string line = whole;
+    if (whole.rfind(name, 0) == 0) {
+      const std::string rest = arguments + whole.substr(name.size());
+      // The name is bold if more follows it.
+      line = (rest.empty() ? name : in(bold, name)) + rest;
+    }
     if (frame.repeats > 1) line += fmt::format("  (x {})", frame.repeats);
     return line;
   }
@@ -124,6 +132,7 @@ class tree_painter {
   const call_tree& tree_;
   const rank_names& names_;
   const rank_hosts& hosts_;
+  const frame_arguments& arguments_;
   std::vector<call_chain> chains_;
   divergence diverged_;
   bool colour_;
@@ -207,7 +216,8 @@ std::string_view outcome_of(const stacked_rank& rank) {
 
 void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  tree_painter painter(out, tree, snapshot.names, snapshot.hosts, colour);
+  const frame_arguments arguments(tree, snapshot.ranks);
+  tree_painter painter(out, tree, snapshot.names, snapshot.hosts, arguments, colour);
   painter.draw();
   if (tree.samples() > 1 && painter.has_marks()) {
     out.write("  ~ a rank was there in some of the samples only; % of all stacks\n");

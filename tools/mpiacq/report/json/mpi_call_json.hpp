@@ -1,0 +1,14 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mpiacq/queues/mpi_call.hpp"
+#include "report/json/json_parts.hpp"
+
+namespace mpiacq::tool {
+
+/// The `arguments` of a rank: the known arguments of its call. An address in the rank says nothing to a reader.
+[[nodiscard]] json arguments_of(const rank_activity& doing);
+/// The `at` of a rank; null if the place is not known.
+[[nodiscard]] json json_of_site(const call_site& site);
+
+}  // namespace mpiacq::tool
