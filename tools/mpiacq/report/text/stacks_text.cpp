@@ -8,9 +8,9 @@
 #include "report/colours.hpp"
 #include "report/failure_names.hpp"
 #include "report/stacks_report.hpp"
-#include "report/text/frame_arguments.hpp"
 #include "report/text/table_text.hpp"
 #include "report/text/text_parts.hpp"
+#include "report/text/tree_arguments.hpp"
 
 namespace mpiacq::tool {
 
@@ -25,7 +25,7 @@ constexpr std::size_t branches_shown = 4;
 class tree_painter {
  public:
   tree_painter(report_stream& out, const call_tree& tree, const rank_names& names, const rank_hosts& hosts,
-               const frame_arguments& arguments, bool colour)
+               const tree_arguments& arguments, bool colour)
       : out_(out),
         tree_(tree),
         names_(names),
@@ -132,7 +132,7 @@ class tree_painter {
   const call_tree& tree_;
   const rank_names& names_;
   const rank_hosts& hosts_;
-  const frame_arguments& arguments_;
+  const tree_arguments& arguments_;
   std::vector<call_chain> chains_;
   divergence diverged_;
   bool colour_;
@@ -216,7 +216,7 @@ std::string_view outcome_of(const stacked_rank& rank) {
 
 void write_stacks_body(report_stream& out, const stacks_snapshot& snapshot, bool colour) {
   const call_tree& tree = snapshot.tree;
-  const frame_arguments arguments(tree, snapshot.ranks);
+  const tree_arguments arguments(tree, snapshot.ranks);
   tree_painter painter(out, tree, snapshot.names, snapshot.hosts, arguments, colour);
   painter.draw();
   if (tree.samples() > 1 && painter.has_marks()) {

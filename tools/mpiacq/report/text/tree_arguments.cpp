@@ -1,5 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include "report/text/frame_arguments.hpp"
+#include "report/text/tree_arguments.hpp"
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ std::string arguments_text(const rank_activity& doing) {
 
 }  // namespace
 
-frame_arguments::frame_arguments(const call_tree& tree, const std::vector<stacked_rank>& ranks) {
+tree_arguments::tree_arguments(const call_tree& tree, const std::vector<stacked_rank>& ranks) {
   const bool any =
       std::any_of(ranks.begin(), ranks.end(), [](const stacked_rank& rank) { return rank.doing.has_value(); });
   if (!any) return;
@@ -78,17 +78,17 @@ frame_arguments::frame_arguments(const call_tree& tree, const std::vector<stacke
   }
 }
 
-const std::vector<frame_arguments::group>* frame_arguments::at(node_number node) const {
+const std::vector<tree_arguments::group>* tree_arguments::at(node_number node) const {
   const auto found = groups_.find(node);
   return found == groups_.end() ? nullptr : &found->second;
 }
 
-std::string frame_arguments::of_all(node_number node) const {
+std::string tree_arguments::of_all(node_number node) const {
   const auto* groups = at(node);
   return groups != nullptr && groups->size() == 1 ? printable(groups->front().first) : std::string();
 }
 
-std::vector<std::string> frame_arguments::of_groups(node_number node, const rank_names& names) const {
+std::vector<std::string> tree_arguments::of_groups(node_number node, const rank_names& names) const {
   const auto* groups = at(node);
   if (groups == nullptr || groups->size() < 2) return {};
   std::vector<std::string> lines;

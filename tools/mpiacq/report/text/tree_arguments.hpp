@@ -15,10 +15,10 @@ namespace mpiacq::tool {
 
 /// The arguments of MPI calls at the frames of a tree of one moment. A frame has the arguments of a rank only if no
 /// other frame, and no other thread of the rank, may be the one that has made the call.
-class frame_arguments {
+class tree_arguments {
  public:
   /// `ranks` is in order of entries.
-  frame_arguments(const call_tree& tree, const std::vector<stacked_rank>& ranks);
+  tree_arguments(const call_tree& tree, const std::vector<stacked_rank>& ranks);
 
   /// "(source 0, tag 10, MPI_COMM_WORLD)" if all ranks of this frame have these arguments; empty otherwise. Printable.
   [[nodiscard]] std::string of_all(call_tree::node_number node) const;

@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The arguments of MPI calls at the frames of a merged tree.
-#include "report/text/frame_arguments.hpp"
+#include "report/text/tree_arguments.hpp"
 
 #include "catch.hpp"
 
@@ -51,7 +51,7 @@ TEST_CASE("frame arguments: ranks with the same arguments share them at their fr
   seen.add(0, 10, from(3));
   seen.add(1, 10, from(3));
   seen.add(2, 12, from(0));
-  const frame_arguments shown(seen.tree, seen.ranks);
+  const tree_arguments shown(seen.tree, seen.ranks);
   CHECK(shown.of_all(seen.receive_at(10)) == "(source 3, tag 7)");
   CHECK(shown.of_all(seen.receive_at(12)) == "(source 0, tag 7)");
   CHECK(shown.of_groups(seen.receive_at(10), {}).empty());
@@ -63,12 +63,12 @@ TEST_CASE("frame arguments: ranks with different arguments form groups, of which
   seen.add(0, 10, from(1));
   seen.add(1, 10, {});
   seen.add(2, 10, from(1));
-  CHECK(frame_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
-  CHECK(frame_arguments(seen.tree, seen.ranks).of_groups(seen.receive_at(10), {}) ==
+  CHECK(tree_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
+  CHECK(tree_arguments(seen.tree, seen.ranks).of_groups(seen.receive_at(10), {}) ==
         std::vector<std::string>{"0,2: (source 1, tag 7)", "1: arguments not known"});
   look many;
   for (std::uint32_t rank = 0; rank < 9; ++rank) many.add(rank, 10, from(rank));
-  const auto lines = frame_arguments(many.tree, many.ranks).of_groups(many.receive_at(10), {});
+  const auto lines = tree_arguments(many.tree, many.ranks).of_groups(many.receive_at(10), {});
   REQUIRE(lines.size() == 5);
   CHECK(lines[3] == "3: (source 3, tag 7)");
   CHECK(lines[4] == "and 5 more: see --json");
@@ -78,23 +78,23 @@ TEST_CASE("frame arguments: nothing is shown if no argument is known, or if nobo
   look seen;
   seen.add(0, 10, {});
   seen.add(1, 10, {});
-  CHECK(frame_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
-  CHECK(frame_arguments(seen.tree, seen.ranks).of_groups(seen.receive_at(10), {}).empty());
+  CHECK(tree_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
+  CHECK(tree_arguments(seen.tree, seen.ranks).of_groups(seen.receive_at(10), {}).empty());
   look unasked;
   unasked.add(0, 10, from(1));
   unasked.ranks.front().doing.reset();
-  CHECK(frame_arguments(unasked.tree, unasked.ranks).of_all(unasked.receive_at(10)).empty());
+  CHECK(tree_arguments(unasked.tree, unasked.ranks).of_all(unasked.receive_at(10)).empty());
 }
 
 TEST_CASE("frame arguments: where another thread may be the one in the call, no arguments are shown") {
   look seen;
   seen.add(0, 10, from(1));
   seen.tree.add(entry_index{0}, seen.stack(10));
-  CHECK(frame_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
+  CHECK(tree_arguments(seen.tree, seen.ranks).of_all(seen.receive_at(10)).empty());
   // A thread at another line is not the first thread.
   look apart;
   apart.add(0, 10, from(1));
   apart.tree.add(entry_index{0}, apart.stack(12));
-  CHECK(frame_arguments(apart.tree, apart.ranks).of_all(apart.receive_at(10)) == "(source 1, tag 7)");
-  CHECK(frame_arguments(apart.tree, apart.ranks).of_all(apart.receive_at(12)).empty());
+  CHECK(tree_arguments(apart.tree, apart.ranks).of_all(apart.receive_at(10)) == "(source 1, tag 7)");
+  CHECK(tree_arguments(apart.tree, apart.ranks).of_all(apart.receive_at(12)).empty());
 }
