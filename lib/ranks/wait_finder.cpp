@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "busy_ranks.hpp"
+#include "call_movement.hpp"
 
 namespace mpiacq {
 
@@ -48,6 +49,19 @@ bool is_by_calls(const deadlock& one, const group_queues& seen) {
   });
 }
 
+/// What stays the same if two looks find the same mismatch.
+std::vector<std::string> texts_of(const std::vector<call_mismatch>& mismatches) {
+  std::vector<std::string> texts;
+  for (const call_mismatch& one : mismatches) texts.push_back(one.sentence());
+  return texts;
+}
+
+rank_set ranks_of(const call_mismatch& mismatch) {
+  rank_set all;
+  for (const auto& [call, ranks] : mismatch.calls) all.add(ranks);
+  return all;
+}
+
 bool any_is_certain(const std::vector<deadlock>& deadlocks) {
   return std::any_of(deadlocks.begin(), deadlocks.end(), [](const deadlock& found) { return found.certain; });
 }
@@ -78,18 +92,10 @@ wait_finder::wait_finder(rank_group& ranks, const group_parts& parts, const wait
 
 confirmed_waits wait_finder::find() {
   look();
-  if (confirms_ && !found_.interrupted && any_is_to_be_confirmed()) confirm();
+  const bool finds_any = !found_.deadlocks.empty() || !found_.mismatches.empty();
+  if (confirms_ && !found_.interrupted && finds_any) confirm();
   if (confirms_ && found_.interrupted && any_is_certain(found_.deadlocks)) doubt_all();
   return std::move(found_);
-}
-
-bool wait_finder::is_to_be_confirmed(const deadlock& one) const {
-  return one.certain || is_by_calls(one, found_.seen);
-}
-
-bool wait_finder::any_is_to_be_confirmed() const {
-  return std::any_of(found_.deadlocks.begin(), found_.deadlocks.end(),
-                     [this](const deadlock& one) { return is_to_be_confirmed(one); });
 }
 
 void wait_finder::doubt_all() {
@@ -127,63 +133,58 @@ void wait_finder::look() {
   static_cast<queue_waits&>(found_) = waits_among(found_.seen.ranks, parts_.table.get());
 }
 
-std::vector<std::string> wait_finder::calls_now(const stack_options& how) {
-  const group_stacks seen = ranks_.stacks(how);
-  found_.held_for += seen.held_for;
-  std::vector<std::string> calls = {seen.taken.text()};
-  // The call that the program made, not the calls inside the MPI.
-  std::vector<bool> is_inside(seen.tree.size(), false);
-  for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
-    const call_tree::node& node = seen.tree[i];
-    is_inside[i] = is_inside[node.parent];
-    if (is_inside[i] || !node.place || activity_in(node.place->function).kind == mpi_call_kind::none) continue;
-    is_inside[i] = true;
-    calls.push_back(node.place->function + " " + node.ranks.text());
-  }
-  std::sort(calls.begin(), calls.end());
-  return calls;
-}
-
-bool wait_finder::stay_where_they_are(const rank_set& ranks) {
+rank_set wait_finder::moved_among(const rank_set& ranks) {
   stack_options how;
   how.ranks = selection_of(ranks);
-  std::vector<std::string> calls;
+  call_movement calls;
   for (int sample = 0; sample < samples_between_looks; ++sample) {
     if (is_stopped_within(between_samples, how_.host.stop)) {
       found_.interrupted = true;
-      return false;
+      break;
     }
-    auto now = calls_now(how);
-    if (sample == 0) calls = now;
-    if (now != calls) return false;
+    const group_stacks seen = ranks_.stacks(how);
+    found_.held_for += seen.held_for;
+    calls.add(seen);
+    if (ranks.without(calls.moved()).empty()) break;
   }
-  return true;
+  return calls.moved();
 }
 
 void wait_finder::confirm() {
   std::set<std::vector<entry_index>> before;
   rank_set members;
   for (const deadlock& one : found_.deadlocks) {
-    if (!is_to_be_confirmed(one)) continue;
     before.insert(one.ranks);
     for (const entry_index entry : one.ranks) members.add(entry);
   }
-  const bool still = stay_where_they_are(members);
+  const auto mismatches = texts_of(found_.mismatches);
+  for (const call_mismatch& one : found_.mismatches) members.add(ranks_of(one));
+  const rank_set moved = moved_among(members);
   if (!found_.interrupted) look();
   if (found_.interrupted) return;
-  const std::size_t passed = std::erase_if(found_.deadlocks, [&](const deadlock& one) {
-    return is_by_calls(one, found_.seen) && !(still && before.contains(one.ranks));
-  });
-  bool some_passed = passed > 0;
-  for (deadlock& one : found_.deadlocks) {
-    if (!one.certain || (still && before.contains(one.ranks))) continue;
-    one.certain = false;
-    some_passed = true;
-  }
-  if (some_passed)
-    found_.doubts.emplace_back("some of the ranks that seem to wait for each other have moved between two looks");
+  drop_what_moved(moved, before, mismatches);
   std::stable_partition(found_.deadlocks.begin(), found_.deadlocks.end(),
                         [](const deadlock& one) { return one.certain; });
+}
+
+void wait_finder::drop_what_moved(const rank_set& moved, const std::set<std::vector<entry_index>>& before,
+                                  const std::vector<std::string>& mismatches) {
+  const auto has_moved = [&](const deadlock& one) {
+    return std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) { return moved.contains(entry); });
+  };
+  bool some_passed = false;
+  std::erase_if(found_.deadlocks, [&](deadlock& one) {
+    const bool is_new = !before.contains(one.ranks);
+    some_passed = some_passed || is_new || has_moved(one);
+    one.certain = one.certain && !is_new;
+    return has_moved(one) || (is_new && is_by_calls(one, found_.seen));
+  });
+  std::erase_if(found_.mismatches, [&](const call_mismatch& one) {
+    const bool is_new = std::find(mismatches.begin(), mismatches.end(), one.sentence()) == mismatches.end();
+    return is_new || !ranks_of(one).both(moved).empty();
+  });
+  if (some_passed)
+    found_.doubts.emplace_back("some of the ranks that seem to wait for each other have moved between two looks");
 }
 
 }  // namespace mpiacq

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,13 +27,12 @@ class wait_finder {
   /// Reads all queues. A rank that another tool holds is retried.
   [[nodiscard]] group_queues read_all();
   void confirm();
-  /// Whether one look is not enough for it.
-  [[nodiscard]] bool is_to_be_confirmed(const deadlock& one) const;
-  [[nodiscard]] bool any_is_to_be_confirmed() const;
-  /// Whether several samples in a row show all of these ranks in the same calls as before.
-  [[nodiscard]] bool stay_where_they_are(const rank_set& ranks);
-  /// The current MPI calls of these ranks, in a form that can be compared with another sample.
-  [[nodiscard]] std::vector<std::string> calls_now(const stack_options& how);
+  /// The ranks that several samples in a row do not all show in the same calls.
+  [[nodiscard]] rank_set moved_among(const rank_set& ranks);
+  /// Drops deadlocks and mismatches of ranks that have moved since the first look, which had found these, and doubts
+  /// those that are new.
+  void drop_what_moved(const rank_set& moved, const std::set<std::vector<entry_index>>& before,
+                       const std::vector<std::string>& mismatches);
   void doubt_all();
 
   rank_group& ranks_;

@@ -5,10 +5,13 @@
 
 #include "calls/mpi_function.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
+#include "other_libraries.hpp"
 
 namespace mpiacq {
 
 namespace {
+
+using waits::activity_in_other_library;
 
 /// The place of a frame that has called another one.
 call_site site_of(const stack_frame& caller) {
@@ -23,25 +26,45 @@ bool is_in_mpi_library(const stack_frame& frame) {
   return path.substr(path.find_last_of('/') + 1).starts_with("libmpi");
 }
 
-/// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
-rank_activity activity_of_thread(const thread_stack& thread) {
+/// The outermost frame whose function is a call, as `call_in` says, and that call.
+template <class CallIn>
+rank_activity outermost_call(const thread_stack& thread, CallIn call_in) {
   for (auto frame = thread.frames.rbegin(); frame != thread.frames.rend(); ++frame) {
     if (!frame->place || frame->place->function.empty()) continue;
-    rank_activity found = activity_in(frame->place->function);
+    rank_activity found = call_in(frame->place->function);
     if (found.kind == mpi_call_kind::none) continue;
     if (frame != thread.frames.rbegin()) found.at = site_of(*std::prev(frame));
     return found;
   }
   rank_activity nothing;
-  // A function of the MPI may be on the stack without its name: the compiler has made its end a function of its own.
-  const bool whole = thread.end == stack_end::outermost && !thread.frames.empty() &&
-                     std::none_of(thread.frames.begin(), thread.frames.end(), is_in_mpi_library);
-  nothing.kind = whole ? mpi_call_kind::none : mpi_call_kind::unknown;
+  nothing.kind = mpi_call_kind::none;
   return nothing;
 }
 
+/// The innermost place with a source line. Most libraries have none, so that it is the program's own.
+call_site place_of(const thread_stack& thread) {
+  for (const stack_frame& frame : thread.frames) {
+    if (frame.place && !frame.place->file.empty() && frame.place->line != 0) return site_of(frame);
+  }
+  return {};
+}
+
+/// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.
+rank_activity activity_of_thread(const thread_stack& thread) {
+  rank_activity found = outermost_call(thread, activity_in);
+  if (found.kind != mpi_call_kind::none) return found;
+  found = outermost_call(thread, activity_in_other_library);
+  if (found.kind != mpi_call_kind::none) return found;
+  // A function of the MPI may be on the stack without its name: the compiler has made its end a function of its own.
+  const bool whole = thread.end == stack_end::outermost && !thread.frames.empty() &&
+                     std::none_of(thread.frames.begin(), thread.frames.end(), is_in_mpi_library);
+  found.kind = whole ? mpi_call_kind::none : mpi_call_kind::unknown;
+  if (whole) found.at = place_of(thread);
+  return found;
+}
+
 bool is_programs_own(const thread_stack& thread, std::string_view program) {
-  if (!activity_of_thread(thread).function.empty()) return true;
+  if (outermost_call(thread, activity_in).kind != mpi_call_kind::none) return true;
   return !program.empty() && std::any_of(thread.frames.begin(), thread.frames.end(), [&](const stack_frame& frame) {
     return frame.place && frame.place->module_path == program;
   });

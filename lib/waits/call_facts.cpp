@@ -31,11 +31,6 @@ std::uint64_t bytes_of_type(std::string_view name) {
   return 0;
 }
 
-const mpi_argument* one_of(const rank_activity& doing, mpi_role role, mpi_role other) {
-  const mpi_argument* found = argument_of(doing, role);
-  return found != nullptr ? found : argument_of(doing, other);
-}
-
 template <class Condition>
 std::vector<absentee> those(const std::vector<absentee>& all, Condition condition) {
   std::vector<absentee> some;
@@ -72,14 +67,19 @@ std::optional<std::uint32_t> roots_apart::of(const rank_activity& doing) {
   return root;
 }
 
+std::optional<std::uint64_t> bytes_of(const rank_activity& doing, mpi_role count, mpi_role type) {
+  const mpi_argument* elements = argument_of(doing, count);
+  const mpi_argument* of_type = argument_of(doing, type);
+  if (elements == nullptr || of_type == nullptr || elements->value < 0) return std::nullopt;
+  const std::uint64_t each = bytes_of_type(of_type->name);
+  const auto number = static_cast<std::uint64_t>(elements->value);
+  if (each == 0 || number > UINT64_MAX / each) return std::nullopt;
+  return each * number;
+}
+
 std::optional<std::uint64_t> bytes_sent(const rank_activity& doing) {
-  const mpi_argument* count = one_of(doing, mpi_role::send_count, mpi_role::count);
-  const mpi_argument* type = one_of(doing, mpi_role::send_type, mpi_role::datatype);
-  if (count == nullptr || type == nullptr || count->value < 0) return std::nullopt;
-  const std::uint64_t each = bytes_of_type(type->name);
-  const auto elements = static_cast<std::uint64_t>(count->value);
-  if (each == 0 || elements > UINT64_MAX / each) return std::nullopt;
-  return each * elements;
+  const auto found = bytes_of(doing, mpi_role::send_count, mpi_role::send_type);
+  return found ? found : bytes_of(doing, mpi_role::count, mpi_role::datatype);
 }
 
 std::vector<absentee> probably_awaited(const std::vector<absentee>& absent, std::string_view function, bool by_root) {

@@ -29,6 +29,8 @@ class roots_apart {
  private:
   std::set<std::uint32_t> roots_;
 };
+/// The number of bytes of so many elements of a predefined type; empty if the arguments do not say it.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of(const rank_activity& doing, mpi_role count, mpi_role type);
 /// The number of bytes of the message that the call sends; empty if the arguments do not say it.
 [[nodiscard]] std::optional<std::uint64_t> bytes_sent(const rank_activity& doing);
 

@@ -83,7 +83,9 @@ class by_calls {
     if (!who->name.empty() || who->value < 0 || who->value >= UINT32_MAX) return;
     const auto number = static_cast<std::uint32_t>(who->value);
     const auto other = seen_.report_of.find(number);
-    if (other != seen_.report_of.end()) graphs_.likely.need(report, other->second);
+    // Another thread of the rank may serve what this one waits for.
+    const bool by_own_thread = other != seen_.report_of.end() && other->second == report && rank.doing.other_threads;
+    if (other != seen_.report_of.end() && !by_own_thread) graphs_.likely.need(report, other->second);
     put(report, rank_set{entry_index{number}}, false);
   }
 

@@ -70,6 +70,9 @@ struct wait_graphs {
 /// Adds to each deadlock the collective calls of its ranks that do not belong together.
 void add_mismatches(const picture& seen, const wait_graphs& graphs, std::vector<deadlock>& deadlocks);
 
+/// Adds the collective calls in which ranks have passed different operations or amounts of data.
+void add_differing_calls(const picture& seen, const wait_graphs& graphs, std::vector<call_mismatch>& found);
+
 /// Adds the waits for operations: from the call that a rank is in, and its pending operations.
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits in collective calls: for the ranks that have not entered the call.

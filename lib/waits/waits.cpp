@@ -68,6 +68,7 @@ queue_waits find_waits(std::span<const rank_report> ranks) {
   waits::add_doubts(seen, found.doubts);
   found.deadlocks = waits::find_deadlocks(graphs, seen);
   waits::add_mismatches(seen, graphs, found.deadlocks);
+  waits::add_differing_calls(seen, graphs, found.mismatches);
   found.waits = std::move(graphs.waits);
   std::stable_sort(found.waits.begin(), found.waits.end(),
                    [](const rank_wait& a, const rank_wait& b) { return a.from < b.from; });

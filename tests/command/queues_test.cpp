@@ -155,6 +155,24 @@ TEST_CASE("queues: collective calls that do not match are named below their dead
                                "MPI_Barrier, rank 1 is in MPI_Allreduce\n"));
 }
 
+TEST_CASE("queues: ranks that are not in the call of most are named if no wait explains the picture") {
+  queue_job job(4, {"@0", "in:ncclAllReduce", "@1", "in:ncclAllReduce", "@2", "in:ncclAllReduce"});
+  const json seen = queues_of(job);
+  INFO(seen.dump(1));
+  const json& odd = seen.at("odd");
+  CHECK(odd.at("call") == "ncclAllReduce");
+  CHECK(odd.at("ranks") == "0-2");
+  REQUIRE(odd.at("others").size() == 1);
+  CHECK(odd.at("others").at(0).at("ranks") == "3");
+  CHECK(odd.at("others").at(0).at("call").is_null());
+  const long line = odd.at("others").at(0).at("at").at("line");
+  CHECK(line > 0);
+  CHECK_THAT(
+      queues(job.pid()).out,
+      ContainsSubstring("  most ranks are in ncclAllReduce, and these are not:\n    rank 3: in no MPI call, at "));
+  check_untouched(job);
+}
+
 TEST_CASE("queues: a library that crashes fails only for its rank") {
   queue_job job(3, {"receive:world:any:1:8", "@1", "library:" + queue_library("crash")});
   const json seen = queues_of(job, {}, 1);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "../waits/made_calls.hpp"
 #include "../waits/made_reports.hpp"
 #include "catch.hpp"
 #include "descriptors/unique_fd.hpp"
@@ -21,12 +22,14 @@ made_job crossed_receives() {
   return job;
 }
 
-call_tree tree_in(const std::string& function) {
+call_tree tree_in(const std::vector<std::string>& functions, std::uint32_t line) {
   call_tree tree;
-  for (const std::uint32_t rank : {0U, 1U}) {
+  for (std::uint32_t rank = 0; rank < functions.size(); ++rank) {
     thread_stack stack;
-    for (const std::string& call : {function, std::string("main")})
-      stack.frames.push_back({{}, std::make_shared<const code_place>(code_place{call, {}, 0, "/bin/app", {}})});
+    for (const std::string& call : {functions[rank], std::string("main")}) {
+      auto place = std::make_shared<const code_place>(code_place{call, {}, call == "main" ? line : 0, "/bin/app", {}});
+      stack.frames.push_back({{}, std::move(place)});
+    }
     tree.add(entry_index{rank}, stack);
   }
   return tree;
@@ -36,15 +39,20 @@ call_tree tree_in(const std::string& function) {
 struct scripted_ranks {
   std::shared_ptr<fake_script> script = std::make_shared<fake_script>();
   std::vector<std::vector<rank_report>> looks;  ///< the last one stays
-  std::string function = "MPI_Recv";
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::string> functions;  ///< by rank
+  std::uint32_t line = 10;             ///< from which they are called
   std::size_t queue_looks = 0;
   std::size_t samples = 0;
 
-  scripted_ranks() {
+  explicit scripted_ranks(std::vector<std::uint32_t> ranks = {0, 1})
+      : numbers(std::move(ranks)), functions(numbers.size(), "MPI_Recv") {
     script->answer = [this](const rank_question& what, const answer_terms&) -> rank_answer {
       if (std::holds_alternative<ask_stacks>(what)) {
         ++samples;
-        return group_stacks{tree_in(function), rank_set::parse("0-1").value(), {}, {}, {}};
+        rank_set taken;
+        for (const std::uint32_t rank : numbers) taken.add(rank);
+        return group_stacks{tree_in(functions, line), taken, {}, {}, {}};
       }
       group_queues seen;
       seen.ranks = looks[std::min(queue_looks++, looks.size() - 1)];
@@ -55,7 +63,7 @@ struct scripted_ranks {
   }
   [[nodiscard]] rank_group group(const rank_options& options = {}) const {
     std::vector<std::unique_ptr<rank_backend>> one;
-    one.push_back(std::make_unique<fake_ranks>(std::vector<std::uint32_t>{0, 1}, true, script));
+    one.push_back(std::make_unique<fake_ranks>(numbers, true, script));
     return group_of(std::move(one), options);
   }
 };
@@ -88,19 +96,65 @@ TEST_CASE("waits: a deadlock that the second look does not show is gone") {
   CHECK(found->deadlocks.empty());
 }
 
-TEST_CASE("waits: a deadlock of ranks that move between the looks is uncertain, and the doubts name the movement") {
+TEST_CASE("waits: ranks that move between the looks are in no deadlock, and the doubts name the movement") {
   scripted_ranks ranks;
   ranks.looks = {crossed_receives().ranks()};
   ranks.script->answer = [&, before = ranks.script->answer](const rank_question& what, const answer_terms& terms) {
-    if (ranks.samples == 3) ranks.function = "MPI_Send";
+    if (ranks.samples == 3) ranks.functions = {"MPI_Send", "MPI_Send"};
     return before(what, terms);
   };
   const auto found = ranks.group().waits();
   REQUIRE(found.has_value());
   CHECK(ranks.samples == 4);
-  REQUIRE(found->deadlocks.size() == 1);
-  CHECK_FALSE(found->deadlocks[0].certain);
+  CHECK(found->deadlocks.empty());
   CHECK(says(found->doubts, "have moved between two looks"));
+}
+
+TEST_CASE("waits: ranks that move take nothing from the deadlock of others") {
+  scripted_ranks ranks({0, 1, 2, 3});
+  made_job job(4);
+  for (const std::uint32_t rank : {0U, 1U, 2U, 3U}) job.receive(rank, rank ^ 1U, 7).in(rank, "MPI_Recv");
+  ranks.looks = {job.ranks()};
+  ranks.script->answer = [&, before = ranks.script->answer](const rank_question& what, const answer_terms& terms) {
+    if (ranks.samples == 3) ranks.functions[2] = ranks.functions[3] = "MPI_Send";
+    return before(what, terms);
+  };
+  const auto found = ranks.group().waits();
+  REQUIRE(found.has_value());
+  CHECK(ranks.samples == 8);
+  REQUIRE(found->deadlocks.size() == 1);
+  CHECK(found->deadlocks[0].certain);
+  CHECK(found->deadlocks[0].sentence() == "0 -> 1 -> 0 wait for each other");
+  CHECK(says(found->doubts, "have moved between two looks"));
+}
+
+TEST_CASE("waits: a rank that makes the same call from another line has moved") {
+  scripted_ranks ranks;
+  ranks.looks = {crossed_receives().ranks()};
+  ranks.script->answer = [&, before = ranks.script->answer](const rank_question& what, const answer_terms& terms) {
+    ranks.line = static_cast<std::uint32_t>(10 + ranks.samples / 4);
+    return before(what, terms);
+  };
+  CHECK(ranks.group().waits()->deadlocks.empty());
+}
+
+TEST_CASE("waits: calls that differ count if two looks show the same, and nobody has moved") {
+  scripted_ranks ranks;
+  made_job job(2);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    job.ranks()[rank].doing =
+        call("MPI_Bcast", {number(mpi_role::count, rank + 1), number(mpi_role::datatype, 1, "MPI_INT"), on_world()});
+  }
+  ranks.looks = {job.ranks()};
+  const bool moves = GENERATE(false, true);
+  ranks.script->answer = [&, before = ranks.script->answer](const rank_question& what, const answer_terms& terms) {
+    if (moves && ranks.samples == 3) ranks.functions[1] = "MPI_Send";
+    return before(what, terms);
+  };
+  const auto found = ranks.group().waits();
+  REQUIRE(found.has_value());
+  CHECK(found->looks == 2);
+  CHECK(found->mismatches.size() == (moves ? 0 : 1));
 }
 
 TEST_CASE("waits: without a deadlock there is one look, and no second one where none is wanted") {

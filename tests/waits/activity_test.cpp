@@ -105,3 +105,36 @@ TEST_CASE("another thread counts if it is the program's own") {
   CHECK(activity_of(std::vector{first, calls}, "/bin/app").other_threads);
   CHECK_FALSE(activity_of(std::vector{own}, "/bin/app").other_threads);
 }
+
+TEST_CASE("a rank without an MPI call may be in a call of another communication library") {
+  const rank_activity sums = doing({"main", "train", "ncclAllReduce", "ncclEnqueueCheck", "poll"});
+  CHECK(sums.function == "ncclAllReduce");
+  CHECK(sums.kind == mpi_call_kind::other);
+  CHECK(sums.at.function == "train");
+  const char* wait = "c10d::ProcessGroupGloo::AsyncWork::wait(std::chrono::duration<long, std::ratio<1l, 1000l> >)";
+  CHECK(doing({"_start", "cfunction_call", wait, "pthread_cond_wait"}).function ==
+        "c10d::ProcessGroupGloo::AsyncWork::wait");
+  // What the library does of its own accord is no call of the program.
+  for (const char* own : {"ncclProxyService", "ncclGetVersion", "my_ncclAllReduce", "c10::Error::what"}) {
+    INFO(own);
+    CHECK(doing({"main", own}).kind == mpi_call_kind::none);
+  }
+  // An MPI that such a library uses is what the rank waits in.
+  CHECK(doing({"main", "c10d::ProcessGroupMPI::barrier", "MPI_Barrier"}).function == "MPI_Barrier");
+  const thread_stack first = stack_of({"main", "solve"});
+  const thread_stack helper = stack_of({"start_thread", "gloo::transport::tcp::Loop::run()"}, "/lib/libtorch.so");
+  CHECK_FALSE(activity_of(std::vector{first, helper}, "/bin/app").other_threads);
+}
+
+TEST_CASE("the place of a rank in no call is the innermost one with a source line") {
+  thread_stack stack = stack_of({"main", "solve", "__sqrt"});
+  auto solve = std::make_shared<code_place>();
+  solve->function = "solve";
+  solve->file = "/src/solver.c";
+  solve->line = 88;
+  stack.frames[1].place = solve;
+  const rank_activity seen = activity_of(std::vector{stack}, "");
+  CHECK(seen.kind == mpi_call_kind::none);
+  CHECK(site_text(seen.at) == " at solver.c:88");
+  CHECK_FALSE(doing({"main", "solve"}).at.is_known());
+}

@@ -17,7 +17,7 @@ namespace mpiacq {
 
 /// MPI calls by what makes them return.
 enum class mpi_call_kind : std::uint8_t {
-  unknown,        ///< not known: there is no stack, or its outer end is missing
+  unknown,        ///< not known: there is no stack, its outer end is missing, or the MPI's code has no name there
   none,           ///< the rank is in no MPI call
   send,           ///< MPI_Send and similar calls
   receive,        ///< MPI_Recv
@@ -35,13 +35,13 @@ enum class mpi_call_kind : std::uint8_t {
   subgroup,       ///< a collective call of the ranks in a group: MPI_Comm_create_group
   window,         ///< a call that waits for some ranks of a window: MPI_Win_lock, MPI_Win_wait, MPI_Put
   file,           ///< a collective call of the ranks that opened a file: MPI_File_write_all
-  other,          ///< any other MPI call
+  other,          ///< any other MPI call, or a call of another communication library: ncclAllReduce
   ended,          ///< the process has ended
 };
 
-/// The place in the program from which a call was made.
+/// A place in the program: from which a call was made, or where a rank is that is in no call.
 struct call_site {
-  std::string function;    ///< the function that calls, as `code_place::function`; empty if it is not known
+  std::string function;    ///< the function of the program, as `code_place::function`; empty if it is not known
   std::string file;        ///< the source file, as the compiler recorded it; empty if it is not known
   std::uint32_t line = 0;  ///< 0 if it is not known
 
@@ -60,14 +60,17 @@ struct rank_activity {
   bool other_threads = false;  ///< another thread of the program may do what this thread waits for
   /// In the order of C, whatever the language. Places for results are left out. Empty if nothing is known of them.
   std::vector<mpi_argument> arguments = {};
-  call_site at = {};  ///< where the program has called the function; empty for none, or if it is not known
+  /// Where the program has called the function. For none: its innermost function with a known source line. Empty if it
+  /// is not known.
+  call_site at = {};
 };
 /// The call with what it waits for: "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)". '?' stands for a rank or a tag that
 /// is not known; other arguments that are not known are left out. The function alone if none is known.
 [[nodiscard]] std::string call_text(const rank_activity& doing);
 /// The activity of a process with these threads, the first thread first. The outermost MPI function of the first thread
-/// is the call of the program. A thread belongs to the program if one of its frames is in `program` (the path of a
-/// module; not checked if empty) or in an MPI function.
+/// is the call of the program; without one, the outermost function of NCCL, of Gloo or of torch.distributed. A thread
+/// belongs to the program if one of its frames is in `program` (the path of a module; not checked if empty) or in an
+/// MPI function.
 [[nodiscard]] rank_activity activity_of(std::span<const thread_stack> threads, std::string_view program);
 /// The activity in a function, as named on a stack: "PMPI_Recv", "mpi_recv_", "MPI_Recv@plt". `none` for a function
 /// that does not belong to MPI, such as a program's own mpi_setup().

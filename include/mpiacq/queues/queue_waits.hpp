@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,16 +55,17 @@ struct rank_wait {
 };
 
 /// Collective calls that ranks have entered on one communicator and that do not belong together: MPI requires all ranks
-/// of a communicator to make the same collective calls in the same order, with the same root (MPI 4.1, chapter 6).
+/// of a communicator to make the same collective calls in the same order, with the same root, operation and amount of
+/// data (MPI 4.1, chapter 6).
 struct call_mismatch {
   /// One of the calls, and the ranks that are in it.
   struct one_call {
-    std::string call;  ///< "MPI_Barrier", "MPI_Bcast with root 2"
+    std::string call;  ///< "MPI_Barrier", "MPI_Bcast with root 2", "MPI_Allreduce with 8 bytes"
     rank_set ranks;
   };
   std::string communicator;     ///< its name, or its number
   std::vector<one_call> calls;  ///< two or more, in the order of their lowest ranks
-  /// False: some ranks may have left one of these calls already and be in the next one, as MPI_Bcast allows.
+  /// False: some ranks may have left one of these calls already and be in the next one.
   bool certain = true;
 
   /// "the collective calls on MPI_COMM_WORLD do not match: rank 1 is in MPI_Allreduce, ranks 0,2-3 are in MPI_Barrier"
@@ -96,6 +98,9 @@ struct queue_waits {
   std::vector<unpaired_operation> unpaired;  ///< in the order of ranks, communicators and queues
   std::vector<rank_wait> waits;              ///< in the order of `from`
   std::vector<deadlock> deadlocks;           ///< the certain ones first, then in the order of their lowest ranks
+  /// Ranks that are in the same collective call with other operations or amounts of data; never certain, because a rank
+  /// may leave one call and enter the next one while others still return from the first.
+  std::vector<call_mismatch> mismatches;
   std::uint64_t internal_operations =
       0;  ///< operations of the MPI itself in collective calls (tags below 0), which are not paired
   std::vector<std::string> doubts;  ///< what is not known, one sentence each
@@ -125,6 +130,15 @@ struct rank_call {
 [[nodiscard]] std::vector<rank_call> calls_of(std::span<const rank_report> ranks);
 /// As `calls_of`. Ranks that have made the same call in different places of the program are apart.
 [[nodiscard]] std::vector<rank_call> calls_by_site(std::span<const rank_report> ranks);
+
+/// Ranks that are elsewhere than most. They tell where to look if no wait explains why a job stands still.
+struct odd_ranks {
+  rank_call most;                 ///< the call that more than half of the ranks are in; of MPI or of another library
+  std::vector<rank_call> others;  ///< the other ranks by the places that they are at, in the order of lowest ranks
+};
+/// Empty if no call has such a majority, or if all ranks are in it. Ranks that have ended, and those whose calls are
+/// not known, do not count. Three ranks at least.
+[[nodiscard]] std::optional<odd_ranks> find_odd_ranks(std::span<const rank_report> ranks);
 
 /// Some ranks are in a collective call and others are not. If the call is on MPI_COMM_WORLD, the former wait for the
 /// latter. Stacks do not show the communicator.

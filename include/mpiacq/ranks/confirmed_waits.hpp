@@ -22,16 +22,17 @@ namespace mpiacq {
 struct waits_options {
   /// Empty: `rank_options::queues` of the group.
   std::optional<rank_queue_options> queues = {};
-  /// Look a second time where there is a deadlock: a message that is on its way during one look has arrived before the
-  /// next.
+  /// Look a second time where there seems to be a deadlock or a mismatch: a message that is on its way during one look
+  /// has arrived before the next.
   bool confirm = true;
   /// Called on the caller's thread with the number of ranks that this look has read, the number of all ranks, and the
   /// number of complete looks before this one. Empty: nothing is called.
   std::function<void(std::size_t read, std::size_t all, std::size_t looks)> progress = {};
 };
 
-/// What the ranks of a group wait for. The members of `queue_waits` come from the last complete look. A deadlock that
-/// the second look does not confirm is not `certain`.
+/// What the ranks of a group wait for. The members of `queue_waits` come from the last complete look. Deadlocks and
+/// mismatches of ranks that have moved between the looks are left out. A deadlock that only the second look shows is not
+/// `certain`.
 struct confirmed_waits : queue_waits {
   group_queues seen;           ///< reports of the last complete look, or of the first; notes and problems of all looks
   std::size_t looks = 0;       ///< the number of looks

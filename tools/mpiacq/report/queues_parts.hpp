@@ -28,6 +28,8 @@ void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 /// For ranks whose queues are unknown: the call of each, and the ranks that are missing from a collective call.
 /// `has_waits`: the arguments of the calls have shown waits, which say more.
 [[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits);
+/// The ranks that are elsewhere than most; empty if there are none.
+[[nodiscard]] std::string odd_text(const group_queues& seen, const rank_names& names);
 /// The doubts about the waits.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 

@@ -156,16 +156,31 @@ json json_of(const call_mismatch& one, const rank_names& names) {
   return {{"communicator", one.communicator}, {"certain", one.certain}, {"calls", std::move(calls)}};
 }
 
-json json_of(const deadlock& found, const rank_names& names) {
+json json_of(const std::vector<call_mismatch>& found, const rank_names& names) {
   json mismatches = json::array();
-  for (const call_mismatch& one : found.mismatches) mismatches.push_back(json_of(one, names));
+  for (const call_mismatch& one : found) mismatches.push_back(json_of(one, names));
+  return mismatches;
+}
+
+json json_of(const deadlock& found, const rank_names& names) {
   return {{"ranks", ranks_of(found.ranks, names)},
           {"ring", found.is_ring},
           {"behind", names.text(found.behind)},
           {"in_finalize", names.text(found.in_finalize)},
           {"ended", names.text(found.ended)},
-          {"mismatches", std::move(mismatches)},
+          {"mismatches", json_of(found.mismatches, names)},
           {"certain", found.certain}};
+}
+
+json json_of_call(const rank_call& call, const rank_names& names) {
+  return {{"call", or_null(call.function)}, {"ranks", names.text(call.ranks)}, {"at", json_of_site(call.at)}};
+}
+
+json json_of(const std::optional<odd_ranks>& found, const rank_names& names) {
+  if (!found) return nullptr;
+  json others = json::array();
+  for (const rank_call& call : found->others) others.push_back(json_of_call(call, names));
+  return {{"call", found->most.function}, {"ranks", names.text(found->most.ranks)}, {"others", std::move(others)}};
 }
 
 void write_waits(json_writer& out, const queues_snapshot& snapshot) {
@@ -178,7 +193,10 @@ void write_waits(json_writer& out, const queues_snapshot& snapshot) {
     if (found.certain) cycles.push_back(ranks_of(found.ranks, snapshot.names));
     deadlocks.push_back(json_of(found, snapshot.names));
   }
-  out.member("cycles", cycles).member("deadlocks", deadlocks).member("not_known", sentences(snapshot.waits.doubts));
+  out.member("cycles", cycles).member("deadlocks", deadlocks);
+  out.member("mismatches", json_of(snapshot.waits.mismatches, snapshot.names));
+  out.member("odd", json_of(find_odd_ranks(snapshot.seen.ranks), snapshot.names));
+  out.member("not_known", sentences(snapshot.waits.doubts));
   json calls = json::array(), gaps = json::array();
   const auto seen_calls = calls_of(snapshot.seen.ranks);
   for (const rank_call& call : seen_calls) {

@@ -20,7 +20,7 @@ std::string doing_text(const rank_call& call) {
     case mpi_call_kind::unknown:
       return one ? "its call is not known" : "their calls are not known";
     case mpi_call_kind::none:
-      return "in no MPI call";
+      return call.at.is_known() ? "in no MPI call," + printable(site_text(call.at)) : "in no MPI call";
     case mpi_call_kind::ended:
       return one ? "it has ended" : "they have ended";
     default:
@@ -38,6 +38,13 @@ std::string sites_text(const std::vector<rank_call>& calls, const rank_names& na
 }
 
 }  // namespace
+
+std::string odd_text(const group_queues& seen, const rank_names& names) {
+  const auto odd = find_odd_ranks(seen.ranks);
+  if (!odd) return {};
+  return fmt::format("  most ranks are in {}, and these are not:\n{}", printable(odd->most.function),
+                     sites_text(odd->others, names));
+}
 
 std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits) {
   std::string text = "  what the stacks alone show:\n" + sites_text(calls_by_site(seen.ranks), names);

@@ -131,6 +131,7 @@ std::string operations_text(const queues_snapshot& snapshot) {
   std::size_t count = 0;
   for (std::uint32_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
     const rank_report& rank = snapshot.seen.ranks[i];
+    if (!lists_queues(rank)) continue;  // what is not believed is not shown
     std::vector<text_row> own;
     visit_operations(snapshot, i, [&](const queue_communicator& c, const operation_place& place, const auto& op) {
       own.push_back(row_of(c, rank.report->unit, place, op, states));

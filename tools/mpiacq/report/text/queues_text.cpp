@@ -169,10 +169,12 @@ bool nothing_is_read(const queues_snapshot& snapshot) {
 }  // namespace
 
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
-  out.write(libraries_text(snapshot));
+  const bool is_unexplained =
+      snapshot.waits.waits.empty() && snapshot.waits.deadlocks.empty() && snapshot.waits.mismatches.empty();
+  if (is_unexplained) out.write(odd_text(snapshot.seen, snapshot.names));
   // If nothing was read, "no rank waits" would be no answer. The arguments of calls may show waits nevertheless.
   if (nothing_is_read(snapshot)) {
-    const bool has_waits = !snapshot.waits.waits.empty();
+    const bool has_waits = !snapshot.waits.waits.empty() || !snapshot.waits.mismatches.empty();
     if (has_waits) out.write(waits_text(snapshot.waits, snapshot.names, snapshot.hosts, colour));
     out.write(calls_text(snapshot.seen, snapshot.names, has_waits));
   } else {
@@ -185,6 +187,7 @@ void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool
     }
   }
   out.write(new_processes_text(snapshot));
+  out.write(libraries_text(snapshot));
   out.write(problems_text(snapshot));
   // If each rank has a cause of its own, a doubt about its queues would repeat it.
   const auto& ranks = snapshot.seen.ranks;

@@ -18,12 +18,14 @@ using namespace colours;
 
 constexpr std::size_t waits_shown = 32;
 
+std::string mismatch_text(const call_mismatch& one, const rank_names& names) {
+  return fmt::format("{}{}\n", one.certain ? "" : "perhaps ", printable(one.sentence(names)));
+}
+
 std::string deadlock_text(const deadlock& found, const rank_names& names, bool colour) {
   const auto what = coloured(colour, found.certain ? red : yellow, found.certain ? "DEADLOCK" : "perhaps a deadlock");
   std::string text = fmt::format("  {}: {}\n", what, found.sentence(names));
-  for (const call_mismatch& one : found.mismatches) {
-    text += fmt::format("    {}{}\n", one.certain ? "" : "perhaps ", printable(one.sentence(names)));
-  }
+  for (const call_mismatch& one : found.mismatches) text += "    " + mismatch_text(one, names);
   return text;
 }
 
@@ -60,6 +62,7 @@ std::string to_text(const crowd& those, const rank_names& names, const rank_host
 std::string waits_text(const queue_waits& waits, const rank_names& names, const rank_hosts& hosts, bool colour) {
   std::string text;
   for (const deadlock& found : waits.deadlocks) text += deadlock_text(found, names, colour);
+  for (const call_mismatch& one : waits.mismatches) text += "  " + mismatch_text(one, names);
   const auto crowds = crowds_of(waits.waits);
   std::size_t shown = 0;
   for (const crowd& those : crowds) {
