@@ -31,8 +31,8 @@ struct waits_options {
 };
 
 /// What the ranks of a group wait for. The members of `queue_waits` come from the last complete look. Deadlocks and
-/// mismatches of ranks that have moved between the looks are left out. A deadlock that only the second look shows is not
-/// `certain`.
+/// mismatches of ranks that have moved between the looks are left out. A deadlock that only the second look shows is
+/// not `certain`.
 struct confirmed_waits : queue_waits {
   group_queues seen;           ///< reports of the last complete look, or of the first; notes and problems of all looks
   std::size_t looks = 0;       ///< the number of looks
