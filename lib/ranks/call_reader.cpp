@@ -10,6 +10,7 @@
 #include "calls/mpi_function.hpp"
 #include "calls/mpi_parameters.hpp"
 #include "columns/target_integer.hpp"
+#include "errors/try.hpp"
 #include "handles/process_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
@@ -59,6 +60,17 @@ found_argument value_of(const call_argument& passed, std::size_t bytes_behind, m
 
 }  // namespace
 
+result<process_handles> call_reader::handles_of(process_id pid, memory_reader& memory) {
+  const auto code = stacks_.code_of(pid);
+  if (auto known = known_.find(code)) return std::move(*known);
+  const auto symbols = TRY(process_symbols::open(pid, memory, search_));
+  const target_abi abi = symbols->abi();
+  target stopped{memory, nullptr, abi, *symbols};
+  auto handles = TRY(find_process_handles(stopped));
+  known_.learn(code, handles);
+  return handles;
+}
+
 std::vector<mpi_argument> call_reader::arguments_of(const thread_stack& thread) {
   const auto called = called_by_program(thread);
   if (!called || called->function.call == nullptr) return {};
@@ -69,11 +81,7 @@ std::vector<mpi_argument> call_reader::arguments_of(const thread_stack& thread) 
   if (!has_any) return {};
   process_memory memory(thread.process);
   page_cache cache(memory);
-  const auto symbols = process_symbols::open(thread.process, cache, search_);
-  if (!symbols) return {};
-  const target_abi abi = (*symbols)->abi();
-  target stopped{cache, nullptr, abi, **symbols};
-  const auto handles = find_process_handles(stopped);
+  const auto handles = handles_of(thread.process, cache);
   if (!handles) return {};
   const handle_context context = handles->context(called->function.language);
   std::vector<found_argument> found;

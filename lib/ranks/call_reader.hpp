@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "known_handles.hpp"
+#include "mpiacq/base/memory.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/queues/mpi_argument.hpp"
 #include "stack_taker.hpp"
@@ -20,8 +22,12 @@ class call_reader {
   [[nodiscard]] std::vector<mpi_argument> arguments_of(const thread_stack& thread);
 
  private:
+  /// Those of a process whose stack was taken. Errors: those of `process_symbols::open` and `look_up`.
+  [[nodiscard]] result<process_handles> handles_of(process_id pid, memory_reader& memory);
+
   stack_taker& stacks_;
   debug_file_search search_;
+  known_handles known_;
 };
 
 }  // namespace mpiacq

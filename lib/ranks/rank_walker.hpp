@@ -41,6 +41,8 @@ class rank_walker {
   [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count);
   /// The code map that names the frames of the walks; set after the first look.
   [[nodiscard]] const code_map& map() const { return *map_; }
+  /// The executable mappings at the last look, in the order of addresses.
+  [[nodiscard]] std::span<const code_range> code() const { return code_; }
 
  private:
   /// Identifies the running program and the size of its mappings; zeros if they cannot be read.

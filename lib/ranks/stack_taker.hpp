@@ -35,6 +35,10 @@ class stack_taker {
   [[nodiscard]] result<call_arguments> arguments(process_id pid, thread_id thread, std::size_t frame,
                                                  std::size_t count);
 
+  /// The executable mappings of a process whose stack `take` has taken, in the order of addresses. Valid until the next
+  /// look at the process.
+  [[nodiscard]] std::span<const code_range> code_of(process_id pid) { return walker_of(pid).code(); }
+
  private:
   /// The progress of one rank.
   struct pending {
