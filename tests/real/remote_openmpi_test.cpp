@@ -109,5 +109,18 @@ TEST_CASE("Remote Open MPI: two ranks on different hosts that wait for each othe
       CHECK(row.at("pml") == "ob1");
     }
   }
+  const auto stacks = run_command(job.mpiacq({"stacks", "--args", "--json", "--agents", "ssh"}), with_patience());
+  INFO(stacks.err << stacks.out);
+  CHECK(stacks.exit_code == 0);
+  const json calls = json::parse(stacks.out).at("ranks");
+  for (const int rank : {0, 1}) {
+    const json& row = calls.at(static_cast<std::size_t>(rank));
+    CHECK(row.at("call") == "MPI_Recv");
+    std::map<std::string, json> known;
+    for (const json& one : row.at("arguments")) known[one.at("role")] = one.at("value");
+    CHECK(known["source"] == 1 - rank);
+    CHECK(known["tag"] == 7 + rank);
+    CHECK(known["count"] == 8 * (rank + 1));
+  }
   CHECK(comes_true([&] { return none_has_agents(hosts) && job.disturbed().empty(); }));
 }
