@@ -2,6 +2,7 @@
 // The stacks of many ranks of one program: by the library, by eu-stack on each, by gdb on each; in turn, in one run.
 // Then what sampling costs a job.
 //   stacks_bench [RANKS...]
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
@@ -53,6 +54,12 @@ void each(const job_of_copies& job, std::size_t count, const std::string& comman
   for (std::size_t i = 0; i < count; ++i) (void)runs(command + std::to_string(job.pids()[i].value()));
 }
 
+/// Whether the arguments of all ranks are known: without an MPI, the ranks are in no call.
+bool has_arguments(const group_stacks& seen) {
+  return std::all_of(seen.calls.begin(), seen.calls.end(),
+                     [](const rank_mpi_call& one) { return !one.doing.arguments.empty(); });
+}
+
 constexpr auto floor_is = "hold, registers, 64 KiB of each stack, release; nothing is made of them";
 
 /// What the rivals take, for all ranks that were asked and for how many of them they were.
@@ -82,8 +89,11 @@ rival_times compare(const job_of_copies& job) {
   const std::uint64_t peak_again = peak_growth([&] { (void)kept->stacks(); }) + of_tracer;
   const auto calls = counter.of([&] { ours(job); }), calls_again = counter.of([&] { (void)kept->stacks(); });
   const auto floor_calls = counter.of(bare);
-  const auto [floor, own, again] = in_turn(
-      {7, 41, 5000}, bare, [&] { ours(job); }, [&] { (void)kept->stacks(); });
+  stack_options with;
+  with.arguments = true;
+  const bool in_calls = has_arguments(kept->stacks(with));
+  const auto [floor, own, again, arguments] = in_turn(
+      {7, 41, 5000}, bare, [&] { ours(job); }, [&] { (void)kept->stacks(); }, [&] { (void)kept->stacks(with); });
   rival_times rival{{}, static_cast<double>(for_eu_stack) / static_cast<double>(count)};
   // As we do: with inlined functions and source lines.
   for (int round = 0; have_eu_stack && round < rounds_of_rival; ++round) {
@@ -101,6 +111,14 @@ rival_times compare(const job_of_copies& job) {
     row.figure("gdb_bt_on_each_ms", gdb.front() * static_cast<double>(count) / static_cast<double>(for_gdb));
   row.print();
   row_again.print();
+  if (in_calls) {
+    const double more = median_of(arguments) - median_of(again);
+    measurement row_arguments("stacks with arguments, once more", count, "ranks");
+    row_arguments.ours(arguments)
+        .floor(floor_is, floor)
+        .figure("more_us_each", 1000 * more / static_cast<double>(count));
+    row_arguments.print();
+  }
   return rival;
 }
 
