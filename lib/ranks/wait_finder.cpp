@@ -173,12 +173,15 @@ void wait_finder::drop_what_moved(const rank_set& moved, const std::set<std::vec
     return std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) { return moved.contains(entry); });
   };
   bool some_passed = false;
-  std::erase_if(found_.deadlocks, [&](deadlock& one) {
+  std::vector<deadlock> kept;
+  for (deadlock& one : found_.deadlocks) {
     const bool is_new = !before.contains(one.ranks);
     some_passed = some_passed || is_new || has_moved(one);
+    if (has_moved(one) || (is_new && is_by_calls(one, found_.seen))) continue;
     one.certain = one.certain && !is_new;
-    return has_moved(one) || (is_new && is_by_calls(one, found_.seen));
-  });
+    kept.push_back(std::move(one));
+  }
+  found_.deadlocks = std::move(kept);
   std::erase_if(found_.mismatches, [&](const call_mismatch& one) {
     const bool is_new = std::find(mismatches.begin(), mismatches.end(), one.sentence()) == mismatches.end();
     return is_new || !ranks_of(one).both(moved).empty();
