@@ -454,7 +454,8 @@ TEST_CASE("stacks: with --args JSON has the call of each rank and its place, and
   }
   check_untouched(job);
   const auto without = run_command({MPIACQ_COMMAND, "stacks", "--json", std::to_string(job.pid())});
-  for (const json& row : json::parse(without.out).at("ranks")) {
+  const json unasked = json::parse(without.out);
+  for (const json& row : unasked.at("ranks")) {
     CHECK(row.at("call").is_null());
     CHECK(row.at("arguments").is_null());
     CHECK(row.at("at").is_null());
