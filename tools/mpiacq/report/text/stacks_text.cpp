@@ -92,7 +92,9 @@ class tree_painter {
     for (const call_chain::frame& frame : chain.frames) {
       out_.write(left + frame_line(frame) + "\n");
       left = below;
-      for (const std::string& line : arguments_.of_groups(frame.node, names_)) out_.write(left + "  " + line + "\n");
+      for (const std::string& line : arguments_.of_groups(frame.node, names_)) {
+        out_.write(fmt::format("{}  {}\n", left, line));
+      }
     }
     const call_tree::node& last = tree_[chain.last];
     std::vector<task> branches;
