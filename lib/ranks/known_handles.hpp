@@ -16,7 +16,7 @@
 
 namespace mpiacq {
 
-/// Opening the symbols of a rank costs a hundred times as much as following the arguments of its call. A rank with the
+/// Opening the symbols of each rank anew would cost more than following the arguments of its call. A rank with the
 /// same code as an earlier one (device, inode, offset and size of each executable mapping) has the same MPI, and each
 /// predefined object lies as far from the code of its module.
 class known_handles {

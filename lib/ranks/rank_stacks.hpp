@@ -21,7 +21,7 @@ struct rank_stacks {
   process_id pid;
   result<void> taken;  ///< errors: those of `tracer::attach` and of the unwinder
   std::vector<thread_stack> threads;
-  std::optional<rank_activity> doing = {};  ///< with arguments; empty: nobody asked for them
+  std::optional<rank_activity> doing = {};  ///< with arguments; empty if the caller did not ask for them
 };
 
 /// The stacks of a node's ranks at one moment: `call_tree` makes one of them.

@@ -50,7 +50,7 @@ std::string operation_of(const rank_activity& doing) {
 
 /// One collective call of one communicator: name, key, function and root.
 using common = std::tuple<std::string, std::uint32_t, std::string, std::optional<std::uint32_t>>;
-/// The ranks in one call, by what they have passed. What is not known is equal to anything, and stands nowhere.
+/// The ranks in one call, by what they have passed. Ranks whose value is not known are left out.
 struct differences {
   std::map<std::uint64_t, std::vector<std::uint32_t>> amounts;
   std::map<std::string, std::vector<std::uint32_t>> operations;

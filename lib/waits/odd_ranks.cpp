@@ -26,7 +26,7 @@ std::optional<odd_ranks> find_odd_ranks(std::span<const rank_report> ranks) {
   }
   constexpr std::size_t fewest = 3;
   const std::size_t most = found.most.ranks.count();
-  // Ranks that compute are the usual case, and no call that others miss.
+  // If most ranks compute, the others are merely ahead of them or behind them.
   if (all < fewest || 2 * most <= all || most == all || found.most.kind == mpi_call_kind::none) return std::nullopt;
   for (rank_call& call : calls_by_site(ranks)) {
     if (counts(call) && call.function != found.most.function) found.others.push_back(std::move(call));

@@ -46,7 +46,7 @@ std::vector<mpi_argument> from(std::int64_t source) {
 
 }  // namespace
 
-TEST_CASE("frame arguments: ranks with the same arguments share them at their frame, and lines are apart") {
+TEST_CASE("arguments in the tree: ranks with the same arguments share them at their frame, and lines are apart") {
   look seen;
   seen.add(0, 10, from(3));
   seen.add(1, 10, from(3));
@@ -58,7 +58,7 @@ TEST_CASE("frame arguments: ranks with the same arguments share them at their fr
   CHECK(shown.of_all(seen.tree[seen.receive_at(10)].parent).empty());
 }
 
-TEST_CASE("frame arguments: ranks with different arguments form groups, of which a few are shown") {
+TEST_CASE("arguments in the tree: ranks with different arguments form groups, of which a few are shown") {
   look seen;
   seen.add(0, 10, from(1));
   seen.add(1, 10, {});
@@ -74,7 +74,7 @@ TEST_CASE("frame arguments: ranks with different arguments form groups, of which
   CHECK(lines[4] == "and 5 more: see --json");
 }
 
-TEST_CASE("frame arguments: nothing is shown if no argument is known, or if nobody asked") {
+TEST_CASE("arguments in the tree: nothing is shown if no argument is known, or if the caller did not ask for them") {
   look seen;
   seen.add(0, 10, {});
   seen.add(1, 10, {});
@@ -86,7 +86,7 @@ TEST_CASE("frame arguments: nothing is shown if no argument is known, or if nobo
   CHECK(tree_arguments(unasked.tree, unasked.ranks).of_all(unasked.receive_at(10)).empty());
 }
 
-TEST_CASE("frame arguments: where another thread may be the one in the call, no arguments are shown") {
+TEST_CASE("arguments in the tree: where another thread may be the one in the call, no arguments are shown") {
   look seen;
   seen.add(0, 10, from(1));
   seen.tree.add(entry_index{0}, seen.stack(10));

@@ -138,7 +138,7 @@ TEST_CASE("waits: a rank that makes the same call from another line has moved") 
   CHECK(ranks.group().waits()->deadlocks.empty());
 }
 
-TEST_CASE("waits: calls that differ count if two looks show the same, and nobody has moved") {
+TEST_CASE("waits: calls that differ are reported if two looks show the same and no rank has moved") {
   scripted_ranks ranks;
   made_job job(2);
   for (const std::uint32_t rank : {0U, 1U}) {

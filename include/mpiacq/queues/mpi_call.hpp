@@ -56,7 +56,7 @@ struct call_site {
 /// What a rank does, by its stacks.
 struct rank_activity {
   mpi_call_kind kind = mpi_call_kind::unknown;
-  std::string function;        ///< "MPI_Recv", whatever the language and profiling layer; empty for none
+  std::string function;  ///< "MPI_Recv", whatever the language and profiling layer; "ncclAllReduce"; empty for none
   bool other_threads = false;  ///< another thread of the program may do what this thread waits for
   /// In the order of C, whatever the language. Places for results are left out. Empty if nothing is known of them.
   std::vector<mpi_argument> arguments = {};
