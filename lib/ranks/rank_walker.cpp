@@ -94,13 +94,14 @@ result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_reg
   return unwinder_->walk(threads, options);
 }
 
-result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count) {
+result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count,
+                                              const find_call_description& describe) {
   const auto known =
       std::find_if(threads_.begin(), threads_.end(), [&](const thread_registers& one) { return one.thread == thread; });
   if (unwinder_ == nullptr || known == threads_.end()) {
     return fail(error_code::not_found, fmt::format("the stack of thread {} was not walked", thread.value()));
   }
-  return unwinder_->arguments(*known, frame, count);
+  return unwinder_->arguments(*known, frame, count, describe);
 }
 
 }  // namespace mpiacq

@@ -38,7 +38,8 @@ class rank_walker {
                                                          const walk_options& options);
   /// The first `count` arguments of the call that made frame number `frame` of a thread of the last walk. The process
   /// is held since its registers were read. Errors: as `unwinder::arguments`; not_found (no such thread was walked).
-  [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count);
+  [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count,
+                                                 const find_call_description& describe);
   /// The code map that names the frames of the walks; set after the first look.
   [[nodiscard]] const code_map& map() const { return *map_; }
   /// The executable mappings at the last look, in the order of addresses.

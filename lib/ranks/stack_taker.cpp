@@ -131,7 +131,10 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
 }
 
 result<call_arguments> stack_taker::arguments(process_id pid, thread_id thread, std::size_t frame, std::size_t count) {
-  return walker_of(pid).arguments(thread, frame, count);
+  rank_walker& walker = walker_of(pid);
+  return walker.arguments(thread, frame, count, [&](target_address return_address) {
+    return catalogue_.call_before(walker.map(), return_address);
+  });
 }
 
 std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {

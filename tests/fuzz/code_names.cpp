@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Any bytes as a file whose code is asked for its names: symbol tables, stubs, units, functions, inlined calls, lines.
+// Any bytes as a file whose code is asked for its names and calls: symbol tables, stubs, units, functions, inlined
+// calls, lines, descriptions of calls.
 #include "code_names/code_names.hpp"
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "code_names/code_mappings.hpp"
+#include "dwarf/dwarf_call_sites.hpp"
 
 using namespace mpiacq;
 
@@ -30,6 +32,20 @@ std::vector<std::uint64_t> addresses_in(elf::image& file) {
   return addresses;
 }
 
+/// Asks for the calls that may return to each address from `begin` on.
+void describe_calls(elf::code_names& names, std::uint64_t begin) {
+  constexpr std::uint64_t bytes = 64;
+  std::vector<error> problems;
+  for (std::uint64_t address = begin; address - begin < bytes; ++address) {
+    const auto call = names.call_before(address, {{}, false}, problems);
+    if (!call) continue;
+    if (call->parameters.size() > debug_info::most_site_parameters) std::abort();
+    for (const call_description::parameter& one : call->parameters) {
+      if (one.place.empty() || one.value.empty()) std::abort();
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -46,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<error> problems;
   for (const std::uint64_t address : addresses) {
     static_cast<void>(names.link_address(address));
+    describe_calls(names, address);
     const auto places = names.describe(address, {{}, false}, problems);
     if (places.empty()) std::abort();
     for (const code_place& p : places) {

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "mpiacq/process/code_catalogue.hpp"
 #include "stopped_process.hpp"
 
 using namespace mpiacq;
@@ -59,9 +60,20 @@ std::size_t frame_before(const raw_stack& stack, std::uint64_t address) {
 
 struct score {
   int known = 0;
+  int described = 0;  ///< known from the description of the call in debug information
   int all = 0;
   int wrong = 0;
 };
+
+/// The score as a line of text.
+std::string text_of(const std::string& name, const score& of) {
+  return name + ": " + std::to_string(of.known) + " of " + std::to_string(of.all) + " arguments known, " +
+         std::to_string(of.described) + " of them by call sites, " + std::to_string(of.wrong) + " wrong\n";
+}
+
+bool has_debug_information(const std::string& name) {
+  return name.find("debug") != std::string::npos || name.find("dwarf") != std::string::npos;
+}
 
 /// Compares all arguments of one call.
 void compare(const std::string& name, int number, std::shared_ptr<unwind_tables> tables, score& into) {
@@ -71,7 +83,11 @@ void compare(const std::string& name, int number, std::shared_ptr<unwind_tables>
   walker w{p.pid(), std::move(tables)};
   const raw_stack stack = w.walk(p.main_registers());
   const std::size_t frame = frame_before(stack, written.return_address);
-  const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size());
+  const auto map = code_map::read(p.pid(), w.memory);
+  REQUIRE(map.has_value());
+  code_catalogue catalogue;
+  const find_call_description describe = [&](target_address address) { return catalogue.call_before(*map, address); };
+  const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size(), describe);
   REQUIRE(found.has_value());
   CAPTURE(name, number, found->why);
   into.all += static_cast<int>(written.arguments.size());
@@ -79,6 +95,7 @@ void compare(const std::string& name, int number, std::shared_ptr<unwind_tables>
     const call_argument& argument = found->arguments[i];
     if (!argument.is_known()) continue;
     ++into.known;
+    if (argument.source == argument_source::call_site) ++into.described;
     const unsigned bits = written.arguments[i].bits;
     const std::uint64_t mask = bits == 32 ? UINT32_MAX : UINT64_MAX;
     CAPTURE(i, argument.value, argument.from_memory);
@@ -96,13 +113,16 @@ TEST_CASE("the arguments of calls are what the called functions got, or unknown"
     score one;
     const auto tables = std::make_shared<unwind_tables>();
     for (int number = 0; number < calls; ++number) compare(name, number, tables, one);
-    std::cout << name << ": " << one.known << " of " << one.all << " arguments known, " << one.wrong << " wrong\n";
+    std::cout << text_of(name, one);
     CHECK(one.known > 0);
+    const bool is_optimised = name.find("_O0") == std::string::npos;
+    CHECK((one.described > 0) == (has_debug_information(name) && is_optimised));
     whole.known += one.known;
+    whole.described += one.described;
     whole.all += one.all;
     whole.wrong += one.wrong;
   }
-  std::cout << "all: " << whole.known << " of " << whole.all << " arguments known, " << whole.wrong << " wrong\n";
+  std::cout << text_of("all", whole);
   CHECK(whole.wrong == 0);
   CHECK(whole.known * 2 > whole.all);
 }

@@ -10,12 +10,13 @@
 
 namespace mpiacq {
 
-/// How the value of an argument was found. So far, values come from instructions alone.
+/// How the value of an argument was found.
 enum class argument_source : std::uint8_t {
   unknown,           ///< it was not found
   instructions,      ///< from the instructions in front of the call, registers and memory
-  call_site,         ///< from the description of the call in the program's debug information
-  debug_information  ///< from the debug information of the called function
+  call_site,         ///< from the description of the call in the program's debug information; instructions agree, or
+                     ///< do not show the value
+  debug_information  ///< from the debug information of the called function; not used yet
 };
 
 /// "unknown", "instructions", "call-site" or "debug-information".

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mpiacq/process/call_description.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
@@ -108,6 +110,10 @@ class code_catalogue {
                                                           bool is_return_address);
   /// The places of many addresses, in the order of `queries`. Addresses of one module are looked up together.
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
+
+  /// What the debug information says about the call that returns to `return_address`; empty if it says nothing. The
+  /// answer is not kept.
+  [[nodiscard]] std::optional<call_description> call_before(const code_map& map, target_address return_address);
 
   /// Looks addresses up on a thread of the catalogue, in which every signal is blocked, and keeps the answers. So files
   /// are opened for the first stack while other stacks are still unwound. Maps are copied. Questions that come

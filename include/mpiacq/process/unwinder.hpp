@@ -13,6 +13,7 @@
 #include "mpiacq/base/abi.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/process/call_arguments.hpp"
+#include "mpiacq/process/call_description.hpp"
 #include "mpiacq/process/registers.hpp"
 #include "mpiacq/process/unwind_modules.hpp"
 #include "mpiacq/ranks/stacks.hpp"
@@ -94,14 +95,21 @@ class unwinder {
   /// The first `count` integer arguments of the call that created frame number `frame` of a stopped thread's stack,
   /// which `walk` has found.
   ///
-  /// Debug information is not needed. The instructions in front of the call are followed back to constants, addresses,
+  /// Debug information is not needed. If the caller has some, `describe` finds its description of the call
+  /// (`code_catalogue::call_before`): this adds arguments that the instructions do not show, among them those with
+  /// which the caller itself was called (DW_OP_entry_value). An argument for which both give different values is
+  /// unknown.
+  ///
+  /// The instructions in front of the call are followed back to constants, addresses,
   /// slots of the caller's frame, and registers that a called function keeps (x86-64 and aarch64). An argument that
   /// cannot be followed is unknown, and all are unknown if the instruction before the return address does not call
   /// this function: then the function was entered by a tail call. Values in memory are read now: the process must be
-  /// stopped since the registers were read. A call site is analysed once for all processes that share tables.
+  /// stopped since the registers were read. A call is analysed, and `describe` is asked, once for all processes that
+  /// share tables.
   ///
   /// Errors: those of `memory_reader::read_ranges`.
-  [[nodiscard]] result<call_arguments> arguments(const thread_registers& thread, std::size_t frame, std::size_t count);
+  [[nodiscard]] result<call_arguments> arguments(const thread_registers& thread, std::size_t frame, std::size_t count,
+                                                 const find_call_description& describe = {});
 
  private:
   struct state;

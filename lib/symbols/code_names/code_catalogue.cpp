@@ -76,6 +76,7 @@ struct code_catalogue::state {
   void expect(const query& q);
   void answer(code_names& names, std::span<const located> about, std::span<std::shared_ptr<const code_places>> answers);
   [[nodiscard]] std::vector<std::shared_ptr<const code_places>> describe(std::span<const query> queries);
+  [[nodiscard]] std::optional<call_description> call_before(code_map_state& map, target_address return_address);
 };
 
 void code_catalogue::state::note(std::vector<error> found) {
@@ -208,6 +209,24 @@ std::vector<std::shared_ptr<const code_places>> code_catalogue::state::describe(
   return answers;
 }
 
+std::optional<call_description> code_catalogue::state::call_before(code_map_state& map, target_address return_address) {
+  const target_address asked = return_address - 1;
+  const elf::code_mapping* mapping = map.find(asked);
+  if (mapping == nullptr || mapping->file == elf::code_mapping::no_file) return std::nullopt;
+  const auto names = names_of(map, mapping->file);
+  const std::uint64_t in_file = asked.value() - mapping->begin + mapping->file_offset;
+  const auto address = names ? names->link_address(in_file) : std::nullopt;
+  if (!address) return std::nullopt;
+  std::vector<error> found_wrong;
+  std::optional<call_description> found;
+  {
+    const std::scoped_lock guard{names->lock};
+    found = names->call_before(*address + 1, search, found_wrong);
+  }
+  note(std::move(found_wrong));
+  return found;
+}
+
 /// A memory reader is for one thread at a time, so lookups that need memory are left to the caller.
 void code_catalogue::state::expect(const query& q) {
   code_map_state& map = *q.map->state_;
@@ -231,6 +250,12 @@ std::shared_ptr<const code_places> code_catalogue::places(const code_map& map, t
 
 std::vector<std::shared_ptr<const code_places>> code_catalogue::describe(std::span<const query> queries) {
   return state_->describe(queries);
+}
+
+std::optional<call_description> code_catalogue::call_before(const code_map& map, target_address return_address) {
+  code_map_state* known = map.state_.get();
+  if (known == nullptr || return_address.is_null()) return std::nullopt;
+  return state_->call_before(*known, return_address);
 }
 
 void code_catalogue::expect(std::span<const query> queries) {

@@ -2,6 +2,7 @@
 #include "code_names/code_names.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <elf.h>
 
@@ -94,16 +95,28 @@ std::string code_names::name_by_symbols(std::uint64_t address, const debug_file_
   return {};
 }
 
+void code_names::note_fault(const error& fault, std::vector<error>& problems) {
+  if (!std::exchange(dwarf_failed_, true)) problems.push_back(error(fault).on(path_));
+}
+
+std::optional<call_description> code_names::call_before(std::uint64_t return_address, const debug_file_search& search,
+                                                        std::vector<error>& problems) {
+  dwarf* by = open_dwarf(search, problems);
+  if (by == nullptr) return std::nullopt;
+  auto found = by->reader.call_before(return_address);
+  if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
+  if (found) return std::move(*found);
+  note_fault(found.error(), problems);
+  return std::nullopt;
+}
+
 std::vector<code_place> code_names::describe(std::uint64_t address, const debug_file_search& search,
                                              std::vector<error>& problems) {
   std::vector<code_place> places;
   if (dwarf* by = open_dwarf(search, problems)) {
     auto found = by->reader.look_up(address);
     if (auto missing = by->data.take_problem()) problems.push_back(std::move(*missing).on(path_));
-    if (!found && !dwarf_failed_) {
-      dwarf_failed_ = true;
-      problems.push_back(error(found.error()).on(path_));
-    }
+    if (!found) note_fault(found.error(), problems);
     if (found && *found) {
       for (debug_info::source_place& p : (*found)->places) {
         places.push_back({std::move(p.function), std::move(p.file), p.line, path_, {}});

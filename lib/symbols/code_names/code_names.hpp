@@ -33,6 +33,12 @@ class code_names {
   [[nodiscard]] std::vector<code_place> describe(std::uint64_t address, const debug_file_search& search,
                                                  std::vector<error>& problems);
 
+  /// The description of the call that returns to a link-time address, by DWARF; empty if there is none. Faults of the
+  /// file go to `problems`.
+  [[nodiscard]] std::optional<call_description> call_before(std::uint64_t return_address,
+                                                            const debug_file_search& search,
+                                                            std::vector<error>& problems);
+
   /// An instruction, and whether its address is a return address.
   struct question {
     std::uint64_t address = 0;
@@ -56,6 +62,8 @@ class code_names {
     explicit dwarf(debug_info::dwarf_data opened) : data(std::move(opened)), reader(data) {}
   };
 
+  /// Adds a fault of the file's entries, the first one only.
+  void note_fault(const error& fault, std::vector<error>& problems);
   [[nodiscard]] dwarf* open_dwarf(const debug_file_search& search, std::vector<error>& problems);
   [[nodiscard]] std::unique_ptr<dwarf> dwarf_in(image* file, const debug_file_search& search,
                                                 std::vector<error>& problems) const;

@@ -7,14 +7,14 @@
 #include <dwarf.h>
 #include <fmt/format.h>
 
+#include "dwarf/dwarf_call_sites.hpp"
+#include "dwarf/entry_walk.hpp"
 #include "errors/try.hpp"
 
 namespace mpiacq::debug_info {
 
 namespace {
 
-/// The largest depth of entries with code: namespaces, classes, functions, blocks, inlined calls.
-constexpr std::size_t deepest = 512;
 /// Calls `visit` with the ranges of an entry's code until it returns true. Entries can share long lists, and a file can
 /// have many of both. Errors: limit.
 result<void> visit_ranges(const dwarf_data& data, const Dwarf_Die& entry,
@@ -39,56 +39,11 @@ bool is_class(int tag) {
   return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-bool is_block(int tag) {
-  return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block ||
-         tag == DW_TAG_with_stmt || tag == DW_TAG_GNU_call_site || tag == DW_TAG_common_block;
-}
-
 bool has_code(const Dwarf_Die& entry) {
   Dwarf_Die at = entry;
   return dwarf_hasattr(&at, DW_AT_low_pc) != 0 || dwarf_hasattr(&at, DW_AT_ranges) != 0 ||
          dwarf_hasattr(&at, DW_AT_entry_pc) != 0;
 }
-
-/// Where a walk continues after an entry.
-enum class step : std::uint8_t { into, over, stop };
-
-/// Visits the entries below one entry in the order of the file, without recursion.
-class entry_walk {
- public:
-  explicit entry_walk(const dwarf_data& data) : data_(data) {}
-
-  result<void> below(const Dwarf_Die& top, const std::function<result<step>(Dwarf_Die&)>& visit) {
-    Dwarf_Die parent = top;
-    Dwarf_Die entry;
-    std::vector<Dwarf_Die> open;
-    if (auto taken = data_.take_unit_of(top); !taken) return taken;
-    const int more = dwarf_child(&parent, &entry);
-    if (more < 0) return data_.broken("going through an entry's children");
-    bool here = more == 0;
-    while (here || !open.empty()) {
-      if (here) {
-        auto next = TRY(visit(entry));
-        if (next == step::stop) return {};
-        Dwarf_Die child;
-        if (next == step::into && open.size() < deepest && dwarf_child(&entry, &child) == 0) {
-          open.push_back(entry);
-          entry = child;
-          continue;
-        }
-      } else {
-        entry = open.back();
-        open.pop_back();
-      }
-      auto next = TRY(next_sibling(data_, entry));
-      here = next;
-    }
-    return {};
-  }
-
- private:
-  const dwarf_data& data_;
-};
 
 /// The entry address of a function: compilers write the range with the entry first.
 std::optional<std::uint64_t> beginning_of(const dwarf_data& data, const Dwarf_Die& function) {
@@ -181,12 +136,11 @@ result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::
   const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit));
   unit_functions& known = place->second;
   const auto read = [&](std::vector<function_range>& into, bool within_functions) {
-    entry_walk walk{data_};
-    auto walked = walk.below(unit, [&](Dwarf_Die& entry) -> result<step> {
+    auto walked = walk_below(data_, unit, [&](Dwarf_Die& entry) -> result<walk_step> {
       const int tag = dwarf_tag(&entry);
-      const step inside = within_functions ? step::into : step::over;
-      if (is_scope(tag)) return step::into;
-      if (tag != DW_TAG_subprogram) return is_block(tag) || is_class(tag) ? inside : step::over;
+      const walk_step inside = within_functions ? walk_step::into : walk_step::over;
+      if (is_scope(tag)) return walk_step::into;
+      if (tag != DW_TAG_subprogram) return is_block(tag) || is_class(tag) ? inside : walk_step::over;
       if (!has_code(entry)) return inside;
       const std::size_t before = into.size();
       auto ranges = visit_ranges(data_, entry, [&](std::uint64_t begin, std::uint64_t end) {
@@ -223,16 +177,16 @@ result<std::optional<Dwarf_Die>> code_reader::function_at(Dwarf_Die& unit, std::
 result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, std::uint64_t address) {
   std::vector<Dwarf_Die> chain = {function};
   Dwarf_Die parent = function;
-  for (std::size_t depth = 0; depth < deepest; ++depth) {
+  for (std::size_t depth = 0; depth < deepest_entry; ++depth) {
     std::optional<Dwarf_Die> inner;
-    entry_walk walk{data_};
-    auto walked = walk.below(parent, [&](Dwarf_Die& entry) -> result<step> {
+    auto walked = walk_below(data_, parent, [&](Dwarf_Die& entry) -> result<walk_step> {
       const int tag = dwarf_tag(&entry);
       // A block without addresses has the code of its parent.
-      if (is_block(tag)) return !has_code(entry) || holds(entry, address) ? step::into : step::over;
-      if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) || !holds(entry, address)) return step::over;
+      if (is_block(tag)) return !has_code(entry) || holds(entry, address) ? walk_step::into : walk_step::over;
+      if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) || !holds(entry, address))
+        return walk_step::over;
       inner = entry;
-      return step::stop;
+      return walk_step::stop;
     });
     if (!walked) return fail(std::move(walked).error());
     if (!inner) return chain;
@@ -244,10 +198,23 @@ result<std::vector<Dwarf_Die>> code_reader::chain_in(const Dwarf_Die& function, 
   return chain;
 }
 
-code_reader& code_reader::reader_of(const dwarf_data& part) {
-  auto& reader = parts_[&part];
-  if (!reader) reader = std::make_unique<code_reader>(part);
+code_reader& code_reader::reader_of(Dwarf_Die& unit) {
+  const dwarf_data* part = data_.split_part(unit);
+  if (part == nullptr) return *this;
+  auto& reader = parts_[part];
+  if (!reader) reader = std::make_unique<code_reader>(*part);
   return *reader;
+}
+
+result<std::optional<call_description>> code_reader::call_before(std::uint64_t return_address) {
+  const std::uint64_t call = return_address - 1;
+  auto unit = TRY(unit_of(call));
+  if (!unit) return std::nullopt;
+  code_reader& reader = reader_of(*unit);
+  Dwarf_Die whole = data_.whole_unit(*unit);
+  const auto function = TRY(reader.function_at(whole, call));
+  if (!function) return std::nullopt;
+  return call_site_in(reader.data_, *function, return_address);
 }
 
 result<std::optional<code_description>> code_reader::look_up(std::uint64_t address) {
@@ -263,8 +230,7 @@ result<std::optional<code_description>> code_reader::look_up(std::uint64_t addre
     data_.note_problem(std::move(line).error());
   }
   // For a split unit, the skeleton has the lines, and the other part has the functions.
-  const dwarf_data* part = data_.split_part(*unit);
-  code_reader& reader = part == nullptr ? *this : reader_of(*part);
+  code_reader& reader = reader_of(*unit);
   Dwarf_Die whole = data_.whole_unit(*unit);
   auto function = reader.function_at(whole, address);
   if (!function || !*function) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dwarf/dwarf_data.hpp"
+#include "mpiacq/process/call_description.hpp"
 
 namespace mpiacq::debug_info {
 
@@ -43,6 +44,9 @@ class code_reader {
 
   /// Empty if no unit contains the link-time address. Errors: bad_format, limit.
   [[nodiscard]] result<std::optional<code_description>> look_up(std::uint64_t address);
+  /// The description of the call that returns to a link-time address; empty if there is none. Errors: bad_format,
+  /// limit.
+  [[nodiscard]] result<std::optional<call_description>> call_before(std::uint64_t return_address);
 
  private:
   struct unit_functions {
@@ -63,8 +67,8 @@ class code_reader {
   [[nodiscard]] result<std::vector<Dwarf_Die>> chain_in(const Dwarf_Die& function, std::uint64_t address);
   [[nodiscard]] bool holds(const Dwarf_Die& entry, std::uint64_t address);
 
-  /// The reader of a unit's split part.
-  [[nodiscard]] code_reader& reader_of(const dwarf_data& part);
+  /// The reader of a unit's functions: another one if the unit is split.
+  [[nodiscard]] code_reader& reader_of(Dwarf_Die& unit);
 
   const dwarf_data& data_;
   std::unordered_map<const dwarf_data*, std::unique_ptr<code_reader>> parts_;

@@ -11,8 +11,9 @@
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/process/registers.hpp"
 
-/// The arguments of a call, in two steps. The analysis of the caller's code gives a recipe, once for each place in a
-/// module. The recipe gives the arguments of each process that stands in this call, from registers and memory.
+/// The arguments of a call, in two steps. The caller's code, or the description of the call in debug information, gives
+/// a recipe, once for each place in a module. The recipe gives the arguments of each process that stands in this call,
+/// from registers and memory.
 namespace mpiacq::unwinding {
 
 /// How to find what one call passes.
@@ -43,6 +44,16 @@ struct call_recipe {
   std::vector<argument> on_stack;
 };
 
+/// One value of a recipe in one thread.
+struct recipe_value {
+  std::uint64_t number = 0;
+  bool from_memory = false;  ///< read from memory of the stopped thread, directly or in part
+  std::uint8_t bits = 64;    ///< the low bits of `number` that are known
+};
+
+/// The registers with which a function was entered, as far as they are known. By DWARF number.
+using entry_registers = std::array<std::optional<recipe_value>, thread_registers::most>;
+
 /// The thread in which a recipe is followed.
 struct calling_thread {
   /// The registers of the caller's frame. Only its stack pointer and the registers that a called function must keep are
@@ -51,12 +62,8 @@ struct calling_thread {
   std::uint64_t known = 0;      ///< bit by number: the registers that have a value
   target_address module_begin;  ///< of the caller's module
   memory_reader& memory;
-};
-
-/// One value of a recipe in one thread.
-struct recipe_value {
-  std::uint64_t number = 0;
-  bool from_memory = false;  ///< read from memory of the stopped thread, directly or in part
+  std::optional<std::uint64_t> frame_address = std::nullopt;  ///< the stack pointer of the caller's caller
+  const entry_registers* caller_entered_with = nullptr;       ///< null: not known
 };
 
 /// What one thread has passed.

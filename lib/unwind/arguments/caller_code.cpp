@@ -23,6 +23,9 @@ constexpr std::size_t most_parts = 16;
 /// From the procedure linkage table to a function, with stubs of several modules.
 constexpr std::size_t most_stubs = 4;
 constexpr std::size_t stub_size = 20;
+/// A call instruction has this many bytes, on x86-64 with its prefixes.
+constexpr std::size_t smallest_call = 2;
+constexpr std::size_t largest_call = 8;
 
 /// Searches code from `begin` to `end` for jumps into the function of `place`. Unreadable parts contain no code.
 result<void> find_jumps_from(target_address begin, target_address end, const instruction_set& set,
@@ -92,6 +95,23 @@ result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set
   for (const found_jump& jump : jumps) entered_at.push_back(jump.to);
   return std::make_shared<const call_recipe>(
       analyse_call(set, {begin, code, place.return_address - module.begin, entered_at}));
+}
+
+result<std::vector<call_recipe>> call_instructions_before(const instruction_set& set, memory_reader& memory,
+                                                          const unwind_module& module, target_address return_address) {
+  std::array<std::byte, largest_call> bytes{};
+  memory_range range{return_address - bytes.size(), bytes};
+  TRY(memory.read_ranges({&range, 1}));
+  std::vector<call_recipe> calls;
+  if (range.got < bytes.size()) return calls;
+  const std::uint64_t end = return_address - module.begin;
+  for (std::size_t size = smallest_call; size <= largest_call; ++size) {
+    if (size % set.alignment != 0) continue;
+    const auto code = std::span{bytes}.last(size);
+    call_recipe call = analyse_call(set, {end - size, code, end, {}});
+    if (call.target != unknown_value) calls.push_back(std::move(call));
+  }
+  return calls;
 }
 
 result<bool> leads_to(const instruction_set& set, memory_reader& memory, target_address address,

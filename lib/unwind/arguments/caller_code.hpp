@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "arguments/call_recipe.hpp"
 #include "arguments/instruction_set.hpp"
@@ -34,6 +35,14 @@ using find_code = std::function<std::optional<covered_code>(target_address)>;
 [[nodiscard]] result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
                                                                     const caller_place& place,
                                                                     const find_code& code_around);
+
+/// Recipes of the call instruction alone, of which only the called address may be known. Instructions of several sizes
+/// may end at the return address: there is a recipe for each that is a call. Errors: those of
+/// `memory_reader::read_ranges`.
+[[nodiscard]] result<std::vector<call_recipe>> call_instructions_before(const instruction_set& set,
+                                                                        memory_reader& memory,
+                                                                        const unwind_module& module,
+                                                                        target_address return_address);
 
 /// Whether a call of `address` enters the function that begins at `function`, at once or through stubs that only jump.
 /// Errors: those of `memory_reader::read_ranges`.

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "mpiacq/process/call_arguments.hpp"
+#include "mpiacq/process/call_description.hpp"
 #include "walk/stack_walk.hpp"
 
 namespace mpiacq::unwinding {
@@ -16,9 +17,10 @@ struct wanted_call {
   std::size_t arguments = 0;
 };
 
-/// The arguments of a call on a stack whose `top` has been read. Errors: only errors that concern the whole target.
+/// The arguments of a call on a stack whose `top` has been read. `describe` may be empty. Errors: only errors that
+/// concern the whole target.
 [[nodiscard]] result<call_arguments> arguments_of(process_view& process, std::uint16_t elf_machine,
                                                   const thread_registers& thread, std::span<const std::byte> top,
-                                                  const wanted_call& call);
+                                                  const wanted_call& call, const find_call_description& describe);
 
 }  // namespace mpiacq::unwinding

@@ -6,10 +6,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "arguments/call_recipe.hpp"
 
 namespace mpiacq::unwinding {
+
+/// How a recipe was made.
+enum class recipe_source : std::uint8_t { code, description };
 
 /// The recipes of the calls in one module, by the offset of their return addresses. Thread: any, several at a time.
 class known_calls {
@@ -18,19 +22,19 @@ class known_calls {
   static constexpr std::size_t most = 4096;
 
   /// Null: the call is not known yet.
-  [[nodiscard]] std::shared_ptr<const call_recipe> find(std::uint64_t return_address) const {
+  [[nodiscard]] std::shared_ptr<const call_recipe> find(std::uint64_t return_address, recipe_source source) const {
     const std::lock_guard lock{mutex_};
-    const auto known = recipes_.find(return_address);
+    const auto known = recipes_.find({return_address, source});
     return known == recipes_.end() ? nullptr : known->second;
   }
-  void add(std::uint64_t return_address, const std::shared_ptr<const call_recipe>& recipe) {
+  void add(std::uint64_t return_address, recipe_source source, const std::shared_ptr<const call_recipe>& recipe) {
     const std::lock_guard lock{mutex_};
-    if (recipes_.size() < most) recipes_.try_emplace(return_address, recipe);
+    if (recipes_.size() < most) recipes_.try_emplace({return_address, source}, recipe);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<const call_recipe>> recipes_;
+  std::map<std::pair<std::uint64_t, recipe_source>, std::shared_ptr<const call_recipe>> recipes_;
 };
 
 }  // namespace mpiacq::unwinding

@@ -39,8 +39,9 @@ class evaluation {
     if (const auto& target = values_[recipe_.target]) call.target = target->number;
     for (std::size_t i = 0; i < count_; ++i) {
       const call_recipe::argument how = argument(i);
-      call.arguments.push_back(values_[how.value]);
-      call.bits.push_back(how.bits);
+      const auto& value = values_[how.value];
+      call.arguments.push_back(value);
+      call.bits.push_back(value ? std::min(how.bits, value->bits) : how.bits);
     }
     return call;
   }
@@ -79,6 +80,11 @@ class evaluation {
       case kind::at_call:
         if ((thread_.known >> node.number & 1U) == 0) return std::nullopt;
         return recipe_value{thread_.registers.by_dwarf_number[node.number]};
+      case kind::at_entry:
+        return at_entry(static_cast<std::size_t>(node.number));
+      case kind::frame_address:
+        if (!thread_.frame_address) return std::nullopt;
+        return recipe_value{*thread_.frame_address};
       case kind::load:
         return load(node, passed);
       case kind::unless_stored:
@@ -90,13 +96,36 @@ class evaluation {
     }
   }
 
+  /// A value that an earlier call passed. Memory may have changed since that call.
+  [[nodiscard]] std::optional<recipe_value> at_entry(std::size_t number) const {
+    if (thread_.caller_entered_with == nullptr || number >= thread_.caller_entered_with->size()) return std::nullopt;
+    const auto& value = (*thread_.caller_entered_with)[number];
+    return value && !value->from_memory ? value : std::nullopt;
+  }
+
   [[nodiscard]] std::optional<recipe_value> computed_value(const value_node& node) const {
     const auto& left = values_[node.left];
-    if (!left) return std::nullopt;
-    if (node.right == unknown_value) return recipe_value{computed(node, left->number, 0), left->from_memory};
     const auto& right = values_[node.right];
-    if (!right) return std::nullopt;
-    return recipe_value{computed(node, left->number, right->number), left->from_memory || right->from_memory};
+    if (!left || (node.right != unknown_value && !right)) return std::nullopt;
+    const recipe_value other = right.value_or(recipe_value{});
+    const auto bits = bits_known(node, std::min(left->bits, other.bits));
+    if (!bits) return std::nullopt;
+    return recipe_value{computed(node, left->number, other.number), left->from_memory || other.from_memory, *bits};
+  }
+  /// The low bits of a result, if so many bits of the values that it is made of are known. Empty: none.
+  [[nodiscard]] static std::optional<std::uint8_t> bits_known(const value_node& node, std::uint8_t bits) {
+    if (bits == 64) return bits;
+    switch (node.kind) {
+      case value_kind::zero_extended:
+      case value_kind::sign_extended:
+        return node.bits <= bits ? std::uint8_t{64} : bits;
+      case value_kind::shifted_left:
+        return static_cast<std::uint8_t>(std::min<std::uint64_t>(64, bits + node.number));
+      case value_kind::shifted_right:
+        return std::nullopt;
+      default:
+        return bits;
+    }
   }
 
   /// A store after those that `node` saw has changed some of its bytes, or may have: its address is unknown, or depends
@@ -113,7 +142,7 @@ class evaluation {
   [[nodiscard]] result<std::optional<recipe_value>> load(const value_node& node,
                                                          const std::vector<std::uint64_t>& passed) {
     const auto& address = values_[node.left];
-    if (!address || is_stored_over(node, address->number)) return std::nullopt;
+    if (!address || address->bits < 64 || is_stored_over(node, address->number)) return std::nullopt;
     std::array<std::byte, 8> bytes{};
     const std::span into = std::span{bytes}.first(node.bits / 8U);
     if (overlaps(address->number, into.size(), callee_begin_, callee_size_)) return std::nullopt;

@@ -72,7 +72,7 @@ value_graph::value_graph() {
 }
 
 bool value_graph::has_unknown_part(const value_node& node) const {
-  const bool is_leaf = node.kind <= value_kind::at_call;
+  const bool is_leaf = node.kind <= value_kind::frame_address;
   return !is_leaf && (node.left == unknown_value || (has_right(node.kind) && node.right == unknown_value));
 }
 

@@ -17,6 +17,8 @@ enum class value_kind : std::uint8_t {
   constant,        ///< `number`
   code_address,    ///< the beginning of the module plus `number`
   at_call,         ///< the value of register `number` when the call was made
+  at_entry,        ///< the value of register `number` when the caller itself was called
+  frame_address,   ///< the stack pointer of the caller's caller (DWARF's CFA)
   offset,          ///< `left` plus `number`
   load,            ///< the `bits` bits of memory at `left`, extended with zeros, after the first `number` stores
   unless_stored,   ///< `left`, if no store after the first `number` stores has changed `bits` bits of memory at `right`

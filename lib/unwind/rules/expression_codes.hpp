@@ -5,7 +5,7 @@
 
 namespace mpiacq::unwinding {
 
-// DW_OP_*, DWARF 5, 7.7.1: the operations of expressions in call frame information.
+// DW_OP_*, DWARF 5, 7.7.1: the operations of expressions in call frame information and in descriptions of calls.
 enum op : std::uint8_t {
   op_addr = 0x03,
   op_deref = 0x06,
@@ -42,13 +42,19 @@ enum op : std::uint8_t {
   op_ne = 0x2e,
   op_lit0 = 0x30,
   op_lit31 = 0x4f,
+  op_reg0 = 0x50,
   op_reg31 = 0x6f,
   op_breg0 = 0x70,
   op_breg31 = 0x8f,
   op_regx = 0x90,
+  op_fbreg = 0x91,
   op_bregx = 0x92,
   op_deref_size = 0x94,
   op_nop = 0x96,
+  op_call_frame_cfa = 0x9c,
+  op_stack_value = 0x9f,
+  op_entry_value = 0xa3,
+  op_gnu_entry_value = 0xf3,
 };
 
 }  // namespace mpiacq::unwinding
