@@ -2,7 +2,6 @@
 // mpiacq queues on the distribution's MPICH, which has no queue library: what the arguments of the calls show. The
 // fixture says which rank waits for which, with which tag.
 #include <filesystem>
-#include <sstream>
 
 #include "found_job.hpp"
 
@@ -40,27 +39,6 @@ json when_all_wait(const running_job& job) {
     return !seen.at("deadlocks").empty();
   }));
   return seen;
-}
-
-/// By rank, the function and the line in which it has said that it waits: "rank R waits in FUNCTION at LINE".
-std::map<long, json> places_said(const std::string& output) {
-  std::map<long, json> places;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string rank, waits, in, function, at;
-    long number = 0, said = 0;
-    const bool whole = words >> rank >> number >> waits >> in >> function >> at >> said && waits == "waits";
-    // Later waits follow when the job is let go on.
-    if (whole) places.try_emplace(number, json{{"function", function}, {"line", said}});
-  }
-  return places;
-}
-
-std::map<std::string, json> arguments_of(const json& rank) {
-  std::map<std::string, json> all;
-  for (const json& one : rank.at("arguments")) all[one.at("role")] = one;
-  return all;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // mpiacq queues on Fortran programs, with mpif.h and with the module mpi_f08. The fixture says what each rank passes.
 #include <csignal>
 #include <filesystem>
-#include <sstream>
 
 #include "found_job.hpp"
 #include "openmpi.hpp"
@@ -11,19 +10,6 @@ using namespace mpiacq::test;
 using nlohmann::json;
 
 namespace {
-
-/// The line that each rank has announced: "rank R waits in MPI_Recv at LINE".
-std::map<long, long> lines_said(const std::string& output) {
-  std::map<long, long> said;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string rank, waits, in, function, at;
-    long number = 0, place = 0;
-    if (words >> rank >> number >> waits >> in >> function >> at >> place && waits == "waits") said[number] = place;
-  }
-  return said;
-}
 
 void check_ring(std::vector<std::string> starter, const std::string& program) {
   starter.push_back(rank_program(program));
@@ -38,14 +24,14 @@ void check_ring(std::vector<std::string> starter, const std::string& program) {
   INFO(seen.dump(1));
   CHECK(seen.at("deadlocks").at(0).at("ranks") == json::array({0, 1, 2}));
   for (const auto& [rank, pid] : job.ranks()) ::kill(static_cast<pid_t>(pid), SIGKILL);
-  const auto lines = lines_said(job.wait().out);
+  const auto said = places_said(job.wait().out);
   for (const json& row : seen.at("ranks")) {
     const long rank = row.at("rank");
     CHECK(row.at("call") == "MPI_Recv");
     CHECK(row.at("at").at("file").get<std::string>().ends_with("mpi_ring.F90"));
-    CHECK(row.at("at").at("line") == (lines.contains(rank) ? lines.at(rank) : 0));
-    std::map<std::string, json> known;
-    for (const json& one : row.at("arguments")) known[one.at("role")] = one;
+    REQUIRE(said.contains(rank));
+    CHECK(row.at("at").at("line") == said.at(rank).at("line"));
+    const auto known = arguments_of(row);
     CHECK(known.at("count").at("value") == 8 * (rank + 1));
     CHECK(known.at("source").at("value") == (rank + 1) % 3);
     CHECK(known.at("tag").at("value") == 7 + rank);

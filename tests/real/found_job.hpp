@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,27 @@ inline void check_stacks(const nlohmann::json& report, const running_job& job, c
   CHECK(seen == job.ranks());
 }
 
+/// By rank, the function and the line in which it has said first that it waits: "rank R waits in FUNCTION at LINE".
+inline std::map<long, nlohmann::json> places_said(const std::string& output) {
+  std::map<long, nlohmann::json> places;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string rank, waits, in, function, at;
+    long number = 0, said = 0;
+    const bool whole = words >> rank >> number >> waits >> in >> function >> at >> said && waits == "waits";
+    if (whole) places.try_emplace(number, nlohmann::json{{"function", function}, {"line", said}});
+  }
+  return places;
+}
+
+/// By role, the arguments that a report names for one rank.
+inline std::map<std::string, nlohmann::json> arguments_of(const nlohmann::json& rank) {
+  std::map<std::string, nlohmann::json> all;
+  for (const nlohmann::json& one : rank.at("arguments")) all[one.at("role")] = one;
+  return all;
+}
+
 /// What `mpiacq stacks --args` reports of three ranks of mpi_deadlock with "--barrier yes", once all of them wait: the
 /// last one in a receive from rank 0 with tag 9, the others in a barrier.
 inline void check_arguments_in_stacks(const running_job& job) {
@@ -52,11 +74,8 @@ inline void check_arguments_in_stacks(const running_job& job) {
     return calls == R"("MPI_Barrier""MPI_Barrier""MPI_Recv")";
   }));
   INFO(seen.dump(1));
-  std::map<std::string, nlohmann::json> known;
-  for (const nlohmann::json& one : seen.at("ranks").at(2).at("arguments")) {
-    known[one.at("role")] = one;
-    CHECK(one.at("source") == "instructions");
-  }
+  const auto known = arguments_of(seen.at("ranks").at(2));
+  for (const auto& [role, one] : known) CHECK(one.at("source") == "instructions");
   REQUIRE(known.size() == 5);
   CHECK(known.at("source").at("value") == 0);
   CHECK(known.at("tag").at("value") == 9);
