@@ -2,25 +2,15 @@
 #include "call_movement.hpp"
 
 #include <utility>
-#include <vector>
 
-#include "mpiacq/queues/queue_waits.hpp"
+#include "mpiacq/ranks/tree_calls.hpp"
 
 namespace mpiacq {
 
 call_movement::moment call_movement::moment_of(const group_stacks& sample) {
   moment seen{sample.taken, {}};
-  const call_tree& tree = sample.tree;
-  // The call that the program made, not the calls inside the MPI.
-  std::vector<bool> is_inside(tree.size(), false);
-  for (call_tree::node_number i = 1; i < tree.size(); ++i) {
-    const call_tree::node& node = tree[i];
-    is_inside[i] = is_inside[node.parent];
-    if (is_inside[i] || !node.place || activity_in(node.place->function).kind == mpi_call_kind::none) continue;
-    is_inside[i] = true;
-    const auto& caller = tree[node.parent].place;
-    call made{node.place->function, caller ? caller->function : std::string(), caller ? caller->line : 0};
-    seen.calls[std::move(made)].add(node.ranks);
+  for (const tree_call& made : calls_of_programs(sample.tree)) {
+    seen.calls[{made.call.function, made.call.at}].add(sample.tree[made.node].ranks);
   }
   return seen;
 }

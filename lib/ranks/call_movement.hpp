@@ -1,11 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "mpiacq/ranks/rank_results.hpp"
 
@@ -21,8 +20,8 @@ class call_movement {
   [[nodiscard]] const rank_set& moved() const { return moved_; }
 
  private:
-  /// The function, and the function and the line that call it.
-  using call = std::tuple<std::string, std::string, std::uint32_t>;
+  /// The function, and where it is called.
+  using call = std::pair<std::string, call_site>;
   struct moment {
     rank_set taken;
     std::map<call, rank_set> calls;

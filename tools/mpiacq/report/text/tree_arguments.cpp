@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "mpiacq/ranks/tree_calls.hpp"
 #include "report/call_chains.hpp"
 #include "report/text/text_parts.hpp"
 
@@ -15,28 +16,6 @@ namespace {
 using node_number = call_tree::node_number;
 
 constexpr std::size_t groups_shown = 4;
-
-/// The outermost MPI function of each path, with the name that MPI gives it.
-std::vector<std::pair<node_number, std::string>> calls_in(const call_tree& tree) {
-  std::vector<std::pair<node_number, std::string>> calls;
-  std::vector<bool> is_inside(tree.size(), false);
-  for (node_number i = 1; i < tree.size(); ++i) {
-    const call_tree::node& node = tree[i];
-    is_inside[i] = is_inside[node.parent];
-    if (is_inside[i] || !node.place || node.place->function.empty()) continue;
-    const rank_activity here = activity_in(node.place->function);
-    if (here.kind == mpi_call_kind::none) continue;
-    is_inside[i] = true;
-    // Where a rank has several threads, it cannot be seen which of them is the first.
-    if (node.threads <= node.ranks.count()) calls.emplace_back(i, here.function);
-  }
-  return calls;
-}
-
-call_site site_above(const call_tree& tree, node_number node) {
-  const auto& caller = tree[tree[node].parent].place;
-  return caller ? call_site{caller->function, caller->file, caller->line} : call_site{};
-}
 
 /// "(source 0, tag 10)"; empty if no argument is known.
 std::string arguments_text(const rank_activity& doing) {
@@ -50,13 +29,15 @@ tree_arguments::tree_arguments(const call_tree& tree, const std::vector<stacked_
       std::any_of(ranks.begin(), ranks.end(), [](const stacked_rank& rank) { return rank.doing.has_value(); });
   if (!any) return;
   std::unordered_map<const stacked_rank*, std::vector<node_number>> frames_of;
-  for (const auto& [node, function] : calls_in(tree)) {
-    const call_site site = site_above(tree, node);
+  for (const auto& [node, call] : calls_of_programs(tree)) {
+    // Where a rank has several threads, it cannot be seen which of them is the first.
+    if (tree[node].threads > tree[node].ranks.count()) continue;
     for (const rank_set::range& range : tree[node].ranks.ranges()) {
       auto row = std::lower_bound(ranks.begin(), ranks.end(), entry_index{range.first},
                                   [](const stacked_rank& one, entry_index least) { return one.entry < least; });
       for (; row != ranks.end() && row->entry.value() <= range.last; ++row) {
-        if (row->doing && row->doing->function == function && row->doing->at == site) frames_of[&*row].push_back(node);
+        if (row->doing && row->doing->function == call.function && row->doing->at == call.at)
+          frames_of[&*row].push_back(node);
       }
     }
   }
