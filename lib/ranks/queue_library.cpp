@@ -19,6 +19,7 @@
 
 #include "descriptors/unique_fd.hpp"
 #include "errors/try.hpp"
+#include "handles/mpi_abi.hpp"
 #include "local_targets.hpp"
 #include "mpiacq/base/remedies.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_info.hpp"
@@ -112,9 +113,8 @@ bool is_file(const std::string& path, const std::string& root) {
 std::string mpi_folder(const process_symbols& symbols, const std::optional<symbol>& named) {
   if (named) return folder_of(named->home->path);
   const auto modules = symbols.modules();
-  const auto library = std::find_if(modules.begin(), modules.end(), [](const auto& one) {
-    return one->path.substr(folder_of(one->path).size()).starts_with("libmpi");
-  });
+  const auto library =
+      std::find_if(modules.begin(), modules.end(), [](const auto& one) { return is_mpi_library(one->path); });
   return library == modules.end() ? std::string{} : folder_of((*library)->path);
 }
 

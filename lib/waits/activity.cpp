@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "calls/mpi_function.hpp"
+#include "handles/mpi_abi.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
 #include "other_libraries.hpp"
 
@@ -19,11 +20,8 @@ call_site site_of(const stack_frame& caller) {
   return {caller.place->function, caller.place->file, caller.place->line};
 }
 
-/// Whether code is in an MPI library, by the name of its file: libmpi.so, libmpich.so, libmpi_abi.so.
 bool is_in_mpi_library(const stack_frame& frame) {
-  if (!frame.place) return false;
-  const std::string_view path = frame.place->module_path;
-  return path.substr(path.find_last_of('/') + 1).starts_with("libmpi");
+  return frame.place && is_mpi_library(frame.place->module_path);
 }
 
 /// The outermost frame whose function is a call, as `call_in` says, and that call.

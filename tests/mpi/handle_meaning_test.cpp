@@ -126,3 +126,14 @@ TEST_CASE("the ABI of an MPI library is known by its file's name or its symbols"
   CHECK(abi_of_library("/bin/static_program", with("main")) == mpi_abi::unknown);
   CHECK(abi_of_library("", {}) == mpi_abi::unknown);
 }
+
+TEST_CASE("an MPI library is known by the name of its file") {
+  for (const char* path : {"/usr/lib/libmpi.so.40.30.4", "/opt/mpich/lib/libmpich.so.12", "libmpi_abi.so.1"}) {
+    INFO(path);
+    CHECK(is_mpi_library(path));
+  }
+  for (const char* path : {"/opt/libmpi/bin/solver", "/usr/lib/libpmix.so.2", "/lib/old_libmpi.so", "libmpi.d/", ""}) {
+    INFO(path);
+    CHECK_FALSE(is_mpi_library(path));
+  }
+}

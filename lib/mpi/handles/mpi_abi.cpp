@@ -25,6 +25,10 @@ const mpi_constants* constants_of(mpi_abi abi) {
   return &constants.at(static_cast<std::size_t>(abi) - 1);
 }
 
+bool is_mpi_library(std::string_view path) {
+  return file_name(path).starts_with("libmpi");
+}
+
 mpi_abi abi_of_library(std::string_view path, const symbol_question& defines) {
   if (file_name(path).starts_with("libmpi_abi.")) return mpi_abi::standard;
   if (!defines) return mpi_abi::unknown;

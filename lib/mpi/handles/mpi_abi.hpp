@@ -35,6 +35,9 @@ inline constexpr std::int32_t mpi_undefined = -32766;
 /// Null if the ABI is unknown.
 [[nodiscard]] const mpi_constants* constants_of(mpi_abi abi);
 
+/// Whether a file is an MPI library, by its name: libmpi.so, libmpich.so, libmpi_abi.so.
+[[nodiscard]] bool is_mpi_library(std::string_view path);
+
 /// Whether a program or its libraries define a symbol.
 using symbol_question = std::function<bool(const std::string& name)>;
 /// The ABI of the library from which MPI functions come; a static program is its own library. The file's name says it,
