@@ -2,8 +2,8 @@
 #include "call_facts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <utility>
 
 #include "handles/predefined_handles.hpp"
 
@@ -89,6 +89,15 @@ std::vector<absentee> probably_awaited(const std::vector<absentee>& absent, std:
   const bool needs_root = goes_from_root(function) || (goes_to_root(function) && !by_root);
   if (needs_root && !roots.empty() && (root_is_late || late.empty())) return roots;
   return late.empty() ? absent : late;
+}
+
+std::array<role_in_call, 2> root_and_others(const std::vector<std::uint32_t>& reports,
+                                            const std::function<bool(std::uint32_t)>& is_root,
+                                            const std::vector<absentee>& absent, std::string_view function) {
+  role_in_call root{{}, probably_awaited(absent, function, true)};
+  role_in_call others{{}, probably_awaited(absent, function, false)};
+  for (const std::uint32_t report : reports) (is_root(report) ? root : others).reports.push_back(report);
+  return {std::move(root), std::move(others)};
 }
 
 }  // namespace mpiacq::waits

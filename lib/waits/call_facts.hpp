@@ -2,7 +2,9 @@
 // What the arguments of a rank's call say about the ranks that it waits for.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -47,5 +49,17 @@ struct absentee {
 /// enter it. The order is kept.
 [[nodiscard]] std::vector<absentee> probably_awaited(const std::vector<absentee>& absent, std::string_view function,
                                                      bool by_root);
+
+/// The reports of some ranks in one collective call, and those that they probably wait for.
+struct role_in_call {
+  std::vector<std::uint32_t> reports;
+  std::vector<absentee> awaited;
+};
+/// The ranks in a call, which need not be synchronising, as its root and the others. `is_root` says which report is the
+/// root's.
+[[nodiscard]] std::array<role_in_call, 2> root_and_others(const std::vector<std::uint32_t>& reports,
+                                                          const std::function<bool(std::uint32_t)>& is_root,
+                                                          const std::vector<absentee>& absent,
+                                                          std::string_view function);
 
 }  // namespace mpiacq::waits

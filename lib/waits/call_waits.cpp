@@ -114,14 +114,12 @@ class by_calls {
   /// The ranks in one collective call wait for those that are elsewhere. A rank whose call or communicator is not known
   /// may be in it, too.
   void add_collective(const collective_call& call, const std::vector<std::uint32_t>& reports) {
-    const bool synchronising = seen_.ranks[reports.front()].doing.kind == kind::synchronising;
     const auto missing = missing_from(call);
-    std::vector<std::uint32_t> root, others;
-    for (const std::uint32_t report : reports) {
-      (call.root == seen_.ranks[report].entry.value() ? root : others).push_back(report);
+    if (seen_.ranks[reports.front()].doing.kind == kind::synchronising) return add_awaited(reports, missing);
+    const auto is_root = [&](std::uint32_t report) { return call.root == seen_.ranks[report].entry.value(); };
+    for (const role_in_call& role : root_and_others(reports, is_root, missing, call.function)) {
+      add_awaited(role.reports, role.awaited);
     }
-    add_awaited(root, synchronising ? missing : probably_awaited(missing, call.function, true));
-    add_awaited(others, synchronising ? missing : probably_awaited(missing, call.function, false));
   }
   [[nodiscard]] std::vector<absentee> missing_from(const collective_call& call) const {
     std::vector<absentee> missing;

@@ -172,14 +172,13 @@ void tell(const picture& seen, const call& where, bool synchronising, const std:
 void tell_all(const picture& seen, const call& where, const gathering& those, const std::vector<absentee>& missing,
               wait_graphs& graphs) {
   if (those.synchronising) return tell(seen, where, true, those.reports, missing, graphs);
-  std::vector<std::uint32_t> root, others;
   const communicator_members& members = seen.shared.all[where.shared].members;
-  for (const std::uint32_t report : those.reports) {
-    const bool is_root = where.root && members[*where.root] == seen.ranks[report].entry.value();
-    (is_root ? root : others).push_back(report);
+  const auto is_root = [&](std::uint32_t report) {
+    return where.root && members[*where.root] == seen.ranks[report].entry.value();
+  };
+  for (const role_in_call& role : root_and_others(those.reports, is_root, missing, where.function)) {
+    tell(seen, where, false, role.reports, role.awaited, graphs);
   }
-  tell(seen, where, false, root, probably_awaited(missing, where.function, true), graphs);
-  tell(seen, where, false, others, probably_awaited(missing, where.function, false), graphs);
 }
 
 }  // namespace
