@@ -10,6 +10,7 @@
 
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
+#include "objects/type_fields.hpp"
 
 namespace mpiacq {
 
@@ -21,12 +22,6 @@ constexpr std::uint64_t most_processes = 1U << 20U;
 constexpr std::uint64_t name_bytes =
     8;  ///< opal_process_name_t: the job's number, and the number of the process in the job
 
-/// A field that is no larger than an integer.
-struct field {
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-};
-
 struct layouts {
   field array_size, array_pointers;
   field id, rank, flags, local_group, remote_group;
@@ -34,35 +29,6 @@ struct layouts {
   std::optional<field> process_name;
 };
 
-class type_reader {
- public:
-  explicit type_reader(type_source& types) : types_(types) {}
-  /// Returns false if the type is not known.
-  [[nodiscard]] bool open(std::string_view type) {
-    auto found = types_.type_named(type, source_language::c);
-    known_ = found && *found;
-    if (known_) layout_ = std::move(**found);
-    return known_;
-  }
-  [[nodiscard]] std::optional<field> find(std::string_view name, std::uint64_t largest = sizeof(std::uint64_t)) const {
-    const structure_member* member = known_ ? layout_.find(name) : nullptr;
-    if (member == nullptr || member->size == 0 || member->size > largest) return std::nullopt;
-    return field{member->offset, member->size};
-  }
-  /// Whether the type has the field.
-  [[nodiscard]] bool take(std::string_view name, field& into) const {
-    const auto found = find(name);
-    if (found) into = *found;
-    return found.has_value();
-  }
-
- private:
-  type_source& types_;
-  structure_layout layout_;
-  bool known_ = false;
-};
-
-/// In Open MPI 5, c_index is the number that the library gives as id, and c_contextid is another number.
 std::optional<layouts> find_layouts(type_source& types) {
   layouts all;
   type_reader type(types);
@@ -70,9 +36,9 @@ std::optional<layouts> find_layouts(type_source& types) {
       !type.take("addr", all.array_pointers)) {
     return std::nullopt;
   }
-  if (!type.open("ompi_communicator_t") || !(type.take("c_index", all.id) || type.take("c_contextid", all.id)) ||
-      !type.take("c_my_rank", all.rank) || !type.take("c_flags", all.flags) ||
-      !type.take("c_local_group", all.local_group) || !type.take("c_remote_group", all.remote_group)) {
+  if (!type.open("ompi_communicator_t") || !take_communicator_id(type, all.id) || !type.take("c_my_rank", all.rank) ||
+      !type.take("c_flags", all.flags) || !type.take("c_local_group", all.local_group) ||
+      !type.take("c_remote_group", all.remote_group)) {
     return std::nullopt;
   }
   if (!type.open("ompi_group_t") || !type.take("grp_proc_count", all.group_size) ||

@@ -51,7 +51,7 @@ void read_arguments(node_stacks& seen, rank_stopper& grip, stack_taker& stacks, 
     if (!rank.taken) continue;
     grip.keep_held();
     rank.doing = activity_of(rank.threads, {});
-    if (!rank.threads.empty()) rank.doing->arguments = calls.arguments_of(rank.threads.front());
+    if (!rank.threads.empty()) rank.doing->arguments = calls.read(rank.threads.front()).arguments;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "handles/process_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
+#include "objects/openmpi_requests.hpp"
 
 namespace mpiacq {
 
@@ -58,6 +59,11 @@ found_argument value_of(const call_argument& passed, std::size_t bytes_behind, m
   return behind ? found_argument{*behind, true, 64, passed.source} : found_argument{};
 }
 
+bool may_wait_for_requests(mpi_call_kind kind) {
+  return kind == mpi_call_kind::wait_one || kind == mpi_call_kind::wait_all || kind == mpi_call_kind::wait_any ||
+         kind == mpi_call_kind::test;
+}
+
 }  // namespace
 
 result<process_handles> call_reader::handles_of(process_id pid, memory_reader& memory) {
@@ -67,11 +73,15 @@ result<process_handles> call_reader::handles_of(process_id pid, memory_reader& m
   const target_abi abi = symbols->abi();
   target stopped{memory, nullptr, abi, *symbols};
   auto handles = TRY(find_process_handles(stopped));
+  if (types_ != nullptr && handles.abi == mpi_abi::openmpi) {
+    const auto types = types_->of(*symbols, memory);
+    if (types) handles.layouts = find_openmpi_objects(**types);
+  }
   known_.learn(code, handles);
   return handles;
 }
 
-std::vector<mpi_argument> call_reader::arguments_of(const thread_stack& thread) {
+read_call call_reader::read(const thread_stack& thread) {
   const auto called = called_by_program(thread);
   if (!called || called->function.call == nullptr) return {};
   const auto parameters = parameters_of(called->function.call->parameters);
@@ -88,7 +98,11 @@ std::vector<mpi_argument> call_reader::arguments_of(const thread_stack& thread) 
   for (std::size_t i = 0; i < std::min(parameters.size(), passed->arguments.size()); ++i) {
     found.push_back(value_of(passed->arguments[i], bytes_behind(parameters[i], called->function, context), cache));
   }
-  return explain_arguments(called->function, found, context);
+  read_call made{explain_arguments(called->function, found, context), {}};
+  if (may_wait_for_requests(called->function.call->kind)) {
+    made.requests = read_openmpi_requests(made.arguments, *handles, called->function.language, cache);
+  }
+  return made;
 }
 
 }  // namespace mpiacq

@@ -1,25 +1,37 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "known_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/queues/mpi_argument.hpp"
+#include "mpiacq/queues/mpi_request.hpp"
+#include "mpiacq/queues/queue_types.hpp"
 #include "stack_taker.hpp"
 
 namespace mpiacq {
 
+/// The arguments of a call as `rank_activity` has them, and the requests that they name.
+struct read_call {
+  std::vector<mpi_argument> arguments = {};
+  std::optional<awaited_requests> requests = {};
+};
+
 /// Reads the arguments of the MPI calls that held ranks are in.
 class call_reader {
  public:
-  /// `stacks` has taken the stacks of the ranks. It must outlive this object.
-  call_reader(stack_taker& stacks, debug_file_search search) : stacks_(stacks), search_(std::move(search)) {}
+  /// `stacks` has taken the stacks of the ranks. `types` tell where the members of an MPI's objects are; null: requests
+  /// are not read. Both must outlive this object.
+  call_reader(stack_taker& stacks, debug_file_search search, queue_types* types = nullptr)
+      : stacks_(stacks), search_(std::move(search)), types_(types) {}
 
   /// The arguments of the call that the program has made, in the order of C. Empty if nothing is known of them, or if
   /// the thread is in no MPI call. The process is held since the stack was taken.
-  [[nodiscard]] std::vector<mpi_argument> arguments_of(const thread_stack& thread);
+  [[nodiscard]] read_call read(const thread_stack& thread);
 
  private:
   /// Those of a process whose stack was taken. Errors: those of `process_symbols::open` and `look_up`.
@@ -27,6 +39,7 @@ class call_reader {
 
   stack_taker& stacks_;
   debug_file_search search_;
+  queue_types* types_;
   known_handles known_;
 };
 

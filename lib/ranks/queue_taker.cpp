@@ -243,7 +243,8 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
   for (pending& one : all) {
     const process_id pid = one.rank->process.process;
     one.doing = activity_of(one.threads, one.image);
-    one.doing.arguments = std::move(one.arguments);
+    one.doing.arguments = std::move(one.call.arguments);
+    one.doing.requests = std::move(one.call.requests);
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
     taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }
@@ -307,12 +308,12 @@ void queue_taker::look_at_stacks(std::vector<pending>& all, const std::vector<st
   stack_options how;
   how.threads = which_threads::all;
   node_stacks seen = stacks_.take(held, how);
-  call_reader calls(stacks_, options.types.debug_files);
+  call_reader calls(stacks_, options.types.debug_files, types_.get());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!seen.ranks[i].taken) continue;
     pending& one = all[places[i]];
     one.threads = std::move(seen.ranks[i].threads);
-    if (!one.threads.empty()) one.arguments = calls.arguments_of(one.threads.front());
+    if (!one.threads.empty()) one.call = calls.read(one.threads.front());
   }
   taken.problems = std::move(seen.problems);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "call_reader.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "mpiacq/ranks/rank_options.hpp"
@@ -47,7 +48,7 @@ class queue_taker {
     result<queue_report> report = queue_report{};
     std::optional<std::string> pml = {};
     std::vector<thread_stack> threads = {};
-    std::vector<mpi_argument> arguments = {};  ///< of the MPI call of the first thread
+    read_call call = {};  ///< of the first thread
     rank_activity doing = {};
     /// Why the report is invalid, whatever it contains. While other ranks are being read, only this member is written.
     std::optional<error> lost = {};

@@ -39,13 +39,21 @@ rank_set busy_ones(const group_queues& seen) {
   return busy;
 }
 
+/// Whether the rank waits for a nonblocking collective operation.
+bool waits_for_collective(const rank_activity& doing) {
+  if (!doing.requests) return false;
+  const auto& pending = doing.requests->pending;
+  return std::any_of(pending.begin(), pending.end(),
+                     [](const pending_requests& one) { return one.kind == mpi_request_kind::collective; });
+}
+
 /// Whether a deadlock was found from the calls of ranks alone: no queue shows what they wait for. Such a picture
 /// changes with each message, so that one look says little.
 bool is_by_calls(const deadlock& one, const group_queues& seen) {
   return !one.certain && std::any_of(one.ranks.begin(), one.ranks.end(), [&](entry_index entry) {
     const auto at = std::lower_bound(seen.ranks.begin(), seen.ranks.end(), entry,
                                      [](const rank_report& row, entry_index e) { return row.entry < e; });
-    return at != seen.ranks.end() && at->entry == entry && is_told_by_call(*at);
+    return at != seen.ranks.end() && at->entry == entry && (is_told_by_call(*at) || waits_for_collective(at->doing));
   });
 }
 

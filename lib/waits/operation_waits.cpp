@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "picture.hpp"
+#include "request_facts.hpp"
 
 namespace mpiacq::waits {
 
@@ -93,7 +94,7 @@ class one_rank {
   one_rank(const picture& seen, wait_graphs& graphs, groups_of_peers& groups, std::uint32_t report)
       : seen_(seen), graphs_(graphs), groups_(groups), report_(report), call_(seen.ranks[report].doing) {
     for (const half& operation : seen.operations.of(report)) {
-      if (!waits_for(call_.kind, operation)) continue;
+      if (!waits_for(call_.kind, operation) || !may_wait_for_messages(call_)) continue;
       ++candidates_;
       if (operation.under_way()) {
         sure_ = false;  // the call may wait for this operation, which will complete
@@ -102,7 +103,7 @@ class one_rank {
       sure_ = sure_ && operation.other_side_known;
       add(operation);
     }
-    sure_ = sure_ && blocks(call_.kind) && !call_.other_threads &&
+    sure_ = sure_ && blocks(call_.kind) && !call_.other_threads && !another_may_end_it() &&
             lists_all_that_matters(*seen.ranks[report].report, call_.kind);
   }
 
@@ -110,6 +111,7 @@ class one_rank {
 
   void add_waits() {
     if (aims_.empty() && wildcards_.empty()) return;
+    if (another_may_end_it()) return tell(false);
     if (sure_) need_one_of_all(graphs_.certain);
     const bool each = waits_for_all(call_.kind);
     if (each) {
@@ -117,17 +119,13 @@ class one_rank {
     } else {
       need_one_of_all(graphs_.likely);
     }
-    const std::size_t different = aims_.size() + wildcards_.size();
-    if (each || different == 1) {
-      for (const auto& [number, what] : aims_) put(rank_set{number}, false, what, sure_ && different == 1);
-      for (const auto& [shared, what] : wildcards_)
-        put(group_without_self(shared), true, what, sure_ && different == 1);
-    } else {
-      put_one_of_many();
-    }
+    tell(each);
   }
 
  private:
+  /// A request that is no send or receive may end MPI_Waitany and MPI_Waitsome.
+  [[nodiscard]] bool another_may_end_it() const { return call_.kind == kind::wait_any && has_other_requests(call_); }
+
   void add(const half& operation) {
     aim* what = nullptr;
     const std::uint32_t peers = seen_.shared.peers_of(operation.shared);
@@ -182,6 +180,14 @@ class one_rank {
     for (const auto& [shared, what] : wildcards_) {
       if (const auto node = node_of_group(shared)) graph.need(report_, *node);
     }
+  }
+
+  void tell(bool each) {
+    const std::size_t different = aims_.size() + wildcards_.size();
+    const bool certain = sure_ && different == 1;
+    if (!each && different > 1) return put_one_of_many();
+    for (const auto& [number, what] : aims_) put(rank_set{number}, false, what, certain);
+    for (const auto& [shared, what] : wildcards_) put(group_without_self(shared), true, what, certain);
   }
 
   [[nodiscard]] rank_set group_without_self(std::uint32_t shared) {
@@ -253,8 +259,8 @@ void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::s
     rank.add_waits();
     const bool whole = seen.ranks[report].report->missing.empty() && seen.ranks[report].report->problems.empty();
     const kind call = seen.ranks[report].doing.kind;  // add_doubts reports probes
-    if (whole && blocks(call) && call != kind::probe && rank.candidates() == 0)
-      nothing_there.push_back(seen.ranks[report].entry.value());
+    const bool expects_any = blocks(call) && call != kind::probe && may_wait_for_messages(seen.ranks[report].doing);
+    if (whole && expects_any && rank.candidates() == 0) nothing_there.push_back(seen.ranks[report].entry.value());
   }
   if (!nothing_there.empty()) {
     doubts.push_back(ranks_named(set_of(nothing_there)) +

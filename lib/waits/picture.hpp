@@ -77,6 +77,9 @@ void add_differing_calls(const picture& seen, const wait_graphs& graphs, std::ve
 void add_operations(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits in collective calls: for the ranks that have not entered the call.
 void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
+/// Adds the waits for nonblocking collective operations, from the requests of calls. They are likely: a rank may have
+/// begun the operation and do something else since.
+void add_requests(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
 /// Adds the waits of ranks that no queue shows (`is_told_by_call`), from the arguments of their calls on
 /// MPI_COMM_WORLD. They are likely: an earlier message, or a request that the rank has begun before, may end the call.
 void add_calls(const picture& seen, wait_graphs& graphs);

@@ -64,6 +64,7 @@ queue_waits find_waits(std::span<const rank_report> ranks) {
   found.doubts = shared.doubts;
   waits::add_operations(seen, graphs, found.doubts);
   waits::add_collectives(seen, graphs, found.doubts);
+  waits::add_requests(seen, graphs, found.doubts);
   waits::add_calls(seen, graphs);
   waits::add_doubts(seen, found.doubts);
   found.deadlocks = waits::find_deadlocks(graphs, seen);

@@ -94,6 +94,8 @@ TEST_CASE("messages: names and words are the same as in the JSON documents") {
   CHECK(queues["ranks"][1]["report"]["error"]["message"] == "has ended");
   CHECK(queues["ranks"][0]["doing"]["call"] == "MPI_Recv");
   CHECK(queues["ranks"][0]["doing"]["arguments"][1]["name"] == "MPI_ANY_SOURCE");
+  CHECK(queues["ranks"][0]["doing"]["requests"]["pending"][0]["kind"] == "collective");
+  CHECK(queues["ranks"][0]["doing"]["requests"]["unknown"] == 5);
   CHECK(queues["ranks"][0]["doing"]["at"] == ordered({{"function", "solve"}, {"file", "/src/solver.c"}, {"line", 88}}));
 }
 

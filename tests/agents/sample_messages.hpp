@@ -41,7 +41,8 @@ inline rank_activity some_activity() {
           {{mpi_role::buffer, true, true, 0x7000, "", argument_source::instructions},
            {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
            {mpi_role::tag, false, false, 0, ""}},
-          {"solve", "/src/solver.c", 88}};
+          {"solve", "/src/solver.c", 88},
+          awaited_requests{{{mpi_request_kind::collective, true, 3, "MPI_COMM_WORLD", 2}}, 1, 5}};
 }
 
 inline group_queues some_queues() {

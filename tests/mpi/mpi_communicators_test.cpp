@@ -1,10 +1,10 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Communicators read from an MPI's own structures in fake memory, including states that no MPI produces.
-#include <map>
 #include <random>
 
 #include "catch.hpp"
 #include "fake_target.hpp"
+#include "made_types.hpp"
 #include "mpich_communicators.hpp"
 #include "openmpi_communicators.hpp"
 
@@ -12,29 +12,6 @@ using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
-
-class made_types final : public type_source {
- public:
-  void define(const std::string& name, std::vector<structure_member> members) {
-    structure_layout layout;
-    layout.name = name;
-    layout.size = 128;
-    layout.members = std::move(members);
-    known_[name] = std::move(layout);
-  }
-  void forget(const std::string& name) { known_.erase(name); }
-  result<std::optional<structure_layout>> type_named(std::string_view name, source_language /*language*/) override {
-    const auto at = known_.find(std::string(name));
-    return at == known_.end() ? std::nullopt : std::optional(at->second);
-  }
-
- private:
-  std::map<std::string, structure_layout> known_;
-};
-
-structure_member number(const std::string& name, std::uint64_t offset, std::uint64_t size = 4) {
-  return {name, offset, size, false, true};
-}
 
 queue_communicator told(std::uint64_t id, std::int64_t rank, std::vector<std::int64_t> group) {
   queue_communicator one;

@@ -5,12 +5,14 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mpiacq/queues/mpi_argument.hpp"
+#include "mpiacq/queues/mpi_request.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
 namespace mpiacq {
@@ -63,6 +65,8 @@ struct rank_activity {
   /// Where the program has called the function. For none: its innermost function with a known source line. Empty if it
   /// is not known.
   call_site at = {};
+  /// The requests that the call names. Empty if it names none, or if nothing is known of them.
+  std::optional<awaited_requests> requests = {};
 };
 /// The call with what it waits for: "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)". '?' stands for a rank or a tag that
 /// is not known; other arguments that are not known are left out. The function alone if none is known.

@@ -60,6 +60,8 @@ inline constexpr auto last_of<mpi_call_kind> = mpi_call_kind::ended;
 template <>
 inline constexpr auto last_of<mpi_role> = mpi_role::text;
 template <>
+inline constexpr auto last_of<mpi_request_kind> = mpi_request_kind::partitioned;
+template <>
 inline constexpr auto last_of<argument_source> = argument_source::debug_information;
 
 }  // namespace mpiacq::agents
@@ -97,10 +99,21 @@ template <>
 inline constexpr auto members<call_site> = std::tuple{
     member{"function", &call_site::function}, member{"file", &call_site::file}, member{"line", &call_site::line}};
 template <>
-inline constexpr auto members<rank_activity> =
-    std::tuple{member{"kind", &rank_activity::kind}, member{"call", &rank_activity::function},
-               member{"other_threads", &rank_activity::other_threads}, member{"arguments", &rank_activity::arguments},
-               member{"at", &rank_activity::at}};
+inline constexpr auto members<pending_requests> = std::tuple{
+    member{"kind", &pending_requests::kind}, member{"persistent", &pending_requests::persistent},
+    member{"communicator", &pending_requests::communicator},
+    member{"communicator_name", &pending_requests::communicator_name}, member{"count", &pending_requests::count}};
+template <>
+inline constexpr auto members<awaited_requests> =
+    std::tuple{member{"pending", &awaited_requests::pending}, member{"complete", &awaited_requests::complete},
+               member{"unknown", &awaited_requests::unknown}};
+template <>
+inline constexpr auto members<rank_activity> = std::tuple{member{"kind", &rank_activity::kind},
+                                                          member{"call", &rank_activity::function},
+                                                          member{"other_threads", &rank_activity::other_threads},
+                                                          member{"arguments", &rank_activity::arguments},
+                                                          member{"at", &rank_activity::at},
+                                                          member{"requests", &rank_activity::requests}};
 template <>
 inline constexpr auto members<rank_report> = std::tuple{
     member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},

@@ -13,9 +13,10 @@ namespace {
 
 using found_symbols = std::vector<std::optional<symbol>>;
 
-/// One function of every MPI; one variable that MPICH alone has; Open MPI's objects.
+/// One function of every MPI; one variable that MPICH alone has; Open MPI's objects, and what describes them.
 std::vector<std::string_view> wanted_symbols() {
   std::vector<std::string_view> names = {"MPI_Init", "MPI_UNWEIGHTED"};
+  names.insert(names.end(), openmpi_symbols.begin(), openmpi_symbols.end());
   for (const predefined_handle& row : predefined_handles()) {
     if (!row.openmpi.empty()) names.push_back(row.openmpi);
   }
@@ -36,6 +37,13 @@ handle_context process_handles::context(mpi_language language) const {
             const auto at = objects.find(where);
             return at == objects.end() ? std::string{} : at->second;
           }};
+}
+
+std::optional<target_address> process_handles::address_of(std::string_view symbol) const {
+  for (const auto& [address, name] : objects) {
+    if (name == symbol) return target_address{address};
+  }
+  return std::nullopt;
 }
 
 result<process_handles> find_process_handles(target& process) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "handles/handle_meaning.hpp"
 #include "mpiacq/process/symbols.hpp"
+#include "objects/openmpi_objects.hpp"
 
 namespace mpiacq {
 
@@ -16,9 +19,12 @@ struct process_handles {
   mpi_abi abi = mpi_abi::unknown;
   std::uint8_t address_bytes = 8;
   std::unordered_map<std::uint64_t, std::string> objects;  ///< Open MPI: symbols by address
+  std::optional<openmpi_objects> layouts = {};             ///< Open MPI, where its types are known
 
   /// For the handles in a call from this language. The result uses this object.
   [[nodiscard]] handle_context context(mpi_language language) const;
+  /// The address of a symbol among `objects`; empty if it is not there.
+  [[nodiscard]] std::optional<target_address> address_of(std::string_view symbol) const;
 };
 
 /// Asks for the symbols that the program has loaded: no file is opened. The ABI is unknown if they do not tell it.

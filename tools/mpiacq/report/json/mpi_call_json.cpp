@@ -1,6 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "report/json/mpi_call_json.hpp"
 
+#include <utility>
+
 namespace mpiacq::tool {
 
 json arguments_of(const rank_activity& doing) {
@@ -11,6 +13,20 @@ json arguments_of(const rank_activity& doing) {
         {{"role", name(one.role)}, {"value", one.value}, {"name", or_null(one.name)}, {"source", name(one.source)}});
   }
   return arguments;
+}
+
+json requests_of(const rank_activity& doing) {
+  if (!doing.requests) return nullptr;
+  json pending = json::array();
+  for (const pending_requests& one : doing.requests->pending) {
+    pending.push_back({{"kind", name(one.kind)},
+                       {"persistent", one.persistent},
+                       {"communicator", one.communicator ? json(*one.communicator) : json(nullptr)},
+                       {"communicator_name", or_null(one.communicator_name)},
+                       {"count", one.count}});
+  }
+  return {
+      {"pending", std::move(pending)}, {"complete", doing.requests->complete}, {"not_known", doing.requests->unknown}};
 }
 
 json json_of_site(const call_site& site) {

@@ -1,0 +1,59 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Open MPI's objects in the memory of a rank: what they are, and where their members are. A handle of Open MPI is the
+// address of such an object.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "mpiacq/base/abi.hpp"
+#include "mpiacq/base/memory.hpp"
+#include "objects/type_fields.hpp"
+
+namespace mpiacq {
+
+/// Where the members of Open MPI's own types are.
+struct openmpi_objects {
+  field class_parent;  ///< of opal_class_t
+  field table_size, table_entries;
+  field communicator_id;
+  field request_type, request_complete, request_state, request_persistent, request_object;
+};
+
+/// Empty if a type is not known.
+[[nodiscard]] std::optional<openmpi_objects> find_openmpi_objects(type_source& types);
+
+/// The variables that describe objects: the classes, and the table of the requests that Fortran has numbers for.
+inline constexpr std::string_view request_class = "ompi_request_t_class";
+inline constexpr std::string_view communicator_class = "ompi_communicator_t_class";
+inline constexpr std::string_view fortran_requests = "ompi_request_f_to_c_table";
+inline constexpr std::array openmpi_symbols = {request_class, communicator_class, fortran_requests};
+
+/// Reads members of objects whose addresses may be anything.
+class object_reader {
+ public:
+  object_reader(memory_reader& memory, const target_abi& abi, const openmpi_objects& where)
+      : memory_(memory), abi_(abi), where_(where) {}
+
+  /// Empty if it cannot be read.
+  [[nodiscard]] std::optional<std::uint64_t> number(target_address object, const field& which);
+  /// Whether there is an object of this class, or of a class that is derived from it. Every object begins with the
+  /// address of its class, and every class names its parent.
+  [[nodiscard]] bool is_a(target_address object, target_address its_class);
+  /// The object behind a number of Fortran; empty if the table has none.
+  [[nodiscard]] std::optional<target_address> entry(target_address table, std::uint64_t place);
+
+ private:
+  [[nodiscard]] std::optional<target_address> class_of(target_address object);
+  [[nodiscard]] bool leads_to(target_address from, target_address its_class);
+
+  memory_reader& memory_;
+  target_abi abi_;
+  const openmpi_objects& where_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, bool> known_;  ///< whether a class leads to another one
+};
+
+}  // namespace mpiacq

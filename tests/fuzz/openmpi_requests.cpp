@@ -1,0 +1,80 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Objects of Open MPI that may be anything: reading the requests of a call must stay within its bounds.
+// Input: whether the handles are numbers of Fortran; the number of requests (4 bytes); the memory that begins at
+// `base`. An array of handles is at its beginning.
+#include "objects/openmpi_requests.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+using namespace mpiacq;
+
+namespace {
+
+constexpr std::uint64_t base = 0x1000;
+constexpr std::size_t choices = 5;
+constexpr std::uint64_t most_reads = 64 * (most_requests + 1);
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+class any_memory final : public memory_reader {
+ public:
+  any_memory(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  result<void> read_ranges(std::span<memory_range> ranges) override {
+    for (memory_range& range : ranges) {
+      must(++reads_ <= most_reads);
+      const std::uint64_t at = range.address.value() - base;
+      range.got = at >= size_ ? 0 : std::min<std::size_t>(range.into.size(), size_ - static_cast<std::size_t>(at));
+      if (range.got != 0) std::memcpy(range.into.data(), data_ + at, range.got);
+    }
+    return {};
+  }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::uint64_t reads_ = 0;
+};
+
+process_handles made_handles() {
+  process_handles made;
+  made.abi = mpi_abi::openmpi;
+  made.objects = {{base + 0x80, "ompi_request_t_class"},
+                  {base + 0x90, "ompi_communicator_t_class"},
+                  {base + 0xa0, "ompi_request_f_to_c_table"},
+                  {base + 0xb0, "ompi_mpi_comm_world"}};
+  made.layouts = openmpi_objects{{8, 8}, {0, 4}, {8, 8}, {8, 4}, {8, 4}, {16, 8}, {12, 4}, {24, 1}, {32, 8}};
+  return made;
+}
+
+void check(const awaited_requests& found, std::uint64_t count) {
+  must(found.pending.size() <= most_kinds_of_requests);
+  std::uint64_t sum = found.complete + found.unknown;
+  for (const pending_requests& one : found.pending) {
+    must(one.count > 0 && !name(one.kind).empty());
+    must(one.communicator || one.communicator_name.empty());
+    sum += one.count;
+  }
+  must(sum == count);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const process_handles handles = made_handles();
+  if (size < choices) return 0;
+  std::uint32_t count = 0;
+  std::memcpy(&count, data + 1, sizeof count);
+  const mpi_language language = data[0] % 2 == 0 ? mpi_language::c : mpi_language::fortran;
+  any_memory memory(data + choices, size - choices);
+  const std::array arguments = {mpi_argument{mpi_role::request_count, true, false, count, ""},
+                                mpi_argument{mpi_role::request, true, true, base, ""}};
+  if (const auto found = read_openmpi_requests(arguments, handles, language, memory)) check(*found, count);
+  return 0;
+}
