@@ -1,8 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Any bytes as the description of a call in debug information: the recipe must stay within its bounds, and its
 // evaluation within them, too.
-// Input: the processor; a number that registers and memory are made of; the size of the frame base and its bytes; then
-// for each parameter the size of its place, the size of its value, and the bytes of both.
+// Input: the processor; a number that registers and memory are made of; the compiler; the size of the frame base and
+// its bytes; then for each parameter the size of its place, the size of its value, and the bytes of both.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +59,7 @@ class any_memory final : public memory_reader {
 
 call_description description_in(input& from) {
   call_description described;
+  described.by_gcc = from.number() % 2 == 0;
   described.frame_base = from.bytes(from.number());
   while (!from.is_empty()) {
     const std::size_t place = from.number();

@@ -108,6 +108,7 @@ TEST_CASE("the described calls of the fixtures are those that readelf lists") {
       if (!found) continue;
       CHECK(as_listed(*found) == call.parameters);
       CHECK_FALSE(found->frame_base.empty());
+      CHECK(found->by_gcc == !name.starts_with("clang"));
       parameters += found->parameters.size();
       CHECK_FALSE(listed.contains(address + 1));
       CHECK_FALSE(names.call_before(address + 1, {{}, false}, problems).has_value());

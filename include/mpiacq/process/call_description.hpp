@@ -22,6 +22,9 @@ struct call_description {
     std::vector<std::byte> value;  ///< DW_AT_call_value: an expression that is evaluated in the caller's frame
   };
   std::vector<parameter> parameters;
+  /// Whether GCC has written the description (DW_AT_producer). The descriptions of other compilers name registers that
+  /// no longer have the value.
+  bool by_gcc = false;
   std::vector<std::byte> frame_base;  ///< DW_AT_frame_base of the calling function; empty if it has none
 };
 

@@ -76,6 +76,13 @@ result<std::vector<call_description::parameter>> parameters_of(const dwarf_data&
   return all;
 }
 
+/// Whether GCC has written the unit of an entry.
+bool is_by_gcc(const dwarf_data& data, Dwarf_Die& entry) {
+  Dwarf_Die unit;
+  if (dwarf_diecu(&entry, &unit, nullptr, nullptr) == nullptr) return false;
+  return data.string_of(unit, DW_AT_producer).starts_with("GNU ");
+}
+
 }  // namespace
 
 result<std::optional<call_description>> call_site_in(const dwarf_data& data, const Dwarf_Die& function,
@@ -93,7 +100,8 @@ result<std::optional<call_description>> call_site_in(const dwarf_data& data, con
   }));
   if (count != 1) return std::nullopt;
   Dwarf_Die caller = function;
-  return call_description{TRY(parameters_of(data, *found)), expression_of(caller, DW_AT_frame_base)};
+  return call_description{TRY(parameters_of(data, *found)), is_by_gcc(data, caller),
+                          expression_of(caller, DW_AT_frame_base)};
 }
 
 }  // namespace mpiacq::debug_info

@@ -15,17 +15,24 @@ namespace {
 
 constexpr std::size_t deepest_stack_of_values = 32;
 constexpr std::size_t longest_expression = 128;
-/// An expression that reads more registers is not believed: LLVM 14 describes the sum of two registers although the
-/// second one was changed since, before the call.
-constexpr std::size_t most_registers = 1;
 constexpr std::size_t word_bytes = 8;  ///< all code whose calls are analysed has 64 bits
 
 /// The facts that all expressions of one call share.
 struct expression_context {
   const call_convention& convention;
   std::uint64_t module_begin;  ///< a link-time address
+  bool by_gcc;
   value_id frame_base = unknown_value;
 };
+
+/// The value of a register at the call, if the called function keeps it, and if the description can be right. LLVM 14
+/// describes arguments by registers that it changes before the call, and nothing in the expression shows it.
+value_id kept_register(std::uint64_t number, const expression_context& context, value_graph& graph) {
+  const auto kept = context.convention.kept;
+  const bool is_kept =
+      number == context.convention.sp_number || std::find(kept.begin(), kept.end(), number) != kept.end();
+  return is_kept && context.by_gcc ? graph.add({.kind = value_kind::at_call, .number = number}) : unknown_value;
+}
 
 /// Turns an expression into a value of a graph, by executing it with values instead of numbers.
 class expression_reader {
@@ -40,8 +47,7 @@ class expression_reader {
       execute(reader_.byte());
     }
     const value_id answer = pop();
-    const bool is_believed = good_ && reader_.good() && places_.empty() && registers_read_ <= most_registers;
-    return is_believed ? answer : unknown_value;
+    return good_ && reader_.good() && places_.empty() ? answer : unknown_value;
   }
 
  private:
@@ -62,7 +68,6 @@ class expression_reader {
       case op_bregx:
         return push_register(reader_.uleb());
       case op_fbreg:
-        ++registers_read_;
         return push(graph_.offset(context_.frame_base, static_cast<std::uint64_t>(reader_.sleb())));
       case op_call_frame_cfa:
         return push(graph_.add({.kind = value_kind::frame_address}));
@@ -139,8 +144,7 @@ class expression_reader {
   }
   void push_register(std::uint64_t number) {
     const auto plus = static_cast<std::uint64_t>(reader_.sleb());
-    ++registers_read_;
-    push(graph_.offset(kept_register(number, context_.convention, graph_), plus));
+    push(graph_.offset(kept_register(number, context_, graph_), plus));
   }
   void push_load(std::size_t bytes) {
     const bool has_size = bytes == 1 || bytes == 2 || bytes == 4 || bytes == word_bytes;
@@ -186,20 +190,12 @@ class expression_reader {
     const bool is_whole = reader.good() && reader.at_end() && number < thread_registers::most;
     return is_whole ? std::optional{number} : std::nullopt;
   }
-  /// The value of a register at the call, if the called function keeps it.
-  [[nodiscard]] static value_id kept_register(std::uint64_t number, const call_convention& convention,
-                                              value_graph& graph) {
-    const bool is_kept = std::find(convention.kept.begin(), convention.kept.end(), number) != convention.kept.end();
-    return is_kept || number == convention.sp_number ? graph.add({.kind = value_kind::at_call, .number = number})
-                                                     : unknown_value;
-  }
 
  private:
   record_reader reader_;
   const expression_context& context_;
   value_graph& graph_;
   std::vector<value_id> places_;
-  std::size_t registers_read_ = 0;
   bool good_ = true;
 };
 
@@ -223,8 +219,7 @@ argument_place place_of(std::span<const std::byte> expression, const call_conven
 /// moves when arguments are pushed.
 value_id frame_base_of(std::span<const std::byte> expression, const expression_context& context, value_graph& graph) {
   if (const auto number = expression_reader::register_named(expression)) {
-    if (*number == context.convention.sp_number) return unknown_value;
-    return expression_reader::kept_register(*number, context.convention, graph);
+    return *number == context.convention.sp_number ? unknown_value : kept_register(*number, context, graph);
   }
   return expression_reader{expression, context, graph}.read();
 }
@@ -250,7 +245,7 @@ call_recipe recipe_of_description(const call_description& described, const call_
   recipe.in_registers.resize(convention.arguments.size());
   recipe.on_stack.resize(call_recipe::most_stack_arguments);
   value_graph graph;
-  expression_context context{convention, module_begin};
+  expression_context context{convention, module_begin, described.by_gcc};
   context.frame_base = frame_base_of(described.frame_base, context, graph);
   for (const call_description::parameter& one : described.parameters) {
     call_recipe::argument* argument = argument_at(place_of(one.place, convention), convention, recipe);

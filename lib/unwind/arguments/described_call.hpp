@@ -12,8 +12,9 @@ namespace mpiacq::unwinding {
 /// The recipe for a call that debug information describes. `module_begin` is the link-time address of the beginning of
 /// the module. The recipe has no stores, and does not know the address that was called.
 ///
-/// The bytes of the description are checked here. An argument is unknown if its expression is broken, if it uses a
-/// register that the called function need not keep, or if it needs an operation that a recipe does not have.
+/// The bytes of the description are checked here. An argument is unknown if its expression is broken, if it reads a
+/// register that the called function need not keep, if another compiler than GCC has written that it reads a register,
+/// or if it needs an operation that a recipe does not have.
 [[nodiscard]] call_recipe recipe_of_description(const call_description& described, const call_convention& convention,
                                                 std::uint64_t module_begin);
 
