@@ -450,7 +450,7 @@ TEST_CASE("stacks: with --args JSON has the call of each rank and its place, and
     CHECK(row.at("at").at("line") == line_of_call());
     // The fixture has functions of these names with other parameters, so that the values mean nothing.
     REQUIRE(row.at("arguments").is_array());
-    for (const json& one : row.at("arguments")) CHECK(one.at("source") == "instructions");
+    for (const json& one : row.at("arguments")) CHECK(one.at("source") != "unknown");
   }
   check_untouched(job);
   const auto without = run_command({MPIACQ_COMMAND, "stacks", "--json", std::to_string(job.pid())});
