@@ -40,8 +40,8 @@ handle_context process_handles::context(mpi_language language) const {
 }
 
 std::optional<target_address> process_handles::address_of(std::string_view symbol) const {
-  for (const auto& [address, name] : objects) {
-    if (name == symbol) return target_address{address};
+  for (const auto& [where, name] : objects) {
+    if (name == symbol) return target_address{where};
   }
   return std::nullopt;
 }
