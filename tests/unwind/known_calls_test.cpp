@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The arguments of real calls, compared with what the called function itself wrote down.
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <sstream>
@@ -75,18 +76,27 @@ bool has_debug_information(const std::string& name) {
   return name.find("debug") != std::string::npos || name.find("dwarf") != std::string::npos;
 }
 
+/// What the runs of one program share.
+struct known_program {
+  std::string name;
+  std::shared_ptr<unwind_tables> tables = std::make_shared<unwind_tables>();
+  code_catalogue catalogue{};
+};
+
 /// Compares all arguments of one call.
-void compare(const std::string& name, int number, std::shared_ptr<unwind_tables> tables, score& into) {
+void compare(known_program& of, int number, score& into) {
+  const std::string& name = of.name;
   stopped_process p{{program(name), std::to_string(number)}};
   const written_call written = parse(p.lines);
   REQUIRE(written.return_address != 0);
-  walker w{p.pid(), std::move(tables)};
+  walker w{p.pid(), of.tables};
   const raw_stack stack = w.walk(p.main_registers());
   const std::size_t frame = frame_before(stack, written.return_address);
   const auto map = code_map::read(p.pid(), w.memory);
   REQUIRE(map.has_value());
-  code_catalogue catalogue;
-  const find_call_description describe = [&](target_address address) { return catalogue.call_before(*map, address); };
+  const find_call_description describe = [&](target_address address) {
+    return of.catalogue.call_before(*map, address);
+  };
   const auto found = w.stacks->arguments(p.main_registers(), frame, written.arguments.size(), describe);
   REQUIRE(found.has_value());
   CAPTURE(name, number, found->why);
@@ -105,14 +115,15 @@ void compare(const std::string& name, int number, std::shared_ptr<unwind_tables>
   }
 }
 
-}  // namespace
-
-TEST_CASE("the arguments of calls are what the called functions got, or unknown") {
+/// Compares all calls of the programs that `is_meant` names.
+template <class Wanted>
+void compare_programs(Wanted is_meant) {
   score whole;
   for (const std::string& name : all_programs()) {
+    if (!is_meant(name)) continue;
     score one;
-    const auto tables = std::make_shared<unwind_tables>();
-    for (int number = 0; number < calls; ++number) compare(name, number, tables, one);
+    known_program program{name};
+    for (int number = 0; number < calls; ++number) compare(program, number, one);
     std::cout << text_of(name, one);
     CHECK(one.known > 0);
     const bool is_optimised = name.find("_O0") == std::string::npos;
@@ -125,4 +136,21 @@ TEST_CASE("the arguments of calls are what the called functions got, or unknown"
   std::cout << text_of("all", whole);
   CHECK(whole.wrong == 0);
   CHECK(whole.known * 2 > whole.all);
+}
+
+}  // namespace
+
+TEST_CASE("the arguments of calls in gcc's programs are what the called functions got, or unknown") {
+  compare_programs([](const std::string& name) { return name.starts_with("gcc") && !has_debug_information(name); });
+}
+
+TEST_CASE("the arguments of calls in clang's programs are what the called functions got, or unknown") {
+  const std::vector<std::string> all = all_programs();
+  const auto is_by_clang = [](const std::string& name) { return name.starts_with("clang"); };
+  if (std::none_of(all.begin(), all.end(), is_by_clang)) MPIACQ_SKIP("clang is not installed");
+  compare_programs([&](const std::string& name) { return is_by_clang(name) && !has_debug_information(name); });
+}
+
+TEST_CASE("the arguments of calls in programs with debug information are what the called functions got, or unknown") {
+  compare_programs(has_debug_information);
 }
