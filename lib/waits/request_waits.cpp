@@ -74,7 +74,7 @@ class by_requests {
     const pending_requests* requests;
   };
 
-  /// Those who wait for a collective operation on a communicator wait for the members that have not begun it. A member
+  /// Ranks that wait for a collective operation on a communicator wait for the members that have not begun it. A member
   /// that does not wait for such an operation may have begun it all the same.
   void add_collective(std::uint32_t shared, const std::vector<waiting_rank>& those) {
     const auto missing = probably_awaited(missing_from(shared), {}, false);

@@ -123,7 +123,7 @@ TEST_CASE("requests: MPI_Waitall waits for messages and for collective operation
   CHECK(text_of(job.waits().waits) == "0>1 0>2? 1>2?");
 }
 
-TEST_CASE("requests: without queues it is said what a call waits for, and no rank is named") {
+TEST_CASE("requests: without queues, the report says what a call waits for and names no rank") {
   made_job job(2);
   hide_queues(job);
   wait(job, 0, "MPI_Wait", {pending(purpose::point_to_point)});

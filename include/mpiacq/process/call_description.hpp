@@ -13,8 +13,8 @@
 
 namespace mpiacq {
 
-/// The description of one call (DW_TAG_call_site, or DW_TAG_GNU_call_site before DWARF 5). The bytes of the expressions
-/// are as in the file, and nobody has checked them; addresses in them are link-time addresses.
+/// The description of one call (DW_TAG_call_site, or DW_TAG_GNU_call_site before DWARF 5). Its expressions are the
+/// bytes of the file: whoever evaluates them must check them. Addresses in them are link-time addresses.
 struct call_description {
   /// One value that the call passes (DW_TAG_call_site_parameter).
   struct parameter {
@@ -22,8 +22,8 @@ struct call_description {
     std::vector<std::byte> value;  ///< DW_AT_call_value: an expression that is evaluated in the caller's frame
   };
   std::vector<parameter> parameters;
-  /// Whether GCC has written the description (DW_AT_producer). The descriptions of other compilers name registers that
-  /// no longer have the value.
+  /// Whether GCC has written the description (DW_AT_producer). The descriptions of other compilers may name
+  /// registers that no longer have the value.
   bool by_gcc = false;
   std::vector<std::byte> frame_base;  ///< DW_AT_frame_base of the calling function; empty if it has none
 };

@@ -12,9 +12,9 @@
 
 namespace mpiacq {
 
-/// So many requests of one call are looked at; the others are not known.
+/// The reader looks at the first requests of a call, up to this number. It counts all others as not known.
 inline constexpr std::uint64_t most_requests = 4096;
-/// So many kinds of pending requests are told apart; further ones are not known.
+/// The reader tells at most this many kinds of pending requests apart. It counts all others as not known.
 inline constexpr std::size_t most_kinds_of_requests = 64;
 
 /// The requests that the arguments of a call name. A request is believed only if its object is of Open MPI's class of
