@@ -20,8 +20,8 @@ constexpr std::size_t word_bytes = 8;  ///< all code whose calls are analysed ha
 /// The facts that all expressions of one call share.
 struct expression_context {
   const call_convention& convention;
-  std::uint64_t module_begin;  ///< a link-time address
-  bool by_gcc;
+  std::uint64_t module_begin = 0;  ///< a link-time address
+  bool by_gcc = false;
   value_id frame_base = unknown_value;
 };
 
