@@ -2,21 +2,17 @@
 #include <fmt/format.h>
 
 #include "mpiacq/queues/queue_waits.hpp"
+#include "rank_words.hpp"
 
 namespace mpiacq {
 
 namespace {
 
+using waits::counted_ranks;
+using waits::short_text;
+
 constexpr std::size_t ring_shown = 12;
 constexpr std::size_t calls_shown = 8;
-constexpr std::size_t longest_text = 32;  // of the names of ranks
-
-std::string text_of(const rank_set& ranks, const rank_names& names) {
-  std::string text = names.text(ranks);
-  if (text.size() <= longest_text) return text;
-  text.resize(text.rfind(',', longest_text) + 1);
-  return fmt::format("{}... ({} ranks)", text, ranks.count());
-}
 
 std::string ring_text(const deadlock& found, const rank_names& names) {
   std::string text;
@@ -30,11 +26,7 @@ std::string ring_text(const deadlock& found, const rank_names& names) {
 std::string members_text(const deadlock& found, const rank_names& names) {
   rank_set all;
   for (const entry_index entry : found.ranks) all.add(entry);
-  return text_of(all, names);
-}
-
-std::string counted_ranks(const rank_set& ranks, const rank_names& names) {
-  return fmt::format("{} {}", ranks.count() == 1 ? "rank" : "ranks", text_of(ranks, names));
+  return short_text(all, names);
 }
 
 /// Ranks that wait for ranks that make no further MPI call.
@@ -68,7 +60,7 @@ std::string who_waits(const deadlock& found, const rank_names& names) {
 std::string deadlock::sentence(const rank_names& names) const {
   std::string text = who_waits(*this, names);
   if (!behind.empty())
-    text += fmt::format("; {} {} behind them", text_of(behind, names), behind.count() == 1 ? "waits" : "wait");
+    text += fmt::format("; {} {} behind them", short_text(behind, names), behind.count() == 1 ? "waits" : "wait");
   return text;
 }
 

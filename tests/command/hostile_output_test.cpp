@@ -68,6 +68,9 @@ TEST_CASE("hostile strings of a local job reach no terminal") {
                                                  {"queues", "--trust-library", "--verbose"},
                                                  {"queues", "--trust-library", "--json"},
                                                  {"queues"},
+                                                 {"report", "--trust-library"},
+                                                 {"report", "--trust-library", "--json"},
+                                                 {"report", "-o", "/dev/stdout", "--trust-library"},
                                                  {"queues", "--library", "/" + hostile},
                                                  {"stacks", "--ranks", "comm:" + hostile, "--trust-library"},
                                                  {"inspect"},
@@ -90,6 +93,7 @@ TEST_CASE("hostile names of hosts reach no terminal") {
                                                  {"stacks", "--json", "--agents", "none"},
                                                  {"queues", "--agents", "none"},
                                                  {"queues", "--json", "--agents", "none"},
+                                                 {"report", "--agents", "none"},
                                                  {"check"}}));
   INFO(words.front());
   check_output(run_on(job.pid(), words));

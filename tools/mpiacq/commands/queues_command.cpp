@@ -10,7 +10,6 @@
 #include "commands/commands.hpp"
 #include "commands/complaints.hpp"
 #include "commands/exit_status.hpp"
-#include "commands/progress_line.hpp"
 #include "errors/try.hpp"
 #include "options/option_parts.hpp"
 #include "report/json/json_writer.hpp"
@@ -26,19 +25,6 @@ namespace {
 struct queues_options : observation_options {
   bool verbose = false;  ///< print all that the queue library says of each operation
 };
-
-/// Reading fewer ranks than this takes too little time for progress to be useful.
-constexpr std::size_t many_ranks = 8;
-
-/// Shows progress on a terminal while it reads.
-void look_with_progress(queues_session& session) {
-  progress_line line(session.rank_count() >= many_ranks);
-  session.on_progress([&](std::size_t read, std::size_t all) {
-    line.show(fmt::format("queues of {} of {} ranks{}", read, all, session.snapshot().looks == 0 ? "" : ", once more"));
-  });
-  session.look();
-  session.on_progress({});
-}
 
 /// Printed beside the report, which may be JSON or in a file.
 void complain_of_signal(int number, const queues_snapshot& seen) {

@@ -19,7 +19,7 @@ class json_writer;
 /// The contents of the report of one event. The value does not refer to the job, so that the job runs while the report
 /// is written.
 struct job_snapshot {
-  enum class event : unsigned char { spawned, attached, aborting, changed, new_processes };
+  enum class event : unsigned char { spawned, attached, aborting, changed, new_processes, observed };
   event what = event::spawned;
   std::optional<std::string> abort_reason;
   std::optional<job_change> change;  ///< what an event of MPI2DD was; always there for `changed`

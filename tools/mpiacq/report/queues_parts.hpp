@@ -28,8 +28,14 @@ void write_every_operation(report_stream& out, const queues_snapshot& snapshot);
 /// For ranks whose queues are unknown: the call of each, and the ranks that are missing from a collective call.
 /// `has_waits`: the arguments of the calls have shown waits, which say more.
 [[nodiscard]] std::string calls_text(const group_queues& seen, const rank_names& names, bool has_waits);
+/// "in MPI_Recv at solver.c:88", "in no MPI call, at solver.c:88", "it has ended"; printable.
+[[nodiscard]] std::string doing_text(const rank_call& call);
 /// The ranks that are elsewhere than most; empty if there are none.
 [[nodiscard]] std::string odd_text(const group_queues& seen, const rank_names& names);
+/// The libraries and message layers that are the sources of the report.
+[[nodiscard]] std::string libraries_text(const queues_snapshot& snapshot);
+/// Each problem once, with the ranks that have it.
+[[nodiscard]] std::string problems_text(const queues_snapshot& snapshot);
 /// The doubts about the waits.
 [[nodiscard]] std::string doubts_text(const queue_waits& waits);
 

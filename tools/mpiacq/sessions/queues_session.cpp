@@ -7,10 +7,18 @@
 #include <fmt/format.h>
 
 #include "commands/agents_choice.hpp"
+#include "commands/progress_line.hpp"
 #include "errors/try.hpp"
 #include "report/failure_names.hpp"
 
 namespace mpiacq::tool {
+
+namespace {
+
+/// Reading fewer ranks than this takes too little time for progress to be useful.
+constexpr std::size_t many_ranks = 8;
+
+}  // namespace
 
 std::string_view outcome_of(const rank_report& rank) {
   if (rank.report) return is_whole(rank) ? "complete" : "incomplete";
@@ -74,6 +82,15 @@ rank_set queues_session::spawn_elsewhere() const {
 
 bool queues_session::rank_failed() const {
   return !std::all_of(snapshot_.seen.ranks.begin(), snapshot_.seen.ranks.end(), is_whole);
+}
+
+void look_with_progress(queues_session& session) {
+  progress_line line(session.rank_count() >= many_ranks);
+  session.on_progress([&](std::size_t read, std::size_t all) {
+    line.show(fmt::format("queues of {} of {} ranks{}", read, all, session.snapshot().looks == 0 ? "" : ", once more"));
+  });
+  session.look();
+  session.on_progress({});
 }
 
 queue_request request_for(queue_request request, const job_description& job) {

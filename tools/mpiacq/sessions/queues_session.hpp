@@ -46,6 +46,9 @@ class queues_session {
   queues_snapshot snapshot_;
 };
 
+/// `look`, with progress on a terminal.
+void look_with_progress(queues_session& session);
+
 /// The request for a job. A starter with MPIR_ignore_queues asks tools not to load a queue library (MPIR 1.1, 9.14);
 /// this is respected unless the user names one.
 [[nodiscard]] queue_request request_for(queue_request request, const job_description& job);

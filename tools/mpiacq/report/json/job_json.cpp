@@ -30,7 +30,8 @@ json json_of(const mpir::job_facts& facts) {
           {"can_launch_daemons", facts.can_launch_daemons}, {"daemons", mpir::name(facts.daemons)}};
 }
 
-/// The name of the event: MPIR's three, new processes of a queue library, and a name for each state of MPI2DD.
+/// The name of the event: MPIR's three, new processes of a queue library, "observed" for a job that is only looked at,
+/// and a name for each state of MPI2DD.
 std::string_view event_name(const job_snapshot& snapshot) {
   switch (snapshot.what) {
     case job_snapshot::event::spawned:
@@ -41,6 +42,8 @@ std::string_view event_name(const job_snapshot& snapshot) {
       return "aborting";
     case job_snapshot::event::new_processes:
       return "new-processes";
+    case job_snapshot::event::observed:
+      return "observed";
     case job_snapshot::event::changed:
       break;
   }

@@ -1,23 +1,15 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <ctime>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "report/jobs_report.hpp"
 #include "report/json/json_parts.hpp"
 #include "report/json/json_writer.hpp"
+#include "report/text/text_parts.hpp"
 
 namespace mpiacq::tool {
 
 namespace {
-
-/// "2026-01-31T12:00:00Z"
-std::string time_text(std::chrono::system_clock::time_point when) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
-}
 
 json json_of(const listed_job& job) {
   json starter = nullptr;

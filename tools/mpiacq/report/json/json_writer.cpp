@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// The length of the part that needs no escape: printable ASCII without a quotation mark or a reverse solidus.
-std::size_t plain_part(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size() && text[i] >= ' ' && text[i] <= '~' && text[i] != '"' && text[i] != '\\') ++i;
-  return i;
-}
-
 std::string escaped(char32_t code) {
   constexpr char32_t first_of_pair = 0x10000;
   switch (code) {
@@ -48,6 +41,15 @@ std::string escaped(char32_t code) {
 }
 
 }  // namespace
+
+/// The length of the part that needs no escape: printable ASCII without a quotation mark or a reverse solidus.
+std::size_t json_writer::plain_part(std::string_view text) const {
+  const char also = in_html_ ? '<' : '"';
+  std::size_t i = 0;
+  while (i < text.size() && text[i] >= ' ' && text[i] <= '~' && text[i] != '"' && text[i] != '\\' && text[i] != also)
+    ++i;
+  return i;
+}
 
 void json_writer::separate() {
   if (needs_comma_) out_.put(',');
@@ -97,7 +99,8 @@ void json_writer::quoted(std::string_view text) {
     const base::character next = base::first_character(text);
     if (!next.is_valid) {
       out_.put(replacement);
-    } else if (base::is_safe(next.code) && next.code != '"' && next.code != '\\') {
+    } else if (base::is_safe(next.code) && next.code != '"' && next.code != '\\' &&
+               next.code != (in_html_ ? U'<' : U'"')) {
       out_.put(text.substr(0, next.length));
     } else {
       out_.put(escaped(next.code));

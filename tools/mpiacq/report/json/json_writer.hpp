@@ -21,7 +21,8 @@ namespace mpiacq::tool {
 /// hold them.
 class json_writer {
  public:
-  explicit json_writer(report_stream& out) : out_(out) {}
+  /// `in_html`: the document is inside a page. '<' is then escaped, so that no string ends the element.
+  explicit json_writer(report_stream& out, bool in_html = false) : out_(out), in_html_(in_html) {}
 
   json_writer& begin_object() { return open('{'); }
   json_writer& end_object() { return close('}'); }
@@ -57,7 +58,10 @@ class json_writer {
   void separate();
   void quoted(std::string_view text);
 
+  [[nodiscard]] std::size_t plain_part(std::string_view text) const;
+
   report_stream& out_;
+  bool in_html_;
   bool needs_comma_ = false;
 };
 

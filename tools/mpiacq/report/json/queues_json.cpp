@@ -186,15 +186,12 @@ json json_of(const std::optional<odd_ranks>& found, const rank_names& names) {
 
 void write_waits(json_writer& out, const queues_snapshot& snapshot) {
   write_pairs(out, snapshot);
-  out.key("waits").begin_array();
-  for (const rank_wait& wait : snapshot.waits.waits) out.value(json_of(wait, snapshot.names));
-  out.end_array();
-  json cycles = json::array(), deadlocks = json::array();
+  write_wait_list(out.key("waits"), snapshot);
+  json cycles = json::array();
   for (const deadlock& found : snapshot.waits.deadlocks) {
     if (found.certain) cycles.push_back(ranks_of(found.ranks, snapshot.names));
-    deadlocks.push_back(json_of(found, snapshot.names));
   }
-  out.member("cycles", cycles).member("deadlocks", deadlocks);
+  out.member("cycles", cycles).member("deadlocks", json_of_deadlocks(snapshot));
   out.member("mismatches", json_of(snapshot.waits.mismatches, snapshot.names));
   out.member("odd", json_of(find_odd_ranks(snapshot.seen.ranks), snapshot.names));
   out.member("not_known", sentences(snapshot.waits.doubts));
@@ -226,6 +223,18 @@ json library_of(const queues_snapshot& snapshot) {
 }
 
 }  // namespace
+
+void write_wait_list(json_writer& out, const queues_snapshot& snapshot) {
+  out.begin_array();
+  for (const rank_wait& wait : snapshot.waits.waits) out.value(json_of(wait, snapshot.names));
+  out.end_array();
+}
+
+json json_of_deadlocks(const queues_snapshot& snapshot) {
+  json all = json::array();
+  for (const deadlock& found : snapshot.waits.deadlocks) all.push_back(json_of(found, snapshot.names));
+  return all;
+}
 
 void write_queues(json_writer& out, const queues_snapshot& snapshot) {
   out.begin_object()

@@ -14,6 +14,17 @@ namespace mpiacq::tool {
 
 namespace {
 
+std::string sites_text(const std::vector<rank_call>& calls, const rank_names& names) {
+  std::string text;
+  for (const rank_call& call : std::span(calls).first(std::min(calls.size(), rows_shown))) {
+    text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
+  }
+  if (calls.size() > rows_shown) text += fmt::format("    and {} more: see --json\n", calls.size() - rows_shown);
+  return text;
+}
+
+}  // namespace
+
 std::string doing_text(const rank_call& call) {
   const bool one = call.ranks.count() == 1;
   switch (call.kind) {
@@ -27,17 +38,6 @@ std::string doing_text(const rank_call& call) {
       return "in " + printable(call.function + site_text(call.at));
   }
 }
-
-std::string sites_text(const std::vector<rank_call>& calls, const rank_names& names) {
-  std::string text;
-  for (const rank_call& call : std::span(calls).first(std::min(calls.size(), rows_shown))) {
-    text += fmt::format("    {}: {}\n", ranks_words(call.ranks, names), doing_text(call));
-  }
-  if (calls.size() > rows_shown) text += fmt::format("    and {} more: see --json\n", calls.size() - rows_shown);
-  return text;
-}
-
-}  // namespace
 
 std::string odd_text(const group_queues& seen, const rank_names& names) {
   const auto odd = find_odd_ranks(seen.ranks);

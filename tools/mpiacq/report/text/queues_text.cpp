@@ -56,33 +56,6 @@ class grouped {
   std::vector<std::pair<Key, std::vector<entry_index>>> rows_;
 };
 
-/// The libraries and message layers that are the sources of the report.
-std::string libraries_text(const queues_snapshot& snapshot) {
-  grouped<std::tuple<std::string, std::string, std::string>> libraries;
-  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
-    const rank_report& rank = snapshot.seen.ranks[i];
-    if (!rank.report || rank.report->library_path.empty()) continue;
-    libraries.add({rank.report->library_version, rank.report->library_path, rank.pml.value_or("")}, rank.entry);
-  }
-  std::string text;
-  const auto rows = libraries.rows();
-  for (const auto& [key, ranks] : rows) {
-    const auto& [version, path, pml] = key;
-    text += "  ";
-    if (rows.size() > 1) text += ranks_text(ranks, snapshot.names) + ": ";
-    text += fmt::format("{}, {}", version.empty() ? "a library that names no version" : printable(version),
-                        printable(path));
-    if (snapshot.library_chosen) text += " (--library)";
-    if (snapshot.library_trusted) text += " (trusted as it is)";
-    text += snapshot.in_process ? ", in this process" : "";
-    if (!pml.empty()) text += ", PML " + printable(pml);
-    text += "\n";
-  }
-  if (!snapshot.types_file.empty()) text += "  types from " + printable(snapshot.types_file) + " (--types)\n";
-  for (const std::string& note : snapshot.seen.notes) text += "  " + printable(note) + "\n";
-  return text;
-}
-
 std::string communicators_text(const queues_snapshot& snapshot) {
   // The last member is the size of the other side of an intercommunicator; 0 if it is unknown.
   using key = std::tuple<std::uint64_t, std::string, std::int64_t, std::optional<std::size_t>>;
@@ -131,7 +104,41 @@ std::string new_processes_text(const queues_snapshot& snapshot) {
   return fmt::format("  {}:\n{}", counted(table.size() - 1, "new process", "new processes"), columns(table));
 }
 
-/// Each problem once, with the ranks that have it.
+/// Whether no queue was read: a library that failed has shown no communicator.
+bool nothing_is_read(const queues_snapshot& snapshot) {
+  const auto& ranks = snapshot.seen.ranks;
+  return std::none_of(ranks.begin(), ranks.end(),
+                      [](const rank_report& rank) { return rank.report && !rank.report->communicators.empty(); });
+}
+
+}  // namespace
+
+std::string libraries_text(const queues_snapshot& snapshot) {
+  grouped<std::tuple<std::string, std::string, std::string>> libraries;
+  for (std::size_t i = 0; i < snapshot.seen.ranks.size(); ++i) {
+    const rank_report& rank = snapshot.seen.ranks[i];
+    if (!rank.report || rank.report->library_path.empty()) continue;
+    libraries.add({rank.report->library_version, rank.report->library_path, rank.pml.value_or("")}, rank.entry);
+  }
+  std::string text;
+  const auto rows = libraries.rows();
+  for (const auto& [key, ranks] : rows) {
+    const auto& [version, path, pml] = key;
+    text += "  ";
+    if (rows.size() > 1) text += ranks_text(ranks, snapshot.names) + ": ";
+    text += fmt::format("{}, {}", version.empty() ? "a library that names no version" : printable(version),
+                        printable(path));
+    if (snapshot.library_chosen) text += " (--library)";
+    if (snapshot.library_trusted) text += " (trusted as it is)";
+    text += snapshot.in_process ? ", in this process" : "";
+    if (!pml.empty()) text += ", PML " + printable(pml);
+    text += "\n";
+  }
+  if (!snapshot.types_file.empty()) text += "  types from " + printable(snapshot.types_file) + " (--types)\n";
+  for (const std::string& note : snapshot.seen.notes) text += "  " + printable(note) + "\n";
+  return text;
+}
+
 std::string problems_text(const queues_snapshot& snapshot) {
   grouped<std::string> problems;
   for (const rank_report& rank : snapshot.seen.ranks) {
@@ -158,15 +165,6 @@ std::string problems_text(const queues_snapshot& snapshot) {
   }
   return text + problem_text(snapshot.problems);
 }
-
-/// Whether no queue was read: a library that failed has shown no communicator.
-bool nothing_is_read(const queues_snapshot& snapshot) {
-  const auto& ranks = snapshot.seen.ranks;
-  return std::none_of(ranks.begin(), ranks.end(),
-                      [](const rank_report& rank) { return rank.report && !rank.report->communicators.empty(); });
-}
-
-}  // namespace
 
 void write_queues_body(report_stream& out, const queues_snapshot& snapshot, bool colour) {
   const bool is_unexplained =

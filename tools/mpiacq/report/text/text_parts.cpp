@@ -2,7 +2,9 @@
 #include "report/text/text_parts.hpp"
 
 #include <algorithm>
+#include <ctime>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "report/job_origin.hpp"
@@ -80,6 +82,10 @@ std::string source_line(const job_origin& origin) {
 
 std::string counted(std::size_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string time_text(std::chrono::system_clock::time_point when) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(when)));
 }
 
 }  // namespace mpiacq::tool

@@ -2,6 +2,7 @@
 // The parts that several text reports share.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ using base::printable;
 [[nodiscard]] std::string layout_text(const structure_layout& layout);
 /// The source of the layout. `checked`: an inferred layout has been compared with a table.
 [[nodiscard]] std::string layout_source_text(const structure_layout& layout, bool checked);
+
+/// "2026-01-31T12:00:00Z"
+[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point when);
 
 /// "1 process", "4 processes".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one, std::string_view many);

@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Why a job stands still, in one sentence.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "mpiacq/job/rank_names.hpp"
+#include "mpiacq/queues/queue_waits.hpp"
+#include "mpiacq/ranks/rank_report.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq {
+
+/// What a verdict rests on; the strongest one that the job shows.
+enum class verdict_basis : std::uint8_t {
+  deadlock,           ///< ranks that can never go on
+  possible_deadlock,  ///< ranks that can never go on if all waits that are not certain are real
+  mismatch,           ///< collective calls that do not belong together
+  wait,               ///< ranks wait for ranks that wait for nobody
+  odd_ranks,          ///< no wait is known; most ranks are in one call, and some are elsewhere
+  nothing,            ///< the look shows no reason
+};
+/// "deadlock", "possible-deadlock", "mismatch", "wait", "odd-ranks", "nothing"
+[[nodiscard]] std::string_view name(verdict_basis basis);
+
+/// Why a job stands still, as one look shows it.
+struct verdict {
+  verdict_basis basis = verdict_basis::nothing;
+  /// "ranks 0-62 wait for rank 63, which is in no MPI call, at solver.c:88". It contains names from the ranks as they
+  /// are: escape it before you print it.
+  std::string sentence;
+  /// The ranks to look at first: those of the deadlock, those that the others wait for, or those that are elsewhere.
+  rank_set ranks;
+};
+
+/// The verdict on a job. `found` are the conclusions from `ranks` (`find_waits`, `rank_group::waits`). Never fails. The
+/// time is n log n in ranks and waits.
+[[nodiscard]] verdict find_verdict(const queue_waits& found, std::span<const rank_report> ranks,
+                                   const rank_names& names = {});
+
+}  // namespace mpiacq

@@ -1,0 +1,152 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "mpiacq/queues/verdict.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "rank_words.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+using waits::counted_ranks;
+
+constexpr std::size_t places_named = 3;
+
+/// "rank 3, which is in no MPI call, at solver.c:88"
+std::string rank_with_place(const rank_call& call, const rank_names& names) {
+  const bool one = call.ranks.count() == 1;
+  std::string text = counted_ranks(call.ranks, names);
+  switch (call.kind) {
+    case mpi_call_kind::unknown:
+      return text + ", whose calls are not known";
+    case mpi_call_kind::ended:
+      return text + (one ? ", which has ended" : ", which have ended");
+    case mpi_call_kind::none:
+      return fmt::format("{}, which {} in no MPI call{}{}", text, one ? "is" : "are", call.at.is_known() ? "," : "",
+                         site_text(call.at));
+    default:
+      return fmt::format("{}, which {} in {}{}", text, one ? "is" : "are", call.function, site_text(call.at));
+  }
+}
+
+/// The ranks with their places; only the first few places are named.
+std::string ranks_with_places(const std::vector<rank_call>& calls, const rank_names& names) {
+  std::string text;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i == places_named) return text + fmt::format(", and {} more places", calls.size() - i);
+    if (i != 0) text += i + 1 == calls.size() ? ", and " : ", ";
+    text += rank_with_place(calls[i], names);
+  }
+  return text;
+}
+
+/// The calls of these ranks by their places. A rank without a report has an unknown call.
+std::vector<rank_call> calls_of_ranks(const rank_set& which, std::span<const rank_report> ranks) {
+  std::vector<rank_call> found;
+  rank_set others = which;
+  for (rank_call& call : calls_by_site(ranks)) {
+    call.ranks = call.ranks.both(which);
+    if (call.ranks.empty()) continue;
+    others = others.without(call.ranks);
+    found.push_back(std::move(call));
+  }
+  if (!others.empty()) found.push_back({{}, mpi_call_kind::unknown, others});
+  return found;
+}
+
+/// "rank 0 waits for rank 1: in MPI_Recv at solver.c:88: ..."
+std::string wait_text(const rank_wait& wait, const rank_names& names) {
+  return fmt::format("rank {} {} for {}{}: {}", names.of(wait.from), wait.certain ? "waits" : "may wait",
+                     wait.any_of && wait.to.count() > 1 ? "any of " : "", counted_ranks(wait.to, names), wait.why);
+}
+
+/// The first wait of one of these ranks.
+const rank_wait* first_wait_of(const rank_set& ranks, const std::vector<rank_wait>& waits) {
+  const auto at =
+      std::find_if(waits.begin(), waits.end(), [&](const rank_wait& one) { return ranks.contains(one.from); });
+  return at == waits.end() ? nullptr : &*at;
+}
+
+verdict of_deadlock(const deadlock& found, const queue_waits& all, const rank_names& names) {
+  verdict given{found.certain ? verdict_basis::deadlock : verdict_basis::possible_deadlock, {}, {}};
+  for (const entry_index entry : found.ranks) given.ranks.add(entry);
+  given.sentence = fmt::format("{}: {}", found.certain ? "deadlock" : "perhaps a deadlock", found.sentence(names));
+  if (const rank_wait* wait = first_wait_of(given.ranks, all.waits)) {
+    given.sentence += "; " + wait_text(*wait, names);
+  }
+  return given;
+}
+
+verdict of_mismatch(const call_mismatch& found, const rank_names& names) {
+  verdict given{verdict_basis::mismatch, (found.certain ? "" : "perhaps ") + found.sentence(names), {}};
+  for (const auto& one : found.calls) given.ranks.add(one.ranks);
+  return given;
+}
+
+/// The ranks that others wait for and that wait for nobody are where the others are held up.
+verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
+  rank_set waiting, awaited;
+  for (const rank_wait& wait : found.waits) {
+    waiting.add(wait.from);
+    awaited.add(wait.to);
+  }
+  const rank_set idle = awaited.without(waiting);
+  if (idle.empty()) {
+    return {verdict_basis::wait, wait_text(found.waits.front(), names), rank_set(found.waits.front().from)};
+  }
+  const bool certain =
+      std::all_of(found.waits.begin(), found.waits.end(), [](const rank_wait& wait) { return wait.certain; });
+  const std::string_view verb = !certain ? "may wait" : waiting.count() == 1 ? "waits" : "wait";
+  return {verdict_basis::wait,
+          fmt::format("{} {} for {}", counted_ranks(waiting, names), verb,
+                      ranks_with_places(calls_of_ranks(idle, ranks), names)),
+          idle};
+}
+
+verdict of_odd_ranks(const odd_ranks& found, const rank_names& names) {
+  verdict given{
+      verdict_basis::odd_ranks,
+      fmt::format("most ranks are in {}, but not {}", found.most.function, ranks_with_places(found.others, names)),
+      {}};
+  for (const rank_call& call : found.others) given.ranks.add(call.ranks);
+  return given;
+}
+
+}  // namespace
+
+std::string_view name(verdict_basis basis) {
+  switch (basis) {
+    case verdict_basis::deadlock:
+      return "deadlock";
+    case verdict_basis::possible_deadlock:
+      return "possible-deadlock";
+    case verdict_basis::mismatch:
+      return "mismatch";
+    case verdict_basis::wait:
+      return "wait";
+    case verdict_basis::odd_ranks:
+      return "odd-ranks";
+    case verdict_basis::nothing:
+      break;
+  }
+  return "nothing";
+}
+
+verdict find_verdict(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
+  const bool is_certain_deadlock = !found.deadlocks.empty() && found.deadlocks.front().certain;
+  if (is_certain_deadlock) return of_deadlock(found.deadlocks.front(), found, names);
+  const auto mismatch = std::find_if(found.mismatches.begin(), found.mismatches.end(),
+                                     [](const call_mismatch& one) { return one.certain; });
+  if (mismatch != found.mismatches.end()) return of_mismatch(*mismatch, names);
+  if (!found.deadlocks.empty()) return of_deadlock(found.deadlocks.front(), found, names);
+  if (!found.mismatches.empty()) return of_mismatch(found.mismatches.front(), names);
+  if (!found.waits.empty()) return of_waits(found, ranks, names);
+  if (const auto odd = find_odd_ranks(ranks)) return of_odd_ranks(*odd, names);
+  return {verdict_basis::nothing, "no rank is known to wait for another", {}};
+}
+
+}  // namespace mpiacq

@@ -1,0 +1,117 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// The one sentence that says why a job stands still.
+#include "mpiacq/queues/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include "catch.hpp"
+#include "made_calls.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+
+namespace {
+
+constexpr std::uint32_t ranks_in_all = 4;
+
+/// Ranks in MPI_Barrier at one line, except rank 3, which computes.
+std::vector<rank_report> barrier_without_rank_3() {
+  std::vector<rank_report> ranks;
+  for (std::uint32_t rank = 0; rank < ranks_in_all; ++rank) {
+    ranks.push_back(in_call(rank, "MPI_Barrier", {on_world()}));
+    ranks.back().doing.at = {"main", "/src/app.c", 30};
+  }
+  ranks.back().doing = {.kind = mpi_call_kind::none, .at = {"solve", "/src/solver.c", 88}};
+  return ranks;
+}
+
+rank_wait wait_of(std::uint32_t from, const rank_set& to, bool certain = true) {
+  return {entry_index{from}, to, false, certain, fmt::format("in MPI_Recv at app.c:{}", 10 + from)};
+}
+
+}  // namespace
+
+TEST_CASE("a verdict names the ranks that others wait for, and where they are") {
+  const auto ranks = barrier_without_rank_3();
+  queue_waits found;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) found.waits.push_back(wait_of(rank, rank_set(3U)));
+  const verdict given = find_verdict(found, ranks);
+  CHECK(given.basis == verdict_basis::wait);
+  CHECK(given.sentence == "ranks 0-2 wait for rank 3, which is in no MPI call, at solver.c:88");
+  CHECK(given.ranks.text() == "3");
+
+  SECTION("a chain of waits leads to the rank that waits for nobody") {
+    found.waits = {wait_of(0, rank_set(1U)), wait_of(1, rank_set(2U)), wait_of(2, rank_set(3U))};
+    CHECK(find_verdict(found, ranks).sentence == given.sentence);
+  }
+  SECTION("one wait that is not certain makes the sentence uncertain") {
+    found.waits.back().certain = false;
+    CHECK(find_verdict(found, ranks).sentence ==
+          "ranks 0-2 may wait for rank 3, which is in no MPI call, at solver.c:88");
+  }
+  SECTION("a rank without a report has a call that is not known") {
+    const auto known = std::span(ranks).first(3);
+    CHECK(find_verdict(found, known).sentence == "ranks 0-2 wait for rank 3, whose calls are not known");
+  }
+  SECTION("many places are cut short") {
+    std::vector<rank_report> many = ranks;
+    rank_set all;
+    for (std::uint32_t rank = 3; rank < 9; ++rank) {
+      many.push_back(many[3]);
+      many.back().entry = entry_index{rank + 1};
+      many.back().doing.at.line = rank + 1;
+      all.add(rank + 1);
+    }
+    found.waits = {wait_of(0, all)};
+    CHECK(find_verdict(found, many).sentence ==
+          "rank 0 waits for rank 4, which is in no MPI call, at solver.c:4, rank 5, which is in no MPI call, at "
+          "solver.c:5, rank 6, which is in no MPI call, at solver.c:6, and 3 more places");
+  }
+}
+
+TEST_CASE("a verdict on a deadlock names its ranks and the line of the first one") {
+  const auto ranks = barrier_without_rank_3();
+  queue_waits found;
+  found.waits = {wait_of(0, rank_set(1U)), wait_of(1, rank_set(0U))};
+  found.deadlocks.push_back({{entry_index{0}, entry_index{1}}, true, {}});
+  CHECK(find_verdict(found, ranks).basis == verdict_basis::deadlock);
+  CHECK(find_verdict(found, ranks).sentence ==
+        "deadlock: 0 -> 1 -> 0 wait for each other; rank 0 waits for rank 1: in MPI_Recv at app.c:10");
+  CHECK(find_verdict(found, ranks).ranks.text() == "0-1");
+
+  found.deadlocks.front().certain = false;
+  CHECK(find_verdict(found, ranks).basis == verdict_basis::possible_deadlock);
+  CHECK(find_verdict(found, ranks).sentence.starts_with("perhaps a deadlock: 0 -> 1 -> 0"));
+
+  // What is certain comes before what is not.
+  found.mismatches.push_back({"MPI_COMM_WORLD", {{"MPI_Bcast", rank_set(2U)}, {"MPI_Reduce", rank_set(3U)}}});
+  CHECK(find_verdict(found, ranks).basis == verdict_basis::mismatch);
+  CHECK(find_verdict(found, ranks).ranks.text() == "2-3");
+  found.mismatches.front().certain = false;
+  CHECK(find_verdict(found, ranks).basis == verdict_basis::possible_deadlock);
+  found.deadlocks.clear();
+  CHECK(find_verdict(found, ranks).sentence ==
+        "perhaps the collective calls on MPI_COMM_WORLD do not match: rank 2 is in MPI_Bcast, rank 3 is in MPI_Reduce");
+}
+
+TEST_CASE("a verdict without waits names the ranks that are elsewhere than most") {
+  const auto ranks = barrier_without_rank_3();
+  const verdict given = find_verdict({}, ranks);
+  CHECK(given.basis == verdict_basis::odd_ranks);
+  CHECK(given.sentence == "most ranks are in MPI_Barrier, but not rank 3, which is in no MPI call, at solver.c:88");
+  CHECK(given.ranks.text() == "3");
+
+  const verdict none = find_verdict({}, std::span(ranks).first(3));
+  CHECK(none.basis == verdict_basis::nothing);
+  CHECK(none.sentence == "no rank is known to wait for another");
+  CHECK(none.ranks.empty());
+  CHECK(find_verdict({}, {}).basis == verdict_basis::nothing);
+}
+
+TEST_CASE("ranks that wait in a circle without a deadlock give the first wait") {
+  queue_waits found;
+  found.waits = {wait_of(0, rank_set(1U), false), wait_of(1, rank_set(0U), false)};
+  const verdict given = find_verdict(found, {});
+  CHECK(given.basis == verdict_basis::wait);
+  CHECK(given.sentence == "rank 0 may wait for rank 1: in MPI_Recv at app.c:10");
+}

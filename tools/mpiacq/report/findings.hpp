@@ -1,0 +1,49 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mpiacq/queues/verdict.hpp"
+#include "report/job_report.hpp"
+#include "report/queues_report.hpp"
+#include "report/report_stream.hpp"
+#include "report/stacks_report.hpp"
+
+namespace mpiacq::tool {
+
+class json_writer;
+
+/// Everything that one look shows of a job, for the report that explains it.
+struct findings {
+  verdict why;
+  std::chrono::system_clock::time_point taken;  ///< when the look began
+  std::string host;                             ///< the node on which mpiacq runs
+  std::vector<std::string> command;             ///< the starter's arguments; empty if they are not known
+  job_snapshot job;
+  stacks_snapshot stacks;
+  queues_snapshot queues;
+};
+
+/// A row of the report's list of ranks to look at first.
+struct odd_row {
+  rank_set ranks;
+  std::string why;  ///< "in no MPI call, at solver.c:88"; printable
+};
+/// The ranks of the verdict by the places where they are.
+[[nodiscard]] std::vector<odd_row> odd_rows(const findings& found);
+/// The starter's command line as one line; printable. A long one is cut short.
+[[nodiscard]] std::string command_line_of(const findings& found);
+
+/// The report as text: the verdict, the ranks to look at first, who waits for whom, and the tree of stacks.
+void write_findings_text(report_stream& out, const findings& found, bool colour);
+/// A `mpiacq.report/1` document.
+void write_findings(json_writer& out, const findings& found);
+/// One HTML page that needs no network: the verdict, drawings of the stacks and of the waits, and the rest as text.
+/// Every foreign string is escaped. `nonce` is a word that nobody can foresee; only scripts with it run.
+void write_findings_page(report_stream& out, const findings& found, std::string_view nonce);
+
+}  // namespace mpiacq::tool
