@@ -39,12 +39,15 @@ rank_activity outermost_call(const thread_stack& thread, CallIn call_in) {
   return nothing;
 }
 
-/// The innermost place with a source line. Most libraries have none, so that it is the program's own.
+/// The innermost place with a source line; one of the program's own modules if there is any.
 call_site place_of(const thread_stack& thread) {
+  call_site of_system;
   for (const stack_frame& frame : thread.frames) {
-    if (frame.place && !frame.place->file.empty() && frame.place->line != 0) return site_of(frame);
+    if (!frame.place || frame.place->file.empty() || frame.place->line == 0) continue;
+    if (!is_of_system(*frame.place)) return site_of(frame);
+    if (!of_system.is_known()) of_system = site_of(frame);
   }
-  return {};
+  return of_system;
 }
 
 /// The activity by the outermost MPI function, which the program called. Functions inside the library do not count.

@@ -138,3 +138,19 @@ TEST_CASE("the place of a rank in no call is the innermost one with a source lin
   CHECK(site_text(seen.at) == " at solver.c:88");
   CHECK_FALSE(doing({"main", "solve"}).at.is_known());
 }
+
+TEST_CASE("the place of a rank in no call is in the program, although the system's libraries have source lines") {
+  thread_stack stack = stack_of({"main", "solve", "nanosleep"});
+  const auto give_line = [&](std::size_t frame, const char* module, const char* file, std::uint32_t line) {
+    auto place = std::make_shared<code_place>(*stack.frames.at(frame).place);
+    place->module_path = module;
+    place->file = file;
+    place->line = line;
+    stack.frames.at(frame).place = place;
+  };
+  give_line(0, "/lib/x86_64-linux-gnu/libc.so.6", "clock_nanosleep.c", 48);
+  CHECK(activity_of(std::vector{stack}, "/bin/app").at.line == 48);
+  give_line(1, "/bin/app", "/src/solver.c", 88);
+  give_line(2, "/bin/app", "/src/main.c", 12);
+  CHECK(activity_of(std::vector{stack}, "/bin/app").at == call_site{"solve", "/src/solver.c", 88});
+}

@@ -21,7 +21,7 @@ std::vector<rank_report> barrier_without_rank_3() {
     ranks.push_back(in_call(rank, "MPI_Barrier", {on_world()}));
     ranks.back().doing.at = {"main", "/src/app.c", 30};
   }
-  ranks.back().doing = {.kind = mpi_call_kind::none, .at = {"solve", "/src/solver.c", 88}};
+  ranks.back().doing = {mpi_call_kind::none, {}, false, {}, {"solve", "/src/solver.c", 88}};
   return ranks;
 }
 

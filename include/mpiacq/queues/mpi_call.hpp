@@ -62,8 +62,8 @@ struct rank_activity {
   bool other_threads = false;  ///< another thread of the program may do what this thread waits for
   /// In the order of C, whatever the language. Places for results are left out. Empty if nothing is known of them.
   std::vector<mpi_argument> arguments = {};
-  /// Where the program has called the function. For none: its innermost function with a known source line. Empty if it
-  /// is not known.
+  /// Where the program has called the function. For none: its innermost function with a known source line, in a module
+  /// of its own if there is one (`is_of_system`). Empty if it is not known.
   call_site at = {};
   /// The requests that the call names. Empty if it names none, or if nothing is known of them.
   std::optional<awaited_requests> requests = {};

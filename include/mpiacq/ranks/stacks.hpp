@@ -28,6 +28,10 @@ struct code_place {
   friend bool operator==(const code_place&, const code_place&) = default;
 };
 
+/// Whether the place is in a module that the system brought: a file below /lib or /usr/lib, or the kernel's vDSO. A
+/// person mostly looks for the program's own places.
+[[nodiscard]] bool is_of_system(const code_place& place);
+
 /// One frame of a stack.
 struct stack_frame {
   target_address pc;                        ///< the next instruction; in a caller, the instruction after its call

@@ -3,6 +3,11 @@
 
 namespace mpiacq {
 
+bool is_of_system(const code_place& place) {
+  const std::string_view path = place.module_path;
+  return path.starts_with("/lib") || path.starts_with("/usr/lib") || path.starts_with('[');
+}
+
 std::string_view name(stack_end end) {
   switch (end) {
     case stack_end::outermost:

@@ -43,9 +43,7 @@ enum class frame_kind : unsigned char { program, mpi, library, cut };
 frame_kind kind_of(const call_tree::node& node) {
   if (node.is_cut()) return frame_kind::cut;
   if (activity_in(node.place->function).kind != mpi_call_kind::none) return frame_kind::mpi;
-  const std::string_view module = node.place->module_path;
-  const bool is_of_system = module.starts_with("/lib") || module.starts_with("/usr/lib") || module.starts_with('[');
-  return is_of_system ? frame_kind::library : frame_kind::program;
+  return is_of_system(*node.place) ? frame_kind::library : frame_kind::program;
 }
 
 /// The file without its folder, and the line; or the module.
