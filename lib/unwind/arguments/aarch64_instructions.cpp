@@ -94,8 +94,22 @@ class effect {
     }
   }
 
- private:
   using op_t = cs_arm64_op;
+
+  /// An operand that is an immediate or a general register, with its extension and shift.
+  [[nodiscard]] value_id read(std::size_t index) {
+    const op_t& op = operand(index);
+    if (op.type != ARM64_OP_IMM && op.type != ARM64_OP_REG) return unknown_value;
+    value_id value =
+        op.type == ARM64_OP_IMM ? values_.constant(static_cast<std::uint64_t>(op.imm)) : read_register(op.reg);
+    value = extended(value, op.ext);
+    if (op.shift.type == ARM64_SFT_INVALID) return value;
+    if (op.shift.type == ARM64_SFT_LSL) return values_.shifted(value_kind::shifted_left, value, op.shift.value);
+    if (op.shift.type == ARM64_SFT_LSR) return values_.shifted(value_kind::shifted_right, value, op.shift.value);
+    return unknown_value;
+  }
+
+ private:
   [[nodiscard]] const op_t& operand(std::size_t index) const { return detail_.operands[index]; }
   [[nodiscard]] bool is_register(std::size_t index) const {
     return index < detail_.op_count && operand(index).type == ARM64_OP_REG;
@@ -153,19 +167,6 @@ class effect {
     const auto number = values_.constant((static_cast<std::uint64_t>(piece.imm) & 0xffffU) << shift);
     write(0,
           values_.binary(value_kind::bits_of_either, values_.binary(value_kind::bits_of_both, read(0), mask), number));
-  }
-
-  /// An operand that is an immediate or a general register, with its extension and shift.
-  [[nodiscard]] value_id read(std::size_t index) {
-    const op_t& op = operand(index);
-    if (op.type != ARM64_OP_IMM && op.type != ARM64_OP_REG) return unknown_value;
-    value_id value =
-        op.type == ARM64_OP_IMM ? values_.constant(static_cast<std::uint64_t>(op.imm)) : read_register(op.reg);
-    value = extended(value, op.ext);
-    if (op.shift.type == ARM64_SFT_INVALID) return value;
-    if (op.shift.type == ARM64_SFT_LSL) return values_.shifted(value_kind::shifted_left, value, op.shift.value);
-    if (op.shift.type == ARM64_SFT_LSR) return values_.shifted(value_kind::shifted_right, value, op.shift.value);
-    return unknown_value;
   }
 
   [[nodiscard]] value_id extended(value_id value, arm64_extender how) {
@@ -343,6 +344,7 @@ instruction_flow flow(const cs_insn& instruction) {
     case ARM64_INS_BR:
       return {kind::unknown_jump};
     case ARM64_INS_RET:
+      return {kind::leave};
     case ARM64_INS_ERET:
     case ARM64_INS_DRPS:
     case ARM64_INS_SVC:
@@ -367,6 +369,64 @@ value_id call_target(straight_trace& trace, const cs_insn& instruction) {
   if (op.type == ARM64_OP_IMM) return trace.values().code_address(static_cast<std::uint64_t>(op.imm));
   const auto half = op.type == ARM64_OP_REG ? half_of(op.reg) : std::nullopt;
   return half && half->bits == 64 && half->number <= 30 ? trace.get(half->number) : unknown_value;
+}
+
+value_id jump_target(straight_trace& trace, const cs_insn& instruction) {
+  return instruction.id == ARM64_INS_BR ? call_target(trace, instruction) : unknown_value;
+}
+
+/// Of instructions that do not state that they change the flags.
+bool keeps_flags(const cs_insn& instruction) {
+  switch (instruction.id) {
+    case ARM64_INS_NOP:
+    case ARM64_INS_MOV:
+    case ARM64_INS_MOVZ:
+    case ARM64_INS_MOVN:
+    case ARM64_INS_MOVK:
+    case ARM64_INS_ADR:
+    case ARM64_INS_ADRP:
+    case ARM64_INS_ADD:
+    case ARM64_INS_SUB:
+    case ARM64_INS_UXTW:
+    case ARM64_INS_SXTW:
+    case ARM64_INS_LDR:
+    case ARM64_INS_LDUR:
+    case ARM64_INS_LDRB:
+    case ARM64_INS_LDRH:
+    case ARM64_INS_LDRSW:
+    case ARM64_INS_LDP:
+    case ARM64_INS_STR:
+    case ARM64_INS_STUR:
+    case ARM64_INS_STRB:
+    case ARM64_INS_STRH:
+    case ARM64_INS_STP:
+      return true;
+    default:
+      return flow(instruction).how == instruction_flow::kind::conditional_jump;
+  }
+}
+
+/// `cmp` of a register with a number, or `subs`, which has the result in front.
+comparison compare(straight_trace& trace, csh, const cs_insn& instruction, const comparison& before) {
+  const cs_arm64& detail = instruction.detail->arm64;
+  const bool subtracts = instruction.id == ARM64_INS_SUB && detail.update_flags;
+  const std::uint8_t first = subtracts ? 1 : 0;
+  const bool compares = instruction.id == ARM64_INS_CMP || subtracts;
+  if (!compares) return !detail.update_flags && keeps_flags(instruction) ? before : comparison{};
+  if (detail.op_count != first + 2U) return {};
+  const cs_arm64_op& left = detail.operands[first];
+  const cs_arm64_op& right = detail.operands[first + 1];
+  const bool is_plain = left.type == ARM64_OP_REG && half_of(left.reg) && right.type == ARM64_OP_IMM &&
+                        right.imm >= 0 && right.shift.type == ARM64_SFT_INVALID && right.ext == ARM64_EXT_INVALID;
+  if (!is_plain) return {};
+  return {effect{trace, instruction}.read(first), static_cast<std::uint64_t>(right.imm)};
+}
+
+std::optional<std::uint64_t> largest_behind(const cs_insn& jump, std::uint64_t constant) {
+  const arm64_cc condition = jump.id == ARM64_INS_B ? jump.detail->arm64.cc : ARM64_CC_INVALID;
+  if (condition == ARM64_CC_HI) return constant;
+  if (condition == ARM64_CC_HS && constant > 0) return constant - 1;
+  return std::nullopt;
 }
 
 /// The distance of a jump: `bits` bits of the instruction from bit `from` on, in instructions.
@@ -426,6 +486,9 @@ const instruction_set& aarch64_instructions() {
       .flow = flow,
       .step = step,
       .call_target = call_target,
+      .jump_target = jump_target,
+      .compare = compare,
+      .largest_behind = largest_behind,
       .stub = stub,
       .find_jumps = find_jumps,
   };

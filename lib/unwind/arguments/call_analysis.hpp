@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "arguments/call_recipe.hpp"
+#include "arguments/code_outline.hpp"
 #include "arguments/instruction_set.hpp"
+#include "arguments/jump_tables.hpp"
 
 namespace mpiacq::unwinding {
-
-/// The largest function whose calls are analysed, in bytes.
-inline constexpr std::size_t largest_function = std::size_t{256} << 10U;
 
 /// A function that makes a call. Addresses are offsets in its module.
 struct calling_function {
@@ -31,12 +30,15 @@ struct calling_function {
 /// that always run together: it goes back to the last call, jump or system call, or to the last instruction that any
 /// jump leads to. What was set before that is known only if it is still in a register or in memory at the call.
 ///
+/// A jump through a table leads to each address in the table (`follow_jump_tables`), which is read from `constants`.
+///
 /// All arguments are unknown if the return address does not follow a call instruction, if the code contains bytes that
-/// are no instruction, or if the function jumps to an address that is not in its code (a jump table).
+/// are no instruction, or if the function jumps to a computed address that does not come from such a table.
 ///
 /// These properties of compiled code are taken for granted: a function's code contains no data; control enters a
 /// function only at its beginning, behind a call, where a jump leads, or, for a C++ exception, behind an instruction
 /// that does not continue.
-[[nodiscard]] call_recipe analyse_call(const instruction_set& set, const calling_function& function);
+[[nodiscard]] call_recipe analyse_call(const instruction_set& set, const calling_function& function,
+                                       constant_memory* constants = nullptr);
 
 }  // namespace mpiacq::unwinding

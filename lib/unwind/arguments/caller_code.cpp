@@ -93,8 +93,10 @@ result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set
   if (!TRY(come_from_plain_code(jumps, set, memory, module.begin, code_around))) return nullptr;
   std::vector<std::uint64_t> entered_at;
   for (const found_jump& jump : jumps) entered_at.push_back(jump.to);
-  return std::make_shared<const call_recipe>(
-      analyse_call(set, {begin, code, place.return_address - module.begin, entered_at}));
+  constant_memory constants{memory, module};
+  auto recipe = analyse_call(set, {begin, code, place.return_address - module.begin, entered_at}, &constants);
+  if (constants.failure()) return fail(std::move(*constants.failure()));
+  return std::make_shared<const call_recipe>(std::move(recipe));
 }
 
 result<std::vector<call_recipe>> call_instructions_before(const instruction_set& set, memory_reader& memory,

@@ -20,9 +20,10 @@ struct instruction_flow {
     onward,            ///< to the next instruction, and nowhere else
     conditional_jump,  ///< to the next instruction or to `target`
     jump,              ///< to `target`
-    unknown_jump,      ///< to an address that the instruction does not contain
+    unknown_jump,      ///< to an address that the instruction does not contain, or one that is not known at all
     call,              ///< to another function, perhaps back to the next instruction
-    stop               ///< out of the function, into the kernel, or nowhere
+    leave,             ///< out of the function for good
+    stop               ///< into the kernel, or nowhere
   };
   kind how = kind::onward;
   std::uint64_t target = 0;
@@ -43,6 +44,12 @@ struct found_jump {
   friend bool operator==(const found_jump&, const found_jump&) = default;
 };
 
+/// A comparison of a value with a constant, whose result the processor's flags hold.
+struct comparison {
+  value_id value = unknown_value;  ///< unknown: the flags hold something else
+  std::uint64_t constant = 0;
+};
+
 /// The instructions of one kind of code, as far as the arguments of calls need them. Addresses are offsets in a module.
 struct instruction_set {
   cs_arch arch = CS_ARCH_ALL;
@@ -56,6 +63,15 @@ struct instruction_set {
   void (*step)(straight_trace& trace, csh decoder, const cs_insn& instruction) = nullptr;
   /// The address that a call instruction calls.
   value_id (*call_target)(straight_trace& trace, const cs_insn& instruction) = nullptr;
+  /// The address that an `unknown_jump` leads to.
+  value_id (*jump_target)(straight_trace& trace, const cs_insn& instruction) = nullptr;
+  /// What the flags hold behind an instruction, if they held `before` in front of it. `trace` has the values in front
+  /// of the instruction.
+  comparison (*compare)(straight_trace& trace, csh decoder, const cs_insn& instruction,
+                        const comparison& before) = nullptr;
+  /// The largest number that a value can be, without a sign, where a conditional jump behind its comparison with
+  /// `constant` has not jumped. Empty: any number.
+  std::optional<std::uint64_t> (*largest_behind)(const cs_insn& jump, std::uint64_t constant) = nullptr;
   /// Whether the code at `at` jumps on at once, with all arguments as they are.
   std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at) = nullptr;
   /// Appends all jumps into [begin, end) that `code`, which is at `at`, may contain.

@@ -104,6 +104,9 @@ value_id value_graph::add(const value_node& node) {
   if (node.kind == value_kind::unknown || has_unknown_part(node)) return unknown_value;
   const value_node wanted = simplified(node);
   if (wanted.kind == value_kind::offset && wanted.number == 0) return wanted.left;
+  const bool is_by_one =
+      wanted.kind == value_kind::product && is_constant(wanted.right) && nodes_[wanted.right].number == 1;
+  if (is_by_one) return wanted.left;
   if (const auto known = ids_.find(wanted); known != ids_.end()) return known->second;
   if (nodes_.size() >= most) return unknown_value;
   const auto id = static_cast<value_id>(nodes_.size());

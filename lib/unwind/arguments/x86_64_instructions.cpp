@@ -343,7 +343,7 @@ instruction_flow flow(const cs_insn& instruction) {
       // A jump through one fixed pointer leaves the function: it is a call in the place of the last return.
       const cs_x86_op& op = detail.x86.operands[0];
       const bool is_fixed = op.type == X86_OP_MEM && op.mem.base == X86_REG_RIP && op.mem.index == X86_REG_INVALID;
-      return {is_fixed ? kind::stop : kind::unknown_jump};
+      return {is_fixed ? kind::leave : kind::unknown_jump};
     }
     case X86_INS_INT3:
       // A debugger's breakpoint has replaced the beginning of an instruction, so the bytes behind it mislead.
@@ -361,7 +361,8 @@ instruction_flow flow(const cs_insn& instruction) {
   }
   for (std::size_t i = 0; i < detail.groups_count; ++i) {
     const auto group = detail.groups[i];
-    if (group == X86_GRP_RET || group == X86_GRP_IRET || group == X86_GRP_INT) return {kind::stop};
+    if (group == X86_GRP_RET) return {kind::leave};
+    if (group == X86_GRP_IRET || group == X86_GRP_INT) return {kind::stop};
     if (group == X86_GRP_CALL) return {kind::call};
     if (group == X86_GRP_JUMP)
       return has_target ? instruction_flow{kind::conditional_jump, target} : instruction_flow{kind::unknown_jump};
@@ -380,6 +381,48 @@ value_id call_target(straight_trace& trace, const cs_insn& instruction) {
   const cs_x86_op& op = operand(instruction, 0);
   if (op.type == X86_OP_IMM) return trace.values().code_address(static_cast<std::uint64_t>(op.imm));
   return op.size == 8 ? effect{trace, 0, instruction}.read(0) : unknown_value;
+}
+
+value_id jump_target(straight_trace& trace, const cs_insn& instruction) {
+  const bool is_jump = instruction.id == X86_INS_JMP && operand_count(instruction) == 1;
+  const bool is_whole = is_jump && operand(instruction, 0).type != X86_OP_IMM && operand(instruction, 0).size == 8;
+  return is_whole ? effect{trace, 0, instruction}.read(0) : unknown_value;
+}
+
+bool keeps_flags(const cs_insn& instruction) {
+  switch (instruction.id) {
+    case X86_INS_NOP:
+    case X86_INS_ENDBR64:
+    case X86_INS_MOV:
+    case X86_INS_MOVABS:
+    case X86_INS_MOVZX:
+    case X86_INS_MOVSX:
+    case X86_INS_MOVSXD:
+    case X86_INS_CDQE:
+    case X86_INS_LEA:
+    case X86_INS_PUSH:
+    case X86_INS_POP:
+      return true;
+    default:
+      return flow(instruction).how == instruction_flow::kind::conditional_jump;
+  }
+}
+
+comparison compare(straight_trace& trace, csh decoder, const cs_insn& instruction, const comparison& before) {
+  const bool compares = instruction.id == X86_INS_CMP || instruction.id == X86_INS_SUB;
+  if (!compares || operand_count(instruction) != 2 || operand(instruction, 1).type != X86_OP_IMM) {
+    return keeps_flags(instruction) ? before : comparison{};
+  }
+  const std::size_t size = operand(instruction, 0).size;
+  if (size != 1 && size != 2 && size != 4 && size != 8) return {};
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * size);
+  return {effect{trace, decoder, instruction}.read(0), static_cast<std::uint64_t>(operand(instruction, 1).imm) & mask};
+}
+
+std::optional<std::uint64_t> largest_behind(const cs_insn& jump, std::uint64_t constant) {
+  if (jump.id == X86_INS_JA) return constant;
+  if (jump.id == X86_INS_JAE && constant > 0) return constant - 1;
+  return std::nullopt;
 }
 
 bool has_byte(std::span<const std::byte> code, std::size_t index, unsigned value) {
@@ -429,6 +472,9 @@ const instruction_set& x86_64_instructions() {
       .flow = flow,
       .step = step,
       .call_target = call_target,
+      .jump_target = jump_target,
+      .compare = compare,
+      .largest_behind = largest_behind,
       .stub = stub,
       .find_jumps = find_jumps,
   };
