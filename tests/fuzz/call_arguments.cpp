@@ -2,7 +2,7 @@
 // Any code in front of a call, with any registers and any stack: the analysis and its recipe must stay within their
 // bounds.
 // Input: the processor; the position of the return address (2 bytes); a place where other code jumps to; a number that
-// the registers and the memory are made of; the code.
+// the registers and the memory are made of; the code, which jump tables may be a part of.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -42,6 +42,26 @@ class any_memory final : public memory_reader {
   std::uint64_t seed_;
 };
 
+/// A module whose memory is its code.
+class code_memory final : public memory_reader {
+ public:
+  code_memory(std::span<const std::byte> code, target_address begin) : code_(code), begin_(begin) {}
+  result<void> read_ranges(std::span<memory_range> ranges) override {
+    for (memory_range& range : ranges) {
+      const std::uint64_t position = range.address - begin_;
+      must(range.address >= begin_ && position + range.into.size() <= code_.size());
+      // A part cannot be read.
+      range.got = position / 64 == 7 ? 0 : range.into.size();
+      for (std::size_t i = 0; i < range.got; ++i) range.into[i] = code_[position + i];
+    }
+    return {};
+  }
+
+ private:
+  std::span<const std::byte> code_;
+  target_address begin_;
+};
+
 void check_bounds(const call_recipe& recipe) {
   must(recipe.values.size() <= call_recipe::most_values && recipe.stores.size() <= call_recipe::most_stores);
   for (std::size_t i = 0; i < recipe.values.size(); ++i) {
@@ -68,7 +88,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::uint64_t begin = 0x1000;
   const std::uint64_t return_address = begin + data[1] + 256U * data[2];
   const std::vector<std::uint64_t> entered_at = {begin + data[3]};
-  const call_recipe recipe = analyse_call(set, {begin, code, return_address, entered_at});
+  unwind_module module;
+  module.begin = target_address{0x400000};
+  module.code_begin = module.begin + begin;
+  module.code_end = module.code_begin + code.size();
+  code_memory memory{code, module.code_begin};
+  constant_memory constants{memory, module};
+  const call_recipe recipe = analyse_call(set, {begin, code, return_address, entered_at}, &constants);
   check_bounds(recipe);
   evaluate_with(recipe, data[4]);
   std::vector<found_jump> jumps;

@@ -401,8 +401,10 @@ bool keeps_flags(const cs_insn& instruction) {
     case ARM64_INS_STRH:
     case ARM64_INS_STP:
       return true;
-    default:
-      return flow(instruction).how == instruction_flow::kind::conditional_jump;
+    default: {
+      const auto how = flow(instruction).how;
+      return how == instruction_flow::kind::jump || how == instruction_flow::kind::conditional_jump;
+    }
   }
 }
 
@@ -422,10 +424,10 @@ comparison compare(straight_trace& trace, csh, const cs_insn& instruction, const
   return {effect{trace, instruction}.read(first), static_cast<std::uint64_t>(right.imm)};
 }
 
-std::optional<std::uint64_t> largest_behind(const cs_insn& jump, std::uint64_t constant) {
+std::optional<std::uint64_t> largest_behind(const cs_insn& jump, bool has_jumped, std::uint64_t constant) {
   const arm64_cc condition = jump.id == ARM64_INS_B ? jump.detail->arm64.cc : ARM64_CC_INVALID;
-  if (condition == ARM64_CC_HI) return constant;
-  if (condition == ARM64_CC_HS && constant > 0) return constant - 1;
+  if (condition == (has_jumped ? ARM64_CC_LS : ARM64_CC_HI)) return constant;
+  if (condition == (has_jumped ? ARM64_CC_LO : ARM64_CC_HS) && constant > 0) return constant - 1;
   return std::nullopt;
 }
 

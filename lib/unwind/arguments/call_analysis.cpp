@@ -50,9 +50,14 @@ bool has_unknown_jumps(const instruction_set& set, std::span<const std::byte> co
 }
 
 call_recipe analyse_call(const instruction_set& set, const calling_function& function, constant_memory* constants) {
+  code_outline code{set, function.begin, function.code};
+  return analyse_call(code, function, constants);
+}
+
+call_recipe analyse_call(code_outline& code, const calling_function& function, constant_memory* constants) {
+  const instruction_set& set = code.set();
   straight_trace trace;
   const auto refused = [&] { return build_recipe(trace, set.convention, unknown_value); };
-  code_outline code{set, function.begin, function.code};
   if (!code.decode()) return refused();
   const found_call call = call_before(code, function.return_address);
   if (!call.is_there) return refused();

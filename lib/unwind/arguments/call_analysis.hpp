@@ -40,5 +40,8 @@ struct calling_function {
 /// that does not continue.
 [[nodiscard]] call_recipe analyse_call(const instruction_set& set, const calling_function& function,
                                        constant_memory* constants = nullptr);
+/// The same, with an outline of the function's code that has not been decoded yet.
+[[nodiscard]] call_recipe analyse_call(code_outline& code, const calling_function& function,
+                                       constant_memory* constants);
 
 }  // namespace mpiacq::unwinding

@@ -74,6 +74,33 @@ result<bool> come_from_plain_code(const std::vector<found_jump>& jumps, const in
   return true;
 }
 
+/// Whether the code at `where` only jumps to another function.
+result<bool> is_stub(const instruction_set& set, memory_reader& memory, target_address where) {
+  std::array<std::byte, stub_size> code{};
+  memory_range range{where, code};
+  TRY(memory.read_ranges({&range, 1}));
+  return set.stub(range.into.first(range.got), where.value()).has_value();
+}
+
+/// Whether the parts of a function that are elsewhere jump to stated addresses only. A jump to the beginning of a piece
+/// of code, without a condition, may be the call of another function.
+result<bool> continues_in_plain_code(const code_outline& outline, memory_reader& memory, target_address module,
+                                     const find_code& code_around) {
+  target_address seen;
+  std::size_t parts = 0;
+  for (const auto& [target, is_same_function] : outline.exits()) {
+    const target_address where = module + target;
+    const auto part = code_around(where);
+    if (!part || part->begin == seen || (part->begin == where && !is_same_function)) continue;
+    if (TRY(is_stub(outline.set(), memory, where))) continue;
+    seen = part->begin;
+    if (++parts > most_parts) return false;
+    const auto code = TRY(read_code(memory, *part));
+    if (code.empty() || has_unknown_jumps(outline.set(), code, part->begin - module)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
@@ -94,8 +121,10 @@ result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set
   std::vector<std::uint64_t> entered_at;
   for (const found_jump& jump : jumps) entered_at.push_back(jump.to);
   constant_memory constants{memory, module};
-  auto recipe = analyse_call(set, {begin, code, place.return_address - module.begin, entered_at}, &constants);
+  code_outline outline{set, begin, code};
+  auto recipe = analyse_call(outline, {begin, code, place.return_address - module.begin, entered_at}, &constants);
   if (constants.failure()) return fail(std::move(*constants.failure()));
+  if (!TRY(continues_in_plain_code(outline, memory, module.begin, code_around))) return nullptr;
   return std::make_shared<const call_recipe>(std::move(recipe));
 }
 

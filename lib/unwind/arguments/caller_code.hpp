@@ -30,8 +30,9 @@ struct covered_code {
 using find_code = std::function<std::optional<covered_code>(target_address)>;
 
 /// The recipe for a call, from the code in memory: the function's own code, and all jumps into it from elsewhere in its
-/// module. Null: the code is too large or cannot be read, or other code that jumps into the function also jumps to
-/// computed addresses, which may lie in the function. Errors: those of `memory_reader::read_ranges`.
+/// module. Null: the code is too large or cannot be read, or another part of the function, or other code that jumps
+/// into it, also jumps to computed addresses, which may lie in the function. Errors: those of
+/// `memory_reader::read_ranges`.
 [[nodiscard]] result<std::shared_ptr<const call_recipe>> recipe_for(const instruction_set& set, memory_reader& memory,
                                                                     const caller_place& place,
                                                                     const find_code& code_around);

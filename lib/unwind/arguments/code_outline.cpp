@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace mpiacq::unwinding {
 
@@ -32,6 +33,19 @@ const cs_insn* code_outline::at(std::uint64_t address) {
   return contains(address) ? decoder_.decode(code_.subspan(address - begin_), address) : nullptr;
 }
 
+bool code_outline::add_join(std::uint64_t address) {
+  if (!contains(address)) return false;
+  sources& known = joins_[address];
+  return !std::exchange(known.has_others, true);
+}
+
+void code_outline::add_jump(std::uint64_t target, std::uint64_t from) {
+  if (!contains(target)) return;
+  sources& known = joins_[target];
+  if (known.only_jump != sources::none) known.has_others = true;
+  known.only_jump = from;
+}
+
 bool code_outline::is_start(std::uint64_t address) const {
   return std::binary_search(starts_.begin(), starts_.end(), address);
 }
@@ -53,19 +67,52 @@ bool code_outline::decode() {
 void code_outline::pass(std::uint64_t address, std::uint64_t next, const instruction_flow& flow) {
   using kind = instruction_flow::kind;
   starts_.push_back(address);
-  if (flow.how == kind::jump || flow.how == kind::conditional_jump) add_join(flow.target);
+  if (flow.how == kind::jump || flow.how == kind::conditional_jump) {
+    add_jump(flow.target, address);
+    if (!contains(flow.target)) add_exit(flow.target, flow.how == kind::conditional_jump);
+  }
   if (flow.how == kind::unknown_jump) computed_jumps_.push_back(address);
-  if (!flow.continues()) add_join(next);
+  if (!flow.continues() && contains(next)) joins_.try_emplace(next);
 }
 
 std::span<const std::uint64_t> code_outline::run_before(std::uint64_t address, std::uint64_t next) const {
   // A jump into the instruction itself leaves nothing in front of it.
   const auto behind = joins_.lower_bound(next);
-  const std::uint64_t begin = behind == joins_.begin() ? begin_ : *std::prev(behind);
+  const std::uint64_t begin = behind == joins_.begin() ? begin_ : std::prev(behind)->first;
   const auto last = std::lower_bound(starts_.begin(), starts_.end(), address);
   auto first = std::lower_bound(starts_.begin(), last, begin);
   if (last - first > static_cast<std::ptrdiff_t>(longest_run)) first = last - longest_run;
   return {first, last};
+}
+
+std::optional<std::uint64_t> code_outline::only_jump_to(std::uint64_t address) {
+  using kind = instruction_flow::kind;
+  const auto join = joins_.find(address);
+  if (join == joins_.end() || join->second.has_others || join->second.only_jump == sources::none) return std::nullopt;
+  const auto start = std::lower_bound(starts_.begin(), starts_.end(), address);
+  if (start == starts_.begin() || start == starts_.end() || *start != address) return std::nullopt;
+  const cs_insn* in_front = at(*std::prev(start));
+  if (in_front == nullptr) return std::nullopt;
+  const kind how = set_.flow(*in_front).how;
+  const bool is_separate = how == kind::jump || how == kind::leave || how == kind::unknown_jump;
+  return is_separate ? std::optional{join->second.only_jump} : std::nullopt;
+}
+
+std::vector<code_outline::passed> code_outline::path_before(std::uint64_t address, std::uint64_t next) {
+  std::vector<passed> backwards;
+  for (std::size_t part = 0; part < most_parts; ++part) {
+    const auto run = run_before(address, next);
+    for (auto start = run.rbegin(); start != run.rend(); ++start) backwards.push_back({*start, false});
+    const std::uint64_t begin = run.empty() ? address : run.front();
+    const auto last_join = std::prev(joins_.lower_bound(next))->first;
+    const auto jump = last_join == begin && backwards.size() < longest_run ? only_jump_to(begin) : std::nullopt;
+    if (!jump) break;
+    backwards.push_back({*jump, true});
+    address = *jump;
+    next = address + at(address)->size;
+  }
+  std::reverse(backwards.begin(), backwards.end());
+  return backwards;
 }
 
 }  // namespace mpiacq::unwinding

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,8 @@ class code_outline {
  public:
   /// Beyond this number of instructions in front of an instruction, values are unknown.
   static constexpr std::size_t longest_run = 512;
+  /// A path consists of so many runs at most.
+  static constexpr std::size_t most_parts = 4;
 
   code_outline(const instruction_set& set, std::uint64_t begin, std::span<const std::byte> code);
 
@@ -55,12 +58,38 @@ class code_outline {
   [[nodiscard]] const cs_insn* at(std::uint64_t address);
 
   /// Control may come to `address` from elsewhere. False: this was known.
-  bool add_join(std::uint64_t address) { return contains(address) && joins_.insert(address).second; }
+  bool add_join(std::uint64_t address);
   [[nodiscard]] bool is_join(std::uint64_t address) const { return joins_.contains(address); }
   /// The instructions that always run one after the other in front of the instruction from `address` to `next`.
   [[nodiscard]] std::span<const std::uint64_t> run_before(std::uint64_t address, std::uint64_t next) const;
 
+  /// The places outside this code to which it jumps, and whether they certainly belong to the same function: a tail
+  /// call has no condition, and no table.
+  [[nodiscard]] const std::map<std::uint64_t, bool>& exits() const { return exits_; }
+  void add_exit(std::uint64_t target, bool is_same_function) {
+    bool& known = exits_[target];
+    known = known || is_same_function;
+  }
+
+  /// One instruction on the way to another one.
+  struct passed {
+    std::uint64_t address = 0;
+    bool jumps = false;  ///< control goes to the target of the jump, not to the next instruction
+  };
+  /// As `run_before`, with the instructions in front of a jump if nothing else leads to the beginning of the run.
+  [[nodiscard]] std::vector<passed> path_before(std::uint64_t address, std::uint64_t next);
+
  private:
+  /// What leads to a join, besides the instruction in front of it.
+  struct sources {
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+    std::uint64_t only_jump = none;  ///< the address of a jump
+    bool has_others = false;
+  };
+
+  void add_jump(std::uint64_t target, std::uint64_t from);
+  /// The only jump to a place that the instruction in front of it does not continue to. Empty: there is none, or more.
+  [[nodiscard]] std::optional<std::uint64_t> only_jump_to(std::uint64_t address);
   void pass(std::uint64_t address, std::uint64_t next, const instruction_flow& flow);
 
   const instruction_set& set_;
@@ -69,7 +98,8 @@ class code_outline {
   instruction_decoder decoder_;
   std::vector<std::uint64_t> starts_;
   std::vector<std::uint64_t> computed_jumps_;
-  std::set<std::uint64_t> joins_;
+  std::map<std::uint64_t, sources> joins_;
+  std::map<std::uint64_t, bool> exits_;
 };
 
 }  // namespace mpiacq::unwinding

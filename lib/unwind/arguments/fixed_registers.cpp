@@ -7,7 +7,7 @@ namespace mpiacq::unwinding {
 
 namespace {
 
-constexpr std::size_t registers = thread_registers::most;
+constexpr std::size_t register_count = thread_registers::most;
 /// So many instructions never fill a graph of values.
 constexpr std::size_t longest_piece = 128;
 
@@ -41,10 +41,10 @@ class register_survey {
   };
 
   void note_changes(const cs_insn& instruction) {
-    std::array<value_id, registers> before{};
-    for (std::size_t i = 0; i < registers; ++i) before[i] = trace_.get(i);
+    std::array<value_id, register_count> before{};
+    for (std::size_t i = 0; i < register_count; ++i) before[i] = trace_.get(i);
     code_.set().step(trace_, code_.decoder(), instruction);
-    for (std::size_t i = 0; i < registers; ++i) {
+    for (std::size_t i = 0; i < register_count; ++i) {
       const value_id now = trace_.get(i);
       if (now == before[i]) continue;
       const value_node& node = trace_.values()[now];
@@ -53,8 +53,10 @@ class register_survey {
   }
 
   void pass(const instruction_flow& flow) {
-    if (flow.how == instruction_flow::kind::onward) return;
-    if (flow.how == instruction_flow::kind::leave) {
+    using kind = instruction_flow::kind;
+    if (flow.how == kind::onward) return;
+    // Nothing jumps back, so a jump to elsewhere leaves the function, too.
+    if (flow.how == kind::leave || (flow.how == kind::jump && !code_.contains(flow.target))) {
       changes_ = {};
     } else {
       settle();
@@ -63,7 +65,7 @@ class register_survey {
 
   /// What the registers were set to may be used.
   void settle() {
-    for (std::size_t i = 0; i < registers; ++i) {
+    for (std::size_t i = 0; i < register_count; ++i) {
       if (!std::exchange(changes_[i].is_pending, false)) continue;
       const bool is_new = !is_spoiled_[i] && !fixed_[i];
       if (is_new && changes_[i].to) fixed_[i] = changes_[i].to;
@@ -75,8 +77,8 @@ class register_survey {
 
   code_outline& code_;
   straight_trace trace_;
-  std::array<change, registers> changes_{};
-  std::array<bool, registers> is_spoiled_{};
+  std::array<change, register_count> changes_{};
+  std::array<bool, register_count> is_spoiled_{};
   fixed_registers fixed_{};
 };
 

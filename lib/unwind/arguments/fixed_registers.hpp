@@ -14,8 +14,8 @@ namespace mpiacq::unwinding {
 using fixed_registers = std::array<std::optional<std::uint64_t>, thread_registers::most>;
 
 /// The registers to which a function gives the same address wherever it sets them, except where it leaves afterwards
-/// without a jump or a call in between (where it restores its caller's values). Elsewhere, such a register has this
-/// address, or what it had when the function was entered, or what a called function left in it.
+/// without another jump or a call in between (where it restores its caller's values). Elsewhere, such a register has
+/// this address, or what it had when the function was entered, or what a called function left in it.
 ///
 /// Only for functions that nothing enters behind their beginning, except their own jumps.
 [[nodiscard]] fixed_registers registers_with_one_address(code_outline& code);

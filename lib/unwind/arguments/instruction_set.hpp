@@ -69,9 +69,10 @@ struct instruction_set {
   /// of the instruction.
   comparison (*compare)(straight_trace& trace, csh decoder, const cs_insn& instruction,
                         const comparison& before) = nullptr;
-  /// The largest number that a value can be, without a sign, where a conditional jump behind its comparison with
-  /// `constant` has not jumped. Empty: any number.
-  std::optional<std::uint64_t> (*largest_behind)(const cs_insn& jump, std::uint64_t constant) = nullptr;
+  /// The largest number that a value can be, without a sign, if a conditional jump behind its comparison with
+  /// `constant` has jumped, or has not. Empty: any number.
+  std::optional<std::uint64_t> (*largest_behind)(const cs_insn& jump, bool has_jumped,
+                                                 std::uint64_t constant) = nullptr;
   /// Whether the code at `at` jumps on at once, with all arguments as they are.
   std::optional<jump_stub> (*stub)(std::span<const std::byte> code, std::uint64_t at) = nullptr;
   /// Appends all jumps into [begin, end) that `code`, which is at `at`, may contain.

@@ -18,7 +18,7 @@ constexpr std::size_t most_tables = 64;     ///< of one function
 /// The places that tables lead to change what is known in front of the jumps, so tables are looked for several times.
 constexpr std::size_t most_rounds = 8;
 /// Compilers make shallow expressions.
-constexpr std::size_t deepest = 16;
+constexpr std::size_t deepest_sum = 16;
 
 /// A value as a number plus a multiple of one other value.
 struct linear_value {
@@ -34,7 +34,7 @@ class linear_reader {
 
   [[nodiscard]] std::optional<linear_value> read(value_id id, std::size_t depth = 0) {
     const value_node node = values_[id];
-    if (id == unknown_value || depth > deepest) return std::nullopt;
+    if (id == unknown_value || depth > deepest_sum) return std::nullopt;
     // A value that the code has compared is the index, not one that it was made from.
     if (ranges_.is_limited(id)) return linear_value{.term = id, .scale = 1};
     switch (node.kind) {
@@ -134,12 +134,12 @@ class table_search {
       if (fixed[i]) trace.set(i, trace.values().code_address(*fixed[i]));
     }
     const std::uint64_t behind = jump + code_.at(jump)->size;
-    for (const std::uint64_t start : code_.run_before(jump, behind)) {
-      const cs_insn& instruction = *code_.at(start);
+    for (const code_outline::passed& one : code_.path_before(jump, behind)) {
+      const cs_insn& instruction = *code_.at(one.address);
       const comparison before = flags;
       flags = set.compare(trace, code_.decoder(), instruction, before);
       if (set.flow(instruction).how == instruction_flow::kind::conditional_jump) {
-        const auto largest = set.largest_behind(instruction, before.constant);
+        const auto largest = set.largest_behind(instruction, one.jumps, before.constant);
         if (largest) ranges.limit(trace.values(), before.value, *largest);
       }
       set.step(trace, code_.decoder(), instruction);
@@ -193,6 +193,7 @@ class table_search {
 
   void add(std::uint64_t target) {
     if (code_.add_join(target)) has_added_ = true;
+    if (!code_.contains(target)) code_.add_exit(target, true);
   }
 
   code_outline& code_;
@@ -233,7 +234,9 @@ std::optional<jump_table> jump_table_of(value_graph& values, const value_ranges&
   const auto place = reader.read(entry.left);
   if (!place || place->scale != table.entry_size || place->term == unknown_value) return std::nullopt;
   table.begin = place->in_module ? place->number : place->number - module_begin;
-  table.indices = ranges.of(values, place->term);
+  // No table reaches beyond 4 GiB, so an index whose lower half was compared has an upper half of 0.
+  const value_id lower_half = values.zero_extended(place->term, 32);
+  table.indices = ranges.of(values, ranges.is_limited(lower_half) ? lower_half : place->term);
   return table;
 }
 

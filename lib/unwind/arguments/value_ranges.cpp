@@ -8,7 +8,7 @@ namespace mpiacq::unwinding {
 namespace {
 
 /// The chains of extensions and additions that compilers make are shorter.
-constexpr std::size_t deepest = 16;
+constexpr std::size_t deepest_range = 16;
 
 constexpr std::uint64_t largest_of(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
@@ -39,7 +39,7 @@ void value_ranges::limit(const value_graph& values, value_id id, std::uint64_t h
 
 std::optional<value_ranges::range> value_ranges::of(value_graph& values, value_id id, std::size_t depth) const {
   if (const auto known = ranges_.find(id); known != ranges_.end()) return known->second;
-  if (depth > deepest) return std::nullopt;
+  if (depth > deepest_range) return std::nullopt;
   const value_node node = values[id];
   switch (node.kind) {
     case value_kind::constant:

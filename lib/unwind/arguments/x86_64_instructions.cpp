@@ -403,8 +403,10 @@ bool keeps_flags(const cs_insn& instruction) {
     case X86_INS_PUSH:
     case X86_INS_POP:
       return true;
-    default:
-      return flow(instruction).how == instruction_flow::kind::conditional_jump;
+    default: {
+      const auto how = flow(instruction).how;
+      return how == instruction_flow::kind::jump || how == instruction_flow::kind::conditional_jump;
+    }
   }
 }
 
@@ -419,9 +421,9 @@ comparison compare(straight_trace& trace, csh decoder, const cs_insn& instructio
   return {effect{trace, decoder, instruction}.read(0), static_cast<std::uint64_t>(operand(instruction, 1).imm) & mask};
 }
 
-std::optional<std::uint64_t> largest_behind(const cs_insn& jump, std::uint64_t constant) {
-  if (jump.id == X86_INS_JA) return constant;
-  if (jump.id == X86_INS_JAE && constant > 0) return constant - 1;
+std::optional<std::uint64_t> largest_behind(const cs_insn& jump, bool has_jumped, std::uint64_t constant) {
+  if (jump.id == (has_jumped ? X86_INS_JBE : X86_INS_JA)) return constant;
+  if (jump.id == (has_jumped ? X86_INS_JB : X86_INS_JAE) && constant > 0) return constant - 1;
   return std::nullopt;
 }
 
