@@ -2,6 +2,9 @@
 // Jumps through tables, from small pieces of code that an assembler translated, and tables that the test writes. Each
 // piece ends with `mov $2` to the second argument (the place `case0`), `mov $3` to the third (the place `case1`), and a
 // call. Which of the two arguments is known tells which of the two places the table leads to.
+#include <algorithm>
+
+#include "arguments/caller_code.hpp"
 #include "made_code.hpp"
 
 using namespace mpiacq;
@@ -471,4 +474,41 @@ TEST_CASE("aarch64: tables with entries of one, two and four bytes are used") {
 TEST_CASE("aarch64: a table whose size is not known is not used") {
   const piece& of = a64_free;
   CHECK(known_with(of, distances({of.case0, of.end, of.end}, of.base, 1)) == known::nothing);
+}
+
+TEST_CASE("no recipe is made of a function with another part that jumps to a computed address") {
+  const std::vector<std::uint8_t> computed = {0x90, 0xff, 0xe0};  // nop, jmp *%rax
+  const std::vector<std::uint8_t> plain = {0x90, 0xc3};           // nop, ret
+  // The other piece of code is 0x100 behind the function.
+  const auto has_recipe = [](const std::vector<std::uint8_t>& code, const std::vector<std::uint8_t>& other) {
+    test::fake_memory memory;
+    std::vector<std::byte> bytes(0x200, std::byte{0x90});
+    std::transform(code.begin(), code.end(), bytes.begin(), [](std::uint8_t byte) { return std::byte{byte}; });
+    std::transform(other.begin(), other.end(), bytes.begin() + 0x100,
+                   [](std::uint8_t byte) { return std::byte{byte}; });
+    memory.map(target_address{module + code_at}, bytes);
+    unwind_module facts;
+    facts.begin = target_address{module};
+    facts.code_begin = facts.begin + code_at;
+    facts.code_end = facts.code_begin + bytes.size();
+    const target_address begin = facts.code_begin;
+    const auto code_around = [&](target_address where) -> std::optional<covered_code> {
+      const bool is_other = where >= begin + 0x100;
+      if (is_other) return covered_code{begin + 0x100, begin + 0x100 + other.size()};
+      return covered_code{begin, begin + code.size()};
+    };
+    const caller_place place{facts, begin, begin + code.size(), begin + 5};
+    const auto recipe = recipe_for(arch::x86_64_instructions(), memory, place, code_around);
+    REQUIRE(recipe.has_value());
+    return *recipe != nullptr;
+  };
+  // call, a jump to the other piece, ret
+  const std::vector<std::uint8_t> with_condition = {0xe8, 0xfb, 0x07, 0, 0, 0x0f, 0x87, 0xf5, 0, 0, 0, 0xc3};
+  const std::vector<std::uint8_t> tail_call = {0xe8, 0xfb, 0x07, 0, 0, 0xe9, 0xf6, 0, 0, 0};
+  const std::vector<std::uint8_t> behind_beginning = {0xe8, 0xfb, 0x07, 0, 0, 0xe9, 0xf7, 0, 0, 0};
+  CHECK(has_recipe(with_condition, plain));
+  CHECK_FALSE(has_recipe(with_condition, computed));
+  CHECK(has_recipe(tail_call, computed));
+  CHECK(has_recipe(behind_beginning, plain));
+  CHECK_FALSE(has_recipe(behind_beginning, computed));
 }
