@@ -19,7 +19,9 @@ class register_survey {
   [[nodiscard]] fixed_registers run() {
     std::size_t length = 0;
     for (const std::uint64_t address : code_.starts()) {
-      if (code_.is_join(address) || ++length > longest_piece) {
+      const bool is_join = code_.is_join(address);
+      if (is_join) settle();
+      if (is_join || ++length > longest_piece) {
         trace_ = straight_trace{};
         length = 0;
       }

@@ -107,7 +107,7 @@ class table_search {
       const auto table = table_at(jump);
       if (!table) return false;
       tables_.push_back(*table);
-      begins_.insert(table->begin);
+      if (table->is_own_base()) begins_.insert(table->begin);
     }
     return true;
   }
@@ -130,11 +130,14 @@ class table_search {
     straight_trace trace;
     value_ranges ranges;
     comparison flags;
-    for (std::size_t i = 0; i < fixed.size(); ++i) {
+    const std::uint64_t behind = jump + code_.at(jump)->size;
+    const auto path = code_.path_before(jump, behind);
+    // Where a long run is cut off, a register may just be changing.
+    const bool is_whole = path.size() < code_outline::longest_run;
+    for (std::size_t i = 0; is_whole && i < fixed.size(); ++i) {
       if (fixed[i]) trace.set(i, trace.values().code_address(*fixed[i]));
     }
-    const std::uint64_t behind = jump + code_.at(jump)->size;
-    for (const code_outline::passed& one : code_.path_before(jump, behind)) {
+    for (const code_outline::passed& one : path) {
       const cs_insn& instruction = *code_.at(one.address);
       const comparison before = flags;
       flags = set.compare(trace, code_.decoder(), instruction, before);
@@ -186,9 +189,11 @@ class table_search {
     return table.base ? *table.base + number * table.scale : number - memory_.module_begin();
   }
 
+  /// A place that is never reached may lie at the very end of the module's code.
   [[nodiscard]] bool leads_to_instruction(std::uint64_t target) const {
-    return code_.contains(target) ? code_.is_start(target)
-                                  : memory_.is_code(target) && target % code_.set().alignment == 0;
+    if (code_.contains(target)) return code_.is_start(target);
+    const bool is_in_code = memory_.is_code(target) || memory_.is_code(target - 1);
+    return is_in_code && target % code_.set().alignment == 0;
   }
 
   void add(std::uint64_t target) {
@@ -202,7 +207,7 @@ class table_search {
   bool has_added_ = false;
   std::optional<fixed_registers> fixed_;  ///< empty: not needed yet in this round
   std::vector<jump_table> tables_;        ///< one for each jump
-  std::set<std::uint64_t> begins_;        ///< of the tables
+  std::set<std::uint64_t> begins_;        ///< of tables whose entries are relative to themselves
 };
 
 }  // namespace
