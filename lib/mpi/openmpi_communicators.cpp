@@ -10,6 +10,7 @@
 
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/queue_memory.hpp"
+#include "objects/openmpi_groups.hpp"
 #include "objects/type_fields.hpp"
 
 namespace mpiacq {
@@ -18,15 +19,11 @@ namespace {
 
 constexpr std::uint64_t inter_flag = 1;  ///< OMPI_COMM_INTER
 constexpr std::uint64_t most_communicators = 100'000;
-constexpr std::uint64_t most_processes = 1U << 20U;
-constexpr std::uint64_t name_bytes =
-    8;  ///< opal_process_name_t: the job's number, and the number of the process in the job
 
 struct layouts {
   field array_size, array_pointers;
   field id, rank, flags, local_group, remote_group;
-  field group_size, group_processes;
-  std::optional<field> process_name;
+  openmpi_group_fields group;
 };
 
 std::optional<layouts> find_layouts(type_source& types) {
@@ -41,11 +38,7 @@ std::optional<layouts> find_layouts(type_source& types) {
       !type.take("c_remote_group", all.remote_group)) {
     return std::nullopt;
   }
-  if (!type.open("ompi_group_t") || !type.take("grp_proc_count", all.group_size) ||
-      !type.take("grp_proc_pointers", all.group_processes)) {
-    return std::nullopt;
-  }
-  if (type.open("opal_proc_t")) all.process_name = type.find("proc_name", name_bytes);
+  if (!take_group_fields(type, all.group)) return std::nullopt;
   return all;
 }
 
@@ -60,7 +53,7 @@ class openmpi_reader {
     bytes_left_ = most_report_bytes - std::min(most_report_bytes, bytes_held(report));
     std::unordered_map<std::uint64_t, queue_communicator*> by_id;
     for (queue_communicator& one : report.communicators) by_id.emplace(one.id, &one);
-    const auto all = words(*pointers, *count);
+    const auto all = read_words(process_.memory, process_.abi, *pointers, *count);
     for (const std::uint64_t at : all) {
       if (at == 0) continue;
       const target_address communicator{at};
@@ -87,19 +80,6 @@ class openmpi_reader {
     const auto value = integer(base, f);
     return value && *value != 0 ? std::optional{target_address{*value}} : std::nullopt;
   }
-  /// Empty if not all words can be read.
-  [[nodiscard]] std::vector<std::uint64_t> words(target_address from, std::uint64_t count) {
-    const std::size_t width = process_.abi.pointer_size;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * width);
-    std::vector<std::uint64_t> all;
-    if (!read_exact(process_.memory, from, bytes)) return all;
-    all.reserve(static_cast<std::size_t>(count));
-    for (std::size_t at = 0; at < bytes.size(); at += width) {
-      all.push_back(decode_unsigned(std::span{bytes}.subspan(at, width), process_.abi.order));
-    }
-    return all;
-  }
-
   /// The communicator is the one that the library described only if the ranks agree.
   void look_at(target_address communicator, queue_communicator& told, std::uint64_t world) {
     const auto rank = integer(communicator, where_.rank);
@@ -127,8 +107,8 @@ class openmpi_reader {
     if (by_name_.empty()) learn_world(world);
     std::vector<std::int64_t> ranks;
     ranks.reserve(members->size());
-    for (const std::uint64_t name : *members) {
-      const auto found = by_name_.find(name);
+    for (const process_word& one : *members) {
+      const auto found = by_name_.find(one.bits());
       ranks.push_back(found == by_name_.end() ? -1 : found->second);
     }
     return ranks;
@@ -139,46 +119,12 @@ class openmpi_reader {
     const auto members = group ? members_of(*group) : std::nullopt;
     if (!members) return;
     for (std::size_t rank = 0; rank < members->size(); ++rank) {
-      by_name_.try_emplace((*members)[rank], static_cast<std::int64_t>(rank));
+      by_name_.try_emplace((*members)[rank].bits(), static_cast<std::int64_t>(rank));
     }
   }
 
-  /// The entry of each process of a group. Equal processes have equal entries in all groups.
-  [[nodiscard]] std::optional<std::vector<std::uint64_t>> members_of(target_address group) {
-    const auto count = integer(group, where_.group_size);
-    const auto processes = pointer(group, where_.group_processes);
-    // Sparse groups have no list.
-    if (!count || *count == 0 || *count > most_processes || !processes) return std::nullopt;
-    auto all = words(*processes, *count);
-    if (all.empty()) return std::nullopt;
-    put_names(all);
-    return all;
-  }
-
-  /// A process that this one has not talked to yet is stored by its name, shifted by one bit. Any other process is
-  /// stored by its address. Both forms become the name, so that entries of different groups compare equal. (proc.h: bit
-  /// 0 is set, then 15 bits of the job's lower half, 16 of its upper half, 32 of the number in the job.)
-  void put_names(std::vector<std::uint64_t>& all) {
-    if (!where_.process_name || where_.process_name->size != name_bytes || process_.abi.pointer_size != name_bytes) {
-      return;
-    }
-    std::vector<std::byte> bytes(all.size() * name_bytes);
-    std::vector<memory_range> wanted;
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if ((all[i] & 1U) != 0) continue;
-      wanted.push_back(
-          {target_address{all[i]} + where_.process_name->offset, std::span{bytes}.subspan(i * name_bytes, name_bytes)});
-      places.push_back(i);
-    }
-    if (!process_.memory.read_ranges(wanted)) return;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i].got != name_bytes) continue;
-      const std::span<const std::byte> name = wanted[i].into;
-      const std::uint64_t job = decode_unsigned(name.first(4), process_.abi.order);
-      const std::uint64_t number = decode_unsigned(name.last(4), process_.abi.order);
-      all[places[i]] = number << 32U | (job >> 16U & 0xffffU) << 16U | (job & 0x7fffU) << 1U | 1U;
-    }
+  [[nodiscard]] std::optional<std::vector<process_word>> members_of(target_address group) {
+    return read_group(process_.memory, process_.abi, where_.group, group);
   }
 
   target& process_;

@@ -14,6 +14,7 @@
 #include "handles/process_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
+#include "objects/openmpi_called_communicator.hpp"
 #include "objects/openmpi_requests.hpp"
 
 namespace mpiacq {
@@ -98,10 +99,12 @@ read_call call_reader::read(const thread_stack& thread) {
   for (std::size_t i = 0; i < std::min(parameters.size(), passed->arguments.size()); ++i) {
     found.push_back(value_of(passed->arguments[i], bytes_behind(parameters[i], called->function, context), cache));
   }
-  read_call made{explain_arguments(called->function, found, context), {}};
+  read_call made{explain_arguments(called->function, found, context), {}, {}};
   if (may_wait_for_requests(called->function.call->kind)) {
     made.requests = read_openmpi_requests(made.arguments, *handles, called->function.language, cache);
   }
+  made.on = read_openmpi_communicator(made.arguments, *handles, called->function.language, cache);
+  if (made.on) groups_.share(made.on->facts);
   return made;
 }
 

@@ -8,24 +8,27 @@
 #include "known_handles.hpp"
 #include "mpiacq/base/memory.hpp"
 #include "mpiacq/process/process_symbols.hpp"
+#include "mpiacq/queues/called_communicator.hpp"
 #include "mpiacq/queues/mpi_argument.hpp"
 #include "mpiacq/queues/mpi_request.hpp"
 #include "mpiacq/queues/queue_types.hpp"
+#include "objects/shared_groups.hpp"
 #include "stack_taker.hpp"
 
 namespace mpiacq {
 
-/// The arguments of a call as `rank_activity` has them, and the requests that they name.
+/// The arguments of a call as `rank_activity` has them, and the requests and the communicator that they name.
 struct read_call {
   std::vector<mpi_argument> arguments = {};
   std::optional<awaited_requests> requests = {};
+  std::optional<called_communicator> on = {};
 };
 
 /// Reads the arguments of the MPI calls that held ranks are in.
 class call_reader {
  public:
   /// `stacks` has taken the stacks of the ranks. `types` tell where the members of an MPI's objects are; null: requests
-  /// are not read. Both must outlive this object.
+  /// and communicators are not read. Both must outlive this object.
   call_reader(stack_taker& stacks, debug_file_search search, queue_types* types = nullptr)
       : stacks_(stacks), search_(std::move(search)), types_(types) {}
 
@@ -41,6 +44,7 @@ class call_reader {
   debug_file_search search_;
   queue_types* types_;
   known_handles known_;
+  shared_groups groups_;
 };
 
 }  // namespace mpiacq

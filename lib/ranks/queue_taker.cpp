@@ -245,6 +245,7 @@ group_queues queue_taker::take(std::span<const wanted_rank> ranks, const rank_qu
     one.doing = activity_of(one.threads, one.image);
     one.doing.arguments = std::move(one.call.arguments);
     one.doing.requests = std::move(one.call.requests);
+    one.doing.on = std::move(one.call.on);
     if (has_ended(pid, one.report)) one.doing.kind = mpi_call_kind::ended;
     taken.ranks.push_back({one.rank->entry, pid, std::move(one.report), std::move(one.doing), std::move(one.pml)});
   }

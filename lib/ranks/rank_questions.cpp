@@ -247,6 +247,9 @@ std::uint64_t keep_within(group_queues& queues, std::uint64_t bytes) {
   for (rank_report& rank : queues.ranks) {
     if (rank.report) room.add(*rank.report);
   }
+  for (rank_report& rank : queues.ranks) {
+    if (rank.doing.on) room.add(rank.doing.on->facts);
+  }
   return room.held();
 }
 

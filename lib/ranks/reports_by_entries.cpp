@@ -69,6 +69,7 @@ std::vector<rank_report> by_entries(std::span<const rank_report> ranks, const ra
     // The ranks that arguments name are those of a world, which the job has several of.
     rank.doing.arguments.clear();
     rank.doing.requests.reset();
+    rank.doing.on.reset();
     if (!rank.report) continue;
     const translator of_world{places, groups, names.world(rank.entry)};
     for (queue_communicator& one : rank.report->communicators) of_world.translate(one);

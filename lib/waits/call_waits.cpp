@@ -4,6 +4,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,7 +27,7 @@ class by_calls {
     const std::vector<bool> known = known_collectives();
     for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
       const rank_report& rank = seen_.ranks[report];
-      if (!is_told_by_call(rank) || !(is_on_world(rank.doing) || is_finalize(rank.doing))) continue;
+      if (!is_told_by_call(rank) || !knows_communicator(report)) continue;
       const kind call = rank.doing.kind;
       if (call == kind::synchronising || call == kind::collective) {
         if (!known[report]) enter(report);
@@ -37,6 +40,7 @@ class by_calls {
 
  private:
   struct collective_call {
+    std::uint32_t shared = nowhere;  ///< the communicator; `nowhere`: MPI_COMM_WORLD
     std::string function;
     std::optional<std::uint32_t> root;  ///< empty: none, or not known
     friend auto operator<=>(const collective_call&, const collective_call&) = default;
@@ -44,6 +48,18 @@ class by_calls {
 
   /// MPI_Finalize is a collective call of all ranks that are connected, which are those of MPI_COMM_WORLD at least.
   static bool is_finalize(const rank_activity& doing) { return doing.function == "MPI_Finalize"; }
+
+  /// Whether the members of the call's communicator are known: those of MPI_COMM_WORLD always are.
+  [[nodiscard]] bool knows_communicator(std::uint32_t report) const {
+    const rank_activity& doing = seen_.ranks[report].doing;
+    if (is_on_world(doing) || is_finalize(doing)) return true;
+    const std::uint32_t called = seen_.shared.called[report];
+    if (called == nowhere || seen_.shared.all[called].ambiguous) return false;
+    const std::uint32_t peers = seen_.shared.peers_of(called);
+    return peers != nowhere && !seen_.shared.all[peers].ambiguous;
+  }
+  /// The communicator of the call; `nowhere` for MPI_COMM_WORLD.
+  [[nodiscard]] std::uint32_t communicator_of(std::uint32_t report) const { return seen_.shared.called[report]; }
 
   /// By report: its communicators have shown what its collective call waits for.
   [[nodiscard]] std::vector<bool> known_collectives() const {
@@ -55,8 +71,9 @@ class by_calls {
   }
   void enter(std::uint32_t report) {
     const rank_activity& doing = seen_.ranks[report].doing;
-    graphs_.entered[report] = {"MPI_COMM_WORLD", nowhere, nullptr};
-    collective_calls_[{doing.function, roots_[doing.function].of(doing)}].push_back(report);
+    const std::uint32_t on = communicator_of(report);
+    graphs_.entered[report] = {on == nowhere ? "MPI_COMM_WORLD" : seen_.communicator_name(on), on, nullptr};
+    collective_calls_[{on, doing.function, roots_[{on, doing.function}].of(doing)}].push_back(report);
   }
 
   /// The ranks of a point-to-point call. The call needs each of them.
@@ -81,7 +98,9 @@ class by_calls {
     if (who == nullptr || who->name == "MPI_PROC_NULL") return;
     if (who->name == "MPI_ANY_SOURCE") return add_anybody(report);
     if (!who->name.empty() || who->value < 0 || who->value >= UINT32_MAX) return;
-    const auto number = static_cast<std::uint32_t>(who->value);
+    const auto peer_number = number_of_peer(report, who->value);
+    if (!peer_number) return;
+    const std::uint32_t number = *peer_number;
     const auto other = seen_.report_of.find(number);
     // Another thread of the rank may serve what this one waits for.
     const bool by_own_thread = other != seen_.report_of.end() && other->second == report && rank.doing.other_threads;
@@ -89,26 +108,61 @@ class by_calls {
     put(report, rank_set{entry_index{number}}, false);
   }
 
+  /// The number in the job of a rank of the call's communicator.
+  [[nodiscard]] std::optional<std::uint32_t> number_of_peer(std::uint32_t report, std::int64_t rank) const {
+    const std::uint32_t on = communicator_of(report);
+    if (on == nowhere) return static_cast<std::uint32_t>(rank);
+    return number_of(seen_.shared, on, peer{false, rank, std::nullopt});
+  }
+
+  /// The ranks of one communicator, of which any can send.
+  struct anybody {
+    needs::node node = nowhere;
+    rank_set all;
+    bool every_report = false;  ///< all of these ranks were looked at
+  };
+
   /// A receive from any source needs one of the other ranks.
   void add_anybody(std::uint32_t report) {
-    if (!anybody_) learn_all();
-    const rank_set others = all_.without(rank_set{seen_.ranks[report].entry});
+    const std::uint32_t on = communicator_of(report);
+    const auto [at, is_new] = anybody_.try_emplace(on == nowhere ? nowhere : seen_.shared.peers_of(on));
+    if (is_new) at->second = learn_all(at->first);
+    const rank_set others = at->second.all.without(rank_set{seen_.ranks[report].entry});
     if (others.empty()) return;
     // A rank that waits for anybody also waits for itself, so that all such ranks share one node.
-    graphs_.likely.need(report, *anybody_);
+    if (at->second.every_report) graphs_.likely.need(report, at->second.node);
     put(report, others, true);
   }
-  void learn_all() {
+  [[nodiscard]] anybody learn_all(std::uint32_t shared) {
     std::vector<std::uint32_t> numbers;
     std::vector<needs::node> nodes;
-    for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
-      numbers.push_back(seen_.ranks[report].entry.value());
-      nodes.push_back(report);
+    if (shared == nowhere) {
+      for (std::uint32_t report = 0; report < seen_.ranks.size(); ++report) {
+        numbers.push_back(seen_.ranks[report].entry.value());
+        nodes.push_back(report);
+      }
+    } else {
+      for_each_member(shared, [&](std::size_t, std::uint32_t number, std::uint32_t report) {
+        numbers.push_back(number);
+        if (report != nowhere) nodes.push_back(report);
+      });
     }
-    all_ = set_of(std::move(numbers));
-    anybody_ = graphs_.certain.add();
+    const std::size_t all =
+        shared == nowhere ? numbers.size() : static_cast<std::size_t>(seen_.shared.all[shared].size);
+    anybody made{graphs_.certain.add(), set_of(std::move(numbers)), nodes.size() == all};
     (void)graphs_.likely.add();
-    graphs_.likely.need(*anybody_, nodes);
+    graphs_.likely.need(made.node, nodes);
+    return made;
+  }
+
+  /// Calls `visit(rank, number, report)` for each known member; `nowhere` for one that was not looked at.
+  template <class Visit>
+  void for_each_member(std::uint32_t shared, Visit visit) const {
+    seen_.shared.all[shared].members.for_each_known([&](std::size_t rank, std::int64_t member) {
+      const auto number = static_cast<std::uint32_t>(member);
+      const auto report = seen_.report_of.find(number);
+      visit(rank, number, report == seen_.report_of.end() ? nowhere : report->second);
+    });
   }
 
   /// The ranks in one collective call wait for those that are elsewhere. A rank whose call or communicator is not known
@@ -116,24 +170,52 @@ class by_calls {
   void add_collective(const collective_call& call, const std::vector<std::uint32_t>& reports) {
     const auto missing = missing_from(call);
     if (seen_.ranks[reports.front()].doing.kind == kind::synchronising) return add_awaited(reports, missing);
-    const auto is_root = [&](std::uint32_t report) { return call.root == seen_.ranks[report].entry.value(); };
+    const auto is_root = [&](std::uint32_t report) {
+      if (!call.root) return false;
+      const std::int64_t root = call.shared == nowhere ? *call.root : seen_.shared.all[call.shared].members[*call.root];
+      return root == seen_.ranks[report].entry.value();
+    };
     for (const role_in_call& role : root_and_others(reports, is_root, missing, call.function)) {
       add_awaited(role.reports, role.awaited);
     }
   }
   [[nodiscard]] std::vector<absentee> missing_from(const collective_call& call) const {
     std::vector<absentee> missing;
-    for (std::uint32_t other = 0; other < seen_.ranks.size(); ++other) {
-      const rank_activity& doing = seen_.ranks[other].doing;
-      const auto root = root_of(doing);
-      const bool same_call = doing.function == call.function && (!root || !call.root || *root == *call.root);
-      const bool may_be_on_world = is_on_world(doing) || argument_of(doing, mpi_role::communicator) == nullptr;
-      if (doing.kind == kind::unknown || (same_call && may_be_on_world)) continue;
-      const std::uint32_t number = seen_.ranks[other].entry.value();
-      const bool in_another = does_nothing_more(doing) || (is_collective(doing.kind) && is_on_world(doing));
-      missing.push_back({number, other, call.root == number, in_another});
+    if (call.shared == nowhere) {
+      for (std::uint32_t other = 0; other < seen_.ranks.size(); ++other) {
+        const std::uint32_t number = seen_.ranks[other].entry.value();
+        if (is_missing(call, other))
+          missing.push_back({number, other, call.root == number, is_in_another(call, other)});
+      }
+      return missing;
     }
+    for_each_member(seen_.shared.peers_of(call.shared),
+                    [&](std::size_t rank, std::uint32_t number, std::uint32_t other) {
+                      if (other == nowhere || !is_missing(call, other)) return;
+                      missing.push_back({number, other, call.root == rank, is_in_another(call, other)});
+                    });
     return missing;
+  }
+  [[nodiscard]] bool is_missing(const collective_call& call, std::uint32_t other) const {
+    const rank_activity& doing = seen_.ranks[other].doing;
+    const auto root = root_of(doing);
+    const bool same_call = doing.function == call.function && (!root || !call.root || *root == *call.root);
+    return doing.kind != kind::unknown && !(same_call && may_be_on(call, other));
+  }
+  /// Whether the call of a rank may be on the communicator of this call.
+  [[nodiscard]] bool may_be_on(const collective_call& call, std::uint32_t other) const {
+    const rank_activity& doing = seen_.ranks[other].doing;
+    if (call.shared == nowhere) {
+      return is_on_world(doing) || argument_of(doing, mpi_role::communicator) == nullptr;
+    }
+    if (communicator_of(other) != nowhere) return communicator_of(other) == seen_.shared.peers_of(call.shared);
+    return !is_on_world(doing);
+  }
+  [[nodiscard]] bool is_in_another(const collective_call& call, std::uint32_t other) const {
+    const rank_activity& doing = seen_.ranks[other].doing;
+    if (does_nothing_more(doing)) return true;
+    if (!is_collective(doing.kind)) return false;
+    return call.shared == nowhere ? is_on_world(doing) : communicator_of(other) == seen_.shared.peers_of(call.shared);
   }
   void add_awaited(const std::vector<std::uint32_t>& reports, const std::vector<absentee>& missing) {
     if (reports.empty() || missing.empty()) return;
@@ -161,10 +243,9 @@ class by_calls {
 
   const picture& seen_;
   wait_graphs& graphs_;
-  std::map<std::string, roots_apart> roots_;                                ///< by function
+  std::map<std::pair<std::uint32_t, std::string>, roots_apart> roots_;      ///< by communicator and function
   std::map<collective_call, std::vector<std::uint32_t>> collective_calls_;  ///< their reports
-  rank_set all_;                                                            ///< the ranks that were looked at
-  std::optional<needs::node> anybody_;                                      ///< goes on when one of them does
+  std::map<std::uint32_t, anybody> anybody_;                                ///< by communicator
 };
 
 }  // namespace

@@ -47,6 +47,7 @@ bool is_excluded(const rank_activity& doing, const queue_communicator& one) {
 /// The communicator of a rank's collective call. The call's argument names it, or the library's own operations show it.
 /// Otherwise the rank may have only one possible communicator, or the call implies it.
 std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
+  if (seen.shared.called[report] != nowhere) return seen.shared.called[report];
   if (const std::uint32_t named = named_communicator(seen, report); named != nowhere) return named;
   if (seen.operations.internal_on[report] != nowhere) return seen.operations.internal_on[report];
   const bool of_all = seen.ranks[report].doing.function == "MPI_Finalize";

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t nowhere = UINT32_MAX;
 struct communicator_user {
   std::uint32_t number = nowhere;
   std::uint32_t report = nowhere;
-  std::uint32_t place = nowhere;  ///< of the communicator in the report
+  std::uint32_t place = nowhere;  ///< of the communicator in the report; `nowhere`: only the rank's call shows it
 };
 
 /// The members of a communicator by their ranks in it. A group may be long, and many communicators may share one. So

@@ -146,7 +146,7 @@ class known_queues {
   [[nodiscard]] bool complete(const shared_communicator& shared, std::uint32_t local, queue_class queue) const {
     if (ended_.contains(shared.members[local])) return true;
     const communicator_user* user = shared.members.user(local);
-    if (user == nullptr) return false;
+    if (user == nullptr || user->place == nowhere) return false;
     const queue_report& whole = *ranks_[user->report].report;
     return whole.communicators[user->place].of(queue).known == queue_knowledge::complete;
   }

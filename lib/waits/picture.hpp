@@ -80,8 +80,9 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
 /// Adds the waits for nonblocking collective operations, from the requests of calls. They are likely: a rank may have
 /// begun the operation and do something else since.
 void add_requests(const picture& seen, wait_graphs& graphs, std::vector<std::string>& doubts);
-/// Adds the waits of ranks that no queue shows (`is_told_by_call`), from the arguments of their calls on
-/// MPI_COMM_WORLD. They are likely: an earlier message, or a request that the rank has begun before, may end the call.
+/// Adds the waits of ranks that no queue shows (`is_told_by_call`), from the arguments of their calls on MPI_COMM_WORLD
+/// and on communicators that they name (`rank_activity::on`). They are likely: an earlier message, or a request that
+/// the rank has begun before, may end the call.
 void add_calls(const picture& seen, wait_graphs& graphs);
 /// Adds a sentence for each kind of information that is missing.
 void add_doubts(const picture& seen, std::vector<std::string>& doubts);

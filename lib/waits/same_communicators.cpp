@@ -19,9 +19,11 @@ struct likeness {
   std::size_t group_hash = 0;
   std::string_view name;            ///< if there is no group
   std::uint32_t only_in = nowhere;  ///< the report, if there is no group and only one member
+  bool by_window = false;
 
   friend bool operator==(const likeness& a, const likeness& b) {
-    if (a.id != b.id || a.size != b.size || (a.group == nullptr) != (b.group == nullptr)) return false;
+    if (a.id != b.id || a.by_window != b.by_window || a.size != b.size || (a.group == nullptr) != (b.group == nullptr))
+      return false;
     if (a.group == nullptr) return a.name == b.name && a.only_in == b.only_in;
     return a.group == b.group || (a.group_hash == b.group_hash && *a.group == *b.group);
   }
@@ -66,13 +68,15 @@ class seen_groups {
 shared_communicator begun(const likeness& like) {
   shared_communicator made;
   made.id = like.id;
+  made.by_window = like.by_window;
   made.size = static_cast<std::uint64_t>(std::max<std::int64_t>(like.size, 0));
   if (like.group != nullptr) made.members = communicator_members(*like.group);
   return made;
 }
 
-void join(shared_communicator& shared, const rank_report& rank, std::uint32_t report, std::uint32_t place) {
-  const queue_communicator& own = (*rank.report).communicators[place];
+/// `place`: of the communicator in the report; `nowhere` if it is not there.
+void join(shared_communicator& shared, const queue_communicator& own, const rank_report& rank, std::uint32_t report,
+          std::uint32_t place) {
   if (shared.name.empty()) shared.name = own.name;
   constexpr std::int64_t most_members = 1 << 24;
   if (own.local_rank < 0 || own.local_rank >= std::min(own.size, most_members)) {
@@ -84,6 +88,55 @@ void join(shared_communicator& shared, const rank_report& rank, std::uint32_t re
   if (!shared.members.add(local, {rank.entry.value(), report, place}) || shared.members[local] != rank.entry.value()) {
     shared.ambiguous = true;
   }
+}
+
+/// Takes what the report of a rank says of a communicator.
+class joiner {
+ public:
+  explicit joiner(shared_communicators& into) : into_(into) {}
+
+  /// Answers with the number of the communicator.
+  std::uint32_t add(const queue_communicator& own, const rank_report& rank, std::uint32_t report, std::uint32_t place,
+                    bool by_window = false) {
+    likeness like = groups_.likeness_of(own, report);
+    like.by_window = by_window;
+    const auto [at, is_new] = numbers_.try_emplace(like, static_cast<std::uint32_t>(into_.all.size()));
+    if (is_new) into_.all.push_back(begun(like));
+    shared_communicator& shared = into_.all[at->second];
+    join(shared, own, rank, report, place);
+    if (own.is_inter.value_or(names_a_rank_beyond(own))) shared.is_inter = true;
+    if (own.remote_group) shared.remote_group = own.remote_group;
+    return at->second;
+  }
+
+ private:
+  shared_communicators& into_;
+  std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers_;
+  seen_groups groups_;
+};
+
+/// Whether both describe one communicator of one rank. Ids of a rank's own communicators differ.
+bool is_same_here(const queue_communicator& listed, const queue_communicator& called) {
+  return listed.id == called.id && listed.size == called.size && listed.local_rank == called.local_rank;
+}
+
+/// The communicator that the call of a rank names. If the report lists it, this is the one of the report.
+std::uint32_t called_by(const rank_report& rank, std::uint32_t report, shared_communicators& found, joiner& joined) {
+  if (!rank.doing.on) return nowhere;
+  const queue_communicator& called = rank.doing.on->facts;
+  const bool by_window = rank.doing.on->by == mpi_role::window;
+  if (rank.report && !by_window) {
+    std::uint32_t same = nowhere;
+    const auto& own = rank.report->communicators;
+    for (std::uint32_t place = 0; place < own.size(); ++place) {
+      if (!is_same_here(own[place], called)) continue;
+      if (same != nowhere) return nowhere;
+      same = found.of[report][place];
+    }
+    if (same != nowhere) return same;
+  }
+  // Without its group, nothing tells it from another one with its id.
+  return called.group ? joined.add(called, rank, report, nowhere, by_window) : nowhere;
 }
 
 bool has_operations(const queue_communicator& one) {
@@ -151,22 +204,18 @@ std::string doubt_about(const shared_communicator& shared) {
 shared_communicators find_shared(std::span<const rank_report> ranks) {
   shared_communicators found;
   found.of.resize(ranks.size());
-  std::unordered_map<likeness, std::uint32_t, hash_of_likeness> numbers;
-  seen_groups groups;
+  joiner joined(found);
   for (std::uint32_t report = 0; report < ranks.size(); ++report) {
     if (!ranks[report].report) continue;
     const auto& own = ranks[report].report->communicators;
     for (std::uint32_t place = 0; place < own.size(); ++place) {
-      const likeness like = groups.likeness_of(own[place], report);
-      const auto [at, is_new] = numbers.try_emplace(like, static_cast<std::uint32_t>(found.all.size()));
-      if (is_new) found.all.push_back(begun(like));
-      shared_communicator& shared = found.all[at->second];
-      join(shared, ranks[report], report, place);
-      if (has_operations(own[place])) shared.used = true;
-      if (own[place].is_inter.value_or(names_a_rank_beyond(own[place]))) shared.is_inter = true;
-      if (own[place].remote_group) shared.remote_group = own[place].remote_group;
-      found.of[report].push_back(at->second);
+      const std::uint32_t number = joined.add(own[place], ranks[report], report, place);
+      if (has_operations(own[place])) found.all[number].used = true;
+      found.of[report].push_back(number);
     }
+  }
+  for (std::uint32_t report = 0; report < ranks.size(); ++report) {
+    found.called.push_back(called_by(ranks[report], report, found, joined));
   }
   join_intercommunicators(found);
   for (const shared_communicator& shared : found.all) {

@@ -27,13 +27,17 @@ struct shared_communicator {
   std::optional<group_members> remote_group;  ///< from the reports of its members
   /// The reports may belong to several communicators, and nothing shows which member belongs to which one.
   bool ambiguous = false;
-  bool used = false;  ///< a rank has an operation on it
+  bool used = false;       ///< a rank has an operation on it
+  bool by_window = false;  ///< the ranks of a window, which has no id
 };
 
 struct shared_communicators {
   std::vector<shared_communicator> all;
   /// Numbers in `all`: by the place of the report, then by the place of the communicator in it.
   std::vector<std::vector<std::uint32_t>> of;
+  /// The communicator that the call of a rank names (`rank_activity::on`), by the place of the report. `nowhere` if it
+  /// is not known.
+  std::vector<std::uint32_t> called;
   std::vector<std::string> doubts;
 
   /// The communicator to which the other ranks of an operation belong; `nowhere` if it is unknown.

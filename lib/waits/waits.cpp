@@ -12,7 +12,8 @@ namespace waits {
 
 std::string picture::communicator_name(std::uint32_t shared_number) const {
   const shared_communicator& one = shared.all[shared_number];
-  return one.name.empty() ? fmt::format("communicator {:#x}", one.id) : std::string(one.name);
+  if (!one.name.empty()) return std::string(one.name);
+  return one.by_window ? std::string("a window") : fmt::format("communicator {:#x}", one.id);
 }
 
 std::string ranks_named(const rank_set& ranks) {

@@ -96,19 +96,51 @@ TEST_CASE("messages: names and words are the same as in the JSON documents") {
   CHECK(queues["ranks"][0]["doing"]["arguments"][1]["name"] == "MPI_ANY_SOURCE");
   CHECK(queues["ranks"][0]["doing"]["requests"]["pending"][0]["kind"] == "collective");
   CHECK(queues["ranks"][0]["doing"]["requests"]["unknown"] == 5);
+  CHECK(queues["ranks"][0]["doing"]["on"]["by"] == "communicator");
+  CHECK(queues["ranks"][0]["doing"]["on"]["facts"]["name"] == "half");
   CHECK(queues["ranks"][0]["doing"]["at"] == ordered({{"function", "solve"}, {"file", "/src/solver.c"}, {"line", 88}}));
 }
 
 TEST_CASE("messages: a group that two communicators share is sent once") {
   const auto answers = std::get<answer>(test::sample_messages()[11]);
   const ordered queues = read_elsewhere(answers)["answer"]["what"]["queues"];
-  REQUIRE(queues["groups"].size() == 2);
+  REQUIRE(queues["groups"].size() == 4);   // two of listed communicators, two of the call's
   CHECK(queues["groups"][0].size() == 2);  // 0, 2, 4, 6, and one that nobody can place
   CHECK(queues["groups"][0][0] == ordered({{"first", 0}, {"step", 2}, {"count", 4}}));
   const auto back = decode(encode(answers));
   const auto& seen = std::get<group_queues>(*std::get<answer>(*back).what);
   CHECK(seen.ranks[0].report->communicators[1].group == std::vector<std::int64_t>{0, 2, 4, 6, -1});
   CHECK(seen.ranks[0].report->communicators[1].remote_group == std::vector<std::int64_t>{1, 3});
+}
+
+TEST_CASE("messages: the communicator of a call arrives with its groups") {
+  const auto answers = std::get<answer>(test::sample_messages()[11]);
+  const auto back = decode(encode(answers));
+  const auto& seen = std::get<group_queues>(*std::get<answer>(*back).what);
+  REQUIRE(seen.ranks[0].doing.on);
+  const called_communicator& one = *seen.ranks[0].doing.on;
+  CHECK(one.by == mpi_role::communicator);
+  CHECK(one.facts.id == 9);
+  CHECK(one.facts.local_rank == 1);
+  CHECK(one.facts.size == 3);
+  CHECK(one.facts.group == group_members{1, 4, 9});
+  CHECK(one.facts.remote_group == group_members{0, 2});
+  CHECK(one.sources == std::vector<std::int64_t>{0, 2});
+  CHECK_FALSE(seen.ranks[1].doing.on);
+}
+
+TEST_CASE("messages: groups of a call without a communicator are refused") {
+  ordered document = read_elsewhere(std::get<answer>(test::sample_messages()[11]));
+  REQUIRE(decode(written_elsewhere(document)).has_value());
+  ordered wrong = document;
+  wrong["answer"]["what"]["queues"]["called"][1]["group"] = 0;
+  CHECK(refusal(written_elsewhere(wrong)).code == error_code::bad_format);
+  wrong = document;
+  wrong["answer"]["what"]["queues"]["called"][0]["group"] = 4;
+  CHECK(refusal(written_elsewhere(wrong)).code == error_code::bad_format);
+  wrong = document;
+  wrong["answer"]["what"]["queues"]["called"].erase(1);
+  CHECK(refusal(written_elsewhere(wrong)).code == error_code::bad_format);
 }
 
 TEST_CASE("messages: a decoded call tree merges like a local one") {

@@ -34,6 +34,19 @@ inline call_tree some_tree() {
   return tree;
 }
 
+inline called_communicator some_communicator() {
+  called_communicator made;
+  made.facts.id = 9;
+  made.facts.name = "half";
+  made.facts.local_rank = 1;
+  made.facts.size = 3;
+  made.facts.group = {1, 4, 9};
+  made.facts.is_inter = true;
+  made.facts.remote_group = {0, 2};
+  made.sources = {0, 2};
+  return made;
+}
+
 inline rank_activity some_activity() {
   return {mpi_call_kind::receive,
           "MPI_Recv",
@@ -42,7 +55,8 @@ inline rank_activity some_activity() {
            {mpi_role::source, true, false, -1, "MPI_ANY_SOURCE"},
            {mpi_role::tag, false, false, 0, ""}},
           {"solve", "/src/solver.c", 88},
-          awaited_requests{{{mpi_request_kind::collective, true, 3, "MPI_COMM_WORLD", 2}}, 1, 5}};
+          awaited_requests{{{mpi_request_kind::collective, true, 3, "MPI_COMM_WORLD", 2}}, 1, 5},
+          some_communicator()};
 }
 
 inline group_queues some_queues() {

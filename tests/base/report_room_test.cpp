@@ -175,3 +175,28 @@ TEST_CASE("report budget: a new group is never confused with an earlier one that
     CHECK(reports.back().communicators[2].group == counted_from(i % 5, 50));
   }
 }
+
+TEST_CASE("report budget: communicators that are in no report share lists, and lose their groups before reports do") {
+  const auto group = counted_from(0, 100'000);
+  const std::uint64_t bytes_of_group = bytes_held(group_members(group));
+  queue_report report = usual(0, 4);
+  const std::uint64_t bytes_of_report = bytes_held(report);
+  report_budget room(bytes_of_report + bytes_of_group + bytes_of_group / 2);
+  room.add(report);
+  queue_communicator first = communicator(7, group), second = communicator(7, group);
+  room.add(first);
+  room.add(second);
+  REQUIRE(first.group);
+  REQUIRE(second.group);
+  CHECK(first.group->list() == second.group->list());
+  CHECK(room.held() <= bytes_of_report + bytes_of_group);
+  queue_communicator third = communicator(8, counted_from(1, 100'000)), fourth = communicator(9, {0, 1});
+  room.add(third);
+  room.add(fourth);
+  for (const queue_communicator* one : {&first, &second, &third, &fourth}) CHECK_FALSE(one->group);
+  CHECK(third.id == 8);
+  CHECK(room.held() <= bytes_of_report);
+  CHECK(report.communicators.size() == 3);
+  CHECK(report.communicators[0].group);
+  CHECK_FALSE(is_shortened(report));
+}

@@ -1,7 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Objects of Open MPI that may be anything: reading the requests of a call must stay within its bounds.
-// Input: whether the handles are numbers of Fortran; the number of requests (4 bytes); the memory that begins at
-// `base`. An array of handles is at its beginning.
+// Objects of Open MPI that may be anything: reading the requests and the communicator of a call must stay within
+// bounds. Input: whether the handles are numbers of Fortran; the number of requests (4 bytes); the memory that begins
+// at `base`. An array of handles is at its beginning. The communicator's handle is the number of requests.
 #include "objects/openmpi_requests.hpp"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "objects/openmpi_called_communicator.hpp"
 
 using namespace mpiacq;
 
@@ -45,11 +47,12 @@ class any_memory final : public memory_reader {
 process_handles made_handles() {
   process_handles made;
   made.abi = mpi_abi::openmpi;
-  made.objects = {{base + 0x80, "ompi_request_t_class"},
-                  {base + 0x90, "ompi_communicator_t_class"},
-                  {base + 0xa0, "ompi_request_f_to_c_table"},
-                  {base + 0xb0, "ompi_mpi_comm_world"}};
-  made.layouts = openmpi_objects{{8, 8}, {0, 4}, {8, 8}, {8, 4}, {8, 4}, {16, 8}, {12, 4}, {24, 1}, {32, 8}};
+  made.objects = {{base + 0x80, "ompi_request_t_class"},      {base + 0x90, "ompi_communicator_t_class"},
+                  {base + 0xa0, "ompi_request_f_to_c_table"}, {base + 0xb0, "ompi_mpi_comm_world"},
+                  {base + 0x98, "ompi_group_t_class"},        {base + 0xa8, "ompi_comm_f_to_c_table"}};
+  made.layouts = openmpi_objects{{8, 8}, {0, 4}, {8, 8}, {8, 4}, {8, 4}, {16, 8}, {12, 4}, {24, 1}, {32, 8}, {}};
+  made.layouts->communicator =
+      openmpi_communicator_fields{{40, 8}, {12, 4}, {16, 4}, {24, 8}, {32, 8}, {{8, 4}, {16, 8}, field{8, 8}}};
   return made;
 }
 
@@ -64,6 +67,14 @@ void check(const awaited_requests& found, std::uint64_t count) {
   must(sum == count);
 }
 
+void check(const called_communicator& found) {
+  must(found.facts.size > 0 && found.facts.local_rank >= 0 && found.facts.local_rank < found.facts.size);
+  must(found.facts.group.has_value() || !found.facts.remote_group);
+  if (!found.facts.group) return;
+  must(found.facts.group->size() == static_cast<std::uint64_t>(found.facts.size));
+  must((*found.facts.group)[static_cast<std::size_t>(found.facts.local_rank)] >= 0);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -76,5 +87,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::array arguments = {mpi_argument{mpi_role::request_count, true, false, count, ""},
                                 mpi_argument{mpi_role::request, true, true, base, ""}};
   if (const auto found = read_openmpi_requests(arguments, handles, language, memory)) check(*found, count);
+  any_memory again(data + choices, size - choices);
+  const mpi_argument on{mpi_role::communicator, true, false, count, ""};
+  if (const auto found = read_openmpi_communicator({&on, 1}, handles, language, again)) check(*found);
   return 0;
 }

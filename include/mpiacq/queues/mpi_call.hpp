@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mpiacq/queues/called_communicator.hpp"
 #include "mpiacq/queues/mpi_argument.hpp"
 #include "mpiacq/queues/mpi_request.hpp"
 #include "mpiacq/ranks/stacks.hpp"
@@ -67,6 +68,9 @@ struct rank_activity {
   call_site at = {};
   /// The requests that the call names. Empty if it names none, or if nothing is known of them.
   std::optional<awaited_requests> requests = {};
+  /// The communicator that the call names, if the program has made it. Empty if it is predefined, or if nothing is
+  /// known of it.
+  std::optional<called_communicator> on = {};
 };
 /// The call with what it waits for: "MPI_Recv(source 0, tag any, MPI_COMM_WORLD)". '?' stands for a rank or a tag that
 /// is not known; other arguments that are not known are left out. The function alone if none is known.

@@ -49,6 +49,9 @@ class report_budget {
   /// Adds a report. The caller owns it, does not move it, and does not use it during calls of `add`. Later calls may
   /// shorten it.
   void add(queue_report& report);
+  /// Adds a communicator that is in no report. If the limit is exceeded, such communicators lose their groups before
+  /// reports are shortened.
+  void add(queue_communicator& called);
   /// The size of all reports in bytes.
   [[nodiscard]] std::uint64_t held() const { return held_; }
 
@@ -60,7 +63,10 @@ class report_budget {
     group_members shared;
   };
   void share(queue_report& report);
+  void share(queue_communicator& one);
   void share(group_members& members);
+  void drop_called();
+  void count_anew();
   void make_room();
   void shorten_larger_than(std::uint64_t bytes);
 
@@ -68,6 +74,8 @@ class report_budget {
   std::uint64_t held_ = 0;
   std::uint64_t level_ = most_report_bytes;  ///< reports above this size are shortened when the limit is exceeded
   std::vector<queue_report*> reports_;
+  std::vector<queue_communicator*> called_;                          ///< those that are in no report
+  bool called_dropped_ = false;                                      ///< no more of their groups are kept
   std::unordered_map<const void*, same_lists> known_;                ///< indexed by `group_members::list`
   std::unordered_multimap<std::size_t, group_members> by_contents_;  ///< the shared lists, indexed by a hash
 };

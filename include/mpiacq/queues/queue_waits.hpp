@@ -111,7 +111,8 @@ struct queue_waits {
 /// Communicators of two ranks are one if id, size and groups are the same; if a library does not know groups, the names
 /// must be the same. The id alone is not enough: groups without a common member may have the same id. The other side of
 /// an intercommunicator is its `remote_group`, or else the only other group with its id. If neither is known, its
-/// operations are not paired and cause no waits.
+/// operations are not paired and cause no waits. A communicator that only the call of a rank names
+/// (`rank_activity::on`) is compared in the same way, if its group is known.
 ///
 /// A rank waits if it is in a call that waits. If several operations are pending and it cannot be seen which of them
 /// the call needs, one of them is assumed to be enough; `certain` deadlocks assume no more. A rank in MPI_Finalize, and

@@ -80,6 +80,19 @@ class group_maker {
   std::uint64_t left_;
 };
 
+/// Gives the communicator of a rank's call its groups. If there is no room for one, it has none.
+result<void> give_groups(rank_activity& doing, const groups_used& used, group_maker& groups) {
+  if (!doing.on) {
+    if (!used.group && !used.remote_group) return {};
+    return fail(error_code::bad_format, "groups of a call without a communicator");
+  }
+  bool left_out = false;
+  queue_communicator& one = doing.on->facts;
+  one.queues = {};  // a call does not show queues
+  if (auto made = groups.make(used.group, one.group, left_out); !made) return made;
+  return groups.make(used.remote_group, one.remote_group, left_out);
+}
+
 result<void> give_groups(rank_report& rank, const std::vector<groups_used>& used, group_maker& groups) {
   const std::size_t communicators = rank.report ? rank.report->communicators.size() : 0;
   if (used.size() != communicators) return fail(error_code::bad_format, "groups of other communicators");
@@ -129,6 +142,11 @@ queues_part stand_in<group_queues>::to(const group_queues& queues) {
   group_pool pool(part.groups);
   for (const rank_report& rank : part.ranks) {
     auto& used = part.used.emplace_back();
+    auto& called = part.called.emplace_back();
+    if (rank.doing.on) {
+      called.group = pool.place_of(rank.doing.on->facts.group);
+      called.remote_group = pool.place_of(rank.doing.on->facts.remote_group);
+    }
     if (!rank.report) continue;
     for (const queue_communicator& one : rank.report->communicators) {
       const auto local = pool.place_of(one.group);
@@ -140,13 +158,14 @@ queues_part stand_in<group_queues>::to(const group_queues& queues) {
 
 result<group_queues> stand_in<group_queues>::from(queues_part part) {
   const std::size_t count = part.ranks.size();
-  if (part.used.size() != count)
+  if (part.used.size() != count || part.called.size() != count)
     return fail(error_code::bad_format, "queues of other ranks than those that are listed");
   group_maker groups(part.groups, most_group_members(count));
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && part.ranks[i].entry <= part.ranks[i - 1].entry)
       return fail(error_code::bad_format, "queues of ranks that are not in order");
     TRY(give_groups(part.ranks[i], part.used[i], groups));
+    TRY(give_groups(part.ranks[i].doing, part.called[i], groups));
   }
   return group_queues{std::move(part.ranks), part.held_for, part.stopped, std::move(part.notes),
                       std::move(part.problems)};

@@ -30,6 +30,7 @@ struct queues_part {
   std::vector<group_part> groups;
   std::vector<rank_report> ranks;              ///< without the groups of their communicators
   std::vector<std::vector<groups_used>> used;  ///< for each rank, for each of its communicators
+  std::vector<groups_used> called;             ///< for each rank, of the communicator of its call
   clock::duration held_for{};
   bool stopped = false;
   std::vector<std::string> notes;
@@ -108,12 +109,17 @@ inline constexpr auto members<awaited_requests> =
     std::tuple{member{"pending", &awaited_requests::pending}, member{"complete", &awaited_requests::complete},
                member{"unknown", &awaited_requests::unknown}};
 template <>
+inline constexpr auto members<called_communicator> =
+    std::tuple{member{"by", &called_communicator::by}, member{"facts", &called_communicator::facts},
+               member{"sources", &called_communicator::sources}};
+template <>
 inline constexpr auto members<rank_activity> = std::tuple{member{"kind", &rank_activity::kind},
                                                           member{"call", &rank_activity::function},
                                                           member{"other_threads", &rank_activity::other_threads},
                                                           member{"arguments", &rank_activity::arguments},
                                                           member{"at", &rank_activity::at},
-                                                          member{"requests", &rank_activity::requests}};
+                                                          member{"requests", &rank_activity::requests},
+                                                          member{"on", &rank_activity::on}};
 template <>
 inline constexpr auto members<rank_report> = std::tuple{
     member{"rank", &rank_report::entry}, member{"pid", &rank_report::pid}, member{"report", &rank_report::report},
@@ -128,8 +134,8 @@ inline constexpr auto members<agents::groups_used> = std::tuple{
 template <>
 inline constexpr auto members<agents::queues_part> =
     std::tuple{member{"groups", &agents::queues_part::groups},    member{"ranks", &agents::queues_part::ranks},
-               member{"used", &agents::queues_part::used},        member{"held_us", &agents::queues_part::held_for},
-               member{"stopped", &agents::queues_part::stopped},  member{"notes", &agents::queues_part::notes},
-               member{"problems", &agents::queues_part::problems}};
+               member{"used", &agents::queues_part::used},        member{"called", &agents::queues_part::called},
+               member{"held_us", &agents::queues_part::held_for}, member{"stopped", &agents::queues_part::stopped},
+               member{"notes", &agents::queues_part::notes},      member{"problems", &agents::queues_part::problems}};
 
 }  // namespace mpiacq

@@ -94,11 +94,24 @@ void report_budget::add(queue_report& report) {
   if (held_ > bytes_) make_room();
 }
 
-void report_budget::share(queue_report& report) {
-  for (queue_communicator& one : report.communicators) {
-    if (one.group) share(*one.group);
-    if (one.remote_group) share(*one.remote_group);
+void report_budget::add(queue_communicator& called) {
+  if (called_dropped_) {
+    called.group.reset();
+    called.remote_group.reset();
+    return;
   }
+  called_.push_back(&called);
+  share(called);
+  if (held_ > bytes_) make_room();
+}
+
+void report_budget::share(queue_report& report) {
+  for (queue_communicator& one : report.communicators) share(one);
+}
+
+void report_budget::share(queue_communicator& one) {
+  if (one.group) share(*one.group);
+  if (one.remote_group) share(*one.remote_group);
 }
 
 void report_budget::share(group_members& members) {
@@ -123,9 +136,21 @@ void report_budget::share(group_members& members) {
 
 /// Frees a quarter more than needed, so that the next reports do not require another pass over all reports.
 void report_budget::make_room() {
+  if (!called_.empty()) drop_called();
+  if (held_ <= bytes_) return;
   const std::uint64_t enough = bytes_ - bytes_ / 4;
   shorten_larger_than(level_);
   while (held_ > enough && level_ > least_level) shorten_larger_than(level_ /= 2);
+}
+
+void report_budget::drop_called() {
+  called_dropped_ = true;
+  for (queue_communicator* one : called_) {
+    one->group.reset();
+    one->remote_group.reset();
+  }
+  called_.clear();
+  count_anew();
 }
 
 /// Each communicator's share of a common list counts: a rank of a large job has a long group, and is not large because
@@ -140,6 +165,10 @@ void report_budget::shorten_larger_than(std::uint64_t bytes) {
     for_each_group(*one, [&](const group_members& members) { held += bytes_held(members) / users[members.list()]; });
     if (held > bytes) shorten(*one, bytes);
   }
+  count_anew();
+}
+
+void report_budget::count_anew() {
   known_.clear();
   by_contents_.clear();
   held_ = 0;

@@ -69,7 +69,14 @@ std::string words_of(role meaning) {
   return words;
 }
 
-std::string text_of_handle(const mpi_argument& argument) {
+/// The communicator that the program has made: a name or a number that is the same in all ranks, and no address.
+std::string text_of_communicator(const queue_communicator& one) {
+  return one.name.empty() ? fmt::format("communicator {:#x}", one.id) : one.name;
+}
+
+std::string text_of_handle(const mpi_argument& argument, const rank_activity& doing) {
+  const bool is_named_by_it = doing.on && doing.on->by == role::communicator && argument.role == role::communicator;
+  if (is_named_by_it && argument.name.empty()) return text_of_communicator(doing.on->facts);
   const std::string words = words_of(argument.role);
   if (argument.name.empty()) return fmt::format("{} {:#x}", words, static_cast<std::uint64_t>(argument.value));
   return argument.role == role::peer_communicator ? words + " " + argument.name : argument.name;
@@ -81,8 +88,8 @@ std::string value_text(const mpi_argument& argument) {
   return argument.name.empty() ? std::to_string(argument.value) : argument.name;
 }
 
-std::string text_of_argument(const mpi_argument& argument) {
-  if (is_handle(argument.role)) return text_of_handle(argument);
+std::string text_of_argument(const mpi_argument& argument, const rank_activity& doing) {
+  if (is_handle(argument.role)) return text_of_handle(argument, doing);
   if (argument.role == role::lock_type) return argument.name;
   if (argument.role == role::request_count) {
     return fmt::format("{} request{}", argument.value, argument.value == 1 ? "" : "s");
@@ -98,7 +105,7 @@ std::string call_text(const rank_activity& doing) {
   for (const mpi_argument& argument : doing.arguments) {
     if (argument.is_address || !is_shown(argument, doing.kind)) continue;
     any_known = any_known || argument.is_known;
-    shown += (shown.empty() ? "" : ", ") + text_of_argument(argument);
+    shown += (shown.empty() ? "" : ", ") + text_of_argument(argument, doing);
   }
   return any_known ? fmt::format("{}({})", doing.function, shown) : doing.function;
 }

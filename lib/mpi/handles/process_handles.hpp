@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "handles/handle_meaning.hpp"
+#include "mpiacq/base/abi.hpp"
 #include "mpiacq/process/symbols.hpp"
 #include "objects/openmpi_objects.hpp"
 
@@ -23,6 +24,13 @@ struct process_handles {
 
   /// For the handles in a call from this language. The result uses this object.
   [[nodiscard]] handle_context context(mpi_language language) const;
+  /// The machine of the process. Only calls of this machine's code have arguments, and all such machines are
+  /// little-endian.
+  [[nodiscard]] target_abi machine() const {
+    target_abi made;
+    made.pointer_size = address_bytes;
+    return made;
+  }
   /// The address of a symbol among `objects`; empty if it is not there.
   [[nodiscard]] std::optional<target_address> address_of(std::string_view symbol) const;
 };

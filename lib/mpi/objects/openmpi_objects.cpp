@@ -17,6 +17,21 @@ bool take_request(type_reader& type, openmpi_objects& into) {
          type.take("req_persistent", into.request_persistent) && type.take("req_mpi_object", into.request_object);
 }
 
+constexpr std::uint64_t most_label_bytes = 64;  // MPI_MAX_OBJECT_NAME
+
+std::optional<openmpi_communicator_fields> find_communicator_fields(type_reader& type) {
+  openmpi_communicator_fields all;
+  if (!type.open("ompi_communicator_t")) return std::nullopt;
+  const auto label = type.find("c_name", most_label_bytes);
+  if (!label || !type.take("c_my_rank", all.rank) || !type.take("c_flags", all.flags) ||
+      !type.take("c_local_group", all.local_group) || !type.take("c_remote_group", all.remote_group) ||
+      !take_group_fields(type, all.group)) {
+    return std::nullopt;
+  }
+  all.label = *label;
+  return all;
+}
+
 }  // namespace
 
 std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
@@ -26,7 +41,9 @@ std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
                      type.open("opal_pointer_array_t") && type.take("size", all.table_size) &&
                      type.take("addr", all.table_entries) && type.open("ompi_communicator_t") &&
                      take_communicator_id(type, all.communicator_id) && take_request(type, all);
-  return found ? std::optional{all} : std::nullopt;
+  if (!found) return std::nullopt;
+  all.communicator = find_communicator_fields(type);
+  return all;
 }
 
 std::optional<std::uint64_t> object_reader::number(target_address object, const field& which) {

@@ -11,9 +11,17 @@
 
 #include "mpiacq/base/abi.hpp"
 #include "mpiacq/base/memory.hpp"
+#include "objects/openmpi_groups.hpp"
 #include "objects/type_fields.hpp"
 
 namespace mpiacq {
+
+/// Where the members of ompi_communicator_t are that tell which ranks have the communicator.
+struct openmpi_communicator_fields {
+  field label;  ///< c_name: text, or the address of text
+  field rank, flags, local_group, remote_group;
+  openmpi_group_fields group;
+};
 
 /// Where the members of Open MPI's own types are.
 struct openmpi_objects {
@@ -21,16 +29,21 @@ struct openmpi_objects {
   field table_size, table_entries;
   field communicator_id;
   field request_type, request_complete, request_state, request_persistent, request_object;
+  std::optional<openmpi_communicator_fields> communicator = {};  ///< empty if a type lacks a member
 };
 
 /// Empty if a type is not known.
 [[nodiscard]] std::optional<openmpi_objects> find_openmpi_objects(type_source& types);
 
-/// The variables that describe objects: the classes, and the table of the requests that Fortran has numbers for.
+/// The variables that describe objects: the classes, the tables of what Fortran has numbers for, and the world.
 inline constexpr std::string_view request_class = "ompi_request_t_class";
 inline constexpr std::string_view communicator_class = "ompi_communicator_t_class";
+inline constexpr std::string_view group_class = "ompi_group_t_class";
 inline constexpr std::string_view fortran_requests = "ompi_request_f_to_c_table";
-inline constexpr std::array openmpi_symbols = {request_class, communicator_class, fortran_requests};
+inline constexpr std::string_view fortran_communicators = "ompi_comm_f_to_c_table";
+inline constexpr std::string_view world_communicator = "ompi_mpi_comm_world";  // among the predefined handles
+inline constexpr std::array openmpi_symbols = {request_class, communicator_class, group_class, fortran_requests,
+                                               fortran_communicators};
 
 /// Reads members of objects whose addresses may be anything.
 class object_reader {

@@ -175,20 +175,13 @@ class request_reader {
   awaited_requests found_;
 };
 
-/// Only calls of this machine's code have arguments, and all such machines are little-endian.
-target_abi abi_of(const process_handles& handles) {
-  target_abi abi;
-  abi.pointer_size = handles.address_bytes;
-  return abi;
-}
-
 }  // namespace
 
 std::optional<awaited_requests> read_openmpi_requests(std::span<const mpi_argument> arguments,
                                                       const process_handles& handles, mpi_language language,
                                                       memory_reader& memory) {
   if (handles.abi != mpi_abi::openmpi || !handles.layouts) return std::nullopt;
-  const target_abi abi = abi_of(handles);
+  const target_abi abi = handles.machine();
   const std::size_t width = handle_bytes(mpi_handle_kind::request, handles.context(language));
   const auto named = named_by(arguments, width, abi, memory);
   request_reader reader(handles, abi, memory);

@@ -29,6 +29,20 @@ json requests_of(const rank_activity& doing) {
       {"pending", std::move(pending)}, {"complete", doing.requests->complete}, {"not_known", doing.requests->unknown}};
 }
 
+json called_communicator_of(const rank_activity& doing) {
+  if (!doing.on) return nullptr;
+  const queue_communicator& facts = doing.on->facts;
+  const bool is_window = doing.on->by == mpi_role::window;
+  return {{"by", name(doing.on->by)},
+          {"id", is_window ? json(nullptr) : json(facts.id)},
+          {"name", or_null(facts.name)},
+          {"local_rank", facts.local_rank},
+          {"size", facts.size},
+          {"group", facts.group ? json(facts.group->numbers()) : json(nullptr)},
+          {"intercommunicator", facts.is_inter ? json(*facts.is_inter) : json(nullptr)},
+          {"remote_group", facts.remote_group ? json(facts.remote_group->numbers()) : json(nullptr)}};
+}
+
 json json_of_site(const call_site& site) {
   if (!site.is_known()) return nullptr;
   return {{"function", or_null(site.function)},

@@ -10,6 +10,7 @@ namespace mpiacq::tool {
 [[nodiscard]] json arguments_of(const rank_activity& doing);
 /// The `requests` of a rank; null if its call names none, or if nothing is known of them.
 [[nodiscard]] json requests_of(const rank_activity& doing);
+[[nodiscard]] json called_communicator_of(const rank_activity& doing);
 /// The `at` of a rank; null if the place is not known.
 [[nodiscard]] json json_of_site(const call_site& site);
 

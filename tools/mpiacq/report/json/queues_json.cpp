@@ -95,6 +95,7 @@ json json_of_rank(const queues_snapshot& snapshot, std::size_t place) {
                {"call", or_null(one.doing.function)},
                {"arguments", arguments_of(one.doing)},
                {"requests", requests_of(one.doing)},
+               {"called_communicator", called_communicator_of(one.doing)},
                {"at", json_of_site(one.doing.at)},
                {"pml", or_null(one.pml)},
                {"library", nullptr},

@@ -1,0 +1,156 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "objects/openmpi_called_communicator.hpp"
+
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "text/printable.hpp"
+
+namespace mpiacq {
+
+namespace {
+
+constexpr std::uint64_t inter_flag = 0x1;     ///< OMPI_COMM_INTER
+constexpr std::uint64_t invalid_flag = 0x20;  ///< OMPI_COMM_INVALID
+constexpr std::uint64_t most_ranks = 1U << 24U;
+constexpr std::size_t most_label_bytes = 64;  ///< MPI_MAX_OBJECT_NAME, which counts the end of the text
+
+/// This process in MPI_COMM_WORLD.
+struct place_in_world {
+  std::uint64_t rank = 0;
+  std::uint64_t size = 0;
+};
+
+/// Reads one communicator. Each function answers with nothing if what it reads is not plausible.
+class communicator_reader {
+ public:
+  communicator_reader(const process_handles& handles, const target_abi& abi, memory_reader& memory)
+      : handles_(handles),
+        where_(*handles.layouts),
+        fields_(*handles.layouts->communicator),
+        abi_(abi),
+        memory_(memory),
+        objects_(memory, abi, where_),
+        of_communicators_(handles.address_of(communicator_class)),
+        of_groups_(handles.address_of(group_class)) {}
+
+  [[nodiscard]] std::optional<target_address> object_of(std::uint64_t handle, mpi_language language) {
+    if (language == mpi_language::c) return target_address{handle};
+    const auto table = handles_.address_of(fortran_communicators);
+    return table ? objects_.entry(*table, handle) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<queue_communicator> read(target_address object) {
+    if (!of_communicators_ || !of_groups_ || !objects_.is_a(object, *of_communicators_)) return std::nullopt;
+    const auto id = objects_.number(object, where_.communicator_id);
+    const auto rank = objects_.number(object, fields_.rank);
+    const auto flags = objects_.number(object, fields_.flags);
+    const auto local = group_in(object, fields_.local_group);
+    const auto size = local ? size_of(*local) : std::nullopt;
+    if (!id || !rank || !flags || !size || (*flags & invalid_flag) != 0 || *rank >= *size) return std::nullopt;
+    queue_communicator made;
+    made.id = *id;
+    made.name = label_of(object);
+    made.local_rank = static_cast<std::int64_t>(*rank);
+    made.size = static_cast<std::int64_t>(*size);
+    made.is_inter = (*flags & inter_flag) != 0;
+    if (!put_groups(object, *local, made)) return std::nullopt;
+    return made;
+  }
+
+ private:
+  [[nodiscard]] std::optional<target_address> group_in(target_address object, const field& which) {
+    const auto group = objects_.number(object, which);
+    return group && objects_.is_a(target_address{*group}, *of_groups_) ? std::optional{target_address{*group}}
+                                                                       : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> size_of(target_address group) {
+    const auto size = objects_.number(group, fields_.group.size);
+    return size && *size >= 1 && *size <= most_ranks ? size : std::nullopt;
+  }
+  [[nodiscard]] std::string label_of(target_address object) {
+    target_address text = object + fields_.label.offset;
+    if (fields_.label.size == abi_.pointer_size) {
+      const auto where = objects_.number(object, fields_.label);
+      if (!where || *where == 0) return "";
+      text = target_address{*where};
+    }
+    const auto label = read_c_string(memory_, text, most_label_bytes);
+    return label ? base::printable(*label) : "";
+  }
+
+  /// False if a group is not plausible. A group that has no list, or a process without a name, is not known.
+  [[nodiscard]] bool put_groups(target_address object, target_address local, queue_communicator& made) {
+    const auto remote = *made.is_inter ? group_in(object, fields_.remote_group) : std::nullopt;
+    if (*made.is_inter && !remote) return false;
+    if (!has_list(local) || (remote && !has_list(*remote))) return true;
+    const auto world = find_world();
+    const auto own = read_group(memory_, abi_, fields_.group, local);
+    const auto rank = static_cast<std::size_t>(made.local_rank);
+    if (!world || !own || own->size() != static_cast<std::size_t>(made.size)) return false;
+    const process_word self = (*own)[rank];
+    if (!self.is_name() || self.number() != world->rank) return false;
+    made.group = numbers_of(*own, self.job(), world->size);
+    if (remote) {
+      const auto others = read_group(memory_, abi_, fields_.group, *remote);
+      if (!others) return false;
+      made.remote_group = numbers_of(*others, self.job(), world->size);
+    }
+    return made.group && made.remote_group.has_value() == remote.has_value();
+  }
+  [[nodiscard]] bool has_list(target_address group) {
+    const auto processes = objects_.number(group, fields_.group.processes);
+    return fields_.group.process_name && processes && *processes != 0;
+  }
+  [[nodiscard]] std::optional<place_in_world> find_world() {
+    const auto object = handles_.address_of(world_communicator);
+    const auto rank = object ? objects_.number(*object, fields_.rank) : std::nullopt;
+    const auto group = object ? group_in(*object, fields_.local_group) : std::nullopt;
+    const auto size = group ? size_of(*group) : std::nullopt;
+    return rank && size && *rank < *size ? std::optional{place_in_world{*rank, *size}} : std::nullopt;
+  }
+  /// The numbers of processes in the job; -1 for those of another job. A process is in a group only once.
+  [[nodiscard]] static std::optional<group_members> numbers_of(const std::vector<process_word>& words,
+                                                               std::uint32_t job, std::uint64_t job_size) {
+    std::vector<std::int64_t> numbers;
+    std::unordered_set<std::uint64_t> seen;
+    for (const process_word& one : words) {
+      const bool is_own = one.job() == job;
+      if (!one.is_name() || !seen.insert(one.bits()).second || (is_own && one.number() >= job_size)) {
+        return std::nullopt;
+      }
+      numbers.push_back(is_own ? std::int64_t{one.number()} : -1);
+    }
+    return group_members(std::move(numbers));
+  }
+
+  const process_handles& handles_;
+  const openmpi_objects& where_;
+  const openmpi_communicator_fields& fields_;
+  target_abi abi_;
+  memory_reader& memory_;
+  object_reader objects_;
+  std::optional<target_address> of_communicators_, of_groups_;
+};
+
+}  // namespace
+
+std::optional<called_communicator> read_openmpi_communicator(std::span<const mpi_argument> arguments,
+                                                             const process_handles& handles, mpi_language language,
+                                                             memory_reader& memory) {
+  if (handles.abi != mpi_abi::openmpi || !handles.layouts || !handles.layouts->communicator) return std::nullopt;
+  const auto named = std::find_if(arguments.begin(), arguments.end(), [](const mpi_argument& one) {
+    return one.role == mpi_role::communicator && one.is_known && !one.is_address && one.name.empty();
+  });
+  if (named == arguments.end()) return std::nullopt;
+  communicator_reader reader(handles, handles.machine(), memory);
+  const auto object = reader.object_of(static_cast<std::uint64_t>(named->value), language);
+  auto facts = object ? reader.read(*object) : std::nullopt;
+  if (!facts) return std::nullopt;
+  return called_communicator{mpi_role::communicator, std::move(*facts), {}};
+}
+
+}  // namespace mpiacq
