@@ -29,7 +29,7 @@ class by_calls {
       const rank_report& rank = seen_.ranks[report];
       if (!is_told_by_call(rank) || !knows_communicator(report)) continue;
       const kind call = rank.doing.kind;
-      if (call == kind::synchronising || call == kind::collective) {
+      if (call == kind::synchronising || call == kind::collective || is_collective_on_file(rank.doing)) {
         if (!known[report]) enter(report);
       } else {
         add_peers(report);
@@ -214,7 +214,7 @@ class by_calls {
   [[nodiscard]] bool is_in_another(const collective_call& call, std::uint32_t other) const {
     const rank_activity& doing = seen_.ranks[other].doing;
     if (does_nothing_more(doing)) return true;
-    if (!is_collective(doing.kind)) return false;
+    if (!is_collective(doing.kind) && !is_collective_on_file(doing)) return false;
     return call.shared == nowhere ? is_on_world(doing) : communicator_of(other) == seen_.shared.peers_of(call.shared);
   }
   void add_awaited(const std::vector<std::uint32_t>& reports, const std::vector<absentee>& missing) {

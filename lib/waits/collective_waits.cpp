@@ -62,6 +62,12 @@ std::uint32_t communicator_of(const picture& seen, std::uint32_t report) {
   return of_all ? nowhere : found;
 }
 
+/// Whether the object that the call names says which ranks it is for.
+bool knows_called(const picture& seen, std::uint32_t report) {
+  const std::uint32_t called = seen.shared.called[report];
+  return called != nowhere && !seen.shared.all[called].ambiguous;
+}
+
 /// A guess for an unknown communicator: the one with most members in the same call and fewest members outside it.
 std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
   std::uint32_t best = nowhere;
@@ -123,7 +129,8 @@ absentees who_is_missing(const picture& seen, const call& where, const std::vect
     // A rank that is in this call on an unknown communicator may be on this communicator.
     const bool same_call = doing.function == where.function && may_be_same_root(where.root, root_of(doing));
     if (same_call && (is_on[report] == peers || is_on[report] == nowhere)) return;
-    const bool in_another = does_nothing_more(doing) || (is_collective(doing.kind) && is_on[report] == peers);
+    const bool has_ranks = is_collective(doing.kind) || is_collective_on_file(doing);
+    const bool in_another = does_nothing_more(doing) || (has_ranks && is_on[report] == peers);
     missing.known.push_back({number, report, where.root == member_rank, in_another});
   });
   std::sort(missing.known.begin(), missing.known.end(),
@@ -191,7 +198,8 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
   std::vector<std::uint32_t> is_on(seen.ranks.size(), nowhere);
   for (std::uint32_t report = 0; report < seen.ranks.size(); ++report) {
     const rank_activity& doing = seen.ranks[report].doing;
-    if (!is_collective(doing.kind) || !seen.ranks[report].report) continue;
+    const bool has_ranks = is_collective(doing.kind) || (is_collective_on_file(doing) && knows_called(seen, report));
+    if (!has_ranks || !seen.ranks[report].report) continue;
     is_on[report] = communicator_of(seen, report);
     const bool guessed = is_on[report] == nowhere || seen.shared.all[is_on[report]].ambiguous;
     const std::uint32_t shared = guessed ? likely_communicator(seen, report) : is_on[report];

@@ -26,6 +26,11 @@ namespace mpiacq::waits {
   return kind == mpi_call_kind::synchronising || kind == mpi_call_kind::collective ||
          kind == mpi_call_kind::neighbourhood;
 }
+/// Whether the call waits for other ranks that have opened the same file. Two calls, of which the name of one ends with
+/// "_begin", make one operation; which of them waits is up to the MPI.
+[[nodiscard]] inline bool is_collective_on_file(const rank_activity& doing) {
+  return doing.kind == mpi_call_kind::file && !doing.function.ends_with("_begin") && !doing.function.ends_with("_end");
+}
 
 struct picture {
   std::span<const rank_report> ranks;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -13,10 +14,10 @@ namespace mpiacq {
 
 namespace {
 
-constexpr std::uint64_t inter_flag = 0x1;     ///< OMPI_COMM_INTER
-constexpr std::uint64_t invalid_flag = 0x20;  ///< OMPI_COMM_INVALID
+constexpr std::uint64_t inter_communicator = 0x1;     ///< OMPI_COMM_INTER
+constexpr std::uint64_t invalid_communicator = 0x20;  ///< OMPI_COMM_INVALID
+constexpr std::uint64_t gone_window = 0x3;            ///< OMPI_WIN_INVALID, OMPI_WIN_FREED
 constexpr std::uint64_t most_ranks = 1U << 24U;
-constexpr std::size_t most_label_bytes = 64;  ///< MPI_MAX_OBJECT_NAME, which counts the end of the text
 
 /// This process in MPI_COMM_WORLD.
 struct place_in_world {
@@ -37,31 +38,71 @@ class communicator_reader {
         of_communicators_(handles.address_of(communicator_class)),
         of_groups_(handles.address_of(group_class)) {}
 
-  [[nodiscard]] std::optional<target_address> object_of(std::uint64_t handle, mpi_language language) {
-    if (language == mpi_language::c) return target_address{handle};
-    const auto table = handles_.address_of(fortran_communicators);
-    return table ? objects_.entry(*table, handle) : std::nullopt;
+  /// What the argument names: a communicator, a window or a file.
+  [[nodiscard]] std::optional<called_communicator> read(const mpi_argument& named, mpi_language language) {
+    const auto value = static_cast<std::uint64_t>(named.value);
+    const auto object = language == mpi_language::c ? target_address{value} : entry(named.role, value);
+    if (!object || !of_communicators_ || !of_groups_) return std::nullopt;
+    auto facts = named.role == mpi_role::window ? read_window(*object)
+                 : named.role == mpi_role::file ? read_file(*object)
+                                                : read_communicator(*object);
+    return facts ? std::optional{called_communicator{named.role, std::move(*facts), {}}} : std::nullopt;
   }
 
-  [[nodiscard]] std::optional<queue_communicator> read(target_address object) {
-    if (!of_communicators_ || !of_groups_ || !objects_.is_a(object, *of_communicators_)) return std::nullopt;
+ private:
+  /// The object behind a number of Fortran.
+  [[nodiscard]] std::optional<target_address> entry(mpi_role of, std::uint64_t number) {
+    const auto table = handles_.address_of(of == mpi_role::window ? fortran_windows
+                                           : of == mpi_role::file ? fortran_files
+                                                                  : fortran_communicators);
+    return table ? objects_.entry(*table, number) : std::nullopt;
+  }
+  [[nodiscard]] bool is_a(target_address object, std::string_view of_class) {
+    const auto its_class = handles_.address_of(of_class);
+    return its_class && objects_.is_a(object, *its_class);
+  }
+
+  [[nodiscard]] std::optional<queue_communicator> read_file(target_address object) {
+    if (!where_.file_communicator || !is_a(object, file_class)) return std::nullopt;
+    const auto on = objects_.number(object, *where_.file_communicator);
+    return on ? read_communicator(target_address{*on}) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<queue_communicator> read_window(target_address object) {
+    if (!where_.window || !is_a(object, window_class)) return std::nullopt;
+    const auto flags = objects_.number(object, where_.window->flags);
+    const auto group = group_in(object, where_.window->group);
+    const auto size = group ? size_of(*group) : std::nullopt;
+    const auto rank = group ? objects_.number(*group, where_.window->rank_in_group) : std::nullopt;
+    if (!flags || !size || !rank || (*flags & gone_window) != 0 || *rank >= *size) return std::nullopt;
+    queue_communicator made;
+    made.name = label_of(object, where_.window->label);
+    made.local_rank = static_cast<std::int64_t>(*rank);
+    made.size = static_cast<std::int64_t>(*size);
+    made.is_inter = false;
+    // Nothing else tells one window from another.
+    if (!put_groups(object, *group, made) || !made.group) return std::nullopt;
+    return made;
+  }
+
+  [[nodiscard]] std::optional<queue_communicator> read_communicator(target_address object) {
+    if (!objects_.is_a(object, *of_communicators_)) return std::nullopt;
     const auto id = objects_.number(object, where_.communicator_id);
     const auto rank = objects_.number(object, fields_.rank);
     const auto flags = objects_.number(object, fields_.flags);
     const auto local = group_in(object, fields_.local_group);
     const auto size = local ? size_of(*local) : std::nullopt;
-    if (!id || !rank || !flags || !size || (*flags & invalid_flag) != 0 || *rank >= *size) return std::nullopt;
+    if (!id || !rank || !flags || !size || (*flags & invalid_communicator) != 0 || *rank >= *size) return std::nullopt;
     queue_communicator made;
     made.id = *id;
-    made.name = label_of(object);
+    made.name = label_of(object, fields_.label);
     made.local_rank = static_cast<std::int64_t>(*rank);
     made.size = static_cast<std::int64_t>(*size);
-    made.is_inter = (*flags & inter_flag) != 0;
+    made.is_inter = (*flags & inter_communicator) != 0;
     if (!put_groups(object, *local, made)) return std::nullopt;
     return made;
   }
 
- private:
   [[nodiscard]] std::optional<target_address> group_in(target_address object, const field& which) {
     const auto group = objects_.number(object, which);
     return group && objects_.is_a(target_address{*group}, *of_groups_) ? std::optional{target_address{*group}}
@@ -71,10 +112,11 @@ class communicator_reader {
     const auto size = objects_.number(group, fields_.group.size);
     return size && *size >= 1 && *size <= most_ranks ? size : std::nullopt;
   }
-  [[nodiscard]] std::string label_of(target_address object) {
-    target_address text = object + fields_.label.offset;
-    if (fields_.label.size == abi_.pointer_size) {
-      const auto where = objects_.number(object, fields_.label);
+  /// The name in an object: text, or the address of text.
+  [[nodiscard]] std::string label_of(target_address object, const field& which) {
+    target_address text = object + which.offset;
+    if (which.size == abi_.pointer_size) {
+      const auto where = objects_.number(object, which);
       if (!where || *where == 0) return "";
       text = target_address{*where};
     }
@@ -142,15 +184,15 @@ std::optional<called_communicator> read_openmpi_communicator(std::span<const mpi
                                                              const process_handles& handles, mpi_language language,
                                                              memory_reader& memory) {
   if (handles.abi != mpi_abi::openmpi || !handles.layouts || !handles.layouts->communicator) return std::nullopt;
-  const auto named = std::find_if(arguments.begin(), arguments.end(), [](const mpi_argument& one) {
-    return one.role == mpi_role::communicator && one.is_known && !one.is_address && one.name.empty();
-  });
-  if (named == arguments.end()) return std::nullopt;
   communicator_reader reader(handles, handles.machine(), memory);
-  const auto object = reader.object_of(static_cast<std::uint64_t>(named->value), language);
-  auto facts = object ? reader.read(*object) : std::nullopt;
-  if (!facts) return std::nullopt;
-  return called_communicator{mpi_role::communicator, std::move(*facts), {}};
+  for (const mpi_role wanted : {mpi_role::communicator, mpi_role::window, mpi_role::file}) {
+    const auto named = std::find_if(arguments.begin(), arguments.end(), [&](const mpi_argument& one) {
+      return one.role == wanted && one.is_known && !one.is_address;
+    });
+    if (named == arguments.end()) continue;
+    return named->name.empty() ? reader.read(*named, language) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace mpiacq

@@ -17,8 +17,6 @@ bool take_request(type_reader& type, openmpi_objects& into) {
          type.take("req_persistent", into.request_persistent) && type.take("req_mpi_object", into.request_object);
 }
 
-constexpr std::uint64_t most_label_bytes = 64;  // MPI_MAX_OBJECT_NAME
-
 std::optional<openmpi_communicator_fields> find_communicator_fields(type_reader& type) {
   openmpi_communicator_fields all;
   if (!type.open("ompi_communicator_t")) return std::nullopt;
@@ -32,6 +30,17 @@ std::optional<openmpi_communicator_fields> find_communicator_fields(type_reader&
   return all;
 }
 
+std::optional<openmpi_window_fields> find_window_fields(type_reader& type) {
+  openmpi_window_fields all;
+  if (!type.open("ompi_group_t") || !type.take("grp_my_rank", all.rank_in_group)) return std::nullopt;
+  if (!type.open("ompi_win_t") || !type.take("w_flags", all.flags) || !type.take("w_group", all.group)) {
+    return std::nullopt;
+  }
+  const auto label = type.find("w_name", most_label_bytes);
+  if (label) all.label = *label;
+  return label ? std::optional{all} : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
@@ -43,6 +52,8 @@ std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
                      take_communicator_id(type, all.communicator_id) && take_request(type, all);
   if (!found) return std::nullopt;
   all.communicator = find_communicator_fields(type);
+  all.window = find_window_fields(type);
+  if (type.open("ompi_file_t")) all.file_communicator = type.find("f_comm");
   return all;
 }
 

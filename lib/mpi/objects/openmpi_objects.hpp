@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,11 +17,19 @@
 
 namespace mpiacq {
 
+/// The size of the text that names an object, with its end (MPI_MAX_OBJECT_NAME).
+inline constexpr std::size_t most_label_bytes = 64;
+
 /// Where the members of ompi_communicator_t are that tell which ranks have the communicator.
 struct openmpi_communicator_fields {
   field label;  ///< c_name: text, or the address of text
   field rank, flags, local_group, remote_group;
   openmpi_group_fields group;
+};
+
+/// Where the members of ompi_win_t are, and of its group, that tell which ranks have the window.
+struct openmpi_window_fields {
+  field label, flags, group, rank_in_group;
 };
 
 /// Where the members of Open MPI's own types are.
@@ -30,6 +39,8 @@ struct openmpi_objects {
   field communicator_id;
   field request_type, request_complete, request_state, request_persistent, request_object;
   std::optional<openmpi_communicator_fields> communicator = {};  ///< empty if a type lacks a member
+  std::optional<openmpi_window_fields> window = {};
+  std::optional<field> file_communicator = {};  ///< of ompi_file_t
 };
 
 /// Empty if a type is not known.
@@ -39,11 +50,16 @@ struct openmpi_objects {
 inline constexpr std::string_view request_class = "ompi_request_t_class";
 inline constexpr std::string_view communicator_class = "ompi_communicator_t_class";
 inline constexpr std::string_view group_class = "ompi_group_t_class";
+inline constexpr std::string_view window_class = "ompi_win_t_class";
+inline constexpr std::string_view file_class = "ompi_file_t_class";
 inline constexpr std::string_view fortran_requests = "ompi_request_f_to_c_table";
 inline constexpr std::string_view fortran_communicators = "ompi_comm_f_to_c_table";
+inline constexpr std::string_view fortran_windows = "ompi_mpi_windows";
+inline constexpr std::string_view fortran_files = "ompi_file_f_to_c_table";
 inline constexpr std::string_view world_communicator = "ompi_mpi_comm_world";  // among the predefined handles
-inline constexpr std::array openmpi_symbols = {request_class, communicator_class, group_class, fortran_requests,
-                                               fortran_communicators};
+inline constexpr std::array openmpi_symbols = {request_class,         communicator_class, group_class,
+                                               window_class,          file_class,         fortran_requests,
+                                               fortran_communicators, fortran_windows,    fortran_files};
 
 /// Reads members of objects whose addresses may be anything.
 class object_reader {

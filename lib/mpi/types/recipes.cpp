@@ -57,6 +57,7 @@ static inline void opal_thread_yield(void) {}
 #include <mpi.h>
 #include <ompi/communicator/communicator.h>
 #include <ompi/datatype/ompi_datatype.h>
+#include <ompi/file/file.h>
 #include <ompi/group/group.h>
 #include <ompi/mca/pml/base/pml_base_recvreq.h>
 #include <ompi/mca/pml/base/pml_base_request.h>
@@ -65,6 +66,7 @@ static inline void opal_thread_yield(void) {}
 #include <ompi/mca/topo/base/base.h>
 #include <ompi/mca/topo/topo.h>
 #include <ompi/request/request.h>
+#include <ompi/win/win.h>
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -83,9 +85,11 @@ CARRY(opal_list_t);
 CARRY(opal_pointer_array_t);
 CARRY(ompi_communicator_t);
 CARRY(ompi_datatype_t);
+CARRY(ompi_file_t);
 CARRY(ompi_group_t);
 CARRY(ompi_request_t);
 CARRY(ompi_status_public_t);
+CARRY(ompi_win_t);
 CARRY(mca_base_component_t);
 CARRY(mca_pml_base_component_t);
 CARRY(mca_pml_base_request_t);
@@ -111,8 +115,10 @@ constexpr size_rule openmpi_sizes[] = {
     {"opal_pointer_array_t", "opal_pointer_array_t_class", size_witness::class_object},
     {"ompi_communicator_t", "ompi_communicator_t_class", size_witness::class_object},
     {"ompi_datatype_t", "ompi_datatype_t_class", size_witness::class_object},
+    {"ompi_file_t", "ompi_file_t_class", size_witness::class_object},
     {"ompi_group_t", "ompi_group_t_class", size_witness::class_object},
     {"ompi_request_t", "ompi_request_t_class", size_witness::class_object},
+    {"ompi_win_t", "ompi_win_t_class", size_witness::class_object},
     {"mca_pml_base_request_t", "mca_pml_base_request_t_class", size_witness::class_object},
     {"mca_pml_base_recv_request_t", "mca_pml_base_recv_request_t_class", size_witness::class_object},
     {"mca_pml_base_send_request_t", "mca_pml_base_send_request_t_class", size_witness::class_object},
