@@ -24,6 +24,7 @@ class rank_of_six {
   static constexpr std::uint64_t groups = base + 0x80, table = base + 0xc0, entries = base + 0x100;
   static constexpr std::uint64_t world = base + 0x400, own = base + 0x500, text = base + 0x600;
   static constexpr std::uint64_t world_group = base + 0x700, own_group = base + 0x740, remote_group = base + 0x780;
+  static constexpr std::uint64_t window = base + 0x800, file = base + 0x880, windows = base + 0x20, files = base + 0x30;
   static constexpr std::uint64_t processes = base + 0x1000, lists = base + 0x2000;
   fake_memory memory;
   made_types types;
@@ -37,21 +38,34 @@ class rank_of_six {
     types.define("ompi_communicator_t",
                  {number("c_contextid", 16), number("c_my_rank", 20), number("c_flags", 24),
                   number("c_local_group", 32, 8), number("c_remote_group", 40, 8), number("c_name", 48, label_bytes)});
-    types.define("ompi_group_t", {number("grp_proc_count", 16), number("grp_proc_pointers", 24, 8)});
+    types.define("ompi_group_t",
+                 {number("grp_proc_count", 16), number("grp_my_rank", 20), number("grp_proc_pointers", 24, 8)});
+    types.define("ompi_win_t", {number("w_flags", 8, 2), number("w_group", 16, 8), number("w_name", 24, 64)});
+    types.define("ompi_file_t", {number("f_comm", 8, 8)});
     types.define("opal_proc_t", {number("proc_name", 40, 8)});
     memory.map(target_address{base}, std::vector<std::byte>(0x8000));
     put(communicators + 8, objects);  // both classes are derived from the class of all objects
     put(groups + 8, objects);
+    put(windows + 8, objects);
+    put(files + 8, objects);
     for (std::uint64_t i = 0; i < 6; ++i) process(i, job, i);
     group(world_group, {at(0), at(1), at(2), at(3), at(4), at(5)});
     communicator(world, 0, 2, world_group);
     // The first member is stored by its name, as Open MPI does before they have talked.
     group(own_group, {word(job, 5), at(2), at(3)});
     communicator(own, 7, 1, own_group);
+    put(own_group + 20, 1, 4);
+    put(window, windows);
+    put(window + 16, own_group);
+    put_text(window + 24, "halo");
+    put(file, files);
+    put(file + 8, own);
     handles.abi = mpi_abi::openmpi;
     handles.objects = {{communicators, "ompi_communicator_t_class"},
                        {groups, "ompi_group_t_class"},
                        {table, "ompi_comm_f_to_c_table"},
+                       {windows, "ompi_win_t_class"},
+                       {files, "ompi_file_t_class"},
                        {world, "ompi_mpi_comm_world"}};
     learn();
   }
@@ -99,8 +113,9 @@ class rank_of_six {
 
   [[nodiscard]] std::optional<called_communicator> call_on(std::uint64_t handle,
                                                            mpi_language language = mpi_language::c,
-                                                           const std::string& known_as = {}) {
-    mpi_argument one{mpi_role::communicator, true, false, static_cast<std::int64_t>(handle), known_as};
+                                                           const std::string& known_as = {},
+                                                           mpi_role of = mpi_role::communicator) {
+    mpi_argument one{of, true, false, static_cast<std::int64_t>(handle), known_as};
     return read_openmpi_communicator({&one, 1}, handles, language, memory);
   }
 };
@@ -234,6 +249,72 @@ TEST_CASE("a handle that points nowhere is no communicator") {
   }
 }
 
+TEST_CASE("the object of a call's window says which ranks have the window") {
+  rank_of_six rank;
+  const auto on_window = [&] { return rank.call_on(rank_of_six::window, mpi_language::c, {}, mpi_role::window); };
+  const auto found = on_window();
+  REQUIRE(found);
+  CHECK(found->by == mpi_role::window);
+  CHECK(found->facts.name == "halo");
+  CHECK(found->facts.local_rank == 1);
+  CHECK(found->facts.group == group_members{5, 2, 3});
+  SECTION("it is not the object of another kind") {
+    CHECK_FALSE(rank.call_on(rank_of_six::window));
+    CHECK_FALSE(rank.call_on(rank_of_six::own, mpi_language::c, {}, mpi_role::window));
+    CHECK_FALSE(rank.call_on(rank_of_six::window, mpi_language::c, {}, mpi_role::file));
+  }
+  SECTION("a window that was freed") {
+    rank.put(rank_of_six::window + 8, 1, 2);
+    CHECK_FALSE(on_window());
+  }
+  SECTION("a group that has no list") {
+    rank.put(rank_of_six::own_group + 24, 0);
+    CHECK_FALSE(on_window());
+  }
+  SECTION("another rank of the group") {
+    rank.put(rank_of_six::own_group + 20, 0, 4);
+    CHECK_FALSE(on_window());
+  }
+  SECTION("the type is not known") {
+    rank.types.forget("ompi_win_t");
+    rank.learn();
+    CHECK_FALSE(on_window());
+    CHECK(rank.call_on(rank_of_six::own));
+  }
+}
+
+TEST_CASE("the object of a call's file leads to a communicator, which may be the world") {
+  rank_of_six rank;
+  const auto on_file = [&] { return rank.call_on(rank_of_six::file, mpi_language::c, {}, mpi_role::file); };
+  REQUIRE(on_file());
+  CHECK(on_file()->by == mpi_role::file);
+  CHECK(on_file()->facts.id == 7);
+  CHECK(on_file()->facts.group == group_members{5, 2, 3});
+  rank.put(rank_of_six::file + 8, rank_of_six::world);
+  REQUIRE(on_file());
+  CHECK(on_file()->facts.id == 0);
+  CHECK(on_file()->facts.group == group_members{0, 1, 2, 3, 4, 5});
+  rank.put(rank_of_six::file + 8, rank_of_six::window);
+  CHECK_FALSE(on_file());
+  rank.put(rank_of_six::file + 8, rank_of_six::own);
+  rank.types.forget("ompi_file_t");
+  rank.learn();
+  CHECK_FALSE(on_file());
+}
+
+TEST_CASE("the numbers of Fortran's windows and files lead to the same objects") {
+  rank_of_six rank;
+  rank.put(rank_of_six::table, 4, 4);
+  rank.put(rank_of_six::table + 8, rank_of_six::entries);
+  rank.put(rank_of_six::entries + 8, rank_of_six::window);
+  rank.put(rank_of_six::entries + 16, rank_of_six::file);
+  rank.handles.objects[rank_of_six::table] = "ompi_mpi_windows";
+  CHECK(rank.call_on(1, mpi_language::fortran, {}, mpi_role::window));
+  CHECK_FALSE(rank.call_on(2, mpi_language::fortran, {}, mpi_role::window));
+  rank.handles.objects[rank_of_six::table] = "ompi_file_f_to_c_table";
+  CHECK(rank.call_on(2, mpi_language::fortran, {}, mpi_role::file));
+}
+
 TEST_CASE("communicators are not looked at if they are predefined, or without types, classes or Open MPI") {
   rank_of_six rank;
   CHECK_FALSE(rank.call_on(rank_of_six::world, mpi_language::c, "MPI_COMM_WORLD"));
@@ -257,12 +338,14 @@ TEST_CASE("arbitrary bytes of communicators give groups of ranks in the world") 
   std::mt19937 source(21);  // NOLINT: the same numbers in every run
   for (int round = 0; round < 2000; ++round) {
     rank_of_six rank;
+    const bool by_window = round % 3 == 0;
     if (round % 2 == 0) rank.make_inter({rank_of_six::at(0), rank_of_six::word(job, 4)});
     for (auto changes = source() % 8; changes > 0; --changes) {
       const std::uint64_t where = rank_of_six::base + source() % 0x3000;
       rank.put(where, source() % 2 == 0 ? source() : rank_of_six::base + source() % 0x3000);
     }
-    const auto found = rank.call_on(rank_of_six::own);
+    const auto found = by_window ? rank.call_on(rank_of_six::window, mpi_language::c, {}, mpi_role::window)
+                                 : rank.call_on(rank_of_six::own);
     if (!found || !found->facts.group) continue;
     CHECK(found->facts.group->size() == static_cast<std::size_t>(found->facts.size));
     CHECK((*found->facts.group)[static_cast<std::size_t>(found->facts.local_rank)] >= 0);

@@ -161,3 +161,61 @@ TEST_CASE("called communicators: a communicator that is in no report has no queu
   const auto found = job.waits();
   CHECK(text_of(found.waits) == "0>1 1>0");
 }
+
+TEST_CASE("called communicators: the ranks of a window may wait for those that are not in the call") {
+  const auto fence = [](std::uint32_t rank, const group_members& group, std::int64_t local_rank) {
+    rank_report report = in_call(rank, "MPI_Win_fence", {number(mpi_role::window, 0x1000 * (rank + 1))});
+    report.doing.on = communicator(0, group, local_rank);
+    report.doing.on->by = mpi_role::window;
+    return report;
+  };
+  const group_members low{0, 1}, high{2, 3};
+  std::vector<rank_report> ranks = {fence(0, low, 0), idle(1), fence(2, high, 0), fence(3, high, 1)};
+  auto found = find_waits(ranks);
+  CHECK(text_of(found.waits) == "0>1?");
+  CHECK(found.waits.at(0).why == "in MPI_Win_fence(window of 2 ranks)");
+  // A window is no communicator of the same ranks, whatever its number.
+  ranks[1] = on(communicator(0, low, 1), 1, "MPI_Barrier");
+  found = find_waits(ranks);
+  CHECK(text_of(found.waits) == "0>1? 1>0?");
+}
+
+TEST_CASE("called communicators: a window of ranks with queues is named, and its calls are likely") {
+  made_job job(3);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    job.ranks()[rank].doing = call("MPI_Win_fence", {number(mpi_role::window, 0x1000)});
+    job.ranks()[rank].doing.on = communicator(0, {0, 1, 2}, rank);
+    job.ranks()[rank].doing.on->by = mpi_role::window;
+  }
+  job.receive(2, 0, 7).in(2, "MPI_Recv");
+  const auto found = job.waits();
+  CHECK(text_of(found.waits) == "0>2? 1>2? 2>0");
+  CHECK(found.waits.at(0).why == "in MPI_Win_fence on a window, which it is not in");
+  CHECK(found.doubts.empty());
+}
+
+TEST_CASE("called communicators: the ranks of a file may wait for those that are not in the call") {
+  const auto resize = [](const char* function, std::uint32_t rank) {
+    rank_report report = in_call(rank, function, {number(mpi_role::file, 0x1000 * (rank + 1))});
+    report.doing.on = communicator(0, {0, 1, 2}, rank);
+    report.doing.on->by = mpi_role::file;
+    return report;
+  };
+  std::vector<rank_report> ranks = {resize("MPI_File_set_size", 0), resize("MPI_File_set_size", 1), idle(2)};
+  CHECK(text_of(find_waits(ranks).waits) == "0>2? 1>2?");
+  ranks[1].doing.on.reset();
+  CHECK(text_of(find_waits(ranks).waits) == "0>2?");
+  // Which half of a split operation waits is up to the MPI.
+  CHECK(find_waits(std::vector<rank_report>{resize("MPI_File_read_all_begin", 0), idle(1), idle(2)}).waits.empty());
+
+  made_job job(3);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    job.ranks()[rank].doing = ranks[0].doing;
+    job.ranks()[rank].doing.on = communicator(1, {0, 1, 2}, rank);  // the world, which the library lists
+    job.ranks()[rank].doing.on->by = mpi_role::file;
+  }
+  job.receive(2, 0, 7).in(2, "MPI_Recv");
+  const auto found = job.waits();
+  CHECK(text_of(found.waits) == "0>2? 1>2? 2>0");
+  CHECK(found.waits.at(0).why == "in MPI_File_set_size on MPI_COMM_WORLD, which it is not in");
+}

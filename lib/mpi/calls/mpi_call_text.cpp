@@ -69,14 +69,17 @@ std::string words_of(role meaning) {
   return words;
 }
 
-/// The communicator that the program has made: a name or a number that is the same in all ranks, and no address.
-std::string text_of_communicator(const queue_communicator& one) {
-  return one.name.empty() ? fmt::format("communicator {:#x}", one.id) : one.name;
+/// What the program has made, by what is the same in all ranks: its name, its number or its ranks, and not its address.
+std::string text_of_called(const called_communicator& one) {
+  if (one.by == role::window) {
+    return one.facts.name.empty() ? fmt::format("window of {} ranks", one.facts.size) : one.facts.name;
+  }
+  std::string text = one.facts.name.empty() ? fmt::format("communicator {:#x}", one.facts.id) : one.facts.name;
+  return one.by == role::file ? "file on " + text : text;
 }
 
 std::string text_of_handle(const mpi_argument& argument, const rank_activity& doing) {
-  const bool is_named_by_it = doing.on && doing.on->by == role::communicator && argument.role == role::communicator;
-  if (is_named_by_it && argument.name.empty()) return text_of_communicator(doing.on->facts);
+  if (doing.on && doing.on->by == argument.role && argument.name.empty()) return text_of_called(*doing.on);
   const std::string words = words_of(argument.role);
   if (argument.name.empty()) return fmt::format("{} {:#x}", words, static_cast<std::uint64_t>(argument.value));
   return argument.role == role::peer_communicator ? words + " " + argument.name : argument.name;
