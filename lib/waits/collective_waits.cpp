@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -95,6 +96,7 @@ std::uint32_t likely_communicator(const picture& seen, std::uint32_t report) {
 struct gathering {
   std::vector<std::uint32_t> reports;
   bool synchronising = true;
+  bool in_neighbourhood = false;
 };
 struct call {
   std::uint32_t shared;
@@ -176,6 +178,36 @@ void tell(const picture& seen, const call& where, bool synchronising, const std:
   }
 }
 
+/// Those of the missing ranks from which a rank in a neighbourhood collective call receives.
+std::vector<absentee> missing_neighbours(const communicator_members& members, const std::vector<std::int64_t>& sources,
+                                         const std::vector<absentee>& missing) {
+  std::vector<std::int64_t> numbers;
+  for (const std::int64_t rank : sources) numbers.push_back(members[static_cast<std::size_t>(rank)]);
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<absentee> some;
+  std::copy_if(missing.begin(), missing.end(), std::back_inserter(some), [&](const absentee& one) {
+    return std::binary_search(numbers.begin(), numbers.end(), std::int64_t{one.number});
+  });
+  return some;
+}
+
+/// Each rank of a neighbourhood collective call waits for its own neighbours, if they are known. The other ranks are
+/// left in `reports`.
+void tell_neighbours(const picture& seen, const call& where, std::vector<std::uint32_t>& reports,
+                     const std::vector<absentee>& missing, wait_graphs& graphs) {
+  std::vector<std::uint32_t> others;
+  for (const std::uint32_t report : reports) {
+    const auto& on = seen.ranks[report].doing.on;
+    if (where.guessed || !on || !on->sources) {
+      others.push_back(report);
+      continue;
+    }
+    const auto own = missing_neighbours(seen.shared.all[where.shared].members, *on->sources, missing);
+    tell(seen, where, false, {report}, probably_awaited(own, where.function, false), graphs);
+  }
+  reports = std::move(others);
+}
+
 /// The ranks of a synchronising call wait for all missing ranks. In other calls, the root decides who waits for whom.
 void tell_all(const picture& seen, const call& where, const gathering& those, const std::vector<absentee>& missing,
               wait_graphs& graphs) {
@@ -211,10 +243,12 @@ void add_collectives(const picture& seen, wait_graphs& graphs, std::vector<std::
     gathering& here = calls[{shared, doing.function, roots[{shared, doing.function}].of(doing), guessed}];
     here.reports.push_back(report);
     here.synchronising = doing.kind == mpi_call_kind::synchronising;
+    here.in_neighbourhood = doing.kind == mpi_call_kind::neighbourhood;
     if (!guessed) graphs.entered[report] = {seen.communicator_name(shared), shared, nullptr};
   }
-  for (const auto& [where, those] : calls) {
+  for (auto& [where, those] : calls) {
     const absentees missing = who_is_missing(seen, where, is_on);
+    if (those.in_neighbourhood) tell_neighbours(seen, where, those.reports, missing.known, graphs);
     tell_all(seen, where, those, missing.known, graphs);
     if (!missing.not_known.empty() && !where.guessed) {
       doubts.push_back(fmt::format("{}: whether they have come to {} on {} is not known",

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "objects/openmpi_topology.hpp"
 #include "text/printable.hpp"
 
 namespace mpiacq {
@@ -46,7 +47,12 @@ class communicator_reader {
     auto facts = named.role == mpi_role::window ? read_window(*object)
                  : named.role == mpi_role::file ? read_file(*object)
                                                 : read_communicator(*object);
-    return facts ? std::optional{called_communicator{named.role, std::move(*facts), {}}} : std::nullopt;
+    if (!facts) return std::nullopt;
+    called_communicator made{named.role, std::move(*facts), {}};
+    if (named.role == mpi_role::communicator && !*made.facts.is_inter) {
+      made.sources = read_neighbours(*object, handles_, objects_, memory_, made.facts.local_rank, made.facts.size);
+    }
+    return made;
   }
 
  private:

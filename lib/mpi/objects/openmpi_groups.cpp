@@ -60,7 +60,7 @@ std::optional<std::vector<process_word>> read_group(memory_reader& memory, const
   };
   const auto count = number(where.size);
   const auto processes = number(where.processes);
-  if (!count || *count == 0 || *count > most_processes || !processes || *processes == 0) return std::nullopt;
+  if (!count || *count == 0 || *count > most_group_processes || !processes || *processes == 0) return std::nullopt;
   std::vector<process_word> all;
   for (const std::uint64_t word : read_words(memory, abi, target_address{*processes}, *count)) all.emplace_back(word);
   if (all.empty()) return std::nullopt;

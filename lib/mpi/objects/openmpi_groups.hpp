@@ -21,7 +21,7 @@ struct openmpi_group_fields {
 [[nodiscard]] bool take_group_fields(type_reader& type, openmpi_group_fields& into);
 
 /// A group with more processes than this is not read.
-inline constexpr std::uint64_t most_processes = 1U << 20U;
+inline constexpr std::uint64_t most_group_processes = 1U << 20U;
 
 /// The name of a process in one word, as Open MPI stores it in a group for a process that this one has not talked to
 /// yet (proc.h): bit 0 is set, then 15 bits of the job's lower half, 16 of its upper half, 32 of the number in the job.

@@ -41,6 +41,19 @@ std::optional<openmpi_window_fields> find_window_fields(type_reader& type) {
   return label ? std::optional{all} : std::nullopt;
 }
 
+std::optional<openmpi_topology_fields> find_topology_fields(type_reader& type) {
+  openmpi_topology_fields all;
+  const bool found = type.open("ompi_communicator_t") && type.take("c_topo", all.of_communicator) &&
+                     type.open("mca_topo_base_module_t") && type.take("mtc", all.kept) &&
+                     type.open("mca_topo_base_comm_cart_2_2_0_t") && type.take("ndims", all.dimensions) &&
+                     type.take("dims", all.sizes) && type.take("periods", all.cycles) &&
+                     type.take("coords", all.own_place) && type.open("mca_topo_base_comm_graph_2_2_0_t") &&
+                     type.take("nnodes", all.nodes) && type.take("index", all.ends) && type.take("edges", all.edges) &&
+                     type.open("mca_topo_base_comm_dist_graph_2_2_0_t") && type.take("in", all.sources) &&
+                     type.take("indegree", all.source_count);
+  return found ? std::optional{all} : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
@@ -53,6 +66,7 @@ std::optional<openmpi_objects> find_openmpi_objects(type_source& types) {
   if (!found) return std::nullopt;
   all.communicator = find_communicator_fields(type);
   all.window = find_window_fields(type);
+  all.topology = find_topology_fields(type);
   if (type.open("ompi_file_t")) all.file_communicator = type.find("f_comm");
   return all;
 }

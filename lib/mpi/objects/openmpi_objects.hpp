@@ -32,6 +32,14 @@ struct openmpi_window_fields {
   field label, flags, group, rank_in_group;
 };
 
+/// Where a communicator keeps its topology, and the members of the three kinds of topologies.
+struct openmpi_topology_fields {
+  field of_communicator, kept;                 ///< the module of a communicator, and the topology of a module
+  field dimensions, sizes, cycles, own_place;  ///< of a grid
+  field nodes, ends, edges;                    ///< of a graph
+  field sources, source_count;                 ///< of a distributed graph
+};
+
 /// Where the members of Open MPI's own types are.
 struct openmpi_objects {
   field class_parent;  ///< of opal_class_t
@@ -41,6 +49,7 @@ struct openmpi_objects {
   std::optional<openmpi_communicator_fields> communicator = {};  ///< empty if a type lacks a member
   std::optional<openmpi_window_fields> window = {};
   std::optional<field> file_communicator = {};  ///< of ompi_file_t
+  std::optional<openmpi_topology_fields> topology = {};
 };
 
 /// Empty if a type is not known.
@@ -52,14 +61,17 @@ inline constexpr std::string_view communicator_class = "ompi_communicator_t_clas
 inline constexpr std::string_view group_class = "ompi_group_t_class";
 inline constexpr std::string_view window_class = "ompi_win_t_class";
 inline constexpr std::string_view file_class = "ompi_file_t_class";
+inline constexpr std::string_view cartesian_class = "mca_topo_base_comm_cart_2_2_0_t_class";
+inline constexpr std::string_view graph_class = "mca_topo_base_comm_graph_2_2_0_t_class";
+inline constexpr std::string_view adjacent_graph_class = "mca_topo_base_comm_dist_graph_2_2_0_t_class";
 inline constexpr std::string_view fortran_requests = "ompi_request_f_to_c_table";
 inline constexpr std::string_view fortran_communicators = "ompi_comm_f_to_c_table";
 inline constexpr std::string_view fortran_windows = "ompi_mpi_windows";
 inline constexpr std::string_view fortran_files = "ompi_file_f_to_c_table";
 inline constexpr std::string_view world_communicator = "ompi_mpi_comm_world";  // among the predefined handles
-inline constexpr std::array openmpi_symbols = {request_class,         communicator_class, group_class,
-                                               window_class,          file_class,         fortran_requests,
-                                               fortran_communicators, fortran_windows,    fortran_files};
+inline constexpr std::array openmpi_symbols = {
+    cartesian_class, graph_class, adjacent_graph_class, request_class,         communicator_class, group_class,
+    window_class,    file_class,  fortran_requests,     fortran_communicators, fortran_windows,    fortran_files};
 
 /// Reads members of objects whose addresses may be anything.
 class object_reader {
