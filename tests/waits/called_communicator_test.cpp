@@ -219,3 +219,22 @@ TEST_CASE("called communicators: the ranks of a file may wait for those that are
   CHECK(text_of(found.waits) == "0>2? 1>2? 2>0");
   CHECK(found.waits.at(0).why == "in MPI_File_set_size on MPI_COMM_WORLD, which it is not in");
 }
+
+TEST_CASE("called communicators: a rank in a neighbourhood collective call may wait for its neighbours only") {
+  made_job job(6);
+  job.add_communicator(2, "ring", {0, 1, 2, 3, 4, 5});
+  for (const std::uint32_t rank : {0U, 1U, 2U, 3U, 4U, 5U}) {
+    job.ranks()[rank].doing = call("MPI_Neighbor_alltoall", {on_another()});
+    job.ranks()[rank].doing.on = communicator(2, {0, 1, 2, 3, 4, 5}, rank);
+    job.ranks()[rank].doing.on->sources = {{(rank + 5) % 6, (rank + 1) % 6}};
+  }
+  job.receive(3, 0, 7).in(3, "MPI_Recv");
+  CHECK(text_of(job.waits().waits) == "2>3? 3>0 4>3?");
+  CHECK(job.waits().deadlocks.empty());
+  // Without its neighbours, a rank may wait for any that is missing.
+  job.ranks()[0].doing.on->sources.reset();
+  CHECK(text_of(job.waits().waits) == "0>3? 2>3? 3>0 4>3?");
+  // A number that is no rank of the communicator counts for nothing.
+  job.ranks()[0].doing.on->sources = {{-1, 6}};
+  CHECK(text_of(job.waits().waits) == "2>3? 3>0 4>3?");
+}
