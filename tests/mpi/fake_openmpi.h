@@ -49,5 +49,7 @@ FAKE_TYPE(mca_topo_base_module_t, 26);
 FAKE_TYPE(mca_topo_base_comm_cart_2_2_0_t, 27);
 FAKE_TYPE(mca_topo_base_comm_dist_graph_2_2_0_t, 28);
 FAKE_TYPE(mca_topo_base_comm_graph_2_2_0_t, 29);
+FAKE_TYPE(ompi_file_t, 30);
+FAKE_TYPE(ompi_win_t, 31);
 
 #endif

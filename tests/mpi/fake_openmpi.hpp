@@ -20,9 +20,10 @@ class fake_openmpi {
   fake_openmpi() {
     for (const char* header :
          {"ompi_config.h", "mpi.h", "opal/class/opal_list.h", "ompi/communicator/communicator.h",
-          "ompi/datatype/ompi_datatype.h", "ompi/group/group.h", "ompi/mca/pml/base/pml_base_recvreq.h",
-          "ompi/mca/pml/base/pml_base_request.h", "ompi/mca/pml/base/pml_base_sendreq.h", "ompi/mca/pml/pml.h",
-          "ompi/mca/topo/base/base.h", "ompi/mca/topo/topo.h", "ompi/request/request.h"}) {
+          "ompi/datatype/ompi_datatype.h", "ompi/file/file.h", "ompi/group/group.h", "ompi/win/win.h",
+          "ompi/mca/pml/base/pml_base_recvreq.h", "ompi/mca/pml/base/pml_base_request.h",
+          "ompi/mca/pml/base/pml_base_sendreq.h", "ompi/mca/pml/pml.h", "ompi/mca/topo/base/base.h",
+          "ompi/mca/topo/topo.h", "ompi/request/request.h"}) {
       const std::filesystem::path file = folder_.path(std::string{"include/openmpi/"} + header);
       std::filesystem::create_directories(file.parent_path());
       std::ofstream{file} << "#include \"" << source("fake_openmpi.h") << "\"\n";
