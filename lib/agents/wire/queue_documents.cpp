@@ -142,16 +142,17 @@ queues_part stand_in<group_queues>::to(const group_queues& queues) {
   group_pool pool(part.groups);
   for (const rank_report& rank : part.ranks) {
     auto& used = part.used.emplace_back();
-    auto& called = part.called.emplace_back();
-    if (rank.doing.on) {
-      called.group = pool.place_of(rank.doing.on->facts.group);
-      called.remote_group = pool.place_of(rank.doing.on->facts.remote_group);
-    }
     if (!rank.report) continue;
     for (const queue_communicator& one : rank.report->communicators) {
       const auto local = pool.place_of(one.group);
       used.push_back({local, pool.place_of(one.remote_group)});
     }
+  }
+  for (const rank_report& rank : part.ranks) {
+    auto& called = part.called.emplace_back();
+    if (!rank.doing.on) continue;
+    called.group = pool.place_of(rank.doing.on->facts.group);
+    called.remote_group = pool.place_of(rank.doing.on->facts.remote_group);
   }
   return part;
 }
@@ -165,8 +166,8 @@ result<group_queues> stand_in<group_queues>::from(queues_part part) {
     if (i > 0 && part.ranks[i].entry <= part.ranks[i - 1].entry)
       return fail(error_code::bad_format, "queues of ranks that are not in order");
     TRY(give_groups(part.ranks[i], part.used[i], groups));
-    TRY(give_groups(part.ranks[i].doing, part.called[i], groups));
   }
+  for (std::size_t i = 0; i < count; ++i) TRY(give_groups(part.ranks[i].doing, part.called[i], groups));
   return group_queues{std::move(part.ranks), part.held_for, part.stopped, std::move(part.notes),
                       std::move(part.problems)};
 }
