@@ -254,7 +254,7 @@ TEST_CASE("messages: a group that is too large for memory is left out, and its r
   queues = whole;
   queues["groups"][0][0] = {{"first", std::int64_t{1} << 60}, {"step", 1}, {"count", 2}};
   CHECK(refusal(written_elsewhere(document)).code == error_code::bad_format);
-  queues["used"][0][0]["group"] = 2;
+  queues["used"][0][0]["group"] = queues["groups"].size();
   CHECK_THAT(refusal(written_elsewhere(document)).message, ContainsSubstring("group is not there"));
 }
 
