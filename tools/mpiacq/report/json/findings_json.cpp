@@ -3,6 +3,7 @@
 #include "report/json/json_writer.hpp"
 #include "report/json/queues_json.hpp"
 #include "report/json/stacks_json.hpp"
+#include "report/text/text_parts.hpp"
 
 namespace mpiacq::tool {
 
