@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +17,35 @@
 
 namespace mpiacq::base {
 
-helper_child::helper_child(pid_t id) : process_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))), id_(id) {}
+namespace {
+
+/// Children that were left and have perhaps not ended. A child that nobody waits for stays a zombie.
+class left_children {
+ public:
+  void add(pid_t id) {
+    const std::lock_guard lock(mutex_);
+    ids_.push_back(id);
+  }
+  void take_ended() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(ids_, [](pid_t id) { return ::waitpid(id, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> ids_;
+};
+
+left_children& all_left() {
+  static left_children all;
+  return all;
+}
+
+}  // namespace
+
+helper_child::helper_child(pid_t id) : process_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))), id_(id) {
+  all_left().take_ended();
+}
 
 helper_child::helper_child(helper_child&& other) noexcept
     : process_(std::move(other.process_)), id_(std::exchange(other.id_, 0)), made_in_(other.made_in_) {}
@@ -41,6 +71,14 @@ std::optional<int> helper_child::end(std::chrono::milliseconds patience) {
   } while (waited < 0 && errno == EINTR);
   process_.reset();
   return waited == std::exchange(id_, 0) ? std::optional{status} : std::nullopt;
+}
+
+void helper_child::leave(std::chrono::milliseconds patience) {
+  if (id_ == 0) return;
+  pollfd ending{process_.get(), POLLIN, 0};
+  if (process_ && ::poll(&ending, 1, static_cast<int>(patience.count())) > 0) return static_cast<void>(end(patience));
+  all_left().add(std::exchange(id_, 0));
+  process_.reset();
 }
 
 error no_descriptors(std::string_view what_for) {

@@ -79,7 +79,8 @@ result<void> pmix_session::finish_start(const time_limit& until) {
 pmix_session::~pmix_session() {
   if (!is_in_use()) return;
   begin_end();
-  (void)helper_.child.end(patience_with_its_end);
+  // A server may crash when a program that is connected is killed. The helper ends by itself.
+  helper_.child.leave(patience_with_its_end);
 }
 
 /// A forked child of the tool has a copy of the session, which is not in use there.

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "errors/try.hpp"
@@ -24,6 +25,24 @@ namespace {
 result<void> already_connected() {
   return fail(error_code::invalid_argument, "the connection to the PMIx server exists already");
 }
+
+/// A server may crash when a program dies while it connects or says goodbye (docs/sources.md). So from here on the
+/// death of the tool does not kill this process: it sees the end of the socket, and says goodbye.
+void outlive_the_tool() {
+  ::prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+}
+
+/// Ends this process if the server does not answer within the time of one object: nobody else may be there to do it.
+class answer_watch {
+ public:
+  answer_watch() { ::alarm(longest_answer); }
+  ~answer_watch() { ::alarm(0); }
+  answer_watch(const answer_watch&) = delete;
+  answer_watch& operator=(const answer_watch&) = delete;
+
+ private:
+  static constexpr unsigned longest_answer = 20;  ///< seconds; longer than the tool waits
+};
 
 /// The next request of the tool. Empty: the tool has gone.
 result<std::optional<request>> next_request() {
@@ -54,6 +73,21 @@ bool serve(pmix_client& client, tool_socket& tool, const request& what) {
   return true;
 }
 
+/// Serves the tool until it asks for no more, or has gone.
+result<void> converse(pmix_client& client, tool_socket& tool) {
+  for (;;) {
+    const auto asked = next_request();
+    const answer_watch watch;
+    if (asked && *asked) {
+      if (!serve(client, tool, **asked)) return {};
+      continue;
+    }
+    client.disconnect();
+    if (!asked) return fail(asked.error());
+    return {};
+  }
+}
+
 result<void> run(const begin_message& begin, tool_socket& tool) {
   if (begin.version != MPIACQ_VERSION) {
     return fail(error_code::unsupported,
@@ -66,11 +100,12 @@ result<void> run(const begin_message& begin, tool_socket& tool) {
   const auto first = TRY(next_request());
   // The tool may have found another source meanwhile. The server has then not been touched.
   if (!first || !std::holds_alternative<connect_now>(*first)) return {};
-  tool.tell(TRY(client.connect(begin)));
-  for (;;) {
-    const auto asked = TRY(next_request());
-    if (!asked || !serve(client, tool, *asked)) return {};
+  outlive_the_tool();
+  {
+    const answer_watch watch;
+    tool.tell(TRY(client.connect(begin)));
   }
+  return converse(client, tool);
 }
 
 }  // namespace
