@@ -87,9 +87,11 @@ std::vector<agent_start> node_agents::ways() const {
   std::vector<agent_start> all;
   if (daemons_come_ || options_.starter) all.push_back(agent_start::mpir);
   if (!options_.job_id.empty()) all.push_back(agent_start::slurm);
-  // Daemons run as the user of the job. If this program runs as another user, they cannot prove that they belong to it.
-  if (options_.pmix_server && !names_are_foreign()) all.push_back(agent_start::pmix);
-  if (!names_are_foreign()) all.push_back(agent_start::ssh);
+  if (names_are_foreign()) return all;
+  all.push_back(agent_start::ssh);
+  // The last one: jobs whose server has started daemons do not always end (docs/sources.md). Daemons run as the user of
+  // the job. If this program runs as another user, they cannot prove that they belong to it.
+  if (options_.pmix_server) all.push_back(agent_start::pmix);
   return all;
 }
 

@@ -54,8 +54,8 @@ void add_agents_option(CLI::App& app, agent_start& agents) {
   for (auto& [word, start] : all) word = name(start);
   add_choice(app, "--agents", agents, all,
              "How agents are started on the other nodes of the job: mpir (the job's starter launches them as tool "
-             "daemons), pmix (the same by PMIx), slurm, ssh or none. Default: automatic, which tries mpir, slurm, pmix "
-             "and ssh in this order")
+             "daemons), pmix (the same by PMIx), slurm, ssh or none. Default: automatic, which tries mpir, slurm, ssh "
+             "and pmix in this order")
       ->group(option_group::ranks);
 }
 
