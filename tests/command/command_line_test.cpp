@@ -99,8 +99,8 @@ TEST_CASE("mpiacq --help lists the commands and --version prints the version") {
   const auto help = mpiacq_command({"--help"});
   CHECK(help.exit_code == 0);
   CHECK_THAT(help.out, ContainsSubstring("mpiacq shows what the processes of an MPI job are doing"));
-  const std::vector<std::string> expected = {"jobs",   "report", "stacks", "queues",  "attach",
-                                             "launch", "graph",  "check",  "inspect", "types"};
+  const std::vector<std::string> expected = {"jobs",   "report", "watch", "stacks",  "queues", "attach",
+                                             "launch", "graph",  "check", "inspect", "types"};
   CHECK(commands_in_help() == expected);
   const auto version = mpiacq_command({"--version"});
   CHECK(version.exit_code == 0);

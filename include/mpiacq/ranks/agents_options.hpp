@@ -22,7 +22,8 @@ struct job_description;
 
 /// What starts an agent on each node (docs/agents.md).
 enum class agent_start : std::uint8_t {
-  /// mpir if the starter can launch daemons, then slurm if the job has a Slurm id, then ssh, then pmix if the starter is
+  /// mpir if the starter can launch daemons, then slurm if the job has a Slurm id, then ssh, then pmix if the starter
+  /// is
   /// a PMIx server
   automatic,
   mpir,   ///< the job's starter launches them as tool daemons (MPIR 1.1, 7.1 and 7.2)

@@ -28,11 +28,12 @@ class helper_child {
   /// Waits up to `patience` for the process to end, then kills it. Returns the wait status of waitpid. Empty if another
   /// part of this program took the status: it waits for any child, or ignores SIGCHLD.
   [[nodiscard]] std::optional<int> end(std::chrono::milliseconds patience);
-  /// Waits up to `patience` for the process to end, and then leaves it: it ends by itself, and a later call of this class
-  /// takes its status.
+  /// Waits up to `patience` for the process to end, and then leaves it: it ends by itself, and a later call of this
+  /// class takes its status.
   void leave(std::chrono::milliseconds patience);
   /// False in a forked child of the process that made this object.
   [[nodiscard]] bool is_made_here() const { return ::getpid() == made_in_; }
+
  private:
   void kill() const;
 

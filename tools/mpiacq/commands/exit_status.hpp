@@ -7,8 +7,9 @@ namespace mpiacq::tool {
 
 // As in env(1), nohup(1) and timeout(1); every other status is the starter's own.
 inline constexpr int status_ok = 0;
-inline constexpr int status_clause_failed = 1;  ///< `check`: a starter violates a clause
-inline constexpr int status_rank_failed = 1;    ///< a rank could not be examined, or a command of --each failed
+inline constexpr int status_clause_failed = 1;     ///< `check`: a starter violates a clause
+inline constexpr int status_rank_failed = 1;       ///< a rank could not be examined, or a command of --each failed
+inline constexpr int status_ended_by_watch = 124;  ///< `watch` has ended the job, as timeout(1) does
 inline constexpr int status_tool_failed = 125;
 inline constexpr int status_not_runnable = 126;
 inline constexpr int status_not_found = 127;

@@ -1,9 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,8 +13,8 @@
 #include "errors/try.hpp"
 #include "options/option_parts.hpp"
 #include "report/findings.hpp"
-#include "report/json/json_writer.hpp"
 #include "report/report_file.hpp"
+#include "report/report_form.hpp"
 #include "report/whole_file.hpp"
 #include "sessions/report_session.hpp"
 
@@ -28,37 +26,8 @@ struct report_command_options : observation_options {
   bool all_threads = false;
 };
 
-enum class report_form : unsigned char { text, json, page };
-
-/// The name of the file decides, unless --json is given.
-report_form form_of(const report_options& options) {
-  const std::string_view file = options.output;
-  if (options.json || file.ends_with(".json")) return report_form::json;
-  return file.ends_with(".html") || file.ends_with(".htm") ? report_form::page : report_form::text;
-}
-
-/// A word that a name in the job cannot contain by design of its author.
-std::string new_nonce() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
-
-void write_in_form(report_stream& out, const findings& found, report_form form, bool colour) {
-  switch (form) {
-    case report_form::json: {
-      json_writer document(out);
-      write_findings(document, found);
-      return out.put('\n');
-    }
-    case report_form::page:
-      return write_findings_page(out, found, new_nonce());
-    case report_form::text:
-      return write_findings_text(out, found, colour);
-  }
-}
-
 result<int> run(const report_command_options& options) {
-  const report_form form = form_of(options.report);
+  const report_form form = options.report.json ? report_form::document : form_of_file(options.report.output);
   const bool has_file = !options.report.output.empty() && options.report.output != "-";
   // A file that cannot be written is reported before the job is looked at.
   std::optional<whole_file> file;

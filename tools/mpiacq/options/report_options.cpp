@@ -9,6 +9,10 @@ void add_report_options(CLI::App& app, report_options& options) {
   app.add_flag("--json", options.json,
                "Report as JSON, one document for each event. A file contains the last document");
   app.add_option("-o,--output", options.output, "Write the report to FILE; - is standard output")->type_name("FILE");
+  add_debug_folders_option(app, options);
+}
+
+void add_debug_folders_option(CLI::App& app, report_options& options) {
   app.add_option("--debug-dir", options.debug_folders,
                  "Search DIR for separate debug files before /usr/lib/debug. May be repeated")
       ->type_name("DIR")

@@ -20,6 +20,8 @@ struct report_options {
 };
 
 void add_report_options(CLI::App& app, report_options& options);
+/// Only --debug-dir.
+void add_debug_folders_option(CLI::App& app, report_options& options);
 
 /// The folders of --debug-dir come before the system's.
 [[nodiscard]] debug_file_search search_in(const report_options& options);

@@ -14,6 +14,18 @@ constexpr std::size_t command_shown = 400;  // characters
 
 }  // namespace
 
+std::string_view name(report_cause cause) {
+  switch (cause) {
+    case report_cause::asked:
+      return "asked";
+    case report_cause::hang:
+      return "hang";
+    case report_cause::timeout:
+      return "timeout";
+  }
+  return "?";
+}
+
 std::vector<odd_row> odd_rows(const findings& found) {
   std::vector<odd_row> rows;
   rank_set others = found.why.ranks;

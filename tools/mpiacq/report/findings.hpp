@@ -17,8 +17,14 @@ namespace mpiacq::tool {
 
 class json_writer;
 
+/// What caused a report.
+enum class report_cause : unsigned char { asked, hang, timeout };
+/// "asked", "hang", "timeout"
+[[nodiscard]] std::string_view name(report_cause cause);
+
 /// Everything that one look shows of a job, for the report that explains it.
 struct findings {
+  report_cause cause = report_cause::asked;
   verdict why;
   std::chrono::system_clock::time_point taken;  ///< when the look began
   std::string host;                             ///< the node on which mpiacq runs

@@ -36,8 +36,8 @@ std::string_view why_no_processes(interface_kind source) {
 }  // namespace
 
 launch_session::launch_session(job& subject, const launch_options& options, agents_of_job& agents, report_file& report,
-                               signal_catcher& signals)
-    : job_session(subject, options, agents, report, signals), options_(options) {}
+                               signal_catcher& signals, job_watcher* watcher)
+    : job_session(subject, options, agents, report, signals), options_(options), watcher_(watcher) {}
 
 int launch_session::run() {
   const int status = follow();
@@ -58,10 +58,15 @@ int launch_session::follow() {
     }
     serve();
     if (ended_ && !commands_run()) return final_status(*ended_);
+    if (watcher_ != nullptr && !left_ && watcher_->serve()) {
+      after_watch_report();
+      continue;
+    }
     const bool waits = !spawned_ && !ended_;
     if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
     if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
-    wait_until(waits ? std::min(table_by_, hint_at_) : no_deadline);
+    const deadline look_at = watcher_ == nullptr || left_ ? no_deadline : watcher_->wake_at();
+    wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline));
     take_signals();
   }
 }
@@ -94,10 +99,15 @@ void launch_session::handle(const job_event& event) {
   if (const auto* spawn = std::get_if<job_spawned>(&event)) {
     take_looks();
     gates_elsewhere gates(job_, agents_, reporter_);
+    spawned_ = true;
+    if (watcher_ != nullptr) {
+      reporter_.note_failure(job_.resume());
+      gates.open();
+      return begin_watch();
+    }
     // Ranks that stay stopped are held before the report, which shows their state.
     if (options_.after == then::stop) reporter_.hold_ranks(job_);
     reporter_.report(job_snapshot::event::spawned, spawn->change);
-    spawned_ = true;
     const bool refused = job_.facts().daemons == mpir::daemon_launch::refused;
     if (options_.daemons && refused) reporter_.note_failure();  // the reason has been printed
     after_report();
@@ -141,9 +151,40 @@ void launch_session::after_report() {
   if (!commands_) commands_ = run_for_each(job_, options_, std::move(subjects), true);
 }
 
+void launch_session::begin_watch() {
+  ranks_look look;
+  look.job = job_.description();
+  look.selection = options_.ranks.selection;
+  const debug_file_search search = search_without_downloads(options_.report);
+  auto ranks = look.job.ranks(ranks_at(look.job, look.selection, search, options_.agents, signals_.descriptor()));
+  if (!ranks) return reporter_.note_failure(fail(ranks.error()));
+  look.ranks = std::make_shared<rank_group>(std::move(*ranks));
+  complain_of_nodes(*look.ranks);
+  watcher_->begin(std::move(look));
+}
+
+void launch_session::after_watch_report() {
+  switch (options_.after) {
+    case then::kill:
+      ended_by_watch_ = true;
+      reporter_.note_failure(job_.end());
+      break;
+    case then::stop:
+      left_ = true;
+      reporter_.hold_ranks(job_);
+      reporter_.expect_no_report();
+      reporter_.note_failure(job_.detach(leave::stopped));
+      complain_in_lines(left_stopped(job_, ranks_handed_over(job_, options_.ranks.selection)));
+      break;
+    default:
+      break;
+  }
+}
+
 int launch_session::final_status(const starter_ended& end) {
   const exit_status& starter = end.status;
   reporter_.expect_no_report();
+  if (ended_by_watch_) return status_ended_by_watch;
   if (!spawned_) {
     std::string why = missing_text();
     // PRRTE's starters have no MPIR in any release, so that no symbols could help.

@@ -15,7 +15,7 @@ void write_findings(json_writer& out, const findings& found) {
   for (const std::string& word : found.command) command.push_back(word);
   out.begin_object()
       .members({{"schema", "mpiacq.report/1"},
-                {"why", "asked"},
+                {"why", name(found.cause)},
                 {"verdict",
                  {{"basis", name(found.why.basis)},
                   {"sentence", found.why.sentence},

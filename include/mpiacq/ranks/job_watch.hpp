@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Follows the ranks of a job and notices when the job stands still.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "mpiacq/base/time_limit.hpp"
+#include "mpiacq/ranks/rank_group.hpp"
+#include "mpiacq/ranks/rank_results.hpp"
+#include "mpiacq/ranks/rank_set.hpp"
+
+namespace mpiacq {
+
+/// The job stands still: no rank has entered or left an MPI call for `job_watch_options::hang`, and some ranks are in
+/// one. This is evidence, not proof: a single collective call, or one computation that others wait for, may take that
+/// long. `rank_group::waits` says who waits for whom.
+struct job_stands_still {
+  clock::duration since{};  ///< for how long
+  rank_set in_calls;        ///< the ranks that are in MPI calls
+  rank_set outside;         ///< the ranks that are in none: they compute, or wait for something else
+};
+/// No rank of the group can be looked at any more: all have ended.
+struct ranks_have_ended {};
+/// An event of a watch.
+using watch_event = std::variant<job_stands_still, ranks_have_ended>;
+
+/// How a job is watched.
+struct job_watch_options {
+  /// The time without any movement after which the job stands still.
+  clock::duration hang = std::chrono::seconds(120);
+  /// The longest time between two looks. Looks are rarer while ranks move, and more frequent while none seems to.
+  clock::duration rarest = std::chrono::seconds(10);
+  /// So many ranks are stopped together for a look. Each of them is stopped for some 60 us.
+  std::size_t ranks_at_once = 8;
+};
+
+/// A watch over the ranks of a group.
+///
+///   job_watch watch(ranks, {.hang = 120s});
+///   while (auto event = watch.next(in(1h))) ...
+///
+/// A look takes the stack of the first thread of each rank, a few ranks at a time. A rank has moved if it is in another
+/// MPI call than before, or in the same call from another place of the program. Ranks that wait may use all of their
+/// processor, and ranks that compute do not move by this rule, so that neither counts as a movement by itself. Before
+/// the watch reports that a job stands still, it takes twenty to two hundred looks one after the other: a job that
+/// repeats the same call has then moved.
+///
+/// Ownership: the group must outlive the watch, and is used by it alone during `next`. Thread: one at a time.
+class job_watch {
+ public:
+  job_watch(rank_group& ranks, const job_watch_options& options);
+  ~job_watch();
+  job_watch(const job_watch&) = delete;
+  job_watch& operator=(const job_watch&) = delete;
+
+  /// Looks at the ranks until there is an event. Empty if the limit passes first. A job that still stands still is
+  /// reported again after another `hang`. It looks at least once, unless the limit has passed already.
+  [[nodiscard]] std::optional<watch_event> next(const time_limit& until = {});
+  /// Looks at the ranks once, now; many times if the job seems to stand still. `stop`: a descriptor
+  /// that ends this when it becomes readable; -1: none. Empty if there is no event.
+  [[nodiscard]] std::optional<watch_event> look(int stop = -1);
+  /// The next moment at which `next` looks at the ranks. A program with other work calls `next` then.
+  [[nodiscard]] deadline look_at() const;
+  /// The number of looks so far, and for how long a rank was stopped in one of them, at most.
+  [[nodiscard]] std::size_t looks() const;
+  [[nodiscard]] clock::duration longest_stop() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace mpiacq

@@ -1,0 +1,78 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// A watch over the ranks of fixture jobs.
+#include "mpiacq/ranks/job_watch.hpp"
+
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "live_process.hpp"
+#include "running_starter.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Two ranks in MPI_Recv.
+class waiting_ranks : public running_starter {
+ public:
+  waiting_ranks()
+      : running_starter({"../queue_ranks/queue_job", "--hold", "--ranks", "2",
+                         "library:" MPIACQ_QUEUE_LIBRARIES "/libqueue_perfect.so", "in:MPI_Recv", "@all"}) {
+    ready();
+  }
+  [[nodiscard]] rank_group group() const {
+    std::vector<process_id> all;
+    for (const pid_t rank : ranks()) all.emplace_back(rank);
+    auto made = rank_group::of_processes(all);
+    REQUIRE(made);
+    return std::move(*made);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a watch reports a job that stands still, and later its end") {
+  waiting_ranks job;
+  rank_group ranks = job.group();
+  job_watch watch(ranks, {.hang = 500ms, .rarest = 200ms, .ranks_at_once = 1});
+  const auto begin = mpiacq::clock::now();
+  const auto first = watch.next(in(60s));
+  REQUIRE(first);
+  const auto* still = std::get_if<job_stands_still>(&*first);
+  REQUIRE(still != nullptr);
+  CHECK(still->since >= 500ms);
+  CHECK(mpiacq::clock::now() - begin >= 500ms);
+  CHECK(still->in_calls.text() == "0-1");
+  CHECK(still->outside.empty());
+  // The looks of every tenth of a second, and those before the report.
+  CHECK(watch.looks() > 20);
+  CHECK(watch.longest_stop() > 0s);
+  for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+
+  const auto again = watch.next(in(60s));
+  REQUIRE(again);
+  REQUIRE(std::holds_alternative<job_stands_still>(*again));
+  CHECK(std::get<job_stands_still>(*again).since >= 1s);
+
+  job.end();
+  const auto end = watch.next(in(60s));
+  REQUIRE(end);
+  CHECK(std::holds_alternative<ranks_have_ended>(*end));
+}
+
+TEST_CASE("a watch ends at its limit, and when it is cancelled") {
+  waiting_ranks job;
+  rank_group ranks = job.group();
+  job_watch watch(ranks, {.hang = 1h});
+  CHECK_FALSE(watch.next(in(300ms)));
+  CHECK(watch.looks() == 1);
+  CHECK_FALSE(watch.next(mpiacq::clock::now() - 1s));
+  CHECK(watch.looks() == 1);
+  int ends[2] = {};
+  REQUIRE(::pipe(ends) == 0);
+  ::close(ends[1]);  // the other end is readable now
+  CHECK_FALSE(watch.next(in(600s, ends[0])));
+  ::close(ends[0]);
+}

@@ -1,0 +1,123 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// For how long no rank has moved, from stacks made up by hand.
+#include "stillness.hpp"
+
+#include "catch.hpp"
+#include "look_times.hpp"
+
+using namespace mpiacq;
+using namespace mpiacq::watching;
+using namespace std::chrono_literals;
+
+namespace {
+
+const deadline start = deadline(1000s);
+
+/// One look: each rank with its calls, the outermost first, and the line of the last function of the program.
+struct one_rank {
+  std::uint32_t rank = 0;
+  std::vector<std::string> calls;
+  std::uint32_t line = 0;
+};
+
+group_stacks look_at(const std::vector<one_rank>& ranks) {
+  group_stacks made;
+  for (const one_rank& one : ranks) {
+    thread_stack stack;
+    for (auto call = one.calls.rbegin(); call != one.calls.rend(); ++call) {
+      auto place = std::make_shared<code_place>();
+      place->function = *call;
+      const bool is_mpi = call->starts_with("MPI_");
+      place->module_path = is_mpi ? "/lib/libmpi.so" : "/bin/app";
+      place->file = is_mpi ? "" : "app.c";
+      place->line = is_mpi ? 0 : one.line;
+      stack.frames.push_back({{}, place, false});
+    }
+    made.tree.add(entry_index{one.rank}, stack);
+    made.taken.add(one.rank);
+  }
+  return made;
+}
+
+const one_rank receives{0, {"main", "exchange", "MPI_Recv", "poll"}, 20};
+const one_rank computes{1, {"main", "solve"}, 88};
+const one_rank stays{5, {"main", "MPI_Barrier"}, 30};
+
+}  // namespace
+
+TEST_CASE("a job stands still while each rank is in the same call from the same place") {
+  stillness job(1);
+  CHECK_FALSE(job.since());
+  job.add(0, look_at({receives, computes, stays}), start);
+  job.add(0, look_at({receives, computes, stays}), start + 10s);
+  REQUIRE(job.since());
+  CHECK(*job.since() == start);
+  CHECK(job.in_calls().text() == "0,5");
+  CHECK(job.outside().text() == "1");
+
+  SECTION("what happens inside a call, and in a computation, is no movement") {
+    one_rank inside = receives, elsewhere = computes;
+    inside.calls.back() = "sched_yield";
+    elsewhere.line = 90;
+    job.add(0, look_at({inside, elsewhere, stays}), start + 20s);
+    CHECK(*job.since() == start);
+  }
+  SECTION("another call, another place of the same call, and a call that begins or ends are movements") {
+    one_rank moved = GENERATE(values<one_rank>({{0, {"main", "exchange", "MPI_Send", "poll"}, 20},
+                                                {0, {"main", "exchange", "MPI_Recv", "poll"}, 21},
+                                                {0, {"main", "exchange"}, 20},
+                                                {1, {"main", "solve", "MPI_Recv"}, 88}}));
+    const one_rank other = moved.rank == 0 ? computes : receives;
+    job.add(0, look_at({moved, other, stays}), start + 20s);
+    CHECK(*job.since() == start + 20s);
+    // From now on, this is the place where the rank stands.
+    job.add(0, look_at({moved, other, stays}), start + 30s);
+    job.add(0, look_at({moved, other, stays}), start + 40s);
+    CHECK(*job.since() == start + 20s);
+  }
+}
+
+TEST_CASE("a rank that moves in one part of a job shows that the whole job moves") {
+  stillness job(2);
+  one_rank far = receives;
+  far.rank = 9;
+  job.add(0, look_at({receives}), start);
+  job.add(1, look_at({far}), start + 1s);
+  job.add(0, look_at({receives}), start + 10s);
+  CHECK(*job.since() == start);
+  far.line = 21;
+  job.add(1, look_at({far}), start + 11s);
+  CHECK(*job.since() == start + 11s);
+  job.add(0, look_at({receives}), start + 20s);
+  job.add(1, look_at({far}), start + 21s);
+  CHECK(*job.since() == start + 11s);
+  CHECK(job.in_calls().text() == "0,9");
+}
+
+TEST_CASE("a job in which every rank computes does not stand still") {
+  stillness job(1);
+  job.add(0, look_at({computes}), start);
+  job.add(0, look_at({computes}), start + 1000s);
+  CHECK_FALSE(job.since());
+  CHECK(job.outside().text() == "1");
+}
+
+TEST_CASE("a rank that ends has moved") {
+  stillness job(1);
+  one_rank other = receives;
+  other.rank = 2;
+  job.add(0, look_at({receives, other}), start);
+  job.add(0, look_at({receives}), start + 10s);
+  CHECK(*job.since() == start + 10s);
+}
+
+TEST_CASE("looks become more frequent when a job seems to stand still, within bounds") {
+  CHECK(time_to_next_look(120s, 0s, 10s) == 10s);
+  CHECK(time_to_next_look(60s, 0s, 10s) == 6s);
+  CHECK(time_to_next_look(120s, 61s, 10s) == 3s);
+  CHECK(time_to_next_look(24h, 0s, 10s) == 10s);
+  CHECK(time_to_next_look(100ms, 0s, 10s) == 100ms);
+  CHECK(looks_before_report(1) == 200);
+  CHECK(looks_before_report(50) == 40);
+  CHECK(looks_before_report(100'000) == 20);
+}

@@ -1,0 +1,45 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "options/watch_options.hpp"
+
+#include "options/option_parts.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+constexpr choices<then, 3> choices_after_report = {
+    {{"continue", then::go_on}, {"stop", then::stop}, {"kill", then::kill}}};
+
+}  // namespace
+
+void add_watch_options(CLI::App& app, watch_options& options) {
+  add_job_operand(app, options.job);
+  app.add_option("--hang", options.watch.hang, "Report the job when no rank has moved for this time")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->group(option_group::job);
+  add_timeout(app, options.watch.timeout, "Report the job when mpiacq has watched it for this time");
+  app.add_option("--report", options.watch.folder,
+                 "Write report.txt, report.json and report.html into this folder. Default: text on standard error")
+      ->type_name("DIR")
+      ->group(option_group::report);
+  add_choice(
+      app, "--then", options.after, choices_after_report,
+      "What happens to the job after a report. continue: it runs, and is watched further. stop: it stays stopped "
+      "for another tool. kill: it is ended. Default: continue")
+      ->group(option_group::job);
+  add_rank_options(app, options, "The ranks to watch: 0-3,8, or 1:0-3 in a job of several worlds. Default: all");
+  add_hosts_option(app, options.hosts);
+  add_debug_folders_option(app, options.report);
+}
+
+std::optional<std::string> mistake_in(const watch_options& options) {
+  if (options.job && !options.starter.words.empty()) return "JOB and a starter exclude each other: choose one of them";
+  if (!options.watch.hang && !options.watch.timeout) {
+    return "nothing to watch for. Example: mpiacq watch --hang 120 -- mpirun -n 4 ./app";
+  }
+  if (!options.ranks.communicator.empty()) return "--ranks comm: is not possible here: name the ranks";
+  return std::nullopt;
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,27 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "options/job_command_options.hpp"
+
+namespace mpiacq::tool {
+
+/// When a job is reported, where, and what follows.
+struct watch_request {
+  std::optional<double> hang;     ///< seconds without movement; empty: this is no reason
+  std::optional<double> timeout;  ///< seconds since the start; empty: the same
+  std::string folder;             ///< for the reports; empty: text on standard error
+};
+
+struct watch_options : launch_options {
+  watch_request watch;
+  std::optional<job_operand> job;  ///< empty, and no starter: the only job on this node
+};
+
+void add_watch_options(CLI::App& app, watch_options& options);
+/// A sentence if the options contradict each other or if nothing is to be watched for.
+[[nodiscard]] std::optional<std::string> mistake_in(const watch_options& options);
+
+}  // namespace mpiacq::tool

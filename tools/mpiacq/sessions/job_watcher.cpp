@@ -1,0 +1,85 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "sessions/job_watcher.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "commands/complaints.hpp"
+#include "report/call_chains.hpp"
+#include "report/report_form.hpp"
+#include "sessions/report_folder.hpp"
+#include "sessions/report_session.hpp"
+#include "sessions/session_wait.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+clock::duration as_duration(double seconds) {
+  return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+std::string seconds_text(clock::duration time) {
+  return fmt::format("{:.0f} s", std::chrono::duration<double>(time).count());
+}
+
+}  // namespace
+
+job_watcher::job_watcher(const watch_options& options, report_file& text, int stop)
+    : options_(options), text_(text), stop_(stop), report_by_(deadline_after(options.watch.timeout)) {}
+
+void job_watcher::begin(ranks_look look) {
+  look_ = std::move(look);
+  job_watch_options how;
+  // Without --hang, the looks only notice the end of the ranks.
+  constexpr double seldom = 86400;
+  how.hang = as_duration(options_.watch.hang.value_or(seldom));
+  watch_ = std::make_unique<job_watch>(*look_->ranks, how);
+}
+
+deadline job_watcher::wake_at() const {
+  return watch_ ? std::min(report_by_, watch_->look_at()) : report_by_;
+}
+
+bool job_watcher::serve() {
+  if (!watch_ || ended_) return false;
+  if (clock::now() >= report_by_) {
+    report_by_ = no_deadline;
+    report(report_cause::timeout, fmt::format("watched for {:g} s", *options_.watch.timeout));
+    return true;
+  }
+  if (clock::now() < watch_->look_at()) return false;
+  const auto seen = watch_->look(stop_);
+  if (!seen) return false;
+  if (std::holds_alternative<ranks_have_ended>(*seen)) {
+    ended_ = true;
+    return false;
+  }
+  const auto& still = std::get<job_stands_still>(*seen);
+  if (!options_.watch.hang) return false;
+  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since));
+  return true;
+}
+
+void job_watcher::report(report_cause cause, const std::string& what) {
+  report_look done = look_for_report(*look_, options_.queue, false);
+  done.found.cause = cause;
+  const auto found = std::make_shared<const findings>(std::move(done.found));
+  std::string where;
+  if (options_.watch.folder.empty()) {
+    text_.write([found, colour = text_.wants_colour()](report_stream& out) {
+      write_in_form(out, *found, report_form::text, colour);
+    });
+  } else if (const auto written = write_report_folder(options_.watch.folder, found)) {
+    where = fmt::format(" (report in {})", options_.watch.folder);
+  } else {
+    failed_ = true;
+    complain(written.error());
+  }
+  complain(fmt::format("{}: {}{}", what, found->why.sentence, where));
+}
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,47 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "commands/signals.hpp"
+#include "mpiacq/ranks/job_watch.hpp"
+#include "options/watch_options.hpp"
+#include "report/findings.hpp"
+#include "report/report_file.hpp"
+#include "sessions/ranks_look.hpp"
+
+namespace mpiacq::tool {
+
+/// Watches the ranks of a job, and writes a report when it stands still or has run for too long.
+class job_watcher {
+ public:
+  /// `stop`: readable when a signal waits; it ends a look. Reports without a folder go to `text`.
+  job_watcher(const watch_options& options, report_file& text, int stop);
+
+  /// The job has ranks now.
+  void begin(ranks_look look);
+  [[nodiscard]] bool has_begun() const { return watch_ != nullptr; }
+  /// When `serve` has something to do.
+  [[nodiscard]] deadline wake_at() const;
+  /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
+  [[nodiscard]] bool serve();
+  /// All ranks have ended, or none of them can be looked at any more.
+  [[nodiscard]] bool have_ranks_ended() const { return ended_; }
+  /// A report could not be written.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  void report(report_cause cause, const std::string& what);
+
+  const watch_options& options_;
+  report_file& text_;
+  int stop_;
+  deadline report_by_;  ///< --timeout
+  std::optional<ranks_look> look_;
+  std::unique_ptr<job_watch> watch_;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace mpiacq::tool

@@ -1,0 +1,36 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "sessions/report_folder.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "errors/try.hpp"
+#include "report/report_form.hpp"
+#include "report/whole_file.hpp"
+
+namespace mpiacq::tool {
+
+result<void> prepare_report_folder(const std::string& folder) {
+  constexpr mode_t by_umask = 0777;
+  if (::mkdir(folder.c_str(), by_umask) != 0 && errno != EEXIST) {
+    return fail(error{error_code::system, fmt::format("making the folder {} for reports", folder)}.with_errno(errno).on(
+        folder));
+  }
+  // A file that is opened and not written leaves nothing behind.
+  TRY(whole_file::open(folder + "/report.txt"));
+  return {};
+}
+
+result<void> write_report_folder(const std::string& folder, std::shared_ptr<const findings> found) {
+  for (const char* const file : {"report.txt", "report.json", "report.html"}) {
+    const whole_file one = TRY(whole_file::open(folder + "/" + file));
+    one.write([found, form = form_of_file(file)](report_stream& out) { write_in_form(out, *found, form, false); });
+  }
+  return {};
+}
+
+}  // namespace mpiacq::tool
