@@ -53,6 +53,7 @@ struct job_watch_options {
 /// Ownership: the group must outlive the watch, and is used by it alone during `next`. Thread: one at a time.
 class job_watch {
  public:
+  /// A watch that begins with the first look.
   job_watch(rank_group& ranks, const job_watch_options& options);
   ~job_watch();
   job_watch(const job_watch&) = delete;
@@ -66,8 +67,9 @@ class job_watch {
   [[nodiscard]] std::optional<watch_event> look(int stop = -1);
   /// The next moment at which `next` looks at the ranks. A program with other work calls `next` then.
   [[nodiscard]] deadline look_at() const;
-  /// The number of looks so far, and for how long a rank was stopped in one of them, at most.
+  /// The number of looks so far.
   [[nodiscard]] std::size_t looks() const;
+  /// The longest time for which ranks were stopped in one look.
   [[nodiscard]] clock::duration longest_stop() const;
 
  private:
