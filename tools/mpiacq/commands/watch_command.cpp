@@ -20,7 +20,7 @@ namespace {
 
 result<int> launch_and_watch(const watch_options& options, job_watcher& watcher, report_file& text,
                              signal_catcher& signals) {
-  launch_options launched = options;
+  launch_options launched = static_cast<const launch_options&>(options);
   launched.timeout.reset();  // --timeout is the watcher's
   agents_of_job agents(launched, signals.descriptor());
   job_options how = job_options_of(launched);

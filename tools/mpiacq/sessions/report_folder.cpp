@@ -25,7 +25,7 @@ result<void> prepare_report_folder(const std::string& folder) {
   return {};
 }
 
-result<void> write_report_folder(const std::string& folder, std::shared_ptr<const findings> found) {
+result<void> write_report_folder(const std::string& folder, const std::shared_ptr<const findings>& found) {
   for (const char* const file : {"report.txt", "report.json", "report.html"}) {
     const whole_file one = TRY(whole_file::open(folder + "/" + file));
     one.write([found, form = form_of_file(file)](report_stream& out) { write_in_form(out, *found, form, false); });

@@ -14,6 +14,6 @@ namespace mpiacq::tool {
 
 /// Writes report.txt, report.json and report.html into the folder, each as a whole or not at all. Errors: system. A
 /// failure while the contents are written is printed later (whole_file).
-[[nodiscard]] result<void> write_report_folder(const std::string& folder, std::shared_ptr<const findings> found);
+[[nodiscard]] result<void> write_report_folder(const std::string& folder, const std::shared_ptr<const findings>& found);
 
 }  // namespace mpiacq::tool

@@ -51,7 +51,8 @@ result<int> stop_job(const job_description& watched, const watch_options& option
 }  // namespace
 
 result<int> watch_running_job(const watch_options& options, job_watcher& watcher, signal_catcher& signals) {
-  observation_options how{options, options.report, options.job, patience_of_a_person.count()};
+  observation_options how{static_cast<const rank_command_options&>(options), options.report, options.job,
+                          patience_of_a_person.count()};
   auto look = look_for_ranks(how, signals);
   if (!look) return look.error();
   const job_description watched = look->job;
