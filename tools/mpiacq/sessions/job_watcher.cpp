@@ -41,7 +41,7 @@ void job_watcher::begin(ranks_look look) {
 }
 
 deadline job_watcher::wake_at() const {
-  return watch_ ? std::min(report_by_, watch_->look_at()) : report_by_;
+  return watch_ && !ended_ ? std::min(report_by_, watch_->look_at()) : no_deadline;
 }
 
 bool job_watcher::serve() {

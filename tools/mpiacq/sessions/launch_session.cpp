@@ -58,14 +58,15 @@ int launch_session::follow() {
     }
     serve();
     if (ended_ && !commands_run()) return final_status(*ended_);
-    if (watcher_ != nullptr && !left_ && watcher_->serve()) {
+    const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
+    if (watches && watcher_->serve()) {
       after_watch_report();
       continue;
     }
     const bool waits = !spawned_ && !ended_;
     if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
     if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
-    const deadline look_at = watcher_ == nullptr || left_ ? no_deadline : watcher_->wake_at();
+    const deadline look_at = watches ? watcher_->wake_at() : no_deadline;
     wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline));
     take_signals();
   }
