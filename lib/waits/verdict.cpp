@@ -76,7 +76,8 @@ verdict of_deadlock(const deadlock& found, const queue_waits& all, const rank_na
   for (const entry_index entry : found.ranks) given.ranks.add(entry);
   given.sentence = fmt::format("{}: {}", found.certain ? "deadlock" : "perhaps a deadlock", found.sentence(names));
   if (const rank_wait* wait = first_wait_of(given.ranks, all.waits)) {
-    given.sentence += "; " + wait_text(*wait, names);
+    const bool is_for_itself = given.ranks.count() == 1 && wait->to.contains(wait->from);
+    given.sentence += "; " + (is_for_itself ? "it is " + wait->why : wait_text(*wait, names));
   }
   return given;
 }
@@ -87,7 +88,7 @@ verdict of_mismatch(const call_mismatch& found, const rank_names& names) {
   return given;
 }
 
-/// The ranks that others wait for and that wait for nobody are where the others are held up.
+/// Some ranks wait for nobody, and the others wait for them: those are the ranks to look at.
 verdict of_waits(const queue_waits& found, std::span<const rank_report> ranks, const rank_names& names) {
   rank_set waiting, awaited;
   for (const rank_wait& wait : found.waits) {

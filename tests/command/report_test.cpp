@@ -88,7 +88,6 @@ TEST_CASE("report: the name of the file decides about the form") {
     CHECK(file_contents(folder.path("report.txt")).starts_with("mpiacq: deadlock: "));
   }
   // Only the report is there: nothing that was written aside.
-  CHECK(files_in(folder) >= 1);
   for (const auto& file : std::filesystem::directory_iterator(folder.path(""))) {
     CHECK(file.path().extension() != ".part");
   }

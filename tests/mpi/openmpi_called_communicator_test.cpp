@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "fake_target.hpp"
 #include "made_types.hpp"
+#include "object_memory.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -18,7 +19,7 @@ namespace {
 constexpr std::uint64_t job = 0x1234'0001, another_job = 0x1234'0002;
 
 /// Rank 2 of a world of six processes, with a communicator of its own.
-class rank_of_six {
+class rank_of_six : public object_memory {
  public:
   static constexpr std::uint64_t base = 0x4000000, objects = base + 0x10, communicators = base + 0x40;
   static constexpr std::uint64_t groups = base + 0x80, table = base + 0xc0, entries = base + 0x100;
@@ -26,7 +27,6 @@ class rank_of_six {
   static constexpr std::uint64_t world_group = base + 0x700, own_group = base + 0x740, remote_group = base + 0x780;
   static constexpr std::uint64_t window = base + 0x800, file = base + 0x880, windows = base + 0x20, files = base + 0x30;
   static constexpr std::uint64_t processes = base + 0x1000, lists = base + 0x2000;
-  fake_memory memory;
   made_types types;
   process_handles handles;
 
@@ -74,11 +74,6 @@ class rank_of_six {
     REQUIRE(handles.layouts);
   }
 
-  void put(std::uint64_t where, std::uint64_t value, std::size_t size = 8) {
-    std::vector<std::byte> bytes(size);
-    encode_integer(value, byte_order::little, bytes);
-    REQUIRE(memory.write(target_address{where}, bytes));
-  }
   void put_text(std::uint64_t where, std::string_view what) {
     for (std::size_t i = 0; i < what.size(); ++i) put(where + i, static_cast<unsigned char>(what[i]), 1);
   }

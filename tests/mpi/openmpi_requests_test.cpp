@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "fake_target.hpp"
 #include "made_types.hpp"
+#include "object_memory.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -16,11 +17,10 @@ namespace {
 using purpose = mpi_request_kind;
 
 /// A process with the world, a communicator of its own, and requests.
-struct openmpi_rank {
+struct openmpi_rank : object_memory {
   static constexpr std::uint64_t base = 0x4000000, world = base + 0x400, own = base + 0x440;
   static constexpr std::uint64_t objects = base + 0x10, requests = base + 0x40, communicators = base + 0x80;
   static constexpr std::uint64_t table = base + 0xc0, array = base + 0x1000, first = base + 0x2000;
-  fake_memory memory;
   made_types types;
   process_handles handles;
 
@@ -44,11 +44,6 @@ struct openmpi_rank {
     REQUIRE(handles.layouts);
   }
 
-  void put(std::uint64_t where, std::uint64_t value, std::size_t size = 8) {
-    std::vector<std::byte> bytes(size);
-    encode_integer(value, byte_order::little, bytes);
-    REQUIRE(memory.write(target_address{where}, bytes));
-  }
   void communicator(std::uint64_t where, std::uint64_t id) {
     put(where, communicators);
     put(where + 16, id, 4);

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "fake_target.hpp"
 #include "made_types.hpp"
+#include "object_memory.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
@@ -16,12 +17,11 @@ namespace {
 using ranks = std::vector<std::int64_t>;
 
 /// A process with one communicator that may have a topology.
-class rank_with_neighbours {
+class rank_with_neighbours : public object_memory {
  public:
   static constexpr std::uint64_t base = 0x4000000, grids = base + 0x20, graphs = base + 0x40, adjacent = base + 0x60;
   static constexpr std::uint64_t communicator = base + 0x100, module = base + 0x140, topology = base + 0x180;
   static constexpr std::uint64_t first = base + 0x400, second = base + 0x800, third = base + 0xc00;
-  fake_memory memory;
   made_types types;
   process_handles handles;
 
@@ -48,11 +48,6 @@ class rank_with_neighbours {
     REQUIRE(handles.layouts);
   }
 
-  void put(std::uint64_t where, std::uint64_t value, std::size_t size = 8) {
-    std::vector<std::byte> bytes(size);
-    encode_integer(value, byte_order::little, bytes);
-    REQUIRE(memory.write(target_address{where}, bytes));
-  }
   void list(std::uint64_t where, const ranks& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) put(where + i * 4, static_cast<std::uint32_t>(numbers[i]), 4);
   }

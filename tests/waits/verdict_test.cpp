@@ -94,6 +94,13 @@ TEST_CASE("a verdict on a deadlock names its ranks and the line of the first one
         "perhaps the collective calls on MPI_COMM_WORLD do not match: rank 2 is in MPI_Bcast, rank 3 is in MPI_Reduce");
 }
 
+TEST_CASE("a verdict on a rank that waits for itself says so once") {
+  queue_waits found;
+  found.waits = {wait_of(2, rank_set(2U))};
+  found.deadlocks.push_back({{entry_index{2}}, true, {}});
+  CHECK(find_verdict(found, {}).sentence == "deadlock: rank 2 waits for itself; it is in MPI_Recv at app.c:12");
+}
+
 TEST_CASE("a verdict without waits names the ranks that are elsewhere than most") {
   const auto ranks = barrier_without_rank_3();
   const verdict given = find_verdict({}, ranks);

@@ -20,7 +20,7 @@ enum class verdict_basis : std::uint8_t {
   deadlock,           ///< ranks that can never go on
   possible_deadlock,  ///< ranks that can never go on if all waits that are not certain are real
   mismatch,           ///< collective calls that do not belong together
-  wait,               ///< ranks wait for ranks that wait for nobody
+  wait,               ///< ranks wait for others, which wait for nobody
   odd_ranks,          ///< no wait is known; most ranks are in one call, and some are elsewhere
   nothing,            ///< the look shows no reason
 };

@@ -4,9 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,36 +13,22 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "proc/left_processes.hpp"
+
 namespace mpiacq::base {
 
 namespace {
 
-/// Children that were left and have perhaps not ended. A child that nobody waits for stays a zombie.
-class left_children {
- public:
-  void add(pid_t id) {
-    const std::lock_guard lock(mutex_);
-    ids_.push_back(id);
-  }
-  void take_ended() {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(ids_, [](pid_t id) { return ::waitpid(id, nullptr, WNOHANG) != 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<pid_t> ids_;
-};
-
-left_children& all_left() {
-  static left_children all;
+/// Helpers that were left and have perhaps not ended.
+left_processes& all_left() {
+  static left_processes all;
   return all;
 }
 
 }  // namespace
 
 helper_child::helper_child(pid_t id) : process_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))), id_(id) {
-  all_left().take_ended();
+  all_left().reap();
 }
 
 helper_child::helper_child(helper_child&& other) noexcept

@@ -21,6 +21,7 @@
 
 #include "errors/try.hpp"
 #include "helper/programs.hpp"
+#include "proc/left_processes.hpp"
 
 namespace mpiacq::tracing {
 
@@ -52,24 +53,8 @@ result<pid_t> spawn(const std::vector<std::string>& candidates, int commands, in
 
 /// Tracer servers that outlive their `tracer` object because of a thread that does not stop. They are waited for when
 /// the next tracer starts or ends.
-class left_processes {
- public:
-  void add(pid_t id) {
-    const std::lock_guard lock(mutex_);
-    all_.push_back(id);
-  }
-  void reap() {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(all_, [](pid_t id) { return ::waitpid(id, nullptr, WNOHANG) != 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<pid_t> all_;
-};
-
-left_processes& left() {
-  static left_processes all;
+base::left_processes& left() {
+  static base::left_processes all;
   return all;
 }
 

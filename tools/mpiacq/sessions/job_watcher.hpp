@@ -21,7 +21,6 @@ class job_watcher {
 
   /// The job has ranks now.
   void begin(ranks_look look);
-  [[nodiscard]] bool has_begun() const { return watch_ != nullptr; }
   /// When `serve` has something to do; never before the job has ranks, and after they have ended.
   [[nodiscard]] deadline wake_at() const;
   /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
