@@ -109,6 +109,23 @@ rank_set told_in(const opened_gates& part) {
   return all;
 }
 
+rank_set told_in(const group_ends& part) {
+  std::vector<entry_index> failed;
+  for (const rank_end& one : part.failed) failed.push_back(one.entry);
+  rank_set all = set_of(std::move(failed));
+  all.add(part.ended);
+  all.add(part.followed);
+  all.add(all_ranks_of(part.refused));
+  return all;
+}
+rank_set told_in(const rank_cores& part) {
+  std::vector<entry_index> written;
+  for (const rank_core& one : part.written) written.push_back(one.entry);
+  rank_set all = set_of(std::move(written));
+  all.add(all_ranks_of(part.refused));
+  return all;
+}
+
 using refused_span = std::span<const refused_process>;
 
 /// Groups the refused ranks by reason.
@@ -156,6 +173,18 @@ rank_answer refuse(refused_span ranks, const ask_gates& what) {
   return opened_gates{{}, {}, together(ranks, what.how.ranks)};
 }
 
+rank_answer refuse(refused_span ranks, const ask_follow&) {
+  return refuse(ranks, ask_hold{});
+}
+rank_answer refuse(refused_span ranks, const ask_ends&) {
+  group_ends part;
+  part.refused = together(ranks, {});
+  return part;
+}
+rank_answer refuse(refused_span ranks, const ask_cores& what) {
+  return rank_cores{{}, together(ranks, what.how.ranks)};
+}
+
 }  // namespace
 
 rank_selection asked_ranks(const rank_question& what) {
@@ -199,6 +228,19 @@ void merge(registers_part& into, registers_part&& other) {
 void merge(opened_gates& into, opened_gates&& other) {
   into.open.add(other.open);
   into.without.add(other.without);
+  append_refused(into.refused, std::move(other.refused));
+}
+
+void merge(group_ends& into, group_ends&& other) {
+  append(into.failed, std::move(other.failed));
+  into.ended.add(other.ended);
+  into.followed.add(other.followed);
+  append_refused(into.refused, std::move(other.refused));
+  merge(into.stacks, std::move(other.stacks));
+}
+
+void merge(rank_cores& into, rank_cores&& other) {
+  append(into.written, std::move(other.written));
   append_refused(into.refused, std::move(other.refused));
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "errors/try.hpp"
+#include "wire/end_documents.hpp"
 #include "wire/queue_documents.hpp"
 #include "wire/tree_documents.hpp"
 #include "wire/visit_documents.hpp"
@@ -96,6 +97,12 @@ template <>
 inline constexpr auto members<ask_gates> =
     std::tuple{member{"how", &ask_gates::how}, member{"debug_files", &ask_gates::debug_files}};
 template <>
+inline constexpr auto members<ask_follow> = std::tuple{member{"follow", &ask_follow::follow}};
+template <>
+inline constexpr auto members<ask_ends> = std::tuple<>{};
+template <>
+inline constexpr auto members<ask_cores> = std::tuple{member{"how", &ask_cores::how}};
+template <>
 inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
                member{"tables", &mpi2dd::process_request::tables}};
@@ -145,6 +152,14 @@ inline constexpr auto members<group_stacks> =
     std::tuple{member{"tree", &group_stacks::tree},         member{"taken", &group_stacks::taken},
                member{"refused", &group_stacks::refused},   member{"held_us", &group_stacks::held_for},
                member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls}};
+template <>
+inline constexpr auto members<group_ends> =
+    std::tuple{member{"failed", &group_ends::failed}, member{"ended", &group_ends::ended},
+               member{"followed", &group_ends::followed}, member{"refused", &group_ends::refused},
+               member{"stacks", &group_ends::stacks}};
+template <>
+inline constexpr auto members<rank_cores> =
+    std::tuple{member{"written", &rank_cores::written}, member{"refused", &rank_cores::refused}};
 template <>
 inline constexpr auto members<agents::agent_accounts> =
     std::tuple{member{"agent", &agents::agent_accounts::agent}, member{"said", &agents::agent_accounts::said}};
@@ -196,6 +211,16 @@ template <>
 inline constexpr std::string_view kind_of<ask_gates> = "gates";
 template <>
 inline constexpr std::string_view kind_of<ask_job_ranks> = "job_ranks";
+template <>
+inline constexpr std::string_view kind_of<ask_follow> = "follow";
+template <>
+inline constexpr std::string_view kind_of<ask_ends> = "ends";
+template <>
+inline constexpr std::string_view kind_of<ask_cores> = "cores";
+template <>
+inline constexpr std::string_view kind_of<group_ends> = "ends";
+template <>
+inline constexpr std::string_view kind_of<rank_cores> = "cores";
 template <>
 inline constexpr std::string_view kind_of<job_ranks_part> = "job_ranks";
 template <>

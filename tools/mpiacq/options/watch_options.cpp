@@ -10,6 +10,9 @@ namespace {
 constexpr choices<then, 3> choices_after_report = {
     {{"continue", then::go_on}, {"stop", then::stop}, {"kill", then::kill}}};
 
+constexpr choices<core_choice, 3> choices_of_cores = {
+    {{"first", core_choice::first}, {"odd", core_choice::odd}, {"all", core_choice::all}}};
+
 }  // namespace
 
 void add_watch_options(CLI::App& app, watch_options& options) {
@@ -19,6 +22,14 @@ void add_watch_options(CLI::App& app, watch_options& options) {
       ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->group(option_group::job);
   add_timeout(app, options.watch.timeout, "Report the job when mpiacq has watched it for this time");
+  app.add_flag("--crash", options.watch.crash,
+               "Report the job when a rank fails: by a signal, by MPI_Abort, by an exit status, or by an exit without "
+               "MPI_Finalize. All ranks are held meanwhile, and end as they would have")
+      ->group(option_group::job);
+  add_choice(app, "--cores", options.watch.cores, choices_of_cores,
+             "Write core files into the folder of the report when a rank fails. first: of one rank that has failed by "
+             "itself. odd: of all such ranks. all: of all ranks")
+      ->group(option_group::report);
   app.add_option("--report", options.watch.folder,
                  "Write report.txt, report.json and report.html into this folder. Default: text on standard error")
       ->type_name("DIR")
@@ -35,7 +46,11 @@ void add_watch_options(CLI::App& app, watch_options& options) {
 
 std::optional<std::string> mistake_in(const watch_options& options) {
   if (options.job && !options.starter.words.empty()) return "JOB and a starter exclude each other: choose one of them";
-  if (!options.watch.hang && !options.watch.timeout) {
+  const bool wants_cores = options.watch.cores != core_choice::none;
+  if (wants_cores && (!options.watch.crash || options.watch.folder.empty())) {
+    return "--cores needs --crash, and --report DIR for the core files";
+  }
+  if (!options.watch.hang && !options.watch.timeout && !options.watch.crash) {
     return "nothing to watch for. Example: mpiacq watch --hang 120 -- mpirun -n 4 ./app";
   }
   if (!options.ranks.communicator.empty()) return "--ranks comm: is not possible here: name the ranks";

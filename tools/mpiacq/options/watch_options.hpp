@@ -8,11 +8,21 @@
 
 namespace mpiacq::tool {
 
+/// Which core files are written when a rank has failed.
+enum class core_choice : unsigned char {
+  none,
+  first,  ///< of one rank that has failed by itself
+  odd,    ///< of all ranks that have failed by themselves
+  all,    ///< of all ranks
+};
+
 /// When a job is reported, where, and what follows.
 struct watch_request {
   std::optional<double> hang;     ///< seconds without movement; empty: this is no reason
   std::optional<double> timeout;  ///< seconds since the start; empty: the same
-  std::string folder;             ///< for the reports; empty: text on standard error
+  bool crash = false;             ///< a rank that fails is a reason
+  core_choice cores = core_choice::none;
+  std::string folder;  ///< for the reports; empty: text on standard error
 };
 
 struct watch_options : launch_options {

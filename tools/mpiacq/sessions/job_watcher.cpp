@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,14 +39,23 @@ void job_watcher::begin(ranks_look look) {
   constexpr double seldom = 86400;
   how.hang = as_duration(options_.watch.hang.value_or(seldom));
   watch_ = std::make_unique<job_watch>(*look_->ranks, how);
+  if (options_.watch.crash) crash_ = std::make_unique<crash_follower>(look_->ranks, look_->job.processes->names());
+}
+
+int job_watcher::descriptor() const {
+  return crash_ ? crash_->descriptor() : -1;
 }
 
 deadline job_watcher::wake_at() const {
-  return watch_ && !ended_ ? std::min(report_by_, watch_->look_at()) : no_deadline;
+  if (!watch_ || ended_) return no_deadline;
+  return std::min({report_by_, watch_->look_at(), crash_ ? crash_->wake_at() : no_deadline});
 }
 
 bool job_watcher::serve() {
   if (!watch_ || ended_) return false;
+  if (crash_) {
+    if (const auto ends = crash_->serve()) report_crash(*ends);
+  }
   if (clock::now() >= report_by_) {
     report_by_ = no_deadline;
     report(report_cause::timeout, fmt::format("watched for {:g} s", *options_.watch.timeout));
@@ -67,6 +77,19 @@ bool job_watcher::serve() {
 void job_watcher::report(report_cause cause, const std::string& what) {
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
+  if (options_.after != then::go_on) crash_.reset();  // what the user has asked for ends the ranks, or stops them
+  write(std::move(done), what);
+}
+
+/// The ranks are released before anything is written.
+void job_watcher::report_crash(const group_ends& ends) {
+  const std::string folder = std::filesystem::absolute(options_.watch.folder).lexically_normal().string();
+  report_look done = look_for_crash(*look_, ends, options_.watch.cores, folder);
+  crash_.reset();
+  write(std::move(done), "a rank has failed");
+}
+
+void job_watcher::write(report_look done, const std::string& what) {
   const auto found = std::make_shared<const findings>(std::move(done.found));
   std::string where;
   if (options_.watch.folder.empty()) {

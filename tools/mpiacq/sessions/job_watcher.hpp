@@ -9,7 +9,9 @@
 #include "options/watch_options.hpp"
 #include "report/findings.hpp"
 #include "report/report_file.hpp"
+#include "sessions/crash_follower.hpp"
 #include "sessions/ranks_look.hpp"
+#include "sessions/report_session.hpp"
 
 namespace mpiacq::tool {
 
@@ -23,6 +25,10 @@ class job_watcher {
   void begin(ranks_look look);
   /// When `serve` has something to do; never before the job has ranks, and after they have ended.
   [[nodiscard]] deadline wake_at() const;
+  /// Readable when `serve` has something to do; -1: nothing comes from there.
+  [[nodiscard]] int descriptor() const;
+  /// The user ends the job: the end of its ranks is no failure.
+  void expect_end() { crash_.reset(); }
   /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
   [[nodiscard]] bool serve();
   /// All ranks have ended, or none of them can be looked at any more.
@@ -32,6 +38,8 @@ class job_watcher {
 
  private:
   void report(report_cause cause, const std::string& what);
+  void report_crash(const group_ends& ends);
+  void write(report_look done, const std::string& what);
 
   const watch_options& options_;
   report_file& text_;
@@ -39,6 +47,7 @@ class job_watcher {
   deadline report_by_;  ///< --timeout
   std::optional<ranks_look> look_;
   std::unique_ptr<job_watch> watch_;
+  std::unique_ptr<crash_follower> crash_;  ///< null: no rank is followed to its end
   bool ended_ = false;
   bool failed_ = false;
 };
