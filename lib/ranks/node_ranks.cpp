@@ -268,6 +268,7 @@ void node_ranks::state::take_events() {
     if (const auto* ending = std::get_if<process_ending>(&event->what)) {
       rank.held = rank.at_end = true;
       ends.pending.emplace_back(place->second, *ending);
+      ends.signal.set();
     }
   }
 }

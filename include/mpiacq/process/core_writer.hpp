@@ -50,7 +50,7 @@ struct core_contents {
 };
 
 /// How a core file is written.
-struct core_options {
+struct core_write_options {
   core_contents contents;  ///< the memory that goes into it
   /// The largest number of bytes that may be stored, holes not counted. Memory beyond it is left out. Empty: no limit.
   std::optional<std::uint64_t> most_bytes;
@@ -95,6 +95,6 @@ struct written_core {
 /// threads), timed_out (before the memory was begun), system (the file cannot be written: the message has the number of
 /// bytes and the reason, such as a full file system), and the errors of `between_pieces`.
 [[nodiscard]] result<written_core> write_core(const core_process& process, memory_reader& memory, int descriptor,
-                                              const core_options& options = {});
+                                              const core_write_options& options = {});
 
 }  // namespace mpiacq

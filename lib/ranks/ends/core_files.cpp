@@ -68,7 +68,7 @@ result<rank_core> node_ranks::state::write_core_of(std::size_t place, const rank
       ::open(core.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, for_owner)};
   if (!file) return fail(cannot_write(core.path, errno));
   const auto end = ends.known.find(rank.pid);
-  core_options how;
+  core_write_options how;
   how.most_bytes = options.most_bytes;
   how.between_pieces = [this]() -> result<void> {
     grip->keep_held();

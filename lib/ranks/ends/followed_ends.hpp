@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ends/end_signal.hpp"
 #include "mpiacq/ranks/rank_end.hpp"
 
 namespace mpiacq {
@@ -14,6 +15,7 @@ namespace mpiacq {
 /// The state of `node_ranks` while it follows its ranks to their ends.
 struct followed_ends {
   bool is_on = false;
+  end_signal signal;
   std::uint64_t kills_before = 0;  ///< `out_of_memory_kills` at the beginning
   /// Ranks that are held at their ends and have not been judged yet, by their places.
   std::vector<std::pair<std::size_t, process_ending>> pending;

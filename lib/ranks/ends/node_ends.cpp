@@ -43,6 +43,7 @@ void node_ranks::state::follow_ends() {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!outcomes[i]) here[places[i]].not_followed = outcomes[i].error();
   }
+  ends.signal = end_signal(grip->event_descriptor());
   ends.is_on = true;
 }
 
@@ -63,7 +64,7 @@ void node_ranks::state::unfollow_ends() {
 }
 
 int node_ranks::ends_descriptor() const {
-  return state_->ends.is_on ? state_->grip->event_descriptor() : -1;
+  return state_->ends.is_on ? state_->ends.signal.descriptor() : -1;
 }
 
 void node_ranks::serve_ends() {
@@ -77,6 +78,7 @@ void node_ranks::serve_ends() {
 void node_ranks::state::serve_ends() {
   if (!ends.is_on) return;
   take_events();
+  ends.signal.clear();
   const std::size_t known = ends.failed.size();
   while (judge_ends()) {
     look_for_ends();

@@ -60,7 +60,7 @@ result<void> check_threads(const core_process& process, const dump_machine& mach
 /// One core file, from the process to the file.
 class dump_writer {
  public:
-  dump_writer(const core_process& process, memory_reader& memory, const core_options& options, target_abi abi,
+  dump_writer(const core_process& process, memory_reader& memory, const core_write_options& options, target_abi abi,
               memory_areas areas, sparse_file file)
       : process_(process),
         memory_(memory),
@@ -178,7 +178,7 @@ class dump_writer {
 
   const core_process& process_;
   memory_reader& memory_;
-  const core_options& options_;
+  const core_write_options& options_;
   target_abi abi_;
   memory_areas areas_;
   sparse_file file_;
@@ -192,7 +192,7 @@ class dump_writer {
 }  // namespace
 
 result<written_core> dump_process(const core_process& process, memory_reader& memory, int descriptor,
-                                  const core_options& options, const std::string& proc) {
+                                  const core_write_options& options, const std::string& proc) {
   auto file = TRY(sparse_file::open(descriptor, fmt::format("the core file of process {}", process.process.value()),
                                     options.most_bytes));
   const auto folder = TRY(process_folder::open(process.process, proc));
@@ -214,7 +214,7 @@ result<written_core> dump_process(const core_process& process, memory_reader& me
 namespace mpiacq {
 
 result<written_core> write_core(const core_process& process, memory_reader& memory, int descriptor,
-                                const core_options& options) {
+                                const core_write_options& options) {
   return elf::dump_process(process, memory, descriptor, options, proc_folder);
 }
 

@@ -10,7 +10,7 @@ namespace mpiacq::elf {
 
 /// `write_core` of a process that `proc` describes: /proc, or a folder that a test has made.
 [[nodiscard]] result<written_core> dump_process(const core_process& process, memory_reader& memory, int descriptor,
-                                                const core_options& options, const std::string& proc);
+                                                const core_write_options& options, const std::string& proc);
 
 /// The number of bytes from the beginning of a mapping that a core file should have. An ELF header is looked for in
 /// `memory`. Errors: those of the reader.
