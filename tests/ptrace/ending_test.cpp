@@ -2,66 +2,22 @@
 // The tracer reports a process just before it ends. What the process has told of its threads, and what its parent was
 // told of its end, is what these tests believe.
 #include <csignal>
-#include <cstring>
+#include <filesystem>
 
-#include "separate_tool.hpp"
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "ending_program.hpp"
 
 using namespace mpiacq;
 using namespace mpiacq::test;
 
 namespace {
 
-constexpr attach_options with_end{.follow_children = false, .report_end = true};
-
-/// The thread that the program names as the one that ends it.
-thread_id told_thread(bystander& program) {
-  const std::string line = program.pipes().line();
-  REQUIRE(line.starts_with("by "));
-  return thread_id{std::atoll(line.c_str() + 3)};
-}
-
-void attach_and_run(tracer& t, bystander& program) {
-  ok(t.attach(program.id(), with_end));
-  ok(t.resume(program.id()));
-}
-
-/// The program has set it to this just before its end.
-void check_memory(process_id process) {
-  int known = 0;
-  process_memory memory{process};
-  ok(read_exact(memory, address_of("ways_to_end", "known"), std::as_writable_bytes(std::span{&known, 1})));
-  CHECK(known == 4711);
-}
-
-std::vector<thread_registers> registers_of(tracer& t, process_id process) {
-  auto all = t.registers(std::vector{process});
-  REQUIRE(all.size() == 1);
-  ok(all.front());
-  return std::move(*all.front());
-}
-
-bool has_thread(const std::vector<thread_registers>& all, thread_id thread) {
-  return std::any_of(all.begin(), all.end(), [&](const thread_registers& one) { return one.thread == thread; });
-}
-
-/// Nothing is left to be told.
-void check_silence(tracer& t) {
-  const auto more = t.wait(clock::now());
-  ok(more);
-  CHECK_FALSE(more->has_value());
-}
-
 struct way {
   const char* name;
   exit_status status;
 };
-
-exit_status exited(int code) {
-  return {.signaled = false, .value = code, .core_dumped = false};
-}
-exit_status signaled(int signal) {
-  return {.signaled = true, .value = signal, .core_dumped = false};
-}
 
 /// The program ends in this way. Returns what was told just before.
 process_ending check_way(tracer& t, const way& one, std::size_t least_threads = 1) {
@@ -227,4 +183,59 @@ TEST_CASE("an end that was not asked for is not reported") {
     CHECK(next<process_ended>(*t).status == one.status);
     CHECK(program.end() == one.status);
   }
+}
+
+TEST_CASE("a core file of the kernel is written before the end is reported") {
+  const auto t = new_tracer();
+  std::string folder = std::filesystem::temp_directory_path() / "ending_XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  bystander program("ways_to_end", {"thread_fault", "core"}, [&] {
+    const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
+    if (::chdir(folder.c_str()) != 0 || ::setrlimit(RLIMIT_CORE, &all) != 0) ::_exit(99);
+  });
+  program.ready();
+  attach_and_run(*t, program);
+  program.pipes().order('g');
+  const thread_id by = told_thread(program);
+  const auto end = next<process_ending>(*t);
+  const bool has_file = !std::filesystem::is_empty(folder);
+  CHECK(end.thread == by);
+  CHECK(end.fault == target_address{0x10});
+  check_memory(program.id());
+  ok(t->resume(program.id()));
+  CHECK(next<process_ended>(*t).status == end.status);
+  const exit_status told = program.end();
+  std::filesystem::remove_all(folder);
+  CHECK(told == end.status);
+  if (!told.core_dumped || !has_file) MPIACQ_SKIP("the kernel puts no core file into the folder of a process here");
+}
+
+TEST_CASE("a followed child is reported before its end, also while it runs in the memory of its parent") {
+  const auto t = new_tracer();
+  bystander program("ways_to_end", {"vfork"});
+  program.ready();
+  ok(t->attach(program.id(), {.follow_children = true, .report_end = true}));
+  ok(t->resume(program.id()));
+  program.pipes().order('g');
+  const auto birth = next_event(*t);
+  REQUIRE(std::holds_alternative<process_born>(birth.what));
+  CHECK(std::get<process_born>(birth.what).shares_memory);
+  ok(t->resume(birth.process));
+  const auto childs = next_event(*t);
+  CHECK(childs.process == birth.process);
+  REQUIRE(std::holds_alternative<process_ending>(childs.what));
+  CHECK(std::get<process_ending>(childs.what).status == exited(3));
+  CHECK(std::get<process_ending>(childs.what).thread.value() == birth.process.value());
+  ok(t->resume(birth.process));
+  const auto gone = next_event(*t);
+  CHECK(gone.process == birth.process);
+  CHECK(std::holds_alternative<process_ended>(gone.what));
+  CHECK(told_thread(program).value() == program.pid());
+  const auto end = next_event(*t);
+  CHECK(end.process == program.id());
+  REQUIRE(std::holds_alternative<process_ending>(end.what));
+  CHECK(std::get<process_ending>(end.what).status == exited(17));
+  ok(t->resume(program.id()));
+  CHECK(next<process_ended>(*t).status == exited(17));
+  CHECK(program.end() == exited(17));
 }
