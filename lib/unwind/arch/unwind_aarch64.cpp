@@ -18,7 +18,7 @@ std::uint64_t instruction(std::span<const std::byte> code, std::size_t index) {
 
 /// The kernel numbers the registers as DWARF does.
 thread_registers registers_of(const thread_registers& thread) {
-  return thread;
+  return numbered_registers(thread);
 }
 
 bool is_signal_return(std::span<const std::byte> code) {

@@ -39,6 +39,17 @@ struct architecture {
   [[nodiscard]] std::uint64_t mask() const { return word_size == 4 ? UINT32_MAX : UINT64_MAX; }
 };
 
+/// The registers without the kernel's own form of them (`prstatus_registers`), which no walk needs.
+[[nodiscard]] inline thread_registers numbered_registers(const thread_registers& thread) {
+  thread_registers own;
+  own.thread = thread.thread;
+  own.by_dwarf_number = thread.by_dwarf_number;
+  own.count = thread.count;
+  own.pc = thread.pc;
+  own.sp = thread.sp;
+  return own;
+}
+
 namespace arch {
 
 /// The kind of code of the machine that this library was built for.

@@ -12,7 +12,7 @@ constexpr std::size_t rsp = 7;
 constexpr std::size_t rip = 16;
 
 thread_registers registers_of(const thread_registers& thread) {
-  return thread;
+  return numbered_registers(thread);
 }
 
 bool is_signal_return(std::span<const std::byte> code) {

@@ -122,11 +122,16 @@ class fake_tasks final : public tracing::task_reader {
     const auto found = all.find(task);
     return found != all.end() && found->second.process == process;
   }
+  [[nodiscard]] int exit_code(pid_t process) const override {
+    const auto found = exit_codes.find(process);
+    return found == exit_codes.end() ? 0 : found->second;
+  }
   [[nodiscard]] std::optional<bool> share_memory(pid_t one, pid_t other) const override {
     return sharing.contains({std::min(one, other), std::max(one, other)});
   }
 
   std::map<pid_t, tracing::task_status> all;
+  std::map<pid_t, int> exit_codes;
   std::set<std::pair<pid_t, pid_t>> sharing;  ///< the smaller number first
 };
 
