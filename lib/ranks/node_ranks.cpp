@@ -260,15 +260,17 @@ void node_ranks::state::take_events() {
     rank_here& rank = here[place->second];
     if (auto* problem = std::get_if<tracing_problem>(&event->what)) rank.hold.why = std::move(problem->what);
     if (auto* lost = std::get_if<control_lost>(&event->what)) rank.hold.why = std::move(lost->why);
-    if (std::holds_alternative<process_ended>(event->what)) {
+    if (const auto* end = std::get_if<process_ended>(&event->what)) {
+      // SIGKILL can end a rank before the tracer has stopped it at its end.
+      const bool was_missed = ends.is_on && !rank.at_end && rank.identity.state == hold_state::held;
+      if (was_missed && end->status.signaled) note_end(place->second, process_ending{end->status, {}, 0, {}, {}});
       rank.held = rank.at_end = false;
       rank.hold.state = rank.identity.state = hold_state::gone;
     }
     if (std::holds_alternative<control_lost>(event->what)) rank.not_followed = rank.hold.why;
     if (const auto* ending = std::get_if<process_ending>(&event->what)) {
       rank.held = rank.at_end = true;
-      ends.pending.emplace_back(place->second, *ending);
-      ends.signal.set();
+      note_end(place->second, *ending);
     }
   }
 }

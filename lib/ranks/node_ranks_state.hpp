@@ -63,6 +63,7 @@ struct node_ranks::state {
   void follow_ends();
   void unfollow_ends();
   void serve_ends();
+  void note_end(std::size_t place, const process_ending& how);
   [[nodiscard]] bool judge_ends();
   void take_end_stacks(std::span<const rank_end> failed);
   // ends/core_files.cpp

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -94,6 +95,14 @@ call_site site_in(const rank_path& path) {
   return without_line;
 }
 
+/// Whether the rank ends itself in MPI_Abort. The function's own frame is missing where its end is a jump into one of
+/// these functions of the library.
+bool is_in_abort(const rank_path& path) {
+  constexpr std::string_view names[] = {"MPI_Abort", "PMPI_Abort", "ompi_mpi_abort", "MPIR_Abort_impl", "MPID_Abort"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](std::string_view name) { return has_function(path, name); });
+}
+
 std::string place_text(const call_site& site) {
   if (site.line == 0) return site.function.empty() ? "" : fmt::format(", in {}", site.function);
   return site_text(site);
@@ -163,9 +172,13 @@ verdict find_crash_verdict(std::span<const rank_end> failed, const call_tree& st
   const auto paths = paths_of(stacks, ended);
   for (const rank_end& end : failed) {
     if (aborting.contains(end.entry)) continue;
-    const auto path = paths.find(end.entry);
-    add_to(groups, blame_of(end), failure_text(end, path == paths.end() ? rank_path{} : path->second),
-           rank_set(end.entry));
+    const auto found = paths.find(end.entry);
+    const rank_path path = found == paths.end() ? rank_path{} : found->second;
+    if (is_in_abort(path)) {
+      add_to(groups, blame::own, "called MPI_Abort" + place_text(site_in(path)), rank_set(end.entry));
+    } else {
+      add_to(groups, blame_of(end), failure_text(end, path), rank_set(end.entry));
+    }
   }
   if (groups.empty()) return {verdict_basis::nothing, "no rank has failed", {}};
   std::stable_sort(groups.begin(), groups.end(),

@@ -70,11 +70,19 @@ const traced_thread* any_stopped_thread(const traced_process& process) {
 
 void endings::on_signal(const traced_process& process, traced_thread& thread, int signal) {
   if (!process.reports_end) return;
+  const auto info = kernel_.calls.signal_info(thread.id);
+  const bool is_known = info && info->si_signo == signal;
+  // A handler that has reported a fault sends the same signal to its own thread, to end the process: Open MPI does so.
+  // The fault is the cause.
+  const bool follows_fault = thread.last_signal && thread.last_signal->signal == signal && thread.last_signal->code > 0;
+  if (is_known && follows_fault && info->si_code == SI_TKILL) {
+    thread.last_signal->turn = ++turns_;
+    return;
+  }
   delivered_signal& last = thread.last_signal.emplace();
   last.signal = signal;
   last.turn = ++turns_;
-  const auto info = kernel_.calls.signal_info(thread.id);
-  if (!info || info->si_signo != signal) return;
+  if (!is_known) return;
   last.code = info->si_code;
   if (is_sent_by_process(info->si_code)) last.sender = process_id{info->si_pid};
   if (has_fault(*info)) last.fault = target_address{reinterpret_cast<std::uintptr_t>(info->si_addr)};

@@ -88,6 +88,11 @@ void node_ranks::state::serve_ends() {
   if (ends.failed.size() > known) take_end_stacks(std::span(ends.failed).subspan(known));
 }
 
+void node_ranks::state::note_end(std::size_t place, const process_ending& how) {
+  ends.pending.emplace_back(place, how);
+  ends.signal.set();
+}
+
 /// Lets ranks end that end as they should. True: another rank has failed.
 bool node_ranks::state::judge_ends() {
   bool has_failed = false;

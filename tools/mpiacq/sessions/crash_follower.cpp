@@ -18,6 +18,10 @@ namespace {
 /// A rank of another node that has failed is held at most this long before the other nodes hold their ranks.
 constexpr std::chrono::milliseconds between_questions{500};
 
+/// MPICH's starter ends at once when it has killed all ranks.
+constexpr std::chrono::milliseconds last_ends_limit{1000};
+constexpr std::chrono::milliseconds between_last_looks{20};
+
 bool is_readable(int descriptor) {
   pollfd one{descriptor, POLLIN, 0};
   return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
@@ -54,6 +58,17 @@ std::optional<group_ends> crash_follower::serve() {
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
   if (seen.failed.empty()) return std::nullopt;
   return seen;
+}
+
+std::optional<group_ends> crash_follower::serve_last() {
+  const deadline until = clock::now() + last_ends_limit;
+  for (;;) {
+    auto seen = ranks_->ends();
+    if (!seen.failed.empty()) return seen;
+    if (seen.followed.empty() || clock::now() >= until) return std::nullopt;
+    pollfd one{descriptor(), POLLIN, 0};
+    (void)::poll(&one, 1, static_cast<int>(between_last_looks.count()));
+  }
 }
 
 }  // namespace mpiacq::tool

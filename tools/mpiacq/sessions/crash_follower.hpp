@@ -27,6 +27,8 @@ class crash_follower {
   [[nodiscard]] deadline wake_at() const { return ask_at_; }
   /// Ranks that have failed. All ranks of the job are held then, those that have failed at their ends.
   [[nodiscard]] std::optional<group_ends> serve();
+  /// The same when the starter has ended: ranks may be about to end, too. It waits for them for a moment.
+  [[nodiscard]] std::optional<group_ends> serve_last();
 
  private:
   std::shared_ptr<rank_group> ranks_;

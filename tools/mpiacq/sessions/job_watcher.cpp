@@ -74,6 +74,12 @@ bool job_watcher::serve() {
   return true;
 }
 
+void job_watcher::serve_last() {
+  if (!crash_) return;
+  if (const auto ends = crash_->serve_last()) report_crash(*ends);
+  crash_.reset();
+}
+
 void job_watcher::report(report_cause cause, const std::string& what) {
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;

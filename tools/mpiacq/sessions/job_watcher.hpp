@@ -31,6 +31,8 @@ class job_watcher {
   void expect_end() { crash_.reset(); }
   /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
   [[nodiscard]] bool serve();
+  /// The starter has ended. Reports ranks that have failed; they may be held at their ends.
+  void serve_last();
   /// All ranks have ended, or none of them can be looked at any more.
   [[nodiscard]] bool have_ranks_ended() const { return ended_; }
   /// A report could not be written.

@@ -57,6 +57,7 @@ int launch_session::follow() {
       continue;
     }
     serve();
+    if (ended_ && watcher_ != nullptr) watcher_->serve_last();
     if (ended_ && !commands_run()) return final_status(*ended_);
     const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
     if (watches && watcher_->serve()) {
