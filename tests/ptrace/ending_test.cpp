@@ -239,3 +239,29 @@ TEST_CASE("a followed child is reported before its end, also while it runs in th
   CHECK(next<process_ended>(*t).status == exited(17));
   CHECK(program.end() == exited(17));
 }
+
+TEST_CASE("the end of a 32-bit program is reported like that of any other, with its own form of the registers") {
+  constexpr const char* name = "ways_to_end_32";
+  if (!std::filesystem::exists(program_path(name))) MPIACQ_SKIP("no 32-bit programs are built or run here");
+  const auto t = new_tracer();
+  for (const auto& one : {way{"return", exited(7)}, way{"alone", exited(12)}, way{"thread_exit", exited(10)},
+                          way{"thread_fault", signaled(SIGSEGV)}, way{"terminate", signaled(SIGTERM)}}) {
+    INFO(one.name);
+    bystander program(name, {one.name});
+    program.ready();
+    attach_and_run(*t, program);
+    program.pipes().order('g');
+    const thread_id by = told_thread(program);
+    const auto end = next<process_ending>(*t);
+    CHECK(end.status == one.status);
+    CHECK(end.thread == by);
+    CHECK(end.fault == target_address{one.status == signaled(SIGSEGV) ? 0x10U : 0U});
+    CHECK(end.sender == (one.status == signaled(SIGTERM) ? program.id() : process_id{}));
+    const auto registers = registers_of(*t, program.id());
+    CHECK(has_thread(registers, by));
+    for (const thread_registers& thread : registers) CHECK(thread.prstatus_registers.size() == 17 * 4);
+    ok(t->resume(program.id()));
+    CHECK(next<process_ended>(*t).status == one.status);
+    CHECK(program.end() == one.status);
+  }
+}

@@ -52,6 +52,13 @@ const traced_thread* caller_of_exit_group(const traced_process& process) {
   return nullptr;
 }
 
+/// The threads that wait for the core file take the status before it is written, and only the receiver of the signal
+/// has the final one.
+bool has_dumped_core(const traced_process& process) {
+  return std::any_of(process.threads.begin(), process.threads.end(),
+                     [](const auto& entry) { return entry.second.end && entry.second.end->status.core_dumped; });
+}
+
 /// Null if the thread has gone, or runs on its last way.
 const traced_thread* stopped_thread(const traced_process& process, pid_t task) {
   const auto found = process.threads.find(task);
@@ -114,6 +121,7 @@ process_ending endings::take(traced_process& process) const {
   if (all.by_last_thread && shown->id != process.id) {
     event.status = decode_exit_status(kernel_.tasks.exit_code(process.id));
   }
+  event.status.core_dumped = event.status.signaled && has_dumped_core(process);
   const traced_thread* const by =
       event.status.signaled ? last_receiver_of(process, event.status.value) : caller_of_exit_group(process);
   if (by == nullptr && event.status.signaled) {
