@@ -3,20 +3,16 @@
 // core files, and with what gdb and elfutils read in them.
 #include <csignal>
 #include <fstream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "catch.hpp"
 #include "core/core_notes.hpp"
-#include "description.hpp"
 #include "descriptors/unique_fd.hpp"
 #include "elf/elf_image.hpp"
-#include "held_process.hpp"
-#include "live_process.hpp"
+#include "memory_kinds.hpp"
 #include "mpiacq/process/core_file.hpp"
-#include "run_command.hpp"
 #include "take_core.hpp"
 
 using namespace mpiacq;
@@ -30,49 +26,6 @@ std::vector<std::string> variants() {
   all.emplace_back("memory_kinds_32");
 #endif
   return all;
-}
-
-struct place {
-  std::uint64_t address = 0;
-  std::size_t size = 0;
-};
-
-/// Whether each thread waits in read(0, ...).
-bool all_wait(process_id pid) {
-  const std::filesystem::path tasks = "/proc/" + std::to_string(pid.value()) + "/task";
-  for (const auto& entry : std::filesystem::directory_iterator{tasks}) {
-    std::istringstream call{file_contents(entry.path() / "syscall")};
-    std::string number;
-    std::string descriptor;
-    call >> number >> descriptor;
-    if (number == "running" || number == "-1" || descriptor != "0x0") return false;
-  }
-  return true;
-}
-
-/// A running fixture, and where it says that its memory is.
-struct kinds {
-  explicit kinds(const std::string& program) : process{{fixture(program), folder / ""}} {
-    for (const std::string& line : process.lines_until_ready()) {
-      std::istringstream words{line};
-      std::string kind;
-      place p;
-      words >> kind >> std::hex >> p.address >> std::dec >> p.size;
-      places[kind] = p;
-    }
-    if (!places.empty()) REQUIRE(comes_true([&] { return all_wait(process.pid()); }));
-  }
-  own_folder folder;
-  live_process process;
-  std::map<std::string, place> places;
-};
-
-std::vector<std::byte> read(memory_reader& memory, const place& from) {
-  std::vector<std::byte> bytes(from.size);
-  memory_range range{target_address{from.address}, bytes};
-  if (!memory.read_ranges({&range, 1})) return {};
-  bytes.resize(range.got);
-  return bytes;
 }
 
 struct written {
@@ -103,12 +56,6 @@ std::optional<written> write_core_of(process_id pid, const std::string& path, in
     if (!core_is_written) FAIL("the process cannot be traced"); \
     return *core_is_written;                                    \
   }()
-
-std::string texts(std::span<const error> problems) {
-  std::string text;
-  for (const error& e : problems) text += e.message + "\n";
-  return text;
-}
 
 /// A number in kB of the mapping that begins at an address, from /proc/PID/smaps.
 std::string smaps_field(process_id pid, std::uint64_t begin, const std::string& field) {
@@ -290,7 +237,9 @@ TEST_CASE("elfutils and binutils read a written core without complaint") {
     CAPTURE(live.out, live.err, dead.out, dead.err);
     REQUIRE(live.exit_code == 0);
     CHECK(dead.exit_code == 0);
-    CHECK(frames(dead.out) == frames(live.out));
+    // eu-stack does not leave the main function of a live 32-bit process, but does so in a core of the kernel, too.
+    if (variant == "memory_kinds") CHECK(frames(dead.out) == frames(live.out));
+    CHECK(frames(dead.out).size() >= frames(live.out).size());
     CHECK(dead.err.empty());
     const auto notes = run_command({"eu-readelf", "-n", w.path});
     CHECK(notes.exit_code == 0);
@@ -335,7 +284,7 @@ TEST_CASE("a written core has the mappings, the contents and the notes of the ke
     std::size_t compared = 0;
     for (const elf::segment& t : theirs.segments()) {
       if (t.type != PT_LOAD) continue;
-      CAPTURE(t.address, t.memory_size, t.file_size, k.places["changed_file"].address);
+      CAPTURE(t.address, t.memory_size, t.file_size);
       REQUIRE(by_address.contains(t.address));
       const elf::segment o = by_address[t.address];
       by_address.erase(t.address);
@@ -368,6 +317,12 @@ TEST_CASE("a written core has the mappings, the contents and the notes of the ke
       const bool is_zero = std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
       CHECK((is_zero || t.address >= 0xffffffff00000000U));
     }
+    const auto stacks_in = [](const std::string& core) {
+      auto lines = frames(run_command({"eu-stack", "--core=" + core}).out);
+      std::sort(lines.begin(), lines.end());  // the kernel begins with the thread that got the signal
+      return lines;
+    };
+    CHECK(stacks_in(w.path) == stacks_in(*kernels));
     CHECK(notes_of(ours, NT_AUXV) == notes_of(theirs, NT_AUXV));
     CHECK(notes_of(ours, NT_FILE) == notes_of(theirs, NT_FILE));
     const auto our_threads = notes_of(ours, NT_PRSTATUS);

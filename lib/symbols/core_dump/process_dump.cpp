@@ -137,8 +137,10 @@ class dump_writer {
       if (wanted == 0) continue;
       std::uint64_t copied = 0;
       if (has_room) {
-        const bool is_own = !area.is_shared && (!area.has_file || (area.is_huge && area.is_deleted));
-        copied = TRY(copier.copy(area.begin, area.begin + wanted, s.offset, is_own));
+        // Unused pages of other mappings have contents: those of the file, of the shared memory, or of the kernel.
+        const bool is_zero_at_first =
+            !area.is_shared && !area.is_vdso && (!area.has_file || (area.is_huge && area.is_deleted));
+        copied = TRY(copier.copy(area.begin, area.begin + wanted, s.offset, is_zero_at_first));
         has_room = copied == wanted;
       }
       s.file_size = copied;
