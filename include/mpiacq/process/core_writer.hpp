@@ -29,7 +29,8 @@ struct core_thread {
 /// The process and the state of its threads.
 struct core_process {
   process_id process;  ///< a process of this node
-  /// The signal that a debugger shows as the reason of the core; 0: none. The core ascribes it to the first thread.
+  /// The signal that a debugger shows as the reason of the core; 0: none. As in the kernel's core files, each thread
+  /// has it.
   int signal = 0;
   int code = 0;                      ///< the reason of the signal: `si_code` (sigaction(2))
   target_address fault;              ///< `si_addr` of SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGTRAP

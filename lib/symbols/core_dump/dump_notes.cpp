@@ -149,7 +149,8 @@ dump_notes encode_notes(const target_abi& abi, const core_process& process, cons
   std::size_t unlisted = 0;
   bool is_first = true;
   for (const core_thread& thread : process.threads) {
-    append_status(notes, thread, is_first ? process.signal : 0, account);
+    // The signal is that of the process: gdb takes it from the last thread, other readers from the first.
+    append_status(notes, thread, process.signal, account);
     if (is_first) {
       append_process(notes, process, account);
       append_signal(notes, process);

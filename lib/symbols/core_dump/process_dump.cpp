@@ -74,12 +74,12 @@ class dump_writer {
     const dump_notes notes = encode_notes(abi_, process_, account, areas_, page_size_);
     const dump_places places = place_parts(abi_, areas_.all.size() + 1, notes.bytes.size(), page_size_);
     file_.reserve(places.notes + notes.bytes.size());
-    prepare_segments(places, notes.bytes.size());
+    TRY(place_memory(places, notes.bytes.size()));
     TRY(copy_memory(folder));
     TRY(file_.put(places.notes, notes.bytes.bytes()));
     TRY(file_.put(0, encode_headers(abi_, places, segments_).bytes()));
-    TRY(file_.end_at(next_));
-    written_.length = next_;
+    TRY(file_.end_at(length_));
+    written_.length = length_;
     written_.stored = file_.stored();
     written_.mappings = areas_.all.size();
     say_what_is_missing(notes.unlisted_files);
@@ -87,15 +87,23 @@ class dump_writer {
   }
 
  private:
-  void prepare_segments(const dump_places& places, std::size_t size_of_notes) {
-    next_ = places.memory;
+  /// Gives each mapping its place in the file, in the order of addresses, as elfutils expects.
+  result<void> place_memory(const dump_places& places, std::size_t size_of_notes) {
+    std::uint64_t next = places.memory;
     segments_.reserve(areas_.all.size() + 1);
     segments_.push_back({PT_NOTE, 0, places.notes, 0, size_of_notes, 0, 4});
     for (const memory_area& area : areas_.all) {
+      const std::uint64_t wanted = TRY(wanted_of(area, options_.contents, areas_.has_details, page_size_, memory_));
+      // The offsets of a 32-bit core have 32 bits.
+      const bool fits = abi_.pointer_size == 8 || next + wanted <= UINT32_MAX;
       const std::uint32_t flags =
           (area.is_readable ? PF_R : 0U) | (area.is_writable ? PF_W : 0U) | (area.is_executable ? PF_X : 0U);
-      segments_.push_back({PT_LOAD, flags, next_, area.begin, 0, area.size(), page_size_});
+      segments_.push_back({PT_LOAD, flags, next, area.begin, fits ? wanted : 0, area.size(), page_size_});
+      if (fits) next += wanted;
+      if (!fits) written_.left_out += wanted;
     }
+    length_ = next;
+    return {};
   }
 
   /// The mappings in the order in which they are written: the stacks of the threads, in the order of the threads, and
@@ -124,21 +132,18 @@ class dump_writer {
     bool has_room = true;
     for (const std::size_t index : order()) {
       const memory_area& area = areas_.all[index];
-      const std::uint64_t wanted = TRY(wanted_of(area, options_.contents, areas_.has_details, page_size_, memory_));
+      segment& s = segments_[index + 1];
+      const std::uint64_t wanted = s.file_size;
       if (wanted == 0) continue;
-      // The offsets of a 32-bit core have 32 bits.
-      const bool fits = abi_.pointer_size == 8 || next_ + wanted <= UINT32_MAX;
       std::uint64_t copied = 0;
-      if (has_room && fits) {
-        const bool is_own = !area.is_shared && (!area.has_file || (area.is_huge && area.is_deleted));
-        copied = TRY(copier.copy(area.begin, area.begin + wanted, next_, is_own));
-        copied = copied / page_size_ * page_size_;
+      if (has_room) {
+        // Unused pages of other mappings have contents: those of the file, of the shared memory, or of the kernel.
+        const bool is_zero_at_first =
+            !area.is_shared && !area.is_vdso && (!area.has_file || (area.is_huge && area.is_deleted));
+        copied = TRY(copier.copy(area.begin, area.begin + wanted, s.offset, is_zero_at_first));
         has_room = copied == wanted;
       }
-      segment& s = segments_[index + 1];
-      s.offset = next_;
       s.file_size = copied;
-      next_ += copied;
       written_.left_out += wanted - copied;
     }
     written_.unreadable = copier.unreadable();
@@ -184,7 +189,7 @@ class dump_writer {
   sparse_file file_;
   std::uint64_t page_size_ = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 4096L));
   std::vector<segment> segments_{};
-  std::uint64_t next_ = 0;  ///< the offset of the next memory in the file
+  std::uint64_t length_ = 0;  ///< of the file
   bool is_late_ = false;
   written_core written_{};
 };
