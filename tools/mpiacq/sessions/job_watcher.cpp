@@ -10,6 +10,7 @@
 #include "commands/complaints.hpp"
 #include "report/call_chains.hpp"
 #include "report/report_form.hpp"
+#include "report/text/standing_text.hpp"
 #include "sessions/report_folder.hpp"
 #include "sessions/report_session.hpp"
 #include "sessions/session_wait.hpp"
@@ -60,13 +61,14 @@ bool job_watcher::serve() {
   }
   const auto& still = std::get<job_stands_still>(*seen);
   if (!options_.watch.hang) return false;
-  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since));
+  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since), &still);
   return true;
 }
 
-void job_watcher::report(report_cause cause, const std::string& what) {
+void job_watcher::report(report_cause cause, const std::string& what, const job_stands_still* still) {
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
+  if (still != nullptr) done.found.why.sentence += standing_text(*still, done.found.queues.names);
   const auto found = std::make_shared<const findings>(std::move(done.found));
   std::string where;
   if (options_.watch.folder.empty()) {

@@ -31,7 +31,7 @@ class job_watcher {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  void report(report_cause cause, const std::string& what);
+  void report(report_cause cause, const std::string& what, const job_stands_still* still = nullptr);
 
   const watch_options& options_;
   report_file& text_;
