@@ -77,7 +77,7 @@ struct job_watch::state {
     const std::size_t more = watching::looks_before_report(ranks.ranks().size());
     const deadline enough = clock::now() + watching::time_for_those_looks(options.hang);
     for (std::size_t i = 0; i < more && still_for() >= options.hang; ++i) {
-      if (i >= watching::fewest_looks_before_report && clock::now() >= enough) break;
+      if (i >= watching::looks_in_any_case && clock::now() >= enough) break;
       if (is_stopped_within(watching::between_those_looks, stop)) return std::nullopt;
       if (!look()) return ranks_have_ended{};
     }

@@ -9,18 +9,18 @@
 
 namespace mpiacq::watching {
 
-inline constexpr std::size_t fewest_looks_before_report = 20;
 /// The looks that follow one after the other when a job seems to stand still: a program that does nothing but repeat
 /// one call is outside it in one of a few hundred looks at a rank.
 [[nodiscard]] constexpr std::size_t looks_before_report(std::size_t ranks) {
-  constexpr std::size_t looks_at_ranks = 2000, most = 200;
-  return std::clamp(looks_at_ranks / std::max<std::size_t>(ranks, 1), fewest_looks_before_report, most);
+  constexpr std::size_t looks_at_ranks = 2000, fewest = 20, most = 200;
+  return std::clamp(looks_at_ranks / std::max<std::size_t>(ranks, 1), fewest, most);
 }
 inline constexpr std::chrono::milliseconds between_those_looks{5};
-/// These looks end after this time, if they were not too few, so that a short `hang` is reported in time.
+/// On a busy machine each look takes long: then fewer are taken within this time, so that a hang is reported in time.
 [[nodiscard]] constexpr clock::duration time_for_those_looks(clock::duration hang) {
-  return hang / 3;
+  return hang / 4;
 }
+inline constexpr std::size_t looks_in_any_case = 5;
 
 /// The time to the next look, if no rank has moved for `still`: a tenth of `hang`, and in the second half of `hang` a
 /// fortieth. Bounded, so that a short `hang` costs little and a long one is noticed in time.
