@@ -29,8 +29,19 @@ bool is_polling_call(const rank_activity& doing) {
 
 bool rank_movement::has_left_call(const rank_sight& now) const {
   return now.function != last_.function || now.at.function != last_.at.function || now.at.line != last_.at.line ||
-         now.at.file != last_.at.file || differ(now.position.call, last_.position.call) ||
-         differ(now.position.contents, last_.position.contents);
+         now.at.file != last_.at.file || differ(now.position.call, last_.position.call);
+}
+
+/// Whether it is new in the set; it is in the set then.
+bool rank_movement::is_new_member(std::uint64_t one) {
+  if (std::find(members_.begin(), members_.end(), one) != members_.end()) return false;
+  if (members_.size() < most_members) {
+    members_.push_back(one);
+  } else {
+    members_[next_out_] = one;
+    next_out_ = (next_out_ + 1) % most_members;
+  }
+  return true;
 }
 
 void rank_movement::begin_set() {
@@ -52,14 +63,15 @@ bool rank_movement::has_new_function(const rank_sight& now) {
     polled_in_ = now.position.activations;
     polled_ = now.function;
   }
-  if (std::find(members_.begin(), members_.end(), here) != members_.end()) return works;
-  if (members_.size() < most_members) {
-    members_.push_back(here);
-  } else {
-    members_[next_out_] = here;
-    next_out_ = (next_out_ + 1) % most_members;
-  }
-  return true;
+  return is_new_member(here) || works;
+}
+
+/// An MPI may write a variable of the program again and again while it waits: MPICH's MPI_Waitany sets the index. Such
+/// contents come again, and those of a counter do not.
+bool rank_movement::has_new_contents(const rank_sight& now) {
+  if (now.position.contents == 0) return false;
+  const bool is_first = members_.empty();
+  return is_new_member(now.position.contents) && !is_first;
 }
 
 bool rank_movement::has_moved(const rank_sight& now) {
@@ -75,7 +87,12 @@ bool rank_movement::has_moved(const rank_sight& now) {
     case rank_sight::state::in_call:
       if (now.polls) break;
       mode_ = mode::waits;
-      return before != mode_ || has_left_call(now) || has_transferred;
+      if (before != mode_ || has_left_call(now)) {
+        begin_set();
+        (void)has_new_contents(now);
+        return true;
+      }
+      return has_new_contents(now) || has_transferred;
     case rank_sight::state::outside:
       break;
   }

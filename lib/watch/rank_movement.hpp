@@ -32,9 +32,9 @@ struct rank_sight {
 /// For how long one rank has been where it is.
 ///
 /// A rank that waits in a call is there until it is in another call, or in the same one for another time: then its
-/// program has another stack or other contents of it. A rank that computes, or calls MPI_Iprobe and similar functions
-/// again and again, is in a small set of functions. It has moved when it is in a function that is new in that set. The
-/// set is bounded: a rank that is always in a new function always moves.
+/// program has another stack, or contents of it that were not seen in this call. A rank that computes, or calls
+/// MPI_Iprobe and similar functions again and again, is in a small set of functions. It has moved when it is in a
+/// function that is new in that set. The set is bounded: a rank that is always in a new function always moves.
 class rank_movement {
  public:
   enum class mode : std::uint8_t { unseen, away, stopped, waits, computes, polls };
@@ -58,6 +58,8 @@ class rank_movement {
 
   [[nodiscard]] bool has_moved(const rank_sight& now);
   [[nodiscard]] bool has_left_call(const rank_sight& now) const;
+  [[nodiscard]] bool is_new_member(std::uint64_t one);
+  [[nodiscard]] bool has_new_contents(const rank_sight& now);
   [[nodiscard]] bool has_new_function(const rank_sight& now);
   void begin_set();
   void stay(const rank_sight& now);
@@ -65,7 +67,7 @@ class rank_movement {
   mode mode_ = mode::unseen;
   deadline since_{};
   rank_sight last_;
-  std::vector<std::uint64_t> members_;  ///< the innermost functions since the last call that waits
+  std::vector<std::uint64_t> members_;  ///< in a call that waits, the contents of the stack; else innermost functions
   std::size_t next_out_ = 0;            ///< the member that makes room for a new one
   activations polled_in_;               ///< the functions from which it polls
   std::string polled_;
