@@ -114,8 +114,8 @@ class unwinder {
                                                  const find_call_description& describe = {});
 
   /// The registers of the caller of frame number `frame` that a called function keeps, as they are when that frame
-  /// returns: rbx, rbp and r12 to r15 on x86-64. All others, and those that cannot be had, are 0. Empty if the stack has
-  /// no such caller. Memory is read now: the process must be stopped since the registers were read, or `memory` has
+  /// returns: rbx, rbp and r12 to r15 on x86-64. All others, and those that cannot be had, are 0. Empty if the stack
+  /// has no such caller. Memory is read now: the process must be stopped since the registers were read, or `memory` has
   /// copies. Errors: those of `memory_reader::read_ranges`.
   [[nodiscard]] result<std::optional<thread_registers>> kept_registers(const thread_registers& thread,
                                                                        std::size_t frame);
