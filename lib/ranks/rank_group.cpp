@@ -203,12 +203,16 @@ rank_set busy_among(const group_stacks& seen) {
   for (const refused_ranks& one : seen.refused) {
     if (one.why.code == error_code::busy) busy.add(one.ranks);
   }
-  return busy;
+  // What a signal has stopped may stay so for long.
+  return busy.without(seen.stopped);
 }
 
 /// Adds what the next try has taken. It has an outcome for each rank that was busy.
 void put_into(group_stacks& all, group_stacks&& next) {
-  std::erase_if(all.refused, [](const refused_ranks& one) { return one.why.code == error_code::busy; });
+  std::erase_if(all.refused, [&all](refused_ranks& one) {
+    if (one.why.code == error_code::busy) one.ranks = one.ranks.both(all.stopped);
+    return one.ranks.empty();
+  });
   next.held_for += all.held_for;
   rank_answer whole = std::move(all);
   merge(whole, std::move(next));

@@ -47,13 +47,13 @@ void append_refused(std::vector<refused_ranks>& all, std::vector<refused_ranks>&
 }
 
 /// Keeps the order of ranks. If both name a rank, the first counts.
-void append_calls(std::vector<rank_mpi_call>& all, std::vector<rank_mpi_call>&& more) {
+template <class OfRank>
+void append_by_rank(std::vector<OfRank>& all, std::vector<OfRank>&& more) {
   if (more.empty()) return;
   append(all, std::move(more));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry < b.entry; });
-  const auto end = std::unique(all.begin(), all.end(),
-                               [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry == b.entry; });
+  std::stable_sort(all.begin(), all.end(), [](const OfRank& a, const OfRank& b) { return a.entry < b.entry; });
+  const auto end =
+      std::unique(all.begin(), all.end(), [](const OfRank& a, const OfRank& b) { return a.entry == b.entry; });
   all.erase(end, all.end());
 }
 
@@ -250,7 +250,9 @@ void merge(group_stacks& into, group_stacks&& other) {
   append_refused(into.refused, std::move(other.refused));
   into.held_for = std::max(into.held_for, other.held_for);
   append_new(into.problems, std::move(other.problems));
-  append_calls(into.calls, std::move(other.calls));
+  append_by_rank(into.calls, std::move(other.calls));
+  into.stopped.add(other.stopped);
+  append_by_rank(into.positions, std::move(other.positions));
 }
 
 /// Merges in order of ranks and keeps all reports together within the bound.
@@ -304,11 +306,13 @@ group_stacks merged(node_stacks&& taken) {
       const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
       if (is_new) all.refused.push_back({{}, rank.taken.error()});
       all.refused[at->second].ranks.add(rank.entry);
+      if (rank.stopped) all.stopped.add(rank.entry);
       continue;
     }
     all.taken.add(rank.entry);
     for (const thread_stack& stack : rank.threads) all.tree.add(rank.entry, stack);
     if (rank.doing) all.calls.push_back({rank.entry, std::move(*rank.doing)});
+    if (rank.position) all.positions.push_back(std::move(*rank.position));
   }
   all.held_for = taken.held_for;
   all.problems = std::move(taken.problems);

@@ -45,7 +45,7 @@ TEST_CASE("a limit of bytes leaves out memory, but not the stacks") {
   const held_process held{k.process.pid()};
   if (!held.is_held()) MPIACQ_SKIP("the process cannot be traced");
   live_memory memory{k.process.pid()};
-  core_options options;
+  core_write_options options;
   options.most_bytes = 120'000;
   const auto file = new_file(k.folder / "written");
   const auto w = write_core(held.process(), memory, file.get(), options);
@@ -65,7 +65,7 @@ TEST_CASE("a core is written as far as the time goes") {
   kinds k{"memory_kinds"};
   live_memory memory{k.process.pid()};
   const core_process process = without_registers(k.process.pid());
-  core_options options;
+  core_write_options options;
   SECTION("over before the beginning") {
     options.until = clock::now();
     const auto file = new_file(k.folder / "written");

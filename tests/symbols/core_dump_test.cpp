@@ -36,7 +36,7 @@ struct written {
 
 /// The core of a process that is held meanwhile.
 std::optional<written> write_core_of(process_id pid, const std::string& path, int signal = 0,
-                                     core_options options = {}) {
+                                     core_write_options options = {}) {
   const held_process held{pid};
   if (!held.is_held()) return std::nullopt;
   core_process process = held.process();

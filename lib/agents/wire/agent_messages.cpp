@@ -59,9 +59,12 @@ template <>
 inline constexpr auto members<agents::heartbeat> =
     std::tuple{member{"done", &agents::heartbeat::done}, member{"all", &agents::heartbeat::all}};
 template <>
-inline constexpr auto members<stack_options> =
-    std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
-               member{"max_frames", &stack_options::max_frames}, member{"arguments", &stack_options::arguments}};
+inline constexpr auto members<stack_options> = std::tuple{member{"ranks", &stack_options::ranks},
+                                                          member{"threads", &stack_options::threads},
+                                                          member{"max_frames", &stack_options::max_frames},
+                                                          member{"arguments", &stack_options::arguments},
+                                                          member{"leave_stopped", &stack_options::leave_stopped},
+                                                          member{"positions", &stack_options::positions}};
 template <>
 inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
 template <>
@@ -148,10 +151,18 @@ template <>
 inline constexpr auto members<rank_mpi_call> =
     std::tuple{member{"rank", &rank_mpi_call::entry}, member{"doing", &rank_mpi_call::doing}};
 template <>
+inline constexpr auto members<rank_position> = std::tuple{member{"rank", &rank_position::entry},
+                                                          member{"activations", &rank_position::activations},
+                                                          member{"call", &rank_position::call},
+                                                          member{"contents", &rank_position::contents},
+                                                          member{"instruction", &rank_position::instruction},
+                                                          member{"bytes_moved", &rank_position::bytes_moved}};
+template <>
 inline constexpr auto members<group_stacks> =
     std::tuple{member{"tree", &group_stacks::tree},         member{"taken", &group_stacks::taken},
                member{"refused", &group_stacks::refused},   member{"held_us", &group_stacks::held_for},
-               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls}};
+               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls},
+               member{"stopped", &group_stacks::stopped},   member{"positions", &group_stacks::positions}};
 template <>
 inline constexpr auto members<group_ends> =
     std::tuple{member{"failed", &group_ends::failed}, member{"ended", &group_ends::ended},

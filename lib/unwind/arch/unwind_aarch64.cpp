@@ -50,6 +50,7 @@ constexpr architecture aarch64 = {
     .word_size = 8,
     .has_plain_rows = false,  // a return address may be signed; libunwind detects that by itself
     .has_libunwind = true,
+    .kept_registers = 0x3ff80000,  // x19 to x29
     .registers_of = registers_of,
     .is_signal_return = is_signal_return,
     .is_jump_stub = is_jump_stub,

@@ -24,6 +24,7 @@ struct architecture {
   bool has_plain_rows;
   /// The libunwind of this machine walks this code. If it does not, our own evaluator follows every rule.
   bool has_libunwind;
+  std::uint64_t kept_registers;  ///< bit by number: those that a called function keeps, without the stack pointer
 
   /// The first registers of a walk, from the registers of a stopped thread as the kernel provides them.
   thread_registers (*registers_of)(const thread_registers& thread);

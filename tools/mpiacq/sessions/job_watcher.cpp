@@ -11,6 +11,7 @@
 #include "commands/complaints.hpp"
 #include "report/call_chains.hpp"
 #include "report/report_form.hpp"
+#include "report/text/standing_text.hpp"
 #include "sessions/report_folder.hpp"
 #include "sessions/report_session.hpp"
 #include "sessions/session_wait.hpp"
@@ -70,7 +71,7 @@ bool job_watcher::serve() {
   }
   const auto& still = std::get<job_stands_still>(*seen);
   if (!options_.watch.hang) return false;
-  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since));
+  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since), &still);
   return true;
 }
 
@@ -80,9 +81,10 @@ void job_watcher::serve_last() {
   crash_.reset();
 }
 
-void job_watcher::report(report_cause cause, const std::string& what) {
+void job_watcher::report(report_cause cause, const std::string& what, const job_stands_still* still) {
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
+  if (still != nullptr) done.found.why.sentence += standing_text(*still, done.found.queues.names);
   if (options_.after != then::go_on) crash_.reset();  // what the user has asked for ends the ranks, or stops them
   write(std::move(done), what);
 }

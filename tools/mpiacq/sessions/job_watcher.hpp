@@ -39,7 +39,7 @@ class job_watcher {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  void report(report_cause cause, const std::string& what);
+  void report(report_cause cause, const std::string& what, const job_stands_still* still = nullptr);
   void report_crash(const group_ends& ends);
   void write(report_look done, const std::string& what);
 
