@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mpiacq/queues/verdict.hpp"
+#include "report/history_report.hpp"
 #include "report/job_report.hpp"
 #include "report/queues_report.hpp"
 #include "report/report_stream.hpp"
@@ -32,6 +34,7 @@ struct findings {
   job_snapshot job;
   stacks_snapshot stacks;
   queues_snapshot queues;
+  std::optional<history_snapshot> history = {};  ///< of a watch that takes samples
 };
 
 /// A row of the report's list of ranks to look at first.

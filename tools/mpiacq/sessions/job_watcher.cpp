@@ -38,19 +38,35 @@ void job_watcher::begin(ranks_look look) {
   constexpr double seldom = 86400;
   how.hang = as_duration(options_.watch.hang.value_or(seldom));
   watch_ = std::make_unique<job_watch>(*look_->ranks, how);
+  if (options_.watch.every) next_sample_ = clock::now();
 }
 
 deadline job_watcher::wake_at() const {
-  return watch_ && !ended_ ? std::min(report_by_, watch_->look_at()) : no_deadline;
+  if (!watch_ || ended_) return no_deadline;
+  return is_asked_ ? clock::now() : std::min({report_by_, watch_->look_at(), next_sample_});
+}
+
+bool job_watcher::takes(int signal) {
+  if (options_.watch.signal == 0 || signal != options_.watch.signal || ended_) return false;
+  is_asked_ = true;
+  return true;
 }
 
 bool job_watcher::serve() {
   if (!watch_ || ended_) return false;
-  if (clock::now() >= report_by_) {
-    report_by_ = no_deadline;
-    report(report_cause::timeout, fmt::format("watched for {:g} s", *options_.watch.timeout));
+  if (is_asked_) {
+    is_asked_ = false;
+    report(report_cause::asked, "asked by a signal");
     return true;
   }
+  if (clock::now() >= report_by_) {
+    report_by_ = no_deadline;
+    const watch_request& asked = options_.watch;
+    report(report_cause::timeout,
+           asked.limit.empty() ? fmt::format("watched for {:g} s", *asked.timeout) : asked.limit);
+    return true;
+  }
+  if (clock::now() >= next_sample_) take_sample();
   if (clock::now() < watch_->look_at()) return false;
   const auto seen = watch_->look(stop_);
   if (!seen) return false;
@@ -64,9 +80,19 @@ bool job_watcher::serve() {
   return true;
 }
 
+void job_watcher::take_sample() {
+  history_.look(*look_->ranks);
+  next_sample_ = clock::now() + as_duration(*options_.watch.every);
+}
+
 void job_watcher::report(report_cause cause, const std::string& what) {
+  // The last sample is of the moment of the report.
+  if (options_.watch.every) take_sample();
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
+  if (options_.watch.every) {
+    done.found.history = {std::chrono::duration<double>(*options_.watch.every), history_.samples(), history_.stays()};
+  }
   const auto found = std::make_shared<const findings>(std::move(done.found));
   std::string where;
   if (options_.watch.folder.empty()) {
@@ -79,7 +105,9 @@ void job_watcher::report(report_cause cause, const std::string& what) {
     failed_ = true;
     complain(written.error());
   }
-  complain(fmt::format("{}: {}{}", what, found->why.sentence, where));
+  outcome_.found = found;
+  outcome_.sentence = fmt::format("{}: {}", what, found->why.sentence);
+  complain(outcome_.sentence + where);
 }
 
 }  // namespace mpiacq::tool

@@ -3,15 +3,25 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "commands/signals.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "mpiacq/ranks/job_watch.hpp"
+#include "mpiacq/ranks/stack_history.hpp"
 #include "options/watch_options.hpp"
 #include "report/findings.hpp"
 #include "report/report_file.hpp"
 #include "sessions/ranks_look.hpp"
 
 namespace mpiacq::tool {
+
+/// What a watch has seen, for the test view of a CI service.
+struct watched_end {
+  std::shared_ptr<const findings> found;  ///< the last report; null: none
+  std::string sentence;                   ///< of that report: "no rank has moved for 5 s: deadlock: ..."
+  std::optional<exit_status> starter;     ///< of a starter that this command launched
+};
 
 /// Watches the ranks of a job, and writes a report when it stands still or has run for too long.
 class job_watcher {
@@ -25,12 +35,18 @@ class job_watcher {
   [[nodiscard]] deadline wake_at() const;
   /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
   [[nodiscard]] bool serve();
+  /// A signal has come. True: it asks for a report, which `serve` writes as soon as the job has ranks.
+  [[nodiscard]] bool takes(int signal);
+  /// The starter has ended.
+  void note_end(const exit_status& starter) { outcome_.starter = starter; }
+  [[nodiscard]] const watched_end& outcome() const { return outcome_; }
   /// All ranks have ended, or none of them can be looked at any more.
   [[nodiscard]] bool have_ranks_ended() const { return ended_; }
   /// A report could not be written.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
+  void take_sample();
   void report(report_cause cause, const std::string& what);
 
   const watch_options& options_;
@@ -39,6 +55,10 @@ class job_watcher {
   deadline report_by_;  ///< --timeout
   std::optional<ranks_look> look_;
   std::unique_ptr<job_watch> watch_;
+  stack_history history_;               ///< --every
+  deadline next_sample_ = no_deadline;  ///< of the history
+  bool is_asked_ = false;               ///< by a signal
+  watched_end outcome_;
   bool ended_ = false;
   bool failed_ = false;
 };

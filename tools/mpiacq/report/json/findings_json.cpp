@@ -25,7 +25,8 @@ void write_findings(json_writer& out, const findings& found) {
                 {"host", found.host},
                 {"command", std::move(command)},
                 {"mpiacq", version()},
-                {"crash", nullptr}})
+                {"crash", nullptr},
+                {"history", found.history ? json_of_history(*found.history, found.queues.names) : json(nullptr)}})
       .member("deadlocks", json_of_deadlocks(found.queues))
       .key("waits");
   write_wait_list(out, found.queues);
