@@ -34,8 +34,7 @@ result<int> launch_and_watch(const watch_options& options, job_watcher& watcher,
     complain(subject.error());
     return status_of_failed_launch(subject.error().code);
   }
-  const int status = launch_session(**subject, launched, agents, text, signals, &watcher).run();
-  return status == status_ok && watcher.failed() ? status_tool_failed : status;
+  return launch_session(**subject, launched, agents, text, signals, &watcher).run();
 }
 
 /// The options with the time of --timeout auto.

@@ -9,6 +9,7 @@
 
 #include "commands/complaints.hpp"
 #include "report/call_chains.hpp"
+#include "report/output_queue.hpp"
 #include "report/report_form.hpp"
 #include "sessions/report_folder.hpp"
 #include "sessions/report_session.hpp"
@@ -95,19 +96,30 @@ void job_watcher::report(report_cause cause, const std::string& what) {
   }
   const auto found = std::make_shared<const findings>(std::move(done.found));
   std::string where;
+  const auto as_text = [found, text = text_, colour = text_.wants_colour()] {
+    text.write([found, colour](report_stream& out) { write_in_form(out, *found, report_form::text, colour); });
+  };
+  // A report that cannot be kept is shown. The status stays that of a starter, which has done nothing wrong.
+  const auto is_kept = std::make_shared<bool>(true);
+  const auto otherwise = [as_text, is_kept, has_starter = !options_.starter.words.empty()] {
+    *is_kept = false;
+    complain("the report follows as text");
+    as_text();
+    if (!has_starter) the_output().note_failure();
+  };
   if (options_.watch.folder.empty()) {
-    text_.write([found, colour = text_.wants_colour()](report_stream& out) {
-      write_in_form(out, *found, report_form::text, colour);
-    });
-  } else if (const auto written = write_report_folder(options_.watch.folder, found)) {
+    as_text();
+  } else if (const auto written = write_report_folder(options_.watch.folder, found, otherwise)) {
     where = fmt::format(" (report in {})", options_.watch.folder);
   } else {
-    failed_ = true;
     complain(written.error());
+    otherwise();
   }
   outcome_.found = found;
   outcome_.sentence = fmt::format("{}: {}", what, found->why.sentence);
-  complain(outcome_.sentence + where);
+  // Whether the files are there is known when they have been written, on the thread that writes all output.
+  the_output().add(
+      [is_kept, sentence = outcome_.sentence, where] { complain(*is_kept ? sentence + where : sentence); });
 }
 
 }  // namespace mpiacq::tool

@@ -42,8 +42,6 @@ class job_watcher {
   [[nodiscard]] const watched_end& outcome() const { return outcome_; }
   /// All ranks have ended, or none of them can be looked at any more.
   [[nodiscard]] bool have_ranks_ended() const { return ended_; }
-  /// A report could not be written.
-  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   void take_sample();
@@ -60,7 +58,6 @@ class job_watcher {
   bool is_asked_ = false;               ///< by a signal
   watched_end outcome_;
   bool ended_ = false;
-  bool failed_ = false;
 };
 
 }  // namespace mpiacq::tool

@@ -71,7 +71,7 @@ result<int> watch_running_job(const watch_options& options, job_watcher& watcher
     if (options.after == then::kill) return end_job(watched, options);
     if (options.after == then::stop) return stop_job(watched, options);
   }
-  return watcher.failed() ? status_tool_failed : status_ok;
+  return status_ok;
 }
 
 }  // namespace mpiacq::tool
