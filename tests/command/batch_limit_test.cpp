@@ -124,8 +124,8 @@ TEST_CASE("batch limit: the environment says which system is asked") {
     CHECK(found->left == 100s);
     job.add("squeue", "echo UNLIMITED");
     CHECK_THAT(why_none(), ContainsSubstring("Slurm job 42 has no time limit") && ContainsSubstring("'UNLIMITED'"));
-    job.add("squeue", "exit 1");
-    CHECK_THAT(why_none(), ContainsSubstring("squeue ended with status 1"));
+    job.add("squeue", "echo no such job >&2; echo more >&2; exit 1");
+    CHECK_THAT(why_none(), ContainsSubstring("squeue ended with status 1: no such job"));
   }
   SECTION("qstat") {
     const batch_job job("PBS_JOBID", "42.server");

@@ -198,7 +198,7 @@ TEST_CASE("watch faults: mpiacq is killed while it makes a report, and leaves wh
     REQUIRE(comes_true([&] { return files::exists(reports + "/report.html"); }));
   }
   const auto whole_time = std::chrono::steady_clock::now() - begin;
-  int with_report = 0, without = 0;
+  int without = 0;
   constexpr int rounds = 24;
   for (int round = 0; round < rounds; ++round) {
     files::remove_all(reports);
@@ -211,12 +211,11 @@ TEST_CASE("watch faults: mpiacq is killed while it makes a report, and leaves wh
     CHECK(watcher.wait().signal == SIGKILL);
     INFO(round);
     CHECK(half_reports(reports) == "");
-    (files::exists(reports + "/report.html") ? with_report : without) += 1;
+    without += files::exists(reports + "/report.html") ? 0 : 1;
     for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
   }
-  // The moments lie on both sides of the writing.
+  // Some of the moments lie before the end of the writing.
   CHECK(without > 0);
-  WARN(with_report << " of " << rounds << " rounds had the page");
 
   // What a killed command has left is in nobody's way.
   files::create_directories(reports);

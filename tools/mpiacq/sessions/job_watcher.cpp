@@ -2,6 +2,7 @@
 #include "sessions/job_watcher.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -100,7 +101,7 @@ void job_watcher::report(report_cause cause, const std::string& what) {
     text.write([found, colour](report_stream& out) { write_in_form(out, *found, report_form::text, colour); });
   };
   // A report that cannot be kept is shown. The status stays that of a starter, which has done nothing wrong.
-  const auto is_kept = std::make_shared<bool>(true);
+  const auto is_kept = std::make_shared<std::atomic<bool>>(true);
   const auto otherwise = [as_text, is_kept, has_starter = !options_.starter.words.empty()] {
     *is_kept = false;
     complain("the report follows as text");

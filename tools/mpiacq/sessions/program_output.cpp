@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "descriptors/unique_fd.hpp"
 #include "helper/programs.hpp"
 #include "mpiacq/base/time_limit.hpp"
+#include "text/printable.hpp"
 
 namespace mpiacq::tool {
 
@@ -51,6 +53,15 @@ bool read_all(int from, std::string& into, deadline until) {
     if (got <= 0) return true;
     into.append(piece.data(), std::min(static_cast<std::size_t>(got), most_output - into.size()));
   }
+}
+
+/// ": " and the beginning of the first line of a file; empty if it has none.
+std::string first_line_of(int file) {
+  std::array<char, 300> bytes{};
+  const ssize_t size = ::pread(file, bytes.data(), bytes.size(), 0);
+  const std::string_view text(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.empty() ? std::string() : ": " + base::printable(line);
 }
 
 int status_of_child(pid_t child) {
@@ -96,8 +107,10 @@ result<std::string> output_of(std::vector<std::string> words, std::chrono::milli
   plan.default_signals();
   plan.own_group();
   plan.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  plan.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+  const base::unique_fd complaints{::memfd_create("complaints", MFD_CLOEXEC)};
+  const base::unique_fd given_complaints{::fcntl(complaints.get(), F_DUPFD_CLOEXEC, above_standard_streams)};
   plan.give(STDOUT_FILENO, given.get());
+  plan.give(STDERR_FILENO, given_complaints.get());
   pid_t child = -1;
   if (const int why = plan.run(child, {program}, std::move(words), environ); why != 0) {
     return fail(error{error_code::exec_failed, fmt::format("starting {}", program)}.with_errno(why).on(program));
@@ -111,7 +124,10 @@ result<std::string> output_of(std::vector<std::string> words, std::chrono::milli
   if (!ended) {
     return fail(error_code::timed_out, fmt::format("{} has not answered within {} s", program, limit.count() / 1000));
   }
-  if (status != 0) return fail(error_code::exec_failed, fmt::format("{} ended with status {}", program, status));
+  if (status != 0) {
+    return fail(error_code::exec_failed,
+                fmt::format("{} ended with status {}{}", program, status, first_line_of(complaints.get())));
+  }
   return text;
 }
 

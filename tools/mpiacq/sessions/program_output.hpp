@@ -13,9 +13,9 @@ namespace mpiacq::tool {
 /// only from folders and files that belong to root and that nobody else can write to.
 [[nodiscard]] std::string trusted_program(const std::string& name);
 
-/// Runs a program without input and returns the beginning of its standard output. Its standard error is dropped.
-/// Errors: not_found (no such program), exec_failed (it cannot be run, or ended with another status than 0), timed_out
-/// (it was killed).
+/// Runs a program without input and returns the beginning of its standard output. Errors: not_found (no such program),
+/// exec_failed (it cannot be run, or ended with another status than 0; with its first line on standard error),
+/// timed_out (it was killed), system.
 [[nodiscard]] result<std::string> output_of(std::vector<std::string> words, std::chrono::milliseconds limit);
 
 }  // namespace mpiacq::tool
