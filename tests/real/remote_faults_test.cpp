@@ -2,6 +2,7 @@
 // What becomes of a hold, of a look at queues and of a terminal on hosts of the tests' own when an agent is killed, or
 // Ctrl-C is pressed.
 #include <csignal>
+#include <filesystem>
 
 #include "live_process.hpp"
 #include "on_terminal.hpp"
@@ -103,6 +104,36 @@ TEST_CASE("Remote faults: an agent is killed while queues are read, then Ctrl-C 
   }
   for (const std::string& host : private_hosts::names())
     CHECK(comes_true([&] { return library_processes(hosts, host).empty(); }));
+  check_left_alone(job);
+}
+
+TEST_CASE("Remote faults: an agent is killed while a job is watched, and the report has the other ranks and says so") {
+  MPIACQ_PRIVATE_HOSTS_OR_SKIP(hosts);
+  job_on_hosts job(hosts, srun_on_hosts());
+  const scratch_folder folder;
+  const std::string reports = folder.path("reports");
+  running_command watcher(job.mpiacq({"watch", "--timeout", "10", "--report", reports}), with_patience());
+  for (const std::string host : {"h2", "h3", "h4"}) {
+    REQUIRE(comes_true([&] { return !agents_on(hosts, host).empty(); }));
+  }
+  kill_agents(hosts, "h2");
+  REQUIRE(comes_true([&] { return std::filesystem::exists(reports + "/report.html"); }));
+  interrupt_mpiacq(watcher);
+  const auto run = watcher.wait();
+  INFO(run.err);
+  CHECK(run.exit_code == 128 + SIGINT);
+  const json report = json::parse(file_contents(reports + "/report.json"));
+  CHECK(report.at("why") == "timeout");
+  const json& ranks = report.at("stacks").at("ranks");
+  REQUIRE(ranks.size() == 8);
+  for (const std::string host : {"h1", "h3", "h4"}) {
+    for (const json& rank : rows_on(ranks, host)) CHECK(rank.at("outcome") == "taken");
+  }
+  REQUIRE(rows_on(ranks, "h2").size() == 2);
+  for (const json& rank : rows_on(ranks, "h2")) {
+    CHECK(rank.at("outcome") == "failed");
+    CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2: its agent has ended"));
+  }
   check_left_alone(job);
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands/agents_choice.hpp"
@@ -10,6 +11,8 @@
 #include "commands/exit_status.hpp"
 #include "errors/try.hpp"
 #include "options/watch_options.hpp"
+#include "sessions/batch_limit.hpp"
+#include "sessions/junit_session.hpp"
 #include "sessions/launch_session.hpp"
 #include "sessions/report_folder.hpp"
 #include "sessions/watch_session.hpp"
@@ -31,18 +34,36 @@ result<int> launch_and_watch(const watch_options& options, job_watcher& watcher,
     complain(subject.error());
     return status_of_failed_launch(subject.error().code);
   }
-  const int status = launch_session(**subject, launched, agents, text, signals, &watcher).run();
-  return status == status_ok && watcher.failed() ? status_tool_failed : status;
+  return launch_session(**subject, launched, agents, text, signals, &watcher).run();
 }
 
-result<int> run(const watch_options& options) {
+/// The options with the time of --timeout auto.
+result<watch_options> with_batch_limit(watch_options options) {
+  if (!options.watch.batch_limit) return options;
+  const auto found = find_batch_limit();
+  if (!found) {
+    error why = found.error();
+    return fail(std::move(why).while_doing("looking for the time limit of the batch job"));
+  }
+  const auto margin = margin_before_end(found->left);
+  options.watch.timeout = static_cast<double>(found->left.count()) - margin.count();
+  options.watch.limit = fmt::format("{:.3g} s before the time limit of {}", margin.count(), found->job);
+  return options;
+}
+
+result<int> run(const watch_options& asked) {
+  const auto options = TRY(with_batch_limit(asked));
   auto text = TRY(report_file::open(options.report, STDERR_FILENO));
   // A folder that cannot be written to is reported before the job starts.
   if (!options.watch.folder.empty()) TRY(prepare_report_folder(options.watch.folder));
+  const auto junit = TRY(junit_session::begin(options));
   const bool launches = !options.starter.words.empty();
   signal_catcher signals{launches ? when_busy::keep : when_busy::end};
   job_watcher watcher(options, text, signals.descriptor());
-  return launches ? launch_and_watch(options, watcher, text, signals) : watch_running_job(options, watcher, signals);
+  auto status =
+      launches ? launch_and_watch(options, watcher, text, signals) : watch_running_job(options, watcher, signals);
+  junit.end(options, watcher, status);
+  return status;
 }
 
 declared_command declare_watch(CLI::App& app) {

@@ -20,9 +20,14 @@ enum class core_choice : unsigned char {
 struct watch_request {
   std::optional<double> hang;     ///< seconds without movement; empty: this is no reason
   std::optional<double> timeout;  ///< seconds since the start; empty: the same
+  bool batch_limit = false;       ///< --timeout auto: `timeout` comes from the batch system
+  std::string limit;              ///< with batch_limit: "60 s before the time limit of Slurm job 42"
+  int signal = 0;                 ///< a signal that asks for a report; 0: none
+  std::optional<double> every;    ///< seconds between the samples of the history; empty: none are taken
   bool crash = false;             ///< a rank that fails is a reason
   core_choice cores = core_choice::none;
   std::string folder;  ///< for the reports; empty: text on standard error
+  std::string junit;   ///< a JUnit file; empty: none
 };
 
 struct watch_options : launch_options {

@@ -11,6 +11,7 @@
 #include "mpiacq/queues/verdict.hpp"
 #include "mpiacq/ranks/rank_core.hpp"
 #include "mpiacq/ranks/rank_end.hpp"
+#include "report/history_report.hpp"
 #include "report/job_report.hpp"
 #include "report/queues_report.hpp"
 #include "report/report_stream.hpp"
@@ -42,6 +43,7 @@ struct findings {
   stacks_snapshot stacks;
   queues_snapshot queues;
   std::optional<crash_findings> crash;
+  std::optional<history_snapshot> history = {};  ///< of a watch that takes samples
 };
 
 /// A row of the report's list of ranks to look at first.

@@ -59,8 +59,8 @@ struct whole_file::place {
     if (!beside.empty()) ::unlink(beside.c_str());
   }
 
-  result<void> open() {
-    direct = is_stream(path);
+  result<void> open(bool into_streams) {
+    direct = into_streams && is_stream(path);
     if (direct) {
       descriptor = base::unique_fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     } else {
@@ -99,12 +99,19 @@ struct whole_file::place {
 result<whole_file> whole_file::open(const std::string& path) {
   auto where = std::make_shared<place>();
   where->path = path;
-  TRY(where->open());
+  TRY(where->open(true));
   return whole_file(std::move(where));
 }
 
-void whole_file::write(std::function<void(report_stream&)> body) const {
-  the_output().add([where = place_, body = std::move(body)] {
+result<whole_file> whole_file::open_to_replace(const std::string& path) {
+  auto where = std::make_shared<place>();
+  where->path = path;
+  TRY(where->open(false));
+  return whole_file(std::move(where));
+}
+
+void whole_file::write(std::function<void(report_stream&)> body, std::function<void()> otherwise) const {
+  the_output().add([where = place_, body = std::move(body), otherwise = std::move(otherwise)] {
     report_stream stream(where->descriptor.get(), false);
     body(stream);
     stream.flush();
@@ -116,8 +123,8 @@ void whole_file::write(std::function<void(report_stream&)> body) const {
       done = where->publish();
     }
     if (done) return;
-    the_output().note_failure();
     complain(done.error());
+    otherwise ? otherwise() : the_output().note_failure();
   });
 }
 

@@ -2,6 +2,7 @@
 #include "sessions/job_watcher.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "commands/complaints.hpp"
 #include "report/call_chains.hpp"
+#include "report/output_queue.hpp"
 #include "report/report_form.hpp"
 #include "report/text/standing_text.hpp"
 #include "sessions/report_folder.hpp"
@@ -41,6 +43,7 @@ void job_watcher::begin(ranks_look look) {
   how.hang = as_duration(options_.watch.hang.value_or(seldom));
   watch_ = std::make_unique<job_watch>(*look_->ranks, how);
   if (options_.watch.crash) crash_ = std::make_unique<crash_follower>(look_->ranks, look_->job.processes->names());
+  if (options_.watch.every) next_sample_ = clock::now();
 }
 
 int job_watcher::descriptor() const {
@@ -49,7 +52,14 @@ int job_watcher::descriptor() const {
 
 deadline job_watcher::wake_at() const {
   if (!watch_ || ended_) return no_deadline;
-  return std::min({report_by_, watch_->look_at(), crash_ ? crash_->wake_at() : no_deadline});
+  return is_asked_ ? clock::now()
+                   : std::min({report_by_, watch_->look_at(), next_sample_, crash_ ? crash_->wake_at() : no_deadline});
+}
+
+bool job_watcher::takes(int signal) {
+  if (options_.watch.signal == 0 || signal != options_.watch.signal || ended_) return false;
+  is_asked_ = true;
+  return true;
 }
 
 bool job_watcher::serve() {
@@ -57,11 +67,19 @@ bool job_watcher::serve() {
   if (crash_) {
     if (const auto ends = crash_->serve()) report_crash(*ends);
   }
-  if (clock::now() >= report_by_) {
-    report_by_ = no_deadline;
-    report(report_cause::timeout, fmt::format("watched for {:g} s", *options_.watch.timeout));
+  if (is_asked_) {
+    is_asked_ = false;
+    report(report_cause::asked, "asked by a signal");
     return true;
   }
+  if (clock::now() >= report_by_) {
+    report_by_ = no_deadline;
+    const watch_request& asked = options_.watch;
+    report(report_cause::timeout,
+           asked.limit.empty() ? fmt::format("watched for {:g} s", *asked.timeout) : asked.limit);
+    return true;
+  }
+  if (clock::now() >= next_sample_) take_sample();
   if (clock::now() < watch_->look_at()) return false;
   const auto seen = watch_->look(stop_);
   if (!seen) return false;
@@ -75,6 +93,11 @@ bool job_watcher::serve() {
   return true;
 }
 
+void job_watcher::take_sample() {
+  history_.look(*look_->ranks);
+  next_sample_ = clock::now() + as_duration(*options_.watch.every);
+}
+
 void job_watcher::serve_last() {
   if (!crash_) return;
   if (const auto ends = crash_->serve_last()) report_crash(*ends);
@@ -82,6 +105,8 @@ void job_watcher::serve_last() {
 }
 
 void job_watcher::report(report_cause cause, const std::string& what, const job_stands_still* still) {
+  // The last sample is of the moment of the report.
+  if (options_.watch.every) take_sample();
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
   if (still != nullptr) done.found.why.sentence += standing_text(*still, done.found.queues.names);
@@ -98,19 +123,35 @@ void job_watcher::report_crash(const group_ends& ends) {
 }
 
 void job_watcher::write(report_look done, const std::string& what) {
+  if (options_.watch.every) {
+    done.found.history = {std::chrono::duration<double>(*options_.watch.every), history_.samples(), history_.stays()};
+  }
   const auto found = std::make_shared<const findings>(std::move(done.found));
   std::string where;
+  const auto as_text = [found, text = text_, colour = text_.wants_colour()] {
+    text.write([found, colour](report_stream& out) { write_in_form(out, *found, report_form::text, colour); });
+  };
+  // A report that cannot be kept is shown. The status stays that of a starter, which has done nothing wrong.
+  const auto is_kept = std::make_shared<std::atomic<bool>>(true);
+  const auto otherwise = [as_text, is_kept, has_starter = !options_.starter.words.empty()] {
+    *is_kept = false;
+    complain("the report follows as text");
+    as_text();
+    if (!has_starter) the_output().note_failure();
+  };
   if (options_.watch.folder.empty()) {
-    text_.write([found, colour = text_.wants_colour()](report_stream& out) {
-      write_in_form(out, *found, report_form::text, colour);
-    });
-  } else if (const auto written = write_report_folder(options_.watch.folder, found)) {
+    as_text();
+  } else if (const auto written = write_report_folder(options_.watch.folder, found, otherwise)) {
     where = fmt::format(" (report in {})", options_.watch.folder);
   } else {
-    failed_ = true;
     complain(written.error());
+    otherwise();
   }
-  complain(fmt::format("{}: {}{}", what, found->why.sentence, where));
+  outcome_.found = found;
+  outcome_.sentence = fmt::format("{}: {}", what, found->why.sentence);
+  // Whether the files are there is known when they have been written, on the thread that writes all output.
+  the_output().add(
+      [is_kept, sentence = outcome_.sentence, where] { complain(*is_kept ? sentence + where : sentence); });
 }
 
 }  // namespace mpiacq::tool

@@ -3,9 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "commands/signals.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "mpiacq/ranks/job_watch.hpp"
+#include "mpiacq/ranks/stack_history.hpp"
 #include "options/watch_options.hpp"
 #include "report/findings.hpp"
 #include "report/report_file.hpp"
@@ -14,6 +17,13 @@
 #include "sessions/report_session.hpp"
 
 namespace mpiacq::tool {
+
+/// What a watch has seen, for the test view of a CI service.
+struct watched_end {
+  std::shared_ptr<const findings> found;  ///< the last report; null: none
+  std::string sentence;                   ///< of that report: "no rank has moved for 5 s: deadlock: ..."
+  std::optional<exit_status> starter;     ///< of a starter that this command launched
+};
 
 /// Watches the ranks of a job, and writes a report when it stands still or has run for too long.
 class job_watcher {
@@ -33,15 +43,19 @@ class job_watcher {
   [[nodiscard]] bool serve();
   /// The starter has ended. Reports ranks that have failed; they may be held at their ends.
   void serve_last();
+  /// A signal has come. True: it asks for a report, which `serve` writes as soon as the job has ranks.
+  [[nodiscard]] bool takes(int signal);
+  /// The starter has ended.
+  void note_end(const exit_status& starter) { outcome_.starter = starter; }
+  [[nodiscard]] const watched_end& outcome() const { return outcome_; }
   /// All ranks have ended, or none of them can be looked at any more.
   [[nodiscard]] bool have_ranks_ended() const { return ended_; }
-  /// A report could not be written.
-  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   void report(report_cause cause, const std::string& what, const job_stands_still* still = nullptr);
   void report_crash(const group_ends& ends);
   void write(report_look done, const std::string& what);
+  void take_sample();
 
   const watch_options& options_;
   report_file& text_;
@@ -50,8 +64,11 @@ class job_watcher {
   std::optional<ranks_look> look_;
   std::unique_ptr<job_watch> watch_;
   std::unique_ptr<crash_follower> crash_;  ///< null: no rank is followed to its end
+  stack_history history_;                  ///< --every
+  deadline next_sample_ = no_deadline;     ///< of the history
+  bool is_asked_ = false;                  ///< by a signal
+  watched_end outcome_;
   bool ended_ = false;
-  bool failed_ = false;
 };
 
 }  // namespace mpiacq::tool

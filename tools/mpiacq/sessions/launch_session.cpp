@@ -76,6 +76,8 @@ int launch_session::follow() {
 
 void launch_session::take_signals() {
   while (const auto signal = signals_.take()) {
+    const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
+    if (watches && !signal->from_terminal && watcher_->takes(signal->number)) continue;
     const bool ends =
         signal->number == SIGINT || signal->number == SIGTERM || signal->number == SIGHUP || signal->number == SIGQUIT;
     if (ends && commands_) commands_->stop();
@@ -131,6 +133,7 @@ void launch_session::handle(const job_event& event) {
     left_ = spawned_ = true;  // no further report will come
   } else if (const auto* end = std::get_if<starter_ended>(&event)) {
     ended_ = *end;
+    if (watcher_ != nullptr) watcher_->note_end(end->status);
   }
 }
 
@@ -156,6 +159,8 @@ void launch_session::after_report() {
 }
 
 void launch_session::begin_watch() {
+  // A signal that waits would end the start of agents.
+  take_signals();
   ranks_look look;
   look.job = job_.description();
   look.selection = options_.ranks.selection;

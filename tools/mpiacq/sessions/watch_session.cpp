@@ -54,17 +54,24 @@ result<int> watch_running_job(const watch_options& options, job_watcher& watcher
   observation_options how{static_cast<const rank_command_options&>(options), options.report, options.job,
                           patience_of_a_person.count()};
   auto look = look_for_ranks(how, signals);
+  // A signal that asks for a report has ended the search for the ranks.
+  if (!look && options.watch.signal != 0 && look.error() == status_by_signal(options.watch.signal)) {
+    (void)watcher.takes(options.watch.signal);
+    look = look_for_ranks(how, signals);
+  }
   if (!look) return look.error();
   const job_description watched = look->job;
   watcher.begin(std::move(*look));
   while (!watcher.have_ranks_ended()) {
     wait_for_any({signals.descriptor(), watcher.descriptor()}, watcher.wake_at());
-    if (const auto signal = signals.take()) return status_by_signal(signal->number);
+    if (const auto signal = signals.take(); signal && !watcher.takes(signal->number)) {
+      return status_by_signal(signal->number);
+    }
     if (!watcher.serve()) continue;
     if (options.after == then::kill) return end_job(watched, options);
     if (options.after == then::stop) return stop_job(watched, options);
   }
-  return watcher.failed() ? status_tool_failed : status_ok;
+  return status_ok;
 }
 
 }  // namespace mpiacq::tool

@@ -141,6 +141,13 @@ Click or Enter folds, double click or z widens, arrow keys move, / searches.</p>
   end_section(out);
 }
 
+void write_history(report_stream& out, const findings& found) {
+  if (!found.history) return;
+  begin_section(out, "history", "How long the ranks have been where they are");
+  write_lines(out, history_text(*found.history, found.queues.names));
+  end_section(out);
+}
+
 void write_operations(report_stream& out, const findings& found) {
   const std::string operations = operations_text(found.queues);
   if (operations.empty()) return;
@@ -174,6 +181,7 @@ void write_findings_page(report_stream& out, const findings& found, std::string_
   write_failed_ranks(out, found);
   write_waits(out, found);
   write_calls(out);
+  write_history(out, found);
   write_operations(out, found);
   write_ranks(out, found);
   write_unknown(out, found);

@@ -76,7 +76,8 @@ void write_findings(json_writer& out, const findings& found) {
                 {"host", found.host},
                 {"command", std::move(command)},
                 {"mpiacq", version()},
-                {"crash", found.crash ? json_of_crash(found) : json(nullptr)}})
+                {"crash", found.crash ? json_of_crash(found) : json(nullptr)},
+                {"history", found.history ? json_of_history(*found.history, found.queues.names) : json(nullptr)}})
       .member("deadlocks", json_of_deadlocks(found.queues))
       .key("waits");
   write_wait_list(out, found.queues);

@@ -51,6 +51,10 @@ void write_findings_text(report_stream& out, const findings& found, bool colour)
   write_queues_body(out, found.queues, colour);
   out.write("\nwhere the ranks are\n");
   write_stacks_body(out, found.stacks, colour);
+  if (found.history) {
+    out.write("\nhow long the ranks have been where they are\n");
+    out.write(history_text(*found.history, found.queues.names));
+  }
   out.write("\nthis report\n");
   out.write(origin_text(found));
   out.write(source_line(found.job.origin));
