@@ -1,0 +1,181 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// mpiacq watch --crash on Open MPI and MPICH: which rank has failed, where, and that the job ends as it would have.
+#include <csignal>
+#include <filesystem>
+
+#include "catch.hpp"
+#include "crash_job.hpp"
+#include "running_starter.hpp"
+
+using namespace mpiacq::test;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+using nlohmann::json;
+
+namespace {
+
+struct way_to_fail {
+  const char* kind;
+  const char* says;        ///< of the rank, in the verdict
+  bool by_signal = false;  ///< the status of MPICH's starter then depends on which rank it looks at first
+};
+constexpr way_to_fail ways[] = {
+    {"segv", "received SIGSEGV for address 0x10", true},
+    {"fpe", "received SIGFPE for address 0x", true},
+    {"thread", "received SIGSEGV for address 0x10", true},
+    {"abort", "received SIGABRT: it called abort", true},
+    {"assert", "received SIGABRT: an assertion has failed", true},
+    {"throw", "received SIGABRT: a C++ exception was not caught", true},
+    {"kill", "received SIGKILL", true},
+    {"mpi_abort", "called MPI_Abort"},
+    {"exit", "exited with status 3 before MPI_Finalize"},
+    {"exit0", "exited with status 0 before MPI_Finalize"},
+};
+
+struct known_mpi {
+  const char* name;  ///< at the end of the programs' names
+  std::vector<std::string> starter;
+};
+const known_mpi open_mpi = {"openmpi", {"mpirun.openmpi", "--oversubscribe", "-n", "3"}};
+const known_mpi mpich = {"mpich", {"mpiexec.hydra", "-n", "3"}};
+
+std::string program_of(const known_mpi& mpi, const std::string& program) {
+  return rank_program(program + "_" + mpi.name);
+}
+
+bool is_there(const known_mpi& mpi, const std::string& program) {
+  return is_installed(mpi.starter.front()) && std::filesystem::exists(program_of(mpi, program));
+}
+
+std::vector<std::string> line_of(const known_mpi& mpi, const std::string& program,
+                                 const std::vector<std::string>& words) {
+  std::vector<std::string> line = mpi.starter;
+  line.push_back(program_of(mpi, program));
+  line.insert(line.end(), words.begin(), words.end());
+  return line;
+}
+
+void check_end(const command_outcome& watched, const std::vector<std::string>& line, bool may_differ) {
+  const auto alone = run_command(line, openmpi_options());
+  if (may_differ) {
+    CHECK((watched.exit_code != 0) == (alone.exit_code != 0));
+  } else {
+    CHECK(watched.exit_code == alone.exit_code);
+  }
+}
+
+/// Each way to fail, by rank 1 of 3.
+void check_ways(const known_mpi& mpi) {
+  for (const way_to_fail& way : ways) {
+    INFO(mpi.name << ": " << way.kind);
+    const scratch_folder folder;
+    const std::string reports = folder.path("reports");
+    const auto line = line_of(mpi, "mpi_crash", {way.kind});
+    const auto run = watch_crash({"--report", reports}, line);
+    INFO(run.err);
+    const std::string place = failing_place(run.out);
+    REQUIRE(std::filesystem::exists(reports + "/report.json"));
+    const json report = report_in(reports);
+    CHECK(report.at("why") == "crash");
+    CHECK(report.at("verdict").at("basis") == "crash");
+    CHECK(report.at("verdict").at("ranks") == "1");
+    const std::string sentence = report.at("verdict").at("sentence");
+    CHECK_THAT(sentence, StartsWith("rank 1 " + std::string(way.says)) && EndsWith(" at " + place));
+    CHECK_THAT(run.err, ContainsSubstring("mpiacq: a rank has failed: " + sentence));
+    CHECK(file_contents(reports + "/report.txt").starts_with("mpiacq: " + sentence));
+    CHECK(file_contents(reports + "/report.html").ends_with("</html>\n"));
+    check_end(run, line, way.by_signal && &mpi == &mpich);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("watch --crash: Open MPI: the rank that fails is named with its line, and the job ends as without mpiacq") {
+  if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
+  check_ways(open_mpi);
+}
+
+TEST_CASE("watch --crash: MPICH: the rank that fails is named with its line, and the job ends as without mpiacq") {
+  if (!is_there(mpich, "mpi_crash")) MPIACQ_SKIP("MPICH for C++ (mpich, libmpich-dev) is not installed");
+  check_ways(mpich);
+}
+
+TEST_CASE("watch --crash: a Fortran program that stops before MPI_Finalize has failed") {
+  for (const known_mpi& mpi : {open_mpi, mpich}) {
+    if (!is_there(mpi, "mpi_stop")) MPIACQ_SKIP(std::string("no Fortran for ") + mpi.name);
+    INFO(mpi.name);
+    const scratch_folder folder;
+    const std::string reports = folder.path("reports");
+    const auto line = line_of(mpi, "mpi_stop", {});
+    const auto run = watch_crash({"--report", reports}, line);
+    INFO(run.err);
+    const std::string sentence = report_in(reports).at("verdict").at("sentence");
+    CHECK_THAT(sentence, StartsWith("rank 1 exited with status 5 before MPI_Finalize at mpi_stop.f90:"));
+    check_end(run, line, false);
+  }
+}
+
+TEST_CASE("watch --crash: a status after MPI_Finalize, and a program without MPI that ends well, are no failures") {
+  for (const known_mpi& mpi : {open_mpi, mpich}) {
+    if (!is_there(mpi, "mpi_crash")) MPIACQ_SKIP(std::string("no C++ for ") + mpi.name);
+    INFO(mpi.name);
+    const scratch_folder folder;
+    const auto late = watch_crash({"--report", folder.path("late")}, line_of(mpi, "mpi_crash", {"late"}));
+    INFO(late.err);
+    CHECK(late.exit_code == 4);
+    CHECK_FALSE(std::filesystem::exists(folder.path("late") + "/report.json"));
+    auto words = mpi.starter;
+    words.insert(words.end(), {"sleep", "1"});
+    const auto sleeping = watch_crash({"--report", folder.path("plain")}, words);
+    CHECK(sleeping.exit_code == 0);
+    CHECK_FALSE(std::filesystem::exists(folder.path("plain") + "/report.json"));
+  }
+}
+
+TEST_CASE("watch --crash: the other ranks are held and in the tree, and core files show where each rank was") {
+  if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
+  const scratch_folder folder;
+  const std::string reports = folder.path("reports");
+  const auto run = watch_crash({"--report", reports, "--cores", "all"}, line_of(open_mpi, "mpi_crash", {"segv"}));
+  INFO(run.err);
+  const json report = report_in(reports);
+  for (const json& rank : report.at("stacks").at("ranks")) CHECK(rank.at("outcome") == "taken");
+  const json& crash = report.at("crash");
+  REQUIRE(crash.at("ends").size() == 1);
+  const json& end = crash.at("ends").front();
+  CHECK(end.at("rank") == "1");
+  CHECK(end.at("signal") == SIGSEGV);
+  CHECK(end.at("exit_status").is_null());
+  CHECK(end.at("address") == "0x10");
+  CHECK(end.at("registers").is_object());
+  REQUIRE(crash.at("cores").size() == 3);
+  if (!is_installed("gdb")) MPIACQ_SKIP("gdb is not installed");
+  for (const json& core : crash.at("cores")) {
+    const std::string path = core.at("path");
+    const auto gdb = run_command({"gdb", "-q", "-nx", "-batch", "-ex", "bt", program_of(open_mpi, "mpi_crash"), path},
+                                 openmpi_options());
+    const bool is_failing = core.at("rank") == "1";
+    CHECK_THAT(gdb.out, ContainsSubstring(is_failing ? "write_to" : "PMPI_Barrier"));
+  }
+}
+
+TEST_CASE("watch --crash: a job that the user ends is not reported as failed") {
+  if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
+  const scratch_folder folder;
+  // Each rank prints its pid into a file of its own.
+  const std::string with_file = "exec \"$0\" > " + folder.path("out.") + "$OMPI_COMM_WORLD_RANK";
+  running_command watcher(
+      {MPIACQ_COMMAND, "watch", "--crash", "--report", folder.path("reports"), "--", "mpirun.openmpi",
+       "--oversubscribe", "-n", "3", "sh", "-c", with_file, rank_program("mpi_deadlock_openmpi")},
+      openmpi_options());
+  const auto is_followed = [&](int rank) {
+    const auto pids = pids_printed(file_contents(folder.path("out.") + std::to_string(rank)));
+    return pids.size() == 1 && status_of(static_cast<pid_t>(pids.begin()->second), "TracerPid") != "0";
+  };
+  for (int rank = 0; rank < 3; ++rank) REQUIRE(comes_true([&] { return is_followed(rank); }));
+  REQUIRE(::kill(watcher.pid(), SIGTERM) == 0);
+  const auto run = watcher.wait();
+  INFO(run.err);
+  CHECK(run.exit_code != 0);
+  CHECK_FALSE(std::filesystem::exists(folder.path("reports") + "/report.json"));
+}
