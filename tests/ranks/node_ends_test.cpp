@@ -152,12 +152,13 @@ TEST_CASE("follow ends: an end that a look has met is announced, and told by the
   }
 }
 
-TEST_CASE("follow ends: a rank that is killed has failed, while another one is held, too") {
+TEST_CASE("follow ends: a rank that is killed while it is held has failed when it is released") {
   two_ranks ranks("exit");
   ranks.follow();
   (void)ranks.end_first();
   REQUIRE(ranks.next_ends().failed.size() == 1);
   REQUIRE(::kill(ranks.second.pid(), SIGKILL) == 0);
+  (void)ranks.group->release();
   const group_ends seen = ranks.next_ends();
   REQUIRE(seen.failed.size() == 1);
   CHECK(seen.failed.front().entry == entry_index{1});

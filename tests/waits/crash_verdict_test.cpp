@@ -154,11 +154,13 @@ TEST_CASE("a crash verdict needs no stack, and nothing is no crash") {
   CHECK(find_crash_verdict({}, call_tree()).basis == verdict_basis::nothing);
 }
 
-TEST_CASE("a rank has failed by a signal, by a status before MPI_Finalize, and by an exit inside of MPI") {
-  const exit_status zero{}, three{false, 3, false}, killed{true, SIGKILL, false};
+TEST_CASE("a rank has failed by a signal of its own, and before MPI_Finalize by any other end that is not 0") {
   for (const auto phase : {mpi_phase::unknown, mpi_phase::not_started, mpi_phase::running, mpi_phase::finalized}) {
-    CHECK(is_failure(killed, phase));
-    CHECK(is_failure(three, phase) == (phase != mpi_phase::finalized));
-    CHECK(is_failure(zero, phase) == (phase == mpi_phase::running));
+    rank_end own = by_signal(0, SIGSEGV, SEGV_MAPERR), other = by_signal(0, SIGTERM, SI_USER, process_id{7});
+    own.phase = other.phase = phase;
+    CHECK(is_failure(own));
+    CHECK(is_failure(other) == (phase != mpi_phase::finalized));
+    CHECK(is_failure(by_exit(0, 3, phase)) == (phase != mpi_phase::finalized));
+    CHECK(is_failure(by_exit(0, 0, phase)) == (phase == mpi_phase::running));
   }
 }

@@ -31,16 +31,17 @@ struct rank_end {
   std::string sender_name;  ///< the command name of the sender, which another user may have chosen; may be empty
   target_address fault;     ///< si_addr, for SIGSEGV, SIGBUS, SIGILL and SIGFPE that the kernel has sent; 0 otherwise
   bool out_of_memory = false;  ///< SIGKILL, and the rank's control group has counted an out-of-memory kill meanwhile
-  mpi_phase phase = mpi_phase::unknown;       ///< only for an exit; `unknown` for a signal
+  mpi_phase phase = mpi_phase::unknown;       ///< `unknown` also for a signal of its own
   std::optional<thread_registers> registers;  ///< of `thread`; empty if they could not be read
 
   /// Whether the kernel or the process itself has caused the signal: a fault, abort(3), or raise(3).
   [[nodiscard]] bool is_own_signal() const;
 };
 
-/// Whether a rank that ends in this way has failed: by a signal, by an exit status that is not 0 before MPI_Finalize
-/// has returned, or by an exit between MPI_Init and MPI_Finalize.
-[[nodiscard]] bool is_failure(const exit_status& status, mpi_phase phase);
+/// Whether a rank that ends in this way has failed: by a signal of its own, by a signal of another process before
+/// MPI_Finalize has returned, by an exit status that is not 0 before MPI_Finalize has returned, or by an exit between
+/// MPI_Init and MPI_Finalize. A launcher that ends a job because of an exit status may end ranks that are done.
+[[nodiscard]] bool is_failure(const rank_end& end);
 
 /// The ends of ranks since the last question (`rank_group::ends`).
 struct group_ends {

@@ -52,11 +52,8 @@ rank_end read_end(const rank_process& rank, const process_ending& how, const ran
   if (how.sender.value() > 0 && how.sender != rank.pid) {
     if (const auto sender = stat_of(how.sender)) end.sender_name = sender->name;
   }
-  if (how.status.signaled) {
-    end.out_of_memory = how.status.value == SIGKILL && out_of_memory_kills() > kills_before;
-  } else {
-    end.phase = phase_of(rank.pid, search);
-  }
+  end.out_of_memory = how.status.signaled && how.status.value == SIGKILL && out_of_memory_kills() > kills_before;
+  if (!end.is_own_signal()) end.phase = phase_of(rank.pid, search);
   const std::array<process_id, 1> one = {rank.pid};
   const auto threads = grip.registers(one, which_threads::all);
   if (!threads.front()) return end;
@@ -71,10 +68,9 @@ bool rank_end::is_own_signal() const {
   return status.signaled && (signal_code > 0 || sender == pid);
 }
 
-bool is_failure(const exit_status& status, mpi_phase phase) {
-  if (status.signaled) return true;
-  if (phase == mpi_phase::running) return true;
-  return status.value != 0 && phase != mpi_phase::finalized;
+bool is_failure(const rank_end& end) {
+  if (end.is_own_signal() || end.phase == mpi_phase::running) return true;
+  return (end.status.signaled || end.status.value != 0) && end.phase != mpi_phase::finalized;
 }
 
 }  // namespace mpiacq

@@ -99,7 +99,7 @@ bool node_ranks::state::judge_ends() {
   for (const auto& [place, how] : std::exchange(ends.pending, {})) {
     rank_here& rank = here[place];
     rank_end end = read_end(ranks[place], how, *grip, debug_files, ends.kills_before);
-    if (is_failure(end.status, end.phase)) {
+    if (is_failure(end)) {
       ends.known[end.pid] = end;
       ends.failed.push_back(std::move(end));
       has_failed = true;
