@@ -78,16 +78,19 @@ declared_command declare_watch(CLI::App& app) {
 
 const command watch_command = {
     .name = "watch",
-    .purpose = "Follows a job, and reports it when it stands still or has run for too long",
+    .purpose = "Follows a job, and reports it when it stands still, when a rank fails, or when it has run for too long",
     .example = "mpiacq watch --hang 120 --report hang --then kill -- mpirun -n 4 ./app",
     .usage = "[JOB]\n-- STARTER ARG...",
     .details =
         R"(mpiacq looks at the ranks from time to time, a few at once, each for less than a millisecond. A rank has moved when it is in another MPI call than before, or in the same call from another place of the program. When no rank has moved for the time of --hang, and some ranks are in MPI calls, mpiacq writes the report that 'mpiacq report' describes, prints its first line to standard error, and does with the job what --then says. A job in which all ranks compute does not stand still.
 
+With --crash, mpiacq follows each rank to its end. The first rank that fails stops all ranks, before the launcher learns of it; they end as they would have when the report's contents have been read.
+
 A single collective call, or a computation that other ranks wait for, may take long: choose a --hang that no healthy part of the job exceeds.
 
 More examples:
   mpiacq watch --timeout 3600 --report late --then kill -- srun -n 64 ./app
+  mpiacq watch --crash --cores odd --report crash -- mpirun -n 64 ./app
   mpiacq watch --hang 60 4242
 
 Exit status: 124 if mpiacq has ended the job; otherwise the starter's, or 0 for a job that ran already; 125 if mpiacq failed; 128 + N after signal N.
