@@ -2,6 +2,9 @@
 // mpiacq watch --crash on Open MPI and MPICH: which rank has failed, where, and that the job ends as it would have.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
 
 #include "catch.hpp"
 #include "crash_job.hpp"
@@ -88,6 +91,42 @@ void check_ways(const known_mpi& mpi) {
     check_end(run, line, mpi);
   }
 }
+
+/// A control group whose processes have little memory; removed at the end. `why_not`: there is none.
+class small_memory {
+ public:
+  small_memory() {
+    const bool is_second = std::filesystem::exists("/sys/fs/cgroup/cgroup.controllers");
+    const std::string root = is_second ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+    folder_ = root + "/mpiacq-test-" + std::to_string(::getpid());
+    std::error_code problem;
+    std::filesystem::create_directory(folder_, problem);
+    if (problem) {
+      why_not = "no control group for memory can be made: " + problem.message();
+      folder_.clear();
+      return;
+    }
+    std::ofstream limit(folder_ + (is_second ? "/memory.max" : "/memory.limit_in_bytes"));
+    limit << (400U << 20U);
+    limit.close();
+    if (!limit) why_not = "the memory of a control group cannot be limited";
+  }
+  ~small_memory() {
+    std::error_code ignored;
+    if (!folder_.empty()) (void)comes_true([&] { return std::filesystem::remove(folder_, ignored); });
+  }
+  small_memory(const small_memory&) = delete;
+  small_memory& operator=(const small_memory&) = delete;
+  /// A command that joins the group, and then executes its arguments.
+  [[nodiscard]] std::vector<std::string> joined() const {
+    return {"sh", "-c", "echo $$ > " + folder_ + "/cgroup.procs && exec \"$0\" \"$@\""};
+  }
+
+  std::string why_not;
+
+ private:
+  std::string folder_;
+};
 
 }  // namespace
 
@@ -180,4 +219,22 @@ TEST_CASE("watch --crash: a job that the user ends is not reported as failed") {
   INFO(run.err);
   CHECK(run.exit_code != 0);
   CHECK_FALSE(std::filesystem::exists(folder.path("reports") + "/report.json"));
+}
+
+TEST_CASE("watch --crash: a rank that the kernel kills for lack of memory is named with the line that took it") {
+  if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
+  const small_memory group;
+  if (!group.why_not.empty()) MPIACQ_SKIP(group.why_not);
+  const scratch_folder folder;
+  auto line = open_mpi.starter;
+  for (const auto& word : group.joined()) line.push_back(word);
+  line.push_back(program_of(open_mpi, "mpi_crash"));
+  line.emplace_back("memory");
+  const auto run = watch_crash({"--report", folder.path("reports")}, line);
+  INFO(run.err);
+  const std::string sentence = report_in(folder.path("reports")).at("verdict").at("sentence");
+  CHECK_THAT(sentence,
+             StartsWith("rank 1 received SIGKILL, and meanwhile the kernel has killed a process of its node"));
+  CHECK_THAT(sentence, ContainsSubstring(" at mpi_crash.cpp:"));
+  CHECK(run.exit_code == 128 + 9);
 }
