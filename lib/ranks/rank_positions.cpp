@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "handles/mpi_abi.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
 #include "proc/proc_text.hpp"
 #include "proc/process_folder.hpp"
@@ -52,10 +53,12 @@ bool is_helper(const code_place& place) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view one) { return file.starts_with(one); });
 }
 
-/// The frame, among those with names, of the outermost MPI function. Empty: the rank is in no call.
+/// The frame, among those with names, of the outermost MPI function. Empty: the rank is in no call. A compiler may have
+/// moved the part of an MPI function that waits to code without a name.
 std::optional<std::size_t> mpi_frame(std::span<const stack_frame> frames) {
   for (std::size_t i = frames.size(); i-- > 0;) {
-    if (frames[i].place && activity_in(frames[i].place->function).kind != mpi_call_kind::none) return i;
+    const code_place& place = *frames[i].place;
+    if (activity_in(place.function).kind != mpi_call_kind::none || is_mpi_library(place.module_path)) return i;
   }
   return std::nullopt;
 }

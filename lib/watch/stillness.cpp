@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "handles/mpi_abi.hpp"
 #include "mpiacq/ranks/tree_calls.hpp"
 
 namespace mpiacq::watching {
@@ -28,6 +29,17 @@ void for_each_of(const rank_set& ranks, With with) {
     for (std::uint64_t rank = range.first; rank <= range.last; ++rank)
       with(entry_index{static_cast<std::uint32_t>(rank)});
   }
+}
+
+/// A rank in a function of an MPI library that has no name is in a call all the same.
+void take_nameless_call(rank_sight& one) {
+  const auto call = std::find_if(one.path.begin(), one.path.end(),
+                                 [](const auto& place) { return is_mpi_library(place->module_path); });
+  if (call == one.path.end()) return;
+  one.is = rank_sight::state::in_call;
+  one.function = (*call)->module_path;
+  one.path.erase(call, one.path.end());
+  if (!one.path.empty()) one.at = {one.path.back()->function, one.path.back()->file, one.path.back()->line};
 }
 
 /// What a look says of each rank of a part.
@@ -54,7 +66,9 @@ std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_st
   for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
     for_each_of(seen.tree[i].standing.both(part), [&](entry_index entry) {
       rank_sight& one = all[entry];
-      if (one.is == rank_sight::state::outside) one.path = path_to(seen.tree, i);
+      if (one.is != rank_sight::state::outside) return;
+      one.path = path_to(seen.tree, i);
+      take_nameless_call(one);
     });
   }
   return all;

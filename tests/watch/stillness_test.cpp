@@ -108,6 +108,22 @@ TEST_CASE("a job in which every rank computes does not stand still") {
   CHECK(job.described(start).outside.text() == "1");
 }
 
+TEST_CASE("a rank in code of an MPI library that has no name waits in a call") {
+  stillness job(parts({"0-9"}));
+  group_stacks seen = look_at({computes});
+  thread_stack stack;
+  for (const auto& [function, module] :
+       {std::pair{"", "/lib/libmpich.so.12"}, {"wait_for_any", "/bin/app"}, {"main", "/bin/app"}}) {
+    stack.frames.push_back({{}, std::make_shared<code_place>(code_place{function, "", 0, module, {}}), false});
+  }
+  seen.tree.add(entry_index{0}, stack);
+  seen.taken.add(entry_index{0});
+  job.add(0, seen, start);
+  CHECK(job.described(start).in_calls.text() == "0");
+  CHECK(job.described(start).outside.text() == "1");
+  CHECK(job.since());
+}
+
 TEST_CASE("a rank that ends has moved") {
   stillness job(parts({"0-9"}));
   one_rank other = receives;
