@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "busy_ranks.hpp"
 #include "mpiacq/ranks/tree_calls.hpp"
 
 namespace mpiacq {
