@@ -28,6 +28,7 @@ PROGRAMS = [
     (["attach_bench"], 120),
     (["hold_bench"], 150),
     (["stacks_bench"], 300),
+    (["watch_bench"], 240),
     (["unwind_bench"], 60),
     (["queues_bench"], 120),
     (["mpi2dd_bench"], 200),
@@ -38,7 +39,7 @@ PROGRAMS = [
 
 # No other tool does these: reports in this project's own formats, and searches of a node.
 WITHOUT_RIVAL = ("report, ", "jobs by environment", "list of jobs", "attach by PMIx", "find by PMIx",
-                 "stacks with arguments")
+                 "stacks with arguments", "a look of a watch", "watch, ")
 
 # Needs Open MPI 5, which a tree of another release may have.
 IN_TREE = {"pmix_bench"}

@@ -7,13 +7,33 @@ namespace mpiacq {
 
 namespace {
 
-rank_answer answer_to(node_ranks& ranks, const ask_hold&, const answer_terms&) {
+hold_part part_of(std::vector<rank_hold> ranks) {
   hold_part part;
-  for (rank_hold& rank : ranks.hold()) {
+  for (rank_hold& rank : ranks) {
     if (rank.state == hold_state::held) part.held.add(rank.entry);
     if (rank.state != hold_state::held || rank.why) part.others.push_back(std::move(rank));
   }
   return part;
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_hold&, const answer_terms&) {
+  return part_of(ranks.hold());
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_follow& what, const answer_terms&) {
+  if (what.follow) return part_of(ranks.follow_ends());
+  ranks.unfollow_ends();
+  hold_part none;
+  for (const rank_process& rank : ranks.ranks()) none.held.add(rank.entry);
+  return none;
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_ends&, const answer_terms&) {
+  return ranks.ends();
+}
+
+rank_answer answer_to(node_ranks& ranks, const ask_cores& what, const answer_terms&) {
+  return ranks.write_cores(what.how);
 }
 
 rank_answer answer_to(node_ranks& ranks, const ask_release& what, const answer_terms&) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "ends/tracer_grip.hpp"
 #include "errors/no_exceptions.hpp"
 #include "errors/try.hpp"
 #include "mpiacq/job/job_description.hpp"
@@ -92,7 +93,8 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(const process_table& tabl
                                                        const node_ranks_options& options) {
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
     auto control = TRY(tracer::create(options.tracing));
-    return create(table, selection, options, std::make_unique<tracer_grip>(std::move(control)));
+    return create(table, selection, options,
+                  std::make_unique<tracer_grip>(std::move(control), options.tracing.stop_limit));
   });
 }
 
@@ -110,7 +112,8 @@ result<std::unique_ptr<node_ranks>> node_ranks::create(std::vector<rank_process>
                                                        const node_ranks_options& options) {
   return without_exceptions(looking_for_ranks, [&]() -> result<std::unique_ptr<node_ranks>> {
     auto control = TRY(tracer::create(options.tracing));
-    auto made = state::make(std::make_unique<tracer_grip>(std::move(control)), std::move(ranks), true);
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(control), options.tracing.stop_limit),
+                            std::move(ranks), true);
     made->debug_files = options.debug_files;
     return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
   });
@@ -122,7 +125,8 @@ result<std::unique_ptr<node_ranks>> node_ranks::of_processes(std::span<const pro
     auto control = TRY(tracer::create(options.tracing));
     std::vector<rank_process> ranks;
     for (const process_id pid : processes) ranks.push_back({entry_index{ranks.size()}, pid, {}});
-    auto made = state::make(std::make_unique<tracer_grip>(std::move(control)), std::move(ranks), false);
+    auto made = state::make(std::make_unique<tracer_grip>(std::move(control), options.tracing.stop_limit),
+                            std::move(ranks), false);
     made->debug_files = options.debug_files;
     return std::unique_ptr<node_ranks>(new node_ranks(std::move(made)));
   });
@@ -162,6 +166,7 @@ std::vector<result<void>> node_ranks::release(leave how) {
     // A rank that has ended meanwhile is not held any more, but its release was requested.
     if (!std::exchange(state_->here[i].asked, false)) continue;
     state_->here[i].held = false;
+    if (std::exchange(state_->here[i].at_end, false)) state_->here[i].identity.state = hold_state::gone;
     if (!*answer && answer->error().code != error_code::process_gone) outcomes[i] = std::move(*answer);
     ++answer;
   }
@@ -203,12 +208,12 @@ std::unique_ptr<node_ranks::state> node_ranks::state::make(std::unique_ptr<rank_
 
 /// One poll(2) for all ranks: a pidfd becomes readable when its process ends.
 void node_ranks::state::look_for_ends() {
-  std::vector<pollfd> ends;
-  ends.reserve(here.size());
-  for (const rank_here& rank : here) ends.push_back({rank.identity.process.get(), POLLIN, 0});
-  if (::poll(ends.data(), ends.size(), 0) <= 0) return;
+  std::vector<pollfd> pidfds;
+  pidfds.reserve(here.size());
+  for (const rank_here& rank : here) pidfds.push_back({rank.identity.process.get(), POLLIN, 0});
+  if (::poll(pidfds.data(), pidfds.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < here.size(); ++i) {
-    if (ends[i].revents == 0) continue;
+    if (pidfds[i].revents == 0) continue;
     here[i].held = false;
     here[i].identity.state = hold_state::gone;
     here[i].identity.why = error{error_code::process_gone, fmt::format("rank {} (process {}) has ended",
@@ -255,9 +260,17 @@ void node_ranks::state::take_events() {
     rank_here& rank = here[place->second];
     if (auto* problem = std::get_if<tracing_problem>(&event->what)) rank.hold.why = std::move(problem->what);
     if (auto* lost = std::get_if<control_lost>(&event->what)) rank.hold.why = std::move(lost->why);
-    if (std::holds_alternative<process_ended>(event->what)) {
-      rank.held = false;
+    if (const auto* end = std::get_if<process_ended>(&event->what)) {
+      // SIGKILL can end a rank before the tracer has stopped it at its end.
+      const bool was_missed = ends.is_on && !rank.at_end && rank.identity.state == hold_state::held;
+      if (was_missed && end->status.signaled) note_end(place->second, process_ending{end->status, {}, 0, {}, {}});
+      rank.held = rank.at_end = false;
       rank.hold.state = rank.identity.state = hold_state::gone;
+    }
+    if (std::holds_alternative<control_lost>(event->what)) rank.not_followed = rank.hold.why;
+    if (const auto* ending = std::get_if<process_ending>(&event->what)) {
+      rank.held = rank.at_end = true;
+      note_end(place->second, *ending);
     }
   }
 }

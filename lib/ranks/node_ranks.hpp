@@ -15,6 +15,8 @@
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/registers.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "mpiacq/ranks/rank_core.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "mpiacq/ranks/rank_hold.hpp"
 #include "mpiacq/ranks/rank_options.hpp"
 #include "mpiacq/ranks/rank_process.hpp"
@@ -106,6 +108,20 @@ class node_ranks {
   /// moment; lets the queue library of each rank read it, several at a time; and releases each rank as soon as it has
   /// been read. The activity of each rank is taken in the same hold. A failing library fails only for its own rank.
   [[nodiscard]] group_queues queues(const rank_queue_options& options = {});
+
+  /// Follows all ranks to their ends (ends/node_ends.cpp): they run under the tracer from now on. Ranks that are held
+  /// are released first. Returns one outcome for each rank, in order: `held` stands for followed.
+  [[nodiscard]] std::vector<rank_hold> follow_ends();
+  /// Releases all ranks, also those at their ends, and follows none any more.
+  void unfollow_ends();
+  /// Handles what has happened to followed ranks. The first rank that fails holds all ranks of this node.
+  void serve_ends();
+  /// The same; returns what has happened since the last call.
+  [[nodiscard]] group_ends ends();
+  /// Readable when `serve_ends` has something to do; -1: no rank is followed.
+  [[nodiscard]] int ends_descriptor() const;
+  /// Writes core files of the selected ranks that are held.
+  [[nodiscard]] rank_cores write_cores(const rank_core_options& options);
 
  private:
   friend class spawn_watch;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ends/followed_ends.hpp"
 #include "node_ranks.hpp"
 #include "queue_taker.hpp"
 #include "rank_identity.hpp"
@@ -20,7 +21,9 @@ struct node_ranks::state {
     rank_hold hold;
     std::unique_ptr<process_memory> memory;  ///< made at the first read
     bool held = false;
-    bool asked = false;  ///< the request under way includes this rank
+    bool asked = false;                 ///< the request under way includes this rank
+    bool at_end = false;                ///< it is held just before its end
+    std::optional<error> not_followed;  ///< why its end will not be reported
   };
 
   std::unique_ptr<rank_stopper> grip;
@@ -30,6 +33,7 @@ struct node_ranks::state {
   debug_file_search debug_files;
   std::unique_ptr<stack_taker> stacks;  ///< made by the first `stacks`
   std::unique_ptr<queue_taker> queues;  ///< made by the first `queues`
+  followed_ends ends;
 
   /// A rank that is held, with what is needed to read it.
   struct held_rank {
@@ -55,6 +59,15 @@ struct node_ranks::state {
   [[nodiscard]] node_stacks take_stacks(const stack_options& options);
   /// Releases the ranks that an interrupted look has held. Ranks that the caller holds stay held.
   void let_go_of_others();
+  // ends/node_ends.cpp
+  void follow_ends();
+  void unfollow_ends();
+  void serve_ends();
+  void note_end(std::size_t place, const process_ending& how);
+  [[nodiscard]] bool judge_ends();
+  void take_end_stacks(std::span<const rank_end> failed);
+  // ends/core_files.cpp
+  [[nodiscard]] result<rank_core> write_core_of(std::size_t place, const rank_core_options& options);
   /// The processes that are held. Marks them as asked.
   [[nodiscard]] std::vector<process_id> held_ones();
 };

@@ -1,12 +1,41 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The stacks of a node's ranks.
+#include <algorithm>
 #include <utility>
 
 #include "argument_taker.hpp"
 #include "errors/no_exceptions.hpp"
 #include "node_ranks_state.hpp"
+#include "proc/process_state.hpp"
 
 namespace mpiacq {
+
+namespace {
+
+/// Refuses the ranks that a signal has stopped. Both lists stay in the order of ranks.
+void leave_stopped(std::vector<wanted_rank>& wanted, std::vector<rank_stacks>& refused) {
+  const auto is_stopped = [](const wanted_rank& rank) {
+    return !rank.held && state_of(rank.process.process) == run_state::stopped;
+  };
+  std::vector<wanted_rank> others;
+  for (wanted_rank& rank : wanted) {
+    if (!is_stopped(rank)) {
+      others.push_back(std::move(rank));
+      continue;
+    }
+    rank_stacks left{rank.entry,
+                     rank.process.process,
+                     fail(error_code::busy, "a signal has stopped it, and it is left as it is"),
+                     {}};
+    left.stopped = true;
+    const auto behind =
+        std::find_if(refused.begin(), refused.end(), [&](const rank_stacks& one) { return rank.entry < one.entry; });
+    refused.insert(behind, std::move(left));
+  }
+  wanted = std::move(others);
+}
+
+}  // namespace
 
 node_stacks node_ranks::stacks(const stack_options& options) {
   return without_exceptions(
@@ -17,6 +46,7 @@ node_stacks node_ranks::state::take_stacks(const stack_options& options) {
   auto [wanted, no_stacks] = choose(options.ranks);
   std::vector<rank_stacks> refused;
   for (const auto& [rank, why] : no_stacks) refused.push_back({rank.entry, rank.pid, fail(why), {}});
+  if (options.leave_stopped) leave_stopped(wanted, refused);
   if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
   node_stacks taken = options.arguments ? take_with_arguments(*grip, *stacks, wanted, options, debug_files)
                                         : stacks->take(wanted, options);

@@ -120,17 +120,56 @@ std::vector<job_node> rank_group::nodes() const {
   return all;
 }
 
-std::vector<rank_hold> rank_group::hold() {
-  auto answer = parts_->ask_for<hold_part>(ask_hold{});
+namespace {
+
+/// One outcome for each of these ranks, in their order.
+std::vector<rank_hold> one_for_each(const std::vector<rank_process>& ranks, hold_part answer) {
   std::map<entry_index, rank_hold> others;
   for (rank_hold& one : answer.others) others.emplace(one.entry, std::move(one));
   std::vector<rank_hold> all;
-  for (const rank_process& rank : parts_->ranks) {
+  for (const rank_process& rank : ranks) {
     const auto other = others.find(rank.entry);
     all.push_back(other == others.end() ? rank_hold{rank.entry, rank.pid, hold_state::held, std::nullopt}
                                         : std::move(other->second));
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<rank_hold> rank_group::hold() {
+  return one_for_each(parts_->ranks, parts_->ask_for<hold_part>(ask_hold{}));
+}
+
+std::vector<rank_hold> rank_group::follow_ends() {
+  return one_for_each(parts_->ranks, parts_->ask_for<hold_part>(ask_follow{true}));
+}
+
+group_ends rank_group::ends() {
+  auto all = parts_->ask_for<group_ends>(ask_ends{});
+  const bool has_other_nodes = parts_->backends.size() > 1;
+  if (all.failed.empty() || !has_other_nodes) return all;
+  (void)parts_->ask(ask_hold{});
+  auto more = parts_->ask_for<group_ends>(ask_ends{});
+  all.followed = {};
+  all.refused.clear();
+  merge(all, std::move(more));
+  return all;
+}
+
+int rank_group::ends_descriptor() const {
+  for (const auto& backend : parts_->backends) {
+    if (const auto here = backend->local()) return here->ends_descriptor();
+  }
+  return -1;
+}
+
+void rank_group::unfollow_ends() {
+  (void)parts_->ask(ask_follow{false});
+}
+
+rank_cores rank_group::write_cores(const rank_core_options& options) {
+  return parts_->ask_for<rank_cores>(ask_cores{options});
 }
 
 void rank_group::keep_held() {
@@ -164,12 +203,16 @@ rank_set busy_among(const group_stacks& seen) {
   for (const refused_ranks& one : seen.refused) {
     if (one.why.code == error_code::busy) busy.add(one.ranks);
   }
-  return busy;
+  // What a signal has stopped may stay so for long.
+  return busy.without(seen.stopped);
 }
 
 /// Adds what the next try has taken. It has an outcome for each rank that was busy.
 void put_into(group_stacks& all, group_stacks&& next) {
-  std::erase_if(all.refused, [](const refused_ranks& one) { return one.why.code == error_code::busy; });
+  std::erase_if(all.refused, [&all](refused_ranks& one) {
+    if (one.why.code == error_code::busy) one.ranks = one.ranks.both(all.stopped);
+    return one.ranks.empty();
+  });
   next.held_for += all.held_for;
   rank_answer whole = std::move(all);
   merge(whole, std::move(next));

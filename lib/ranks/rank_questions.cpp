@@ -47,13 +47,13 @@ void append_refused(std::vector<refused_ranks>& all, std::vector<refused_ranks>&
 }
 
 /// Keeps the order of ranks. If both name a rank, the first counts.
-void append_calls(std::vector<rank_mpi_call>& all, std::vector<rank_mpi_call>&& more) {
+template <class OfRank>
+void append_by_rank(std::vector<OfRank>& all, std::vector<OfRank>&& more) {
   if (more.empty()) return;
   append(all, std::move(more));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry < b.entry; });
-  const auto end = std::unique(all.begin(), all.end(),
-                               [](const rank_mpi_call& a, const rank_mpi_call& b) { return a.entry == b.entry; });
+  std::stable_sort(all.begin(), all.end(), [](const OfRank& a, const OfRank& b) { return a.entry < b.entry; });
+  const auto end =
+      std::unique(all.begin(), all.end(), [](const OfRank& a, const OfRank& b) { return a.entry == b.entry; });
   all.erase(end, all.end());
 }
 
@@ -109,6 +109,23 @@ rank_set told_in(const opened_gates& part) {
   return all;
 }
 
+rank_set told_in(const group_ends& part) {
+  std::vector<entry_index> failed;
+  for (const rank_end& one : part.failed) failed.push_back(one.entry);
+  rank_set all = set_of(std::move(failed));
+  all.add(part.ended);
+  all.add(part.followed);
+  all.add(all_ranks_of(part.refused));
+  return all;
+}
+rank_set told_in(const rank_cores& part) {
+  std::vector<entry_index> written;
+  for (const rank_core& one : part.written) written.push_back(one.entry);
+  rank_set all = set_of(std::move(written));
+  all.add(all_ranks_of(part.refused));
+  return all;
+}
+
 using refused_span = std::span<const refused_process>;
 
 /// Groups the refused ranks by reason.
@@ -154,6 +171,18 @@ rank_answer refuse(refused_span ranks, const ask_queues& what) {
 }
 rank_answer refuse(refused_span ranks, const ask_gates& what) {
   return opened_gates{{}, {}, together(ranks, what.how.ranks)};
+}
+
+rank_answer refuse(refused_span ranks, const ask_follow&) {
+  return refuse(ranks, ask_hold{});
+}
+rank_answer refuse(refused_span ranks, const ask_ends&) {
+  group_ends part;
+  part.refused = together(ranks, {});
+  return part;
+}
+rank_answer refuse(refused_span ranks, const ask_cores& what) {
+  return rank_cores{{}, together(ranks, what.how.ranks)};
 }
 
 }  // namespace
@@ -202,13 +231,28 @@ void merge(opened_gates& into, opened_gates&& other) {
   append_refused(into.refused, std::move(other.refused));
 }
 
+void merge(group_ends& into, group_ends&& other) {
+  append(into.failed, std::move(other.failed));
+  into.ended.add(other.ended);
+  into.followed.add(other.followed);
+  append_refused(into.refused, std::move(other.refused));
+  merge(into.stacks, std::move(other.stacks));
+}
+
+void merge(rank_cores& into, rank_cores&& other) {
+  append(into.written, std::move(other.written));
+  append_refused(into.refused, std::move(other.refused));
+}
+
 void merge(group_stacks& into, group_stacks&& other) {
   into.tree.merge(other.tree);
   into.taken.add(other.taken);
   append_refused(into.refused, std::move(other.refused));
   into.held_for = std::max(into.held_for, other.held_for);
   append_new(into.problems, std::move(other.problems));
-  append_calls(into.calls, std::move(other.calls));
+  append_by_rank(into.calls, std::move(other.calls));
+  into.stopped.add(other.stopped);
+  append_by_rank(into.positions, std::move(other.positions));
 }
 
 /// Merges in order of ranks and keeps all reports together within the bound.
@@ -262,11 +306,13 @@ group_stacks merged(node_stacks&& taken) {
       const auto [at, is_new] = place_of.try_emplace(rank.taken.error().message, all.refused.size());
       if (is_new) all.refused.push_back({{}, rank.taken.error()});
       all.refused[at->second].ranks.add(rank.entry);
+      if (rank.stopped) all.stopped.add(rank.entry);
       continue;
     }
     all.taken.add(rank.entry);
     for (const thread_stack& stack : rank.threads) all.tree.add(rank.entry, stack);
     if (rank.doing) all.calls.push_back({rank.entry, std::move(*rank.doing)});
+    if (rank.position) all.positions.push_back(std::move(*rank.position));
   }
   all.held_for = taken.held_for;
   all.problems = std::move(taken.problems);

@@ -13,6 +13,8 @@
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/registers.hpp"
 #include "mpiacq/process/tracer.hpp"
+#include "mpiacq/ranks/rank_core.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "mpiacq/ranks/rank_hold.hpp"
 #include "mpiacq/ranks/rank_options.hpp"
 #include "mpiacq/ranks/rank_process.hpp"
@@ -40,7 +42,16 @@ struct ask_gates {
   gate_options how;
   debug_file_search debug_files = without_downloads();
 };
-using rank_question = std::variant<ask_hold, ask_release, ask_registers, ask_stacks, ask_queues, ask_gates>;
+/// Follow all ranks to their ends, or none any more. The answer is a `hold_part`.
+struct ask_follow {
+  bool follow = true;
+};
+struct ask_ends {};
+struct ask_cores {
+  rank_core_options how;
+};
+using rank_question = std::variant<ask_hold, ask_release, ask_registers, ask_stacks, ask_queues, ask_gates, ask_follow,
+                                   ask_ends, ask_cores>;
 
 /// The outcome of a hold. Ranks that are held without a remark need only a bit in the set.
 struct hold_part {
@@ -56,7 +67,8 @@ struct rank_registers {
   result<std::vector<thread_registers>> threads;
 };
 using registers_part = std::vector<rank_registers>;
-using rank_answer = std::variant<hold_part, release_part, registers_part, group_stacks, group_queues, opened_gates>;
+using rank_answer = std::variant<hold_part, release_part, registers_part, group_stacks, group_queues, opened_gates,
+                                 group_ends, rank_cores>;
 
 /// The terms on which a question is answered.
 struct answer_terms {
@@ -85,6 +97,8 @@ void merge(registers_part& into, registers_part&& other);
 void merge(group_stacks& into, group_stacks&& other);
 void merge(group_queues& into, group_queues&& other);
 void merge(opened_gates& into, opened_gates&& other);
+void merge(group_ends& into, group_ends&& other);
+void merge(rank_cores& into, rank_cores&& other);
 /// If the answers are to different questions, the first one stays as it is.
 void merge(rank_answer& into, rank_answer&& other);
 

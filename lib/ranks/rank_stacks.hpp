@@ -10,6 +10,7 @@
 #include "mpiacq/base/ids.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
+#include "mpiacq/ranks/rank_results.hpp"
 #include "mpiacq/ranks/rank_selection.hpp"
 #include "mpiacq/ranks/stacks.hpp"
 
@@ -21,7 +22,9 @@ struct rank_stacks {
   process_id pid;
   result<void> taken;  ///< errors: those of `tracer::attach` and of the unwinder
   std::vector<thread_stack> threads;
-  std::optional<rank_activity> doing = {};  ///< with arguments; empty if the caller did not ask for them
+  std::optional<rank_activity> doing = {};     ///< with arguments; empty if the caller did not ask for them
+  std::optional<rank_position> position = {};  ///< empty if the caller did not ask for it
+  bool stopped = false;                        ///< not taken: a signal has stopped it
 };
 
 /// The stacks of a node's ranks at one moment: `call_tree` makes one of them.

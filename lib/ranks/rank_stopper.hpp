@@ -1,10 +1,8 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "mpiacq/process/tracer.hpp"
@@ -27,28 +25,16 @@ class rank_stopper {
   virtual void keep_held() = 0;
   /// The next event of a held rank; empty if there is none.
   [[nodiscard]] virtual std::optional<process_event> next_event() = 0;
-};
 
-/// Stops ranks with a tracer of its own.
-class tracer_grip final : public rank_stopper {
- public:
-  explicit tracer_grip(std::unique_ptr<tracer> control) : control_(std::move(control)) {}
-  std::vector<result<void>> take(std::span<const attach_target> ranks) override { return control_->attach_all(ranks); }
-  std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override {
-    return control_->detach_all(ranks, how);
+  /// Follows ranks to their ends, with one outcome for each: they run on, and `next_event` returns process_ending for
+  /// each that is about to end. It is held then, until `let_go`.
+  [[nodiscard]] virtual std::vector<result<void>> follow(std::span<const attach_target> ranks) {
+    return std::vector<result<void>>(ranks.size(), fail(error_code::unsupported, "the job traces its ranks already"));
   }
-  [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
-                                                                             which_threads which) const override {
-    return control_->registers(ranks, which);
-  }
-  void keep_held() override { (void)control_->keep_held(); }
-  std::optional<process_event> next_event() override {
-    auto event = control_->wait(clock::now());
-    return event ? std::move(*event) : std::nullopt;
-  }
-
- private:
-  std::unique_ptr<tracer> control_;
+  /// Releases all followed ranks, and follows none any more.
+  virtual void unfollow() {}
+  /// Readable when `next_event` has an event of a followed rank; -1: no rank can be followed.
+  [[nodiscard]] virtual int event_descriptor() const { return -1; }
 };
 
 }  // namespace mpiacq

@@ -94,11 +94,23 @@ result<std::vector<raw_stack>> rank_walker::walk_held(std::span<const thread_reg
   return unwinder_->walk(threads, options);
 }
 
-result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count,
-                                              const find_call_description& describe) {
+const thread_registers* rank_walker::registers_of(thread_id thread) const {
   const auto known =
       std::find_if(threads_.begin(), threads_.end(), [&](const thread_registers& one) { return one.thread == thread; });
-  if (unwinder_ == nullptr || known == threads_.end()) {
+  return known == threads_.end() ? nullptr : &*known;
+}
+
+std::optional<thread_registers> rank_walker::kept_registers(thread_id thread, std::size_t frame) {
+  const thread_registers* known = registers_of(thread);
+  if (unwinder_ == nullptr || known == nullptr) return std::nullopt;
+  auto kept = unwinder_->kept_registers(*known, frame);
+  return kept ? *kept : std::nullopt;
+}
+
+result<call_arguments> rank_walker::arguments(thread_id thread, std::size_t frame, std::size_t count,
+                                              const find_call_description& describe) {
+  const thread_registers* known = registers_of(thread);
+  if (unwinder_ == nullptr || known == nullptr) {
     return fail(error_code::not_found, fmt::format("the stack of thread {} was not walked", thread.value()));
   }
   return unwinder_->arguments(*known, frame, count, describe);

@@ -40,6 +40,12 @@ class rank_walker {
   /// is held since its registers were read. Errors: as `unwinder::arguments`; not_found (no such thread was walked).
   [[nodiscard]] result<call_arguments> arguments(thread_id thread, std::size_t frame, std::size_t count,
                                                  const find_call_description& describe);
+  /// The registers of a thread of the last walk; null if it was not walked.
+  [[nodiscard]] const thread_registers* registers_of(thread_id thread) const;
+  /// The copy that the last walk has used, from an address on; empty if it has used none.
+  [[nodiscard]] std::span<const std::byte> copied_from(target_address address) const { return memory_.from(address); }
+  /// As `unwinder::kept_registers`, from the copy. Empty if they cannot be had.
+  [[nodiscard]] std::optional<thread_registers> kept_registers(thread_id thread, std::size_t frame);
   /// The code map that names the frames of the walks; set after the first look.
   [[nodiscard]] const code_map& map() const { return *map_; }
   /// The executable mappings at the last look, in the order of addresses.

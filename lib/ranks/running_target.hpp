@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "errors/try.hpp"
 #include "mpiacq/mpi2dd/mpi2dd_reading.hpp"
 #include "mpiacq/process/process_symbols.hpp"
 #include "mpiacq/process/tracer.hpp"
@@ -16,7 +17,11 @@ class running_target final : public mpi2dd::opened_process {
  public:
   /// `user`: as in `target`. Errors: those of process_symbols::open.
   [[nodiscard]] static result<std::unique_ptr<running_target>> open(process_id pid, const debug_file_search& search,
-                                                                    std::optional<user_id> user = {});
+                                                                    std::optional<user_id> user = {}) {
+    std::unique_ptr<running_target> opened(new running_target(pid, user));
+    opened->symbols_ = TRY(process_symbols::open(pid, opened->cache_, search));
+    return opened;
+  }
 
   /// Each read sees the current memory, because a table may change while it is read.
   [[nodiscard]] target as_target() override { return {memory_, nullptr, symbols_->abi(), *symbols_, user_}; }

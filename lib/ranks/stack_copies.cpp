@@ -92,6 +92,12 @@ const stack_copies::stack* stack_copies::holding(target_address address) const {
   return nullptr;
 }
 
+std::span<const std::byte> stack_copies::from(target_address address) const {
+  const stack* copy = holding(address);
+  if (copy == nullptr) return {};
+  return std::span(copy->bytes).subspan(static_cast<std::size_t>(address - copy->begin));
+}
+
 bool stack_copies::is_lasting(const memory_range& range) const {
   const auto after = std::upper_bound(lasting_.begin(), lasting_.end(), range.address,
                                       [](target_address a, const part& p) { return a < p.begin; });

@@ -25,6 +25,9 @@ class stack_copies final : public memory_reader {
   /// Drops the copies: all memory is read from the process, which must be held.
   void forget();
 
+  /// The copy from an address on; empty if the address is in none.
+  [[nodiscard]] std::span<const std::byte> from(target_address address) const;
+
   /// A range of memory that does not change while the process runs: a mapping of a module.
   struct part {
     target_address begin;

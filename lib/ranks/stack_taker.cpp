@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "errors/try.hpp"
+#include "rank_positions.hpp"
 #include "worker_pool.hpp"
 
 namespace mpiacq {
@@ -124,7 +125,7 @@ node_stacks stack_taker::take(std::span<const wanted_rank> ranks, const stack_op
         one.stacks = std::move(walked);
         return {};
       });
-  taken.ranks = named(std::move(all));
+  taken.ranks = named(std::move(all), options.positions);
   const auto problems = catalogue_.problems();
   for (; problems_told_ < problems.size(); ++problems_told_) taken.problems.push_back(problems[problems_told_]);
   return taken;
@@ -137,7 +138,7 @@ result<call_arguments> stack_taker::arguments(process_id pid, thread_id thread, 
   });
 }
 
-std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
+std::vector<rank_stacks> stack_taker::named(std::vector<pending> all, bool with_positions) {
   std::vector<code_catalogue::query> queries;
   for (const pending& one : all) {
     for (const raw_stack& stack : one.stacks) {
@@ -153,17 +154,23 @@ std::vector<rank_stacks> stack_taker::named(std::vector<pending> all) {
     const process_id pid = one.rank->process.process;
     rank_stacks& rank = ranks.emplace_back(rank_stacks{one.rank->entry, pid, std::move(one.taken), {}});
     for (raw_stack& stack : one.stacks) {
+      const bool is_first = rank.threads.empty();
+      std::vector<std::size_t> raw_numbers;
       thread_stack& named = rank.threads.emplace_back();
       named = {pid, stack.thread, {}, stack.end, std::move(stack.why)};
-      for (const raw_frame& frame : stack.frames) {
+      for (std::size_t number = 0; number < stack.frames.size(); ++number) {
+        const raw_frame& frame = stack.frames[number];
         const code_places& here = **answer++;
         if (frame.signal_frame) {
           named.frames.push_back({frame.pc, signal_place(here.back()->module_path), false});
-          continue;
+        } else {
+          for (const auto& place : here) named.frames.push_back({frame.pc, place, true});
+          named.frames.back().inlined = false;  // the function into which the others were inlined
         }
-        for (const auto& place : here) named.frames.push_back({frame.pc, place, true});
-        named.frames.back().inlined = false;  // the function into which the others were inlined
+        raw_numbers.resize(named.frames.size(), number);
       }
+      if (with_positions && is_first)
+        rank.position = position_of(rank.entry, pid, {stack, named.frames, raw_numbers}, *one.walker);
     }
   }
   return ranks;

@@ -131,6 +131,8 @@ std::string_view name(verdict_basis basis) {
       return "wait";
     case verdict_basis::odd_ranks:
       return "odd-ranks";
+    case verdict_basis::crash:
+      return "crash";
     case verdict_basis::nothing:
       break;
   }

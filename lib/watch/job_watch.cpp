@@ -38,11 +38,10 @@ bool have_all_ended(const group_stacks& seen) {
 
 struct job_watch::state {
   state(rank_group& r, const job_watch_options& o)
-      : ranks(r), options(o), parts(parts_of(r, std::max<std::size_t>(o.ranks_at_once, 1))), still(parts.size()) {}
+      : ranks(r), options(o), still(parts_of(r, std::max<std::size_t>(o.ranks_at_once, 1))) {}
 
   rank_group& ranks;
   job_watch_options options;
-  std::vector<rank_set> parts;
   watching::stillness still;
   deadline next_look = clock::now();
   std::optional<deadline> reported;  ///< when the job was last reported to stand still
@@ -53,8 +52,10 @@ struct job_watch::state {
   bool look() {
     bool is_alive = false;
     stack_options how;
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      how.ranks = selection_of(parts[part]);
+    how.leave_stopped = true;
+    how.positions = true;
+    for (std::size_t part = 0; part < still.parts().size(); ++part) {
+      how.ranks = selection_of(still.parts()[part]);
       const group_stacks seen = ranks.stacks(how);
       is_alive = is_alive || !have_all_ended(seen);
       longest_stop = std::max(longest_stop, seen.held_for);
@@ -74,7 +75,9 @@ struct job_watch::state {
   std::optional<watch_event> step(int stop) {
     if (!look()) return ranks_have_ended{};
     const std::size_t more = watching::looks_before_report(ranks.ranks().size());
+    const deadline enough = clock::now() + watching::time_for_those_looks(options.hang);
     for (std::size_t i = 0; i < more && still_for() >= options.hang; ++i) {
+      if (i >= watching::looks_in_any_case && clock::now() >= enough) break;
       if (is_stopped_within(watching::between_those_looks, stop)) return std::nullopt;
       if (!look()) return ranks_have_ended{};
     }
@@ -82,7 +85,7 @@ struct job_watch::state {
     next_look = clock::now() + watching::time_to_next_look(options.hang, quiet, options.rarest);
     if (quiet < options.hang) return std::nullopt;
     reported = clock::now();
-    return job_stands_still{clock::now() - *still.since(), still.in_calls(), still.outside()};
+    return still.described(clock::now());
   }
 };
 

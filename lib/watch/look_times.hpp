@@ -16,6 +16,11 @@ namespace mpiacq::watching {
   return std::clamp(looks_at_ranks / std::max<std::size_t>(ranks, 1), fewest, most);
 }
 inline constexpr std::chrono::milliseconds between_those_looks{5};
+/// On a busy machine each look takes long: then fewer are taken within this time, so that a hang is reported in time.
+[[nodiscard]] constexpr clock::duration time_for_those_looks(clock::duration hang) {
+  return hang / 4;
+}
+inline constexpr std::size_t looks_in_any_case = 5;
 
 /// The time to the next look, if no rank has moved for `still`: a tenth of `hang`, and in the second half of `hang` a
 /// fortieth. Bounded, so that a short `hang` costs little and a long one is noticed in time.

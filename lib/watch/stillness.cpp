@@ -1,31 +1,108 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "stillness.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
 #include "mpiacq/ranks/tree_calls.hpp"
 
 namespace mpiacq::watching {
 
+namespace {
+
+/// The functions from the outermost frame to a node, without those that were inlined.
+std::vector<std::shared_ptr<const code_place>> path_to(const call_tree& tree, call_tree::node_number number) {
+  std::vector<std::shared_ptr<const code_place>> path;
+  for (; number != call_tree::root; number = tree[number].parent) {
+    const auto& node = tree[number];
+    if (node.place && !node.inlined) path.push_back(node.place);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+template <class With>
+void for_each_of(const rank_set& ranks, With with) {
+  for (const auto& range : ranks.ranges()) {
+    for (std::uint64_t rank = range.first; rank <= range.last; ++rank)
+      with(entry_index{static_cast<std::uint32_t>(rank)});
+  }
+}
+
+/// What a look says of each rank of a part.
+std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_stacks& seen) {
+  std::map<entry_index, rank_sight> all;
+  for_each_of(part, [&](entry_index entry) {
+    rank_sight& one = all[entry];
+    if (seen.taken.contains(entry)) one.is = rank_sight::state::outside;
+    if (seen.stopped.contains(entry)) one.is = rank_sight::state::stopped;
+  });
+  for (const rank_position& position : seen.positions) {
+    if (const auto known = all.find(position.entry); known != all.end()) known->second.position = position;
+  }
+  for (const tree_call& made : calls_of_programs(seen.tree)) {
+    for_each_of(seen.tree[made.node].ranks.both(part), [&](entry_index entry) {
+      rank_sight& one = all[entry];
+      one.is = rank_sight::state::in_call;
+      one.function = made.call.function;
+      one.at = made.call.at;
+      one.polls = is_polling_call(made.call);
+      one.path = path_to(seen.tree, seen.tree[made.node].parent);
+    });
+  }
+  for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
+    for_each_of(seen.tree[i].standing.both(part), [&](entry_index entry) {
+      rank_sight& one = all[entry];
+      if (one.is == rank_sight::state::outside) one.path = path_to(seen.tree, i);
+    });
+  }
+  return all;
+}
+
+}  // namespace
+
 void stillness::add(std::size_t part, const group_stacks& seen, deadline when) {
-  calls_[part].add(seen);
-  rank_set in_calls;
-  for (const tree_call& made : calls_of_programs(seen.tree)) in_calls.add(seen.tree[made.node].ranks);
-  in_calls_[part] = in_calls;
-  outside_[part] = seen.taken.without(in_calls);
   if (!since_) since_ = when;
-  if (calls_[part].moved().empty()) return;
-  // One rank that moves shows that the job does.
-  for (call_movement& movement : calls_) movement = {};
-  since_ = when;
+  for (const auto& [entry, sight] : sights_of(parts_[part], seen)) {
+    if (ranks_[entry].add(sight, when)) since_ = when;
+  }
 }
 
 std::optional<deadline> stillness::since() const {
-  return in_calls().empty() ? std::nullopt : since_;
+  const bool waits = std::any_of(ranks_.begin(), ranks_.end(), [](const auto& one) {
+    return one.second.is() == rank_movement::mode::waits || one.second.is() == rank_movement::mode::polls;
+  });
+  return waits ? since_ : std::nullopt;
 }
 
-rank_set stillness::all_of(const std::vector<rank_set>& parts) {
-  rank_set all;
-  for (const rank_set& part : parts) all.add(part);
-  return all;
+job_stands_still stillness::described(deadline now) const {
+  job_stands_still job;
+  job.since = now - since_.value_or(now);
+  for (const auto& [entry, rank] : ranks_) {
+    switch (rank.is()) {
+      case rank_movement::mode::waits:
+        job.in_calls.add(entry);
+        continue;
+      case rank_movement::mode::stopped:
+        job.stopped.add(entry);
+        continue;
+      case rank_movement::mode::computes:
+      case rank_movement::mode::polls:
+        break;
+      default:
+        continue;
+    }
+    const bool polls = rank.is() == rank_movement::mode::polls;
+    (polls ? job.polling : job.outside).add(entry);
+    busy_rank& busy = job.busy.emplace_back();
+    busy.entry = entry;
+    busy.since = now - rank.since();
+    busy.runs = rank.runs();
+    busy.polls = rank.polled();
+    if (const code_place* place = rank.function()) busy.function = place->function;
+  }
+  return job;
 }
 
 }  // namespace mpiacq::watching

@@ -61,12 +61,13 @@ class fake_tree {
       add_stack(part.tree, rank.entry.value(), {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
       part.taken.add(rank.entry);
     }
-    return [part = std::move(part)](const agents::question&, const answer_terms&) { return agents::answer_body(part); };
-  }
+    return [part = std::move(part)](const agents::question&, const answer_terms&) { return agents::answer_body(part); }
+  };
+}
 
-  scratch_folder folder_;
-  std::unique_ptr<agents::front_end> front_;
-  std::deque<std::thread> threads_;
+scratch_folder folder_;
+std::unique_ptr<agents::front_end> front_;
+std::deque<std::thread> threads_;
 };
 
 }  // namespace mpiacq::test

@@ -122,7 +122,7 @@ TEST_CASE("scale: an agent that owes no answer receives few heartbeats and sends
       return answer_body(group_stacks{});
     };
     static_cast<void>(agents::agent_process::run(
-        front.order(), [&](const auto&) { return answerer(waits); }, -1));
+        front.order(), [&](const auto&) { return answerer{waits}; }, -1));
   });
   const auto peer = front.assign_one({});
   child_links above(front.connections());
@@ -154,7 +154,7 @@ TEST_CASE("scale: an agent shows that it is alive while it encodes a very long a
   std::thread agent([order = front.order(), &longest] {
     const auto answers = [&longest](const question&, const answer_terms&) { return answer_body(longest); };
     static_cast<void>(agents::agent_process::run(
-        order, [&](const auto&) { return answerer(answers); }, -1));
+        order, [&](const auto&) { return answerer{answers}; }, -1));
   });
   const auto peer = front.assign_one({});
   REQUIRE(front.connections().send(peer, ask{1, 20'000, ask_stacks{}}) == sending::done);
@@ -176,7 +176,7 @@ TEST_CASE("scale: an agent waits for a slow parent while the front end is connec
   const auto context = zmq_context::make().value();
   std::thread agent([order = front.order()] {
     static_cast<void>(agents::agent_process::run(
-        order, [](const auto&) { return answerer(); }, -1));
+        order, [](const auto&) { return answerer{}; }, -1));
   });
   const auto greeting = front.next<hello>();
   REQUIRE(greeting.has_value());

@@ -23,6 +23,8 @@ TEST_CASE("each field of /proc/PID/stat is read from its own place") {
   CHECK(stat.name == "a name");
   CHECK(stat.state == 'S');
   CHECK(stat.parent == process_id{4});
+  CHECK(stat.group == 5);
+  CHECK(stat.session == 6);
   CHECK(stat.flags == 9);
   CHECK(stat.faults_of_ended_children == 11);
   CHECK(stat.start_time == 22);

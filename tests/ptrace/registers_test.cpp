@@ -1,7 +1,11 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The registers of stopped threads are those that the program put there.
+#include <cstring>
 #include <map>
 #include <sstream>
+
+#include <sys/syscall.h>
+#include <sys/user.h>
 
 #include "crowd.hpp"
 
@@ -60,6 +64,16 @@ TEST_CASE("the registers of all threads are those that the program put there, by
     CHECK(r[1] == 1);  // rdx: how many bytes are to be read
     CHECK(thread.pc == address_of("known_registers", "waits_here"));
     CHECK(r[16] == thread.pc.value());
+    user_regs_struct set{};
+    REQUIRE(thread.prstatus_registers.size() == sizeof set);
+    std::memcpy(&set, thread.prstatus_registers.data(), sizeof set);
+    CHECK(set.rbx == base + 1);
+    CHECK(set.r15 == base + 9);
+    CHECK(set.rip == thread.pc.value());
+    CHECK(set.orig_rax == SYS_read);
+    CHECK(set.cs == 0x33);
+    CHECK((set.eflags & 0x2) != 0);  // always set
+    CHECK(set.fs_base != 0);         // the thread's own data
   }
   const auto first = t->registers(std::vector{program.id()}, which_threads::first);
   REQUIRE(first.front()->size() == 1);

@@ -34,7 +34,7 @@ std::vector<request_message> requests() {
           {9, follow_children_command{process, true}},
           {10, threads_command{process}},
           {11, is_idle_command{}},
-          {12, attach_all_command{{{process, 77}, {process_id{5}, {}}}, {.follow_children = true}}},
+          {12, attach_all_command{{{process, 77}, {process_id{5}, {}}}, {.follow_children = true, .report_end = true}}},
           {13, detach_all_command{{process, process_id{5}}, leave::stopped}},
           {14, registers_command{{process, process_id{5}}, which_threads::first}},
           {15, keep_held_command{}}};
@@ -98,6 +98,7 @@ TEST_CASE("registers keep their numbers, and a message with more registers than 
   sent.by_dwarf_number = {1, UINT64_MAX, 3, 4};
   sent.pc = target_address{5};
   sent.sp = target_address{6};
+  sent.prstatus_registers = {std::byte{7}, std::byte{0}, std::byte{8}};
   auto bytes = encode(sent);
   const auto back = decode<thread_registers>(bytes);
   REQUIRE(back.has_value());
@@ -107,12 +108,42 @@ TEST_CASE("registers keep their numbers, and a message with more registers than 
         std::vector<std::uint64_t>{1, UINT64_MAX, 3, 0});
   CHECK(back->pc == sent.pc);
   CHECK(back->sp == sent.sp);
+  CHECK(back->prstatus_registers == sent.prstatus_registers);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     CHECK_FALSE(decode<thread_registers>(std::span{bytes}.first(length)).has_value());
   }
   bytes[24] = std::byte{200};
   bytes.resize(4000);
   CHECK_FALSE(decode<thread_registers>(bytes).has_value());
+}
+
+TEST_CASE("a register set of an impossible length is refused") {
+  thread_registers sent;
+  for (const std::size_t length : {std::size_t{0}, thread_registers::most_prstatus_bytes}) {
+    sent.prstatus_registers.assign(length, std::byte{1});
+    CHECK(decode<thread_registers>(encode(sent)).has_value());
+  }
+  sent.prstatus_registers.push_back(std::byte{1});
+  CHECK_FALSE(decode<thread_registers>(encode(sent)).has_value());
+}
+
+TEST_CASE("an event arrives with every member in its place") {
+  const process_ending sent{
+      {.signaled = true, .value = 11, .core_dumped = true}, thread_id{5}, 2, process_id{6}, target_address{7}};
+  const auto bytes = encode(process_event{process_id{4}, sent});
+  const auto back = decode<process_event>(bytes);
+  REQUIRE(back.has_value());
+  CHECK(back->process == process_id{4});
+  REQUIRE(std::holds_alternative<process_ending>(back->what));
+  const auto& got = std::get<process_ending>(back->what);
+  CHECK(got.status == sent.status);
+  CHECK(got.thread == sent.thread);
+  CHECK(got.signal_code == 2);
+  CHECK(got.sender == sent.sender);
+  CHECK(got.fault == sent.fault);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    CHECK_FALSE(decode<process_event>(std::span{bytes}.first(length)).has_value());
+  }
 }
 
 TEST_CASE("impossible lengths and kinds are refused before memory is taken for them") {

@@ -167,6 +167,42 @@ TEST_CASE("rank group: stacks of a rank that stays in another tool are refused, 
   CHECK(script->asked.size() == (is_limited ? 1 : 10));
 }
 
+TEST_CASE("rank group: a rank that a signal has stopped is not tried again, and stays refused") {
+  const two_nodes job;
+  rank_group group = job.group();
+  const error stopped{error_code::busy, "a signal has stopped it"}, busy{error_code::busy, "another tool holds it"};
+  job.here->answer = [&](const rank_question&, const answer_terms&) -> rank_answer {
+    group_stacks seen;
+    if (job.here->asked.size() > 1) {
+      seen.taken = rank_set(2);
+      return seen;
+    }
+    seen.refused = {{rank_set(0), stopped}, {rank_set(2), busy}};
+    seen.stopped = rank_set(0);
+    return seen;
+  };
+  job.there->answer = [](const rank_question& what, const answer_terms&) -> rank_answer {
+    group_stacks seen;
+    if (std::get<ask_stacks>(what).how.ranks.contains(entry_index{1})) seen.taken = rank_set::parse("1,3").value();
+    for (const std::uint32_t rank : {1U, 3U}) {
+      if (!seen.taken.empty()) seen.positions.push_back({entry_index{rank}, {rank}, 0, 0, 0, 0});
+    }
+    return seen;
+  };
+  stack_options how;
+  how.leave_stopped = true;
+  how.positions = true;
+  const group_stacks seen = group.stacks(how);
+  CHECK(seen.taken.text() == "1-3");
+  CHECK(seen.stopped.text() == "0");
+  REQUIRE(seen.refused.size() == 1);
+  CHECK(seen.refused[0].ranks.text() == "0");
+  REQUIRE(job.here->asked.size() == 2);
+  CHECK(std::get<ask_stacks>(job.here->asked.back()).how.ranks.text() == "2");
+  REQUIRE(seen.positions.size() == 2);
+  CHECK(seen.positions[1].activations.front() == 3);
+}
+
 TEST_CASE("rank group: progress counts the ranks of all backends") {
   const two_nodes job;
   rank_group group = job.group();

@@ -44,3 +44,22 @@ TEST_CASE("Slurm: four tasks on two nodes have the pids that they print, their n
   }
   CHECK_THAT(report.at("symbols").at("MPIR_Breakpoint").at("module").get<std::string>(), ContainsSubstring("srun"));
 }
+
+// Slurm's daemon stops each task before its program begins, and does not continue a task that has a tracer then. The
+// looks of `watch` begin while tasks are being started.
+TEST_CASE("Slurm: watch leaves no task stopped") {
+  if (is_installed("srun") && srun_has_inlined_its_breakpoint()) MPIACQ_SKIP(srun_without_breakpoint);
+  command_options how;
+  how.limit = std::chrono::seconds(150);
+  const auto run = run_command({MPIACQ_SLURM_CLUSTER, "run", "--", "sh", "-c",
+                                "for job in 1 2 3; do \"$0\" watch --hang 1 -- srun -N2 -n4 --overcommit sh -c "
+                                "'sleep 1; echo task $SLURM_PROCID ends' || exit 1; done",
+                                MPIACQ_COMMAND},
+                               how);
+  INFO(run.err);
+  if (run.exit_code == cluster_cannot_run) MPIACQ_SKIP(run.err);
+  CHECK(run.exit_code == 0);
+  std::size_t ends = 0;
+  for (std::size_t at = run.out.find(" ends\n"); at != std::string::npos; at = run.out.find(" ends\n", at + 1)) ++ends;
+  CHECK(ends == std::size_t{3} * 4);
+}

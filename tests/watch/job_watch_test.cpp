@@ -2,6 +2,8 @@
 // A watch over the ranks of fixture jobs.
 #include "mpiacq/ranks/job_watch.hpp"
 
+#include <csignal>
+
 #include <unistd.h>
 
 #include "catch.hpp"
@@ -60,6 +62,41 @@ TEST_CASE("a watch reports a job that stands still, and later its end") {
   const auto end = watch.next(in(60s));
   REQUIRE(end);
   CHECK(std::holds_alternative<ranks_have_ended>(*end));
+}
+
+TEST_CASE("a rank that a signal has stopped is left alone, and looked at when it runs again") {
+  waiting_ranks job;
+  rank_group ranks = job.group();
+  const pid_t stopped = job.ranks()[1];
+  REQUIRE(::kill(stopped, SIGSTOP) == 0);
+  REQUIRE(comes_true([&] { return process_state(stopped) == 'T'; }));
+
+  stack_options how;
+  how.leave_stopped = true;
+  const group_stacks seen = ranks.stacks(how);
+  CHECK(seen.taken.text() == "0");
+  CHECK(seen.stopped.text() == "1");
+  REQUIRE(seen.refused.size() == 1);
+  CHECK(seen.refused[0].ranks.text() == "1");
+  CHECK_THAT(seen.refused[0].why.message, ContainsSubstring("a signal has stopped it"));
+
+  job_watch watch(ranks, {.hang = 500ms, .rarest = 200ms, .ranks_at_once = 1});
+  const auto first = watch.next(in(60s));
+  REQUIRE(first);
+  const auto* still = std::get_if<job_stands_still>(&*first);
+  REQUIRE(still != nullptr);
+  CHECK(still->in_calls.text() == "0");
+  CHECK(still->stopped.text() == "1");
+  // It is still stopped, and nothing but SIGCONT is needed to continue it.
+  CHECK(process_state(stopped) == 'T');
+  REQUIRE(::kill(stopped, SIGCONT) == 0);
+  CHECK(comes_true([&] { return runs_freely(stopped); }));
+
+  const auto later = watch.next(in(60s));
+  REQUIRE(later);
+  REQUIRE(std::holds_alternative<job_stands_still>(*later));
+  CHECK(std::get<job_stands_still>(*later).in_calls.text() == "0-1");
+  CHECK(ranks.stacks(how).taken.text() == "0-1");
 }
 
 TEST_CASE("a watch ends at its limit, and when it is cancelled") {

@@ -39,6 +39,12 @@ group_stacks look_at(const std::vector<one_rank>& ranks) {
   return made;
 }
 
+std::vector<rank_set> parts(const std::vector<std::string>& ranks) {
+  std::vector<rank_set> all;
+  for (const std::string& one : ranks) all.push_back(rank_set::parse(one).value());
+  return all;
+}
+
 const one_rank receives{0, {"main", "exchange", "MPI_Recv", "poll"}, 20};
 const one_rank computes{1, {"main", "solve"}, 88};
 const one_rank stays{5, {"main", "MPI_Barrier"}, 30};
@@ -46,14 +52,14 @@ const one_rank stays{5, {"main", "MPI_Barrier"}, 30};
 }  // namespace
 
 TEST_CASE("a job stands still while each rank is in the same call from the same place") {
-  stillness job(1);
+  stillness job(parts({"0-9"}));
   CHECK_FALSE(job.since());
   job.add(0, look_at({receives, computes, stays}), start);
   job.add(0, look_at({receives, computes, stays}), start + 10s);
   REQUIRE(job.since());
   CHECK(*job.since() == start);
-  CHECK(job.in_calls().text() == "0,5");
-  CHECK(job.outside().text() == "1");
+  CHECK(job.described(start).in_calls.text() == "0,5");
+  CHECK(job.described(start).outside.text() == "1");
 
   SECTION("what happens inside a call, and in a computation, is no movement") {
     one_rank inside = receives, elsewhere = computes;
@@ -78,7 +84,7 @@ TEST_CASE("a job stands still while each rank is in the same call from the same 
 }
 
 TEST_CASE("a rank that moves in one part of a job shows that the whole job moves") {
-  stillness job(2);
+  stillness job(parts({"0", "9"}));
   one_rank far = receives;
   far.rank = 9;
   job.add(0, look_at({receives}), start);
@@ -91,19 +97,19 @@ TEST_CASE("a rank that moves in one part of a job shows that the whole job moves
   job.add(0, look_at({receives}), start + 20s);
   job.add(1, look_at({far}), start + 21s);
   CHECK(*job.since() == start + 11s);
-  CHECK(job.in_calls().text() == "0,9");
+  CHECK(job.described(start).in_calls.text() == "0,9");
 }
 
 TEST_CASE("a job in which every rank computes does not stand still") {
-  stillness job(1);
+  stillness job(parts({"0-9"}));
   job.add(0, look_at({computes}), start);
   job.add(0, look_at({computes}), start + 1000s);
   CHECK_FALSE(job.since());
-  CHECK(job.outside().text() == "1");
+  CHECK(job.described(start).outside.text() == "1");
 }
 
 TEST_CASE("a rank that ends has moved") {
-  stillness job(1);
+  stillness job(parts({"0-9"}));
   one_rank other = receives;
   other.rank = 2;
   job.add(0, look_at({receives, other}), start);

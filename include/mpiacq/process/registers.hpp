@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "mpiacq/base/address.hpp"
 #include "mpiacq/base/ids.hpp"
@@ -21,12 +22,21 @@ namespace mpiacq {
 struct thread_registers {
   /// The largest number of registers.
   static constexpr std::size_t most = 34;
+  /// The largest number of bytes in `prstatus_registers`.
+  static constexpr std::size_t most_prstatus_bytes = 1024;
 
   thread_id thread;
   std::array<std::uint64_t, most> by_dwarf_number{};
   std::uint8_t count = 0;  ///< the number of valid registers, from the first on
   target_address pc;       ///< the address of the next instruction
   target_address sp;       ///< the stack pointer
+
+  /// All general and control registers as the kernel lays them out for this program: the register set NT_PRSTATUS of
+  /// ptrace(2), PTRACE_GETREGSET, which core(5) files contain. `user_regs_struct` of sys/user.h describes it for a
+  /// 64-bit program (x86-64: 216 bytes, with eflags, the segments, fs_base, gs_base and orig_rax; aarch64: 272 bytes,
+  /// with pstate). A 32-bit program on x86-64 has 17 words of 4 bytes. Empty in registers that no kernel has given, for
+  /// example those of a caller's frame.
+  std::vector<std::byte> prstatus_registers;
 };
 
 }  // namespace mpiacq

@@ -46,6 +46,8 @@ struct launch_request {
 /// How to attach to a process.
 struct attach_options {
   bool follow_children = false;  ///< see tracer::follow_children; from the moment when all threads are held
+  /// Reports `process_ending` just before the process ends, and before each of its followed children does.
+  bool report_end = false;
 };
 
 /// One of many processes to attach to, and how the caller recognises it.
@@ -103,6 +105,30 @@ struct group_stopped {
 struct group_continued {};
 /// The answer to `interrupt`: every thread is stopped.
 struct interrupted {};
+/// The process is about to end, and its memory and the registers of its threads are still there (PTRACE_EVENT_EXIT of
+/// ptrace(2)). It is reported once, if `attach_options::report_end` asks for it. The threads that have not ended yet
+/// are stopped on their way out. `resume`, `detach` or `kill` lets the process end with exactly this status; nothing
+/// keeps it alive. process_ended follows unless the process is detached from; for a launched process it follows always.
+///
+/// A core file of the kernel is complete at this moment, because the kernel writes it before. Before Linux 5.16 the
+/// kernel waits for the other threads of the process while it writes a core file; those threads have then ended
+/// already.
+///
+/// It is missing if SIGKILL arrives just while `resume` or `detach` continues the threads, and the kernel may take a
+/// thread out of this stop for a further SIGKILL: process_ended then comes without a resume.
+struct process_ending {
+  exit_status status;  ///< how it will end; `core_dumped` tells whether a core file has been written
+  /// The thread that ends the process: the one that received the signal, called exit_group (exit(3), a return from
+  /// main), or was the last one. SIGKILL has no receiver: any thread, the first one if it is left.
+  thread_id thread;
+  /// si_code of the signal (sigaction(2)): SEGV_MAPERR, SI_USER, ...; 0 also if it is unknown, as for SIGKILL.
+  int signal_code = 0;
+  /// The process that sent the signal (SI_USER, SI_TKILL, SI_QUEUE), by its pid in the pid namespace of the receiver;
+  /// 0: the kernel, or unknown, as for SIGKILL.
+  process_id sender;
+  /// si_addr: the address that caused SIGSEGV or SIGBUS, or the instruction that caused SIGILL or SIGFPE; 0 otherwise.
+  target_address fault;
+};
 /// The process has ended. For a launched process this comes even after `detach`, because the tracer server stays its
 /// parent; for an attached process it does not. Nothing more comes for this process.
 struct process_ended {
@@ -122,12 +148,12 @@ struct control_lost {
   error why;
 };
 
-/// What a process did. After entry_reached, process_born, breakpoint_hit, watch_hit and interrupted, all threads of the
-/// process are stopped until `resume`, `detach` or `kill`.
+/// What a process did. After entry_reached, process_born, breakpoint_hit, watch_hit, process_ending and interrupted,
+/// all threads of the process are stopped until `resume`, `detach` or `kill`.
 struct process_event {
   process_id process;
   std::variant<entry_reached, process_born, breakpoint_hit, watch_hit, group_stopped, group_continued, interrupted,
-               process_ended, tracing_problem, control_lost>
+               process_ending, process_ended, tracing_problem, control_lost>
       what;
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,7 @@ struct raw_frame {
   /// its function.
   bool is_return_address = false;
   bool signal_frame = false;  ///< the code to which a signal handler returns; the next frame is the interrupted code
+  target_address sp;          ///< the stack pointer at `pc`; in a caller, as it is when the called function returns
   friend bool operator==(const raw_frame&, const raw_frame&) = default;
 };
 
@@ -110,6 +112,13 @@ class unwinder {
   /// Errors: those of `memory_reader::read_ranges`.
   [[nodiscard]] result<call_arguments> arguments(const thread_registers& thread, std::size_t frame, std::size_t count,
                                                  const find_call_description& describe = {});
+
+  /// The registers of the caller of frame number `frame` that a called function keeps, as they are when that frame
+  /// returns: rbx, rbp and r12 to r15 on x86-64. All others, and those that cannot be had, are 0. Empty if the stack
+  /// has no such caller. Memory is read now: the process must be stopped since the registers were read, or `memory` has
+  /// copies. Errors: those of `memory_reader::read_ranges`.
+  [[nodiscard]] result<std::optional<thread_registers>> kept_registers(const thread_registers& thread,
+                                                                       std::size_t frame);
 
  private:
   struct state;

@@ -10,6 +10,8 @@
 
 #include "mpiacq/job/rank_names.hpp"
 #include "mpiacq/queues/queue_waits.hpp"
+#include "mpiacq/ranks/call_tree.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "mpiacq/ranks/rank_report.hpp"
 #include "mpiacq/ranks/rank_set.hpp"
 
@@ -22,9 +24,10 @@ enum class verdict_basis : std::uint8_t {
   mismatch,           ///< collective calls that do not belong together
   wait,               ///< ranks wait for others, which wait for nobody
   odd_ranks,          ///< no wait is known; most ranks are in one call, and some are elsewhere
+  crash,              ///< ranks have failed
   nothing,            ///< the look shows no reason
 };
-/// "deadlock", "possible-deadlock", "mismatch", "wait", "odd-ranks", "nothing"
+/// "deadlock", "possible-deadlock", "mismatch", "wait", "odd-ranks", "crash", "nothing"
 [[nodiscard]] std::string_view name(verdict_basis basis);
 
 /// Why a job stands still, as one look shows it.
@@ -41,5 +44,14 @@ struct verdict {
 /// time is n log n in ranks and waits.
 [[nodiscard]] verdict find_verdict(const queue_waits& found, std::span<const rank_report> ranks,
                                    const rank_names& names = {});
+
+/// The verdict on a job of which ranks have failed (`rank_group::ends`). It names the ranks that have failed by
+/// themselves: those that called MPI_Abort, that received a signal from the kernel or from themselves, or that exited.
+/// Ranks that another process has ended, such as their launcher, are named only if there are no others. `stacks` are
+/// those of all ranks, with the threads that ended the failed ranks. Never fails.
+[[nodiscard]] verdict find_crash_verdict(std::span<const rank_end> failed, const call_tree& stacks,
+                                         const rank_names& names = {});
+/// How a rank has failed: "received SIGSEGV for address 0x0", "exited with status 3 before MPI_Finalize".
+[[nodiscard]] std::string end_text(const rank_end& end);
 
 }  // namespace mpiacq

@@ -7,8 +7,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
+#include "mpiacq/base/ids.hpp"
 #include "mpiacq/base/time_limit.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
 #include "mpiacq/ranks/rank_results.hpp"
@@ -16,13 +19,29 @@
 
 namespace mpiacq {
 
-/// The job stands still: no rank has entered or left an MPI call for `job_watch_options::hang`, and some ranks are in
-/// one. This is evidence, not proof: a single collective call, or one computation that others wait for, may take that
-/// long. `rank_group::waits` says who waits for whom.
+/// A rank that waits in no MPI call while the others do.
+struct busy_rank {
+  entry_index entry;        ///< which rank
+  clock::duration since{};  ///< for how long it has been in the same few functions
+  /// The innermost function of the program that it has been in all this time, as `code_place::function`; empty if it is
+  /// not known.
+  std::string function;
+  /// MPI_Iprobe or a similar call that returns in any case, which the rank makes again and again. Empty: it makes no
+  /// call.
+  std::string polls;
+  bool runs = false;  ///< it was seen at different instructions; else it was always at the same one, as in a sleep
+};
+
+/// The job stands still: no rank has moved for `job_watch_options::hang`, and some ranks wait in MPI calls. This is
+/// evidence, not proof: a single collective call, or one computation that others wait for, may take that long.
+/// `rank_group::waits` says who waits for whom.
 struct job_stands_still {
-  clock::duration since{};  ///< for how long
-  rank_set in_calls;        ///< the ranks that are in MPI calls
-  rank_set outside;         ///< the ranks that are in none: they compute, or wait for something else
+  clock::duration since{};      ///< for how long
+  rank_set in_calls;            ///< the ranks that wait in MPI calls
+  rank_set polling;             ///< the ranks that call MPI_Iprobe or similar functions again and again
+  rank_set outside;             ///< the ranks that are in no call: they compute, or wait for something else
+  rank_set stopped;             ///< the ranks that a signal has stopped; they were not looked at
+  std::vector<busy_rank> busy;  ///< one for each rank of `polling` and of `outside`, in order of entries
 };
 /// No rank of the group can be looked at any more: all have ended.
 struct ranks_have_ended {};
@@ -44,11 +63,20 @@ struct job_watch_options {
 ///   job_watch watch(ranks, {.hang = 120s});
 ///   while (auto event = watch.next(in(1h))) ...
 ///
-/// A look takes the stack of the first thread of each rank, a few ranks at a time. A rank has moved if it is in another
-/// MPI call than before, or in the same call from another place of the program. Ranks that wait may use all of their
-/// processor, and ranks that compute do not move by this rule, so that neither counts as a movement by itself. Before
-/// the watch reports that a job stands still, it takes twenty to two hundred looks one after the other: a job that
-/// repeats the same call has then moved.
+/// A look takes the stack of the first thread of each rank, a few ranks at a time. A rank has moved
+///
+/// - if it waits in another MPI call than before, or in the same call from another place of the program, or if what the
+///   program has on its stack and in its registers was not seen in this call: then it has left the call, and made it
+///   again;
+/// - if it has begun to wait in a call, or has left one;
+/// - if it computes in a function in which it was not seen before, since its last call;
+/// - if it calls MPI_Iprobe or similar functions again and again, and has now gone into another function;
+/// - if its thread has read or written with system calls.
+///
+/// Ranks that wait may use all of their processor, and a rank that computes in the same few functions may do so for
+/// ever, so that neither counts as a movement by itself. Before the watch reports that a job stands still, it takes
+/// twenty to two hundred looks one after the other. A rank that a signal has stopped is left alone, and looked at
+/// later.
 ///
 /// Ownership: the group must outlive the watch, and is used by it alone during `next`. Thread: one at a time.
 class job_watch {

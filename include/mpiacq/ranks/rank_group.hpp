@@ -13,6 +13,8 @@
 #include "mpiacq/process/registers.hpp"
 #include "mpiacq/process/tracer.hpp"
 #include "mpiacq/ranks/confirmed_waits.hpp"
+#include "mpiacq/ranks/rank_core.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "mpiacq/ranks/rank_hold.hpp"
 #include "mpiacq/ranks/rank_options.hpp"
 #include "mpiacq/ranks/rank_process.hpp"
@@ -106,6 +108,26 @@ class rank_group {
   /// result of `queues`. Ranks that the group holds continue. Empty if there is no such rank. The group remains usable,
   /// but the ranks of the watch are `busy` until the watch ends, because a process has only one tracer.
   [[nodiscard]] std::unique_ptr<spawn_watch> watch_spawns(const group_queues& seen, const rank_queue_options& options);
+
+  /// Follows all ranks to their ends. They run under the tracers of their nodes from now on, and each rank is held just
+  /// before it ends. A rank that ends as it should ends at once. The first rank that fails (`is_failure`) holds all
+  /// ranks of its node; `ends` says so. Other calls of the group work as before: a release lets a followed rank run.
+  /// Ranks that are held are released first. Returns one outcome for each rank, in order: `held` stands for followed.
+  /// Errors: as `hold`; unsupported (the job traces its ranks already, with a tracer that does not report ends).
+  [[nodiscard]] std::vector<rank_hold> follow_ends();
+  /// What has happened to followed ranks since the last call, on all nodes. If a rank has failed, the call holds the
+  /// ranks of all other nodes, too. `release` or `unfollow_ends` lets the failed ranks end with the status that they
+  /// would have had. If this program is killed, or makes no call for the hold limit, its ranks are released.
+  [[nodiscard]] group_ends ends();
+  /// Readable when `ends` has something to tell of the ranks of this node; -1: none is followed. Ranks of other nodes
+  /// have no descriptor: a program with agents calls `ends` now and then.
+  [[nodiscard]] int ends_descriptor() const;
+  /// Releases all followed ranks, also those at their ends, and follows none any more.
+  void unfollow_ends();
+  /// Writes core files of ranks that are held, each on its node. `write_core` (core_writer.hpp) says what is in them. A
+  /// core file of another user's process belongs to the user of this program. Errors of each rank: invalid_argument
+  /// (the rank is not held); system (with the path and the reason of the system).
+  [[nodiscard]] rank_cores write_cores(const rank_core_options& options);
 
  private:
   friend struct group_parts;

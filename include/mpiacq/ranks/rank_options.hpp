@@ -53,6 +53,12 @@ struct stack_options {
   /// Read the arguments of the MPI call that the first thread of each rank is in. The ranks then stay held until they
   /// have been read, while stacks are unwound and named.
   bool arguments = false;
+  /// Do not touch a rank that a signal has stopped (state T): refuse it, and name it in `group_stacks::stopped`. A
+  /// launcher may have stopped it, and be about to continue it: Slurm's daemon does not continue a task that has a
+  /// tracer at that moment. The state is read once, before the look.
+  bool leave_stopped = false;
+  /// Say where each rank is in numbers: `group_stacks::positions`.
+  bool positions = false;
 };
 
 /// How the message queues of ranks are read.

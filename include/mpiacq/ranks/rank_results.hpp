@@ -3,6 +3,7 @@
 /// The results of the calls of a `rank_group`, beside the records of single ranks (rank_report.hpp, rank_hold.hpp).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,26 @@ struct rank_mpi_call {
   rank_activity doing;
 };
 
+/// Where the first thread of a rank is at one moment, as numbers to compare with those of another look at the same
+/// process. Equal numbers mean the same place. They mean nothing in another process.
+struct rank_position {
+  /// The most functions of a stack that are kept: the outermost ones, and the innermost.
+  static constexpr std::size_t most_activations = 32;
+
+  entry_index entry;
+  /// One number for each function of the program on the stack, the outermost first. It stands for one activation of the
+  /// function: the same function, called from the same places, with the same stack pointer. The last one is the
+  /// function that has called MPI; outside of calls, it is the innermost one that does not belong to the C library.
+  std::vector<std::uint64_t> activations;
+  /// In an MPI call: the call, and the place in the program to which it returns. Outside of calls: 0.
+  std::uint64_t call = 0;
+  /// In an MPI call: what the functions of the program have on the stack, and in the registers that called functions
+  /// keep. A rank that has left the call and entered it again has mostly changed a counter there. 0: not known.
+  std::uint64_t contents = 0;
+  std::uint64_t instruction = 0;  ///< the innermost frame's next instruction, and the registers: where it is exactly
+  std::uint64_t bytes_moved = 0;  ///< read and written by the thread with system calls since its start; 0: not known
+};
+
 /// The stacks of ranks at one moment, merged on the nodes where they were taken.
 struct group_stacks {
   call_tree tree;
@@ -46,6 +67,10 @@ struct group_stacks {
   std::vector<error> problems;  ///< with files of debug information, with their node; each problem occurs once
   /// One for each rank of `taken`, in order of entries, if `stack_options::arguments` has asked for them.
   std::vector<rank_mpi_call> calls = {};
+  /// The refused ranks that a signal has stopped; only if `stack_options::leave_stopped` has asked to leave them alone.
+  rank_set stopped = {};
+  /// One for each rank of `taken`, in order of entries, if `stack_options::positions` has asked for them.
+  std::vector<rank_position> positions = {};
 };
 
 /// The outcome of opening gates.

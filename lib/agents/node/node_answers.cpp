@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "node/node_answers.hpp"
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -11,6 +12,9 @@
 namespace mpiacq::agents {
 
 namespace {
+
+/// A rank that fails is held for at most this time before its node's other ranks are held.
+constexpr std::chrono::milliseconds between_looks_at_ends{20};
 
 /// Adapts the question to this node's programs, and forbids downloads, which would delay all answers.
 rank_question for_this_node(const ask_queues& what, const agent_programs& programs) {
@@ -65,8 +69,20 @@ class node_answerer {
     }
   }
 
-  answer_body operator()(const question& what, const answer_terms& terms) {
+  answer_body answer(const question& what, const answer_terms& terms) {
+    last_question_ = clock::now();
     return std::visit([&](const auto& asked) { return answer_to(asked, terms); }, what);
+  }
+
+  /// A front end that asks nothing for the time of the hold limit holds no rank any more.
+  deadline serve() {
+    const auto node = backend_ ? backend_->local() : nullptr;
+    if (!node || node->ends_descriptor() < 0) return no_deadline;
+    node->serve_ends();
+    const auto now = clock::now();
+    if (now < last_question_ + default_hold_limit) return now + between_looks_at_ends;
+    node->unfollow_ends();
+    return no_deadline;
   }
 
  private:
@@ -83,14 +99,16 @@ class node_answerer {
   std::vector<rank_process> ranks_;
   agent_programs programs_;
   std::unique_ptr<local_ranks> backend_;
+  deadline last_question_ = clock::now();
   error why_;
 };
 
 }  // namespace
 
 answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
-  return [answerer = std::make_shared<node_answerer>(std::move(ranks), programs)](
-             const question& what, const answer_terms& terms) { return (*answerer)(what, terms); };
+  const auto node = std::make_shared<node_answerer>(std::move(ranks), programs);
+  return {[node](const question& what, const answer_terms& terms) { return node->answer(what, terms); },
+          [node] { return node->serve(); }};
 }
 
 }  // namespace mpiacq::agents

@@ -98,7 +98,17 @@ void rank_worker::run(const answerer& answer) {
     std::pair<std::uint64_t, question> now;
     {
       std::unique_lock lock(mutex_);
-      has_work_.wait(lock, [this] { return ending_ || next_; });
+      const auto has_work = [this] { return ending_ || next_; };
+      while (!has_work()) {
+        lock.unlock();
+        const deadline again = answer.serve ? answer.serve() : no_deadline;
+        lock.lock();
+        if (again == no_deadline) {
+          has_work_.wait(lock, has_work);
+        } else {
+          has_work_.wait_until(lock, again, has_work);
+        }
+      }
       if (ending_) return;
       now = std::move(*next_);
       next_.reset();
@@ -114,7 +124,7 @@ void rank_worker::run(const answerer& answer) {
       progress_ = {read, all};
       wake(news_.get());
     };
-    finished_answer done{now.first, answer(now.second, {stop_.get(), report})};
+    finished_answer done{now.first, answer.answer(now.second, {stop_.get(), report})};
     const std::lock_guard lock(mutex_);
     current_ = 0;
     finished_ = std::move(done);

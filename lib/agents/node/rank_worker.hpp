@@ -19,7 +19,12 @@
 namespace mpiacq::agents {
 
 /// Answers questions about ranks. Its destruction releases the ranks.
-using answerer = std::function<answer_body(const question&, const answer_terms&)>;
+struct answerer {
+  std::function<answer_body(const question&, const answer_terms&)> answer;
+  /// Handles events of the ranks between two questions. Returns when it is to be called again; `no_deadline`: not
+  /// before the next question. May be empty.
+  std::function<deadline()> serve = {};
+};
 /// Makes an answerer for the ranks of an assignment.
 using answerer_factory = std::function<answerer(std::vector<rank_process>)>;
 

@@ -32,6 +32,18 @@ template <>
 struct answer_for<ask_gates> {
   using type = opened_gates;
 };
+template <>
+struct answer_for<ask_follow> {
+  using type = hold_part;
+};
+template <>
+struct answer_for<ask_ends> {
+  using type = group_ends;
+};
+template <>
+struct answer_for<ask_cores> {
+  using type = rank_cores;
+};
 
 template <class Question>
 constexpr bool is_for_agents = !std::is_same_v<Question, ask_registers>;
@@ -66,6 +78,16 @@ remote_ranks::remote_ranks(const rank_options& options, std::unique_ptr<node_age
 
 remote_ranks::~remote_ranks() {
   if (::getpid() != made_in_) static_cast<void>(agents_.release());
+}
+
+/// An agent does not know by which name the job calls its node.
+void remote_ranks::name_hosts(rank_cores& cores) const {
+  for (rank_core& one : cores.written) {
+    const auto rank = std::lower_bound(ranks_.begin(), ranks_.end(), one.entry,
+                                       [](const rank_process& a, entry_index entry) { return a.entry < entry; });
+    if (rank == ranks_.end() || rank->entry != one.entry) continue;
+    one.host = nodes_[node_of_rank_[static_cast<std::size_t>(rank - ranks_.begin())]].host;
+  }
 }
 
 void remote_ranks::note_reasons() {
@@ -123,6 +145,7 @@ rank_answer remote_ranks::collect(const answer_terms& terms) {
       },
       asked_);
   note_reasons();
+  if (auto* cores = std::get_if<rank_cores>(&answer)) name_hosts(*cores);
   if (auto* queues = std::get_if<group_queues>(&answer); queues != nullptr && agents_->is_stopped())
     queues->stopped = true;
   return answer;

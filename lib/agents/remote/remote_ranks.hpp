@@ -42,6 +42,7 @@ class remote_ranks final : public rank_backend {
  private:
   /// The reason why no agent can answer the question; empty if agents can.
   [[nodiscard]] std::optional<error> why_not_sent(const rank_question& what) const;
+  void name_hosts(rank_cores& cores) const;
   /// Copies the reasons after the last answer to each node.
   void note_reasons();
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "errors/try.hpp"
+#include "wire/end_documents.hpp"
 #include "wire/queue_documents.hpp"
 #include "wire/tree_documents.hpp"
 #include "wire/visit_documents.hpp"
@@ -58,9 +59,12 @@ template <>
 inline constexpr auto members<agents::heartbeat> =
     std::tuple{member{"done", &agents::heartbeat::done}, member{"all", &agents::heartbeat::all}};
 template <>
-inline constexpr auto members<stack_options> =
-    std::tuple{member{"ranks", &stack_options::ranks}, member{"threads", &stack_options::threads},
-               member{"max_frames", &stack_options::max_frames}, member{"arguments", &stack_options::arguments}};
+inline constexpr auto members<stack_options> = std::tuple{member{"ranks", &stack_options::ranks},
+                                                          member{"threads", &stack_options::threads},
+                                                          member{"max_frames", &stack_options::max_frames},
+                                                          member{"arguments", &stack_options::arguments},
+                                                          member{"leave_stopped", &stack_options::leave_stopped},
+                                                          member{"positions", &stack_options::positions}};
 template <>
 inline constexpr auto members<debug_file_search> = std::tuple{member{"folders", &debug_file_search::folders}};
 template <>
@@ -95,6 +99,12 @@ inline constexpr auto members<gate_options> =
 template <>
 inline constexpr auto members<ask_gates> =
     std::tuple{member{"how", &ask_gates::how}, member{"debug_files", &ask_gates::debug_files}};
+template <>
+inline constexpr auto members<ask_follow> = std::tuple{member{"follow", &ask_follow::follow}};
+template <>
+inline constexpr auto members<ask_ends> = std::tuple<>{};
+template <>
+inline constexpr auto members<ask_cores> = std::tuple{member{"how", &ask_cores::how}};
 template <>
 inline constexpr auto members<mpi2dd::process_request> =
     std::tuple{member{"pid", &mpi2dd::process_request::pid}, member{"executable", &mpi2dd::process_request::executable},
@@ -141,10 +151,26 @@ template <>
 inline constexpr auto members<rank_mpi_call> =
     std::tuple{member{"rank", &rank_mpi_call::entry}, member{"doing", &rank_mpi_call::doing}};
 template <>
+inline constexpr auto members<rank_position> = std::tuple{member{"rank", &rank_position::entry},
+                                                          member{"activations", &rank_position::activations},
+                                                          member{"call", &rank_position::call},
+                                                          member{"contents", &rank_position::contents},
+                                                          member{"instruction", &rank_position::instruction},
+                                                          member{"bytes_moved", &rank_position::bytes_moved}};
+template <>
 inline constexpr auto members<group_stacks> =
     std::tuple{member{"tree", &group_stacks::tree},         member{"taken", &group_stacks::taken},
                member{"refused", &group_stacks::refused},   member{"held_us", &group_stacks::held_for},
-               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls}};
+               member{"problems", &group_stacks::problems}, member{"calls", &group_stacks::calls},
+               member{"stopped", &group_stacks::stopped},   member{"positions", &group_stacks::positions}};
+template <>
+inline constexpr auto members<group_ends> =
+    std::tuple{member{"failed", &group_ends::failed}, member{"ended", &group_ends::ended},
+               member{"followed", &group_ends::followed}, member{"refused", &group_ends::refused},
+               member{"stacks", &group_ends::stacks}};
+template <>
+inline constexpr auto members<rank_cores> =
+    std::tuple{member{"written", &rank_cores::written}, member{"refused", &rank_cores::refused}};
 template <>
 inline constexpr auto members<agents::agent_accounts> =
     std::tuple{member{"agent", &agents::agent_accounts::agent}, member{"said", &agents::agent_accounts::said}};
@@ -196,6 +222,16 @@ template <>
 inline constexpr std::string_view kind_of<ask_gates> = "gates";
 template <>
 inline constexpr std::string_view kind_of<ask_job_ranks> = "job_ranks";
+template <>
+inline constexpr std::string_view kind_of<ask_follow> = "follow";
+template <>
+inline constexpr std::string_view kind_of<ask_ends> = "ends";
+template <>
+inline constexpr std::string_view kind_of<ask_cores> = "cores";
+template <>
+inline constexpr std::string_view kind_of<group_ends> = "ends";
+template <>
+inline constexpr std::string_view kind_of<rank_cores> = "cores";
 template <>
 inline constexpr std::string_view kind_of<job_ranks_part> = "job_ranks";
 template <>

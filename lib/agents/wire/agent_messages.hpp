@@ -23,7 +23,7 @@
 namespace mpiacq::agents {
 
 /// Names the protocol and its version. Every message carries it.
-inline constexpr std::string_view schema = "mpiacq.agent/2";
+inline constexpr std::string_view schema = "mpiacq.agent/3";
 /// The size of the largest message, in bytes.
 inline constexpr std::size_t most_bytes = most_written;
 
@@ -66,6 +66,9 @@ struct goodbye {
   std::optional<error> why = {};  ///< set if the greeting was refused
 };
 
+using mpiacq::ask_cores;
+using mpiacq::ask_ends;
+using mpiacq::ask_follow;
 using mpiacq::ask_gates;
 using mpiacq::ask_hold;
 using mpiacq::ask_queues;
@@ -89,7 +92,8 @@ struct ask_job_ranks {
   std::uint32_t agent = 0;        ///< the agent that answers
   std::vector<std::string> keys;  ///< of the job's worlds, in hexadecimal digits (environment_world::key)
 };
-using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates, ask_job_ranks>;
+using question = std::variant<ask_hold, ask_release, ask_stacks, ask_queues, ask_visits, ask_gates, ask_job_ranks,
+                              ask_follow, ask_ends, ask_cores>;
 
 /// From a parent: a question. Numbers ascend from 1.
 struct ask {
@@ -122,8 +126,8 @@ struct agent_job_ranks {
 struct job_ranks_part {
   std::vector<agent_job_ranks> of;
 };
-using answer_body =
-    std::variant<hold_part, release_part, group_stacks, group_queues, visits_part, opened_gates, job_ranks_part>;
+using answer_body = std::variant<hold_part, release_part, group_stacks, group_queues, visits_part, opened_gates,
+                                 job_ranks_part, group_ends, rank_cores>;
 
 /// An agent that its parent has lost, or whose answer the parent could not use.
 struct agent_problem {

@@ -61,6 +61,8 @@ std::optional<process_stat> parse_process_stat(std::string_view stat) {
   known.name = stat.substr(name_begin + 1, name_end - name_begin - 1);
   known.state = state.front();
   known.parent = process_id{static_cast<std::int64_t>(*parent)};
+  known.group = fields.number(5).value_or(0);
+  known.session = fields.number(6).value_or(0);
   known.flags = fields.number(9).value_or(0);
   known.faults_of_ended_children = fields.number(11).value_or(0);
   known.start_time = *start_time;

@@ -27,6 +27,8 @@ struct process_stat {
   std::string name;  ///< at most 15 bytes, chosen by the process
   char state = 0;    ///< field 3: 'R', 'S', 'D', 'T', 't', 'Z', ...
   process_id parent;
+  std::uint64_t group = 0;                     ///< field 5: its process group
+  std::uint64_t session = 0;                   ///< field 6
   std::uint64_t flags = 0;                     ///< field 9: PF_* of include/linux/sched.h
   std::uint64_t faults_of_ended_children = 0;  ///< field 11: minor page faults of the children that were waited for
   std::uint64_t start_time = 0;                ///< field 22: clock ticks after the start of the machine

@@ -78,10 +78,16 @@ error process_folder::failure(const char* name, int why) const {
   return proc_failure(pid_, std::move(path), why);
 }
 
-result<std::string> process_folder::read(const char* name, std::size_t most) const {
-  const base::unique_fd file{::openat(folder_.get(), name, O_RDONLY | O_CLOEXEC)};
+result<base::unique_fd> process_folder::open_file(const char* name) const {
+  base::unique_fd file{::openat(folder_.get(), name, O_RDONLY | O_CLOEXEC)};
   if (!file) return fail(failure(name, errno));
-  auto text = read_bounded(file, most);
+  return file;
+}
+
+result<std::string> process_folder::read(const char* name, std::size_t most) const {
+  const auto file = open_file(name);
+  if (!file) return fail(file.error());
+  auto text = read_bounded(*file, most);
   if (!text) return fail(failure(name, text.error().system_errno));
   return text;
 }

@@ -24,6 +24,8 @@ class process_folder {
   /// The first `most` bytes of a file. Errors: process_gone; not_found (the process has no such file); limit;
   /// permission; system.
   [[nodiscard]] result<std::string> read(const char* name, std::size_t most) const;
+  /// A file that is read piece by piece. Errors: as for `read`.
+  [[nodiscard]] result<base::unique_fd> open_file(const char* name) const;
   /// The target of a symbolic link. Errors: as for `read`.
   [[nodiscard]] result<std::string> link(const char* name) const;
   /// Whether the number still belongs to this process. A zombie still has its number.

@@ -58,6 +58,11 @@ struct job::state::event_handler {
   void operator()(const group_continued&) const {
     if (is_starter()) job.events.add(starter_continued{});
   }
+  /// Not asked for.
+  void operator()(const process_ending&) const {
+    process.stopped = true;
+    job.run_on(process);
+  }
   void operator()(const tracing_problem& problem) const { job.events.notice(problem.what); }
   void operator()(const control_lost& loss) const;
   void operator()(const process_ended& end) const { process.is_member ? member_ended(end.status) : ended(end.status); }

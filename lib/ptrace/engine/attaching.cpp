@@ -62,6 +62,7 @@ result<traced_process*> attaching::begin(pid_t number, attach_options options) {
   traced_process& process = tracees_.make(number);
   process.now = phase::stopping;
   process.follow_children = process.sees_forks = options.follow_children;
+  process.reports_end = options.report_end;
   attach_request& request = process.attaching.emplace();
   request.options = options;
   request.until = clock::now() + options_.stop_limit;

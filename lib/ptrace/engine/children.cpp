@@ -42,6 +42,7 @@ void children::on_report(traced_process& parent, pid_t child, birth_stop::how by
   known.reported = true;
   known.followed = follows(parent);
   known.ends_with_tool = parent.ends_with_tool;
+  known.reports_end = parent.reports_end;
   known.shares_memory = by == birth_stop::how::vfork || kernel_.tasks.share_memory(child, parent.id).value_or(false);
   if (known.shares_memory) make_safe(parent, child, by);
   if (known.stopped) place(child);
@@ -89,10 +90,12 @@ void children::place_unreported(pid_t id) {
   if (const traced_process* const parent = tracees_.find(child.parent)) {
     child.followed = follows(*parent);
     child.ends_with_tool = parent->ends_with_tool;
+    child.reports_end = parent->reports_end;
   } else if (const past_parent* const past = past_parent_of(child)) {
     child.parent = past->process;
     child.followed = past->follow_children;
     child.ends_with_tool = past->ends_with_tool;
+    child.reports_end = past->reports_end;
   }
   place(id);
 }
@@ -120,6 +123,7 @@ void children::adopt(pid_t id, const newborn& child) {
   traced_process& process = tracees_.make(id);
   process.parent = child.parent;
   process.ends_with_tool = child.ends_with_tool;
+  process.reports_end = child.reports_end;
   // The child inherits its maker's ptrace options.
   process.follow_children = process.sees_forks = true;
   process.shares_memory = child.shares_memory;
@@ -153,8 +157,9 @@ void children::remove_traps(pid_t child, const std::vector<breakpoint>& traps) {
 }
 
 void children::on_parent_gone(traced_process& process) {
-  past_parent past{process.id, clock::now(), follows(process), process.ends_with_tool,
-                   process.breakpoints.inherited_traps()};
+  past_parent past{process.id,          clock::now(),
+                   follows(process),    process.ends_with_tool,
+                   process.reports_end, process.breakpoints.inherited_traps()};
   if (past.traps.empty() && !past.follow_children) return;
   past_parents_.push_back(std::move(past));
   if (past_parents_.size() > most_past_parents) past_parents_.pop_front();

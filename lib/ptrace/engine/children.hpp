@@ -46,6 +46,7 @@ class children {
     bool followed = false;  ///< it is traced after its first stop
     bool shares_memory = false;
     bool ends_with_tool = false;
+    bool reports_end = false;
     int signal = 0;
   };
   /// How to treat the children of a process that has ended or executed another program.
@@ -54,6 +55,7 @@ class children {
     clock::time_point when;
     bool follow_children = false;
     bool ends_with_tool = false;
+    bool reports_end = false;
     std::vector<breakpoint> traps;
   };
 

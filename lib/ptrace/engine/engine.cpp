@@ -21,6 +21,7 @@ engine::engine(kernel_access kernel, event_queue& events, const tracer_options& 
       resuming_(kernel.calls, breakpoints_, guard_, options),
       traps_(kernel.calls),
       group_stops_(events),
+      endings_(kernel),
       stops_(kernel, tracees_, events, options, *this),
       attaching_(kernel, tracees_, stops_, breakpoints_, children_, detaching_, tool_, options),
       launching_(kernel, tracees_, breakpoints_, detaching_, guard_, events),
@@ -47,6 +48,11 @@ void engine::complete_stop(traced_process& process) {
     return report(entry_reached{});
   }
   if (const auto first = traps::take_hit(process)) return std::visit(report, *first);
+  if (endings_.is_due(process)) {
+    // No instruction of the program runs any more.
+    static_cast<void>(breakpoints_.remove_all(process));
+    return report(endings_.take(process));
+  }
   if (process.interrupt_due) return report(interrupted{});
   resuming_.run(process);
 }
@@ -92,7 +98,8 @@ bool engine::awaits_late_threads() const {
 deadline engine::next_deadline() const {
   deadline next = attaching_.next_retry();
   for (const auto& [id, process] : tracees_.all()) {
-    next = std::min({next, process.give_up, process.look_at_leader, tool_.end_for(process)});
+    next =
+        std::min({next, process.give_up, process.look_at_leader, endings::next_look(process), tool_.end_for(process)});
   }
   return next;
 }
@@ -101,7 +108,7 @@ void engine::on_time(clock::time_point now) {
   std::vector<pid_t> due;
   bool held_too_long = false;
   for (const auto& [id, process] : tracees_.all()) {
-    if (process.give_up <= now || process.look_at_leader <= now) due.push_back(id);
+    if (std::min({process.give_up, process.look_at_leader, endings::next_look(process)}) <= now) due.push_back(id);
     held_too_long = held_too_long || tool_.end_for(process) <= now;
   }
   for (const pid_t id : due) {
@@ -110,8 +117,10 @@ void engine::on_time(clock::time_point now) {
     if (process == nullptr) continue;
     if (process->give_up <= now) {
       on_stop_limit(*process);
-    } else {
+    } else if (process->look_at_leader <= now) {
       look_at_leader(*process);
+    } else {
+      look_at_end(*process);
     }
   }
   attaching_.retry_due(now);
@@ -131,6 +140,37 @@ void engine::look_at_leader(traced_process& process) {
   if (process.now == phase::leaving) return detaching_.look_at_leader(process);
   if (process.now != phase::stopping || attaching_.look_for_new_leader(process)) return;
   if (stops_.leader_is_dead(process) && process.is_stopped_but_for_late_threads()) complete_stop(process);
+}
+
+/// Looks whether what seemed to be the end of the process is only the end of some threads. These threads are released
+/// in every phase, because an exec may wait for their end.
+void engine::look_at_end(traced_process& process) {
+  if (!endings_.is_refuted(process)) {
+    if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) complete_stop(process);
+    return;
+  }
+  process.ending.reset();
+  for (auto& [task, thread] : process.threads) {
+    if (thread.end) resuming_.run_thread(process, thread);
+  }
+  if (process.now != phase::stopping) return;
+  // The threads have been interrupted only if something else needs the stop, and it may have come later.
+  if (process.attaching) return;
+  if (process.has_something_due()) return begin_stop(process);
+  resuming_.run(process);
+}
+
+/// Handles what the threads of a held process have to report. SIGKILL may have taken them out of their stops, and a
+/// resume would take them out of their exit stops unseen. Returns the process if it is still held.
+traced_process* engine::after_news_of(traced_process& process) {
+  const pid_t id = process.id;
+  std::vector<pid_t> tasks;
+  for (const auto& [task, thread] : process.threads) tasks.push_back(task);
+  for (const pid_t task : tasks) {
+    if (const auto report = waiter::next_of(task)) on_status(report->task, report->status);
+  }
+  traced_process* const left = tracees_.find(id);
+  return left != nullptr && left->now == phase::held ? left : nullptr;
 }
 
 /// Releases all processes, including running ones: a breakpoint that one of them meets later would stop it for a tool

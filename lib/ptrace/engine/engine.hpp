@@ -7,6 +7,7 @@
 #include "engine/breakpoints.hpp"
 #include "engine/children.hpp"
 #include "engine/detaching.hpp"
+#include "engine/endings.hpp"
 #include "engine/event_queue.hpp"
 #include "engine/group_stops.hpp"
 #include "engine/guard_link.hpp"
@@ -33,7 +34,8 @@ struct guarded_process;
 ///   launching  one, on its way to exec            exec works: running; exec fails: gone, and the launch is answered
 ///   running    run, or listen in a group stop     an event or a command needs a stop: stopping
 ///   stopping   are being collected, or seized in  every one is stopped, or the limit has passed: see below
-///              the first place (attach)
+///              the first place (attach), or come
+///              to their exit stops (endings.hpp)
 ///   held       all stopped, an event is reported  resume: another hit is reported (held), or stepping, or running
 ///   stepping   one makes a step off a breakpoint, every one that must has stepped: running, or the pending event or
 ///              the others are held                command
@@ -43,7 +45,8 @@ struct guarded_process;
 ///              is still a child
 ///
 /// When all are stopped, the first of these that applies is done: answer the attach; detach as requested; report
-/// entry_reached; report the next hit; report interrupted; continue (the stop was for a step off a breakpoint).
+/// entry_reached; report the next hit; report process_ending; report interrupted; continue (the stop was for a step off
+/// a breakpoint).
 ///
 /// Two rules hold in every phase. A signal is passed on with the resume after the stop that announced it, and stays
 /// with the thread until then. A thread in a group stop listens while its process runs, and is an ordinary stopped
@@ -111,6 +114,7 @@ class engine final : private status_sink {
   void on_unknown(pid_t task, const wait_status& status);
   void on_stop(traced_process& process, traced_thread& thread, const wait_status& status);
   void on_step_stop(traced_process& process, traced_thread& thread, const wait_status& status);
+  void on_exit_stop(traced_process& process, traced_thread& thread);
   void on_exec(traced_process& process);
   void on_birth(traced_process& process, traced_thread& thread, birth_stop::how by);
   void on_vfork_done(traced_process& process, traced_thread& thread);
@@ -126,6 +130,8 @@ class engine final : private status_sink {
   void begin_detach(traced_process& process, detach_request request);
   void on_stop_limit(traced_process& process);
   void look_at_leader(traced_process& process);
+  void look_at_end(traced_process& process);
+  [[nodiscard]] traced_process* after_news_of(traced_process& process);
   void on_hold_limit();
 
   // Each part may use the parts above it.
@@ -140,6 +146,7 @@ class engine final : private status_sink {
   resuming resuming_;
   traps traps_;
   group_stops group_stops_;
+  endings endings_;
   stop_collector stops_;
   attaching attaching_;
   launching launching_;

@@ -38,8 +38,14 @@ result<void> engine::resume(process_id id) {
   if (tool_.loss_of(id) != nullptr) return {};
   // The process has ended, and the tool has not received that event yet.
   if (events_.has_any_of(id) && tracees_.find(static_cast<pid_t>(id.value())) == nullptr) return {};
-  traced_process* const process = TRY(find_held(id, "be resumed"));
-  complete_stop(*process);
+  traced_process* process = TRY(find_held(id, "be resumed"));
+  if (process->reports_end && !process->killed) process = after_news_of(*process);
+  if (process == nullptr) return {};
+  if (process->ending && !process->is_stopped_but_for_late_threads()) {
+    stops_.await(*process);
+  } else {
+    complete_stop(*process);
+  }
   return {};
 }
 
@@ -77,7 +83,7 @@ void engine::detach_all(const std::vector<process_id>& ids, leave how, reply<std
 }
 
 result<void> engine::kill(process_id id) {
-  const traced_process* const found = tracees_.find(static_cast<pid_t>(id.value()));
+  traced_process* const found = tracees_.find(static_cast<pid_t>(id.value()));
   if (found == nullptr) {
     if (events_.has_any_of(id)) return {};
     return fail(gone(id));
@@ -86,6 +92,11 @@ result<void> engine::kill(process_id id) {
   if (::kill(found->id, SIGKILL) != 0 && errno != ESRCH) {
     return fail(
         error{error_code::permission, fmt::format("process {} cannot be killed", id.value())}.with_errno(errno));
+  }
+  // The kernel drops a signal to a process that is in its end.
+  found->killed = true;
+  for (auto& [task, thread] : found->threads) {
+    if (thread.end) resuming_.run_thread(*found, thread);
   }
   return {};
 }

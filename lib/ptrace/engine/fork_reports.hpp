@@ -12,6 +12,7 @@ namespace mpiacq::tracing {
   unsigned long options = base_options;
   if (process.ends_with_tool) options |= PTRACE_O_EXITKILL;
   if (process.sees_forks) options |= fork_options;
+  if (process.reports_end) options |= PTRACE_O_TRACEEXIT;
   return options;
 }
 

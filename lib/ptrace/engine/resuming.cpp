@@ -41,7 +41,7 @@ void resuming::arm_and_run(traced_process& process) {
 
 void resuming::run_thread(traced_process& process, traced_thread& thread) {
   if (!thread.is_stopped()) return;
-  if (thread.registers_due && !thread.stepping) breakpoints_.arm_registers(process, thread);
+  if (thread.registers_due && !thread.stepping && !thread.end) breakpoints_.arm_registers(process, thread);
   if (thread.group_stop != 0) return stay_in_group_stop(thread);
   const int signal = std::exchange(thread.signal, 0);
   thread.state = thread_state::running;

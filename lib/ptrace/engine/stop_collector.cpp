@@ -104,7 +104,7 @@ void stop_collector::give_up(traced_process& process) {
   process.give_up = no_deadline;
   std::vector<pid_t> missing;
   for (auto& [task, thread] : process.threads) {
-    if (thread.is_stopped() || thread.late || thread.zombie) continue;
+    if (!process.awaits(thread)) continue;
     thread.late = true;
     missing.push_back(task);
   }

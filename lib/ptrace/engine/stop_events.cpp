@@ -1,6 +1,7 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // Interprets one stop, or the end, of one thread.
 #include <csignal>
+#include <utility>
 
 #include "engine/engine.hpp"
 #include "engine/fork_reports.hpp"
@@ -51,6 +52,8 @@ void engine::on_stop(traced_process& process, traced_thread& thread, const wait_
   thread.state = thread_state::stopped;
   thread.late = false;
   if (std::holds_alternative<exec_stop>(status)) return on_exec(process);
+  if (std::holds_alternative<exit_stop>(status)) return on_exit_stop(process, thread);
+  if (const auto* stop = std::get_if<signal_stop>(&status)) endings_.on_signal(process, thread, stop->signal);
   if (thread.stepping && process.now == phase::stepping) return on_step_stop(process, thread, status);
   if (is_event_stop(status) && resuming_.run_into_pending_trap(process, thread)) return;
   std::visit(base::overloaded{
@@ -124,6 +127,24 @@ void engine::on_step_stop(traced_process& process, traced_thread& thread, const 
   resuming_.run_thread(process, thread);
 }
 
+/// The thread ends, alone or with its process. It executes no instruction any more, takes no signal, and makes no step.
+void engine::on_exit_stop(traced_process& process, traced_thread& thread) {
+  const bool was_stepping = std::exchange(thread.stepping, false);
+  thread.standing_on.reset();
+  thread.signal = thread.group_stop = 0;
+  endings_.on_exit_stop(process, thread);
+  if (process.is_let_go()) return settle(process, thread);
+  if (!process.ending || process.killed) {
+    resuming_.run_thread(process, thread);
+    if (was_stepping && process.now == phase::stepping) return step_on(process);
+  } else if (process.now == phase::running && process.ending->reported) {
+    resuming_.run_thread(process, thread);
+  } else if (process.now == phase::running || (was_stepping && process.now == phase::stepping)) {
+    stops_.await(process);
+  }
+  if (process.now == phase::stopping && process.is_stopped_but_for_late_threads()) complete_stop(process);
+}
+
 /// Any thread may have made the exec: it has the leader's number now, and every other thread has ended. The breakpoints
 /// went with the old memory, and the kernel has cleared the registers.
 void engine::on_exec(traced_process& process) {
@@ -133,6 +154,7 @@ void engine::on_exec(traced_process& process) {
   process.last_writes.clear();
   process.at_entry = false;
   process.hits.clear();
+  process.ending.reset();
   traced_thread& leader = tracees_.add_thread(process, process.id);
   leader.state = thread_state::stopped;
   process.shares_memory = false;

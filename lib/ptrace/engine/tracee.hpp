@@ -30,6 +30,30 @@ struct interrupted_call {
   target_address stack;
 };
 
+/// A signal that was passed on to a thread.
+struct delivered_signal {
+  int signal = 0;
+  int code = 0;            ///< si_code
+  process_id sender;       ///< 0: the kernel
+  target_address fault;    ///< si_addr, if the signal has one
+  std::uint64_t turn = 0;  ///< later signals of the process have larger numbers
+};
+
+/// What the exit stop of a thread has shown.
+struct thread_end {
+  exit_status status;  ///< the thread's; in the end of a process, the process's
+  arch::exit_call by = arch::exit_call::none;
+};
+
+/// The end of a process whose `process_ending` is wanted, from the first exit stop that can belong to it.
+struct process_end {
+  pid_t first = 0;                     ///< the first thread that came to its exit stop
+  bool reported = false;               ///< process_ending has been reported
+  bool by_last_thread = false;         ///< every other thread had ended alone before
+  deadline look_at = no_deadline;      ///< when to look whether the missing threads are being killed
+  std::map<pid_t, int> lives_on = {};  ///< how many looks in a row showed that a missing thread is not being killed
+};
+
 struct traced_thread {
   pid_t id = 0;
   thread_state state = thread_state::running;
@@ -43,6 +67,8 @@ struct traced_thread {
   std::optional<target_address> standing_on;  ///< the breakpoint that it has hit, and not left yet
   interrupted_call leaving;                   ///< stepping: the call that it leaves
   std::optional<interrupted_call> left_by_signal;
+  std::optional<delivered_signal> last_signal;  ///< kept only if process_ending is wanted
+  std::optional<thread_end> end;                ///< it has been in its exit stop; it runs no instruction any more
 
   [[nodiscard]] bool is_stopped() const { return state == thread_state::stopped; }
 };
@@ -63,6 +89,8 @@ struct traced_process {
   bool follow_children = false;  ///< its children are traced, too
   bool sees_forks = false;       ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
   bool shares_memory = false;    ///< with the process that made it, until it execs
+  bool reports_end = false;      ///< process_ending is wanted: PTRACE_O_TRACEEXIT is set
+  bool killed = false;           ///< by tracer::kill: nobody waits for process_ending
 
   std::map<target_address, std::vector<std::byte>> last_writes;  ///< the writes of restore_on_exit
 
@@ -72,6 +100,7 @@ struct traced_process {
   std::vector<hit> hits;  ///< the first one in front
   std::optional<detach_request> detaching;
   std::optional<attach_request> attaching;
+  std::optional<process_end> ending;
 
   int group_stop = 0;              ///< the signal of the group stop that was reported
   clock::time_point held_since;    ///< phase held: when it was entered
@@ -91,7 +120,13 @@ struct traced_process {
   }
   /// Whether every thread has stopped.
   [[nodiscard]] bool is_stopped() const;
-  /// Whether every thread that the tracer still waits for has stopped.
+  /// Whether the tracer waits for a stop of this thread. In the end of the process only an exit stop counts: SIGKILL
+  /// takes the thread out of any other stop.
+  [[nodiscard]] bool awaits(const traced_thread& thread) const {
+    if (thread.late || thread.zombie) return false;
+    return ending ? !thread.end : !thread.is_stopped();
+  }
+  /// Whether no thread that the tracer still waits for is missing.
   [[nodiscard]] bool is_stopped_but_for_late_threads() const;
   /// Whether the thread must step off a breakpoint before it can run.
   [[nodiscard]] bool must_step(const traced_thread& thread) const {

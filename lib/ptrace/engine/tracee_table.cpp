@@ -11,9 +11,7 @@ bool traced_process::is_stopped() const {
 }
 
 bool traced_process::is_stopped_but_for_late_threads() const {
-  return std::all_of(threads.begin(), threads.end(), [](const auto& entry) {
-    return entry.second.is_stopped() || entry.second.late || entry.second.zombie;
-  });
+  return std::none_of(threads.begin(), threads.end(), [this](const auto& entry) { return awaits(entry.second); });
 }
 
 traced_process* tracee_table::find(pid_t process) {

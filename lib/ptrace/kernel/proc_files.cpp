@@ -6,6 +6,8 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -56,6 +58,13 @@ pid_t number_of(std::string_view status, std::string_view line) {
   return static_cast<pid_t>(take_number(rest).value_or(0));
 }
 
+/// Whether a set of signals, as a hexadecimal number, has this one.
+bool has_signal(std::string_view set, int signal) {
+  std::uint64_t bits = 0;
+  std::from_chars(set.data(), set.data() + set.size(), bits, 16);
+  return (bits >> (signal - 1) & 1U) != 0;
+}
+
 /// Whether the program is a 64-bit one. Assumed if its file cannot be read (mode 0111).
 bool is_64_bit(pid_t process) {
   const auto head = read_small_file(fmt::format("/proc/{}/exe", process), EI_CLASS + 1);
@@ -72,8 +81,27 @@ std::optional<task_status> read_task_status(pid_t task) {
   status.parent = number_of(*text, "PPid");
   status.tracer = number_of(*text, "TracerPid");
   status.threads = number_of(*text, "Threads");
+  status.has_kill_pending = has_signal(status_line(*text, "SigPnd").value_or(""), SIGKILL);
   if (const auto state = status_line(*text, "State").value_or(""); !state.empty()) status.state = state.front();
   return status;
+}
+
+int read_exit_code(pid_t process) {
+  constexpr int field_after_name = 3;
+  constexpr int exit_code = 52;
+  const auto text = read_small_file(fmt::format("/proc/{}/stat", process));
+  if (!text) return 0;
+  // The name is in parentheses, and may contain any character.
+  const auto name_end = text->rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::string_view rest = std::string_view{*text}.substr(name_end + 1);
+  for (int field = field_after_name; field < exit_code; ++field) {
+    const auto begin = rest.find_first_not_of(' ');
+    const auto end = begin == std::string_view::npos ? begin : rest.find(' ', begin);
+    if (end == std::string_view::npos) return 0;
+    rest.remove_prefix(end);
+  }
+  return static_cast<int>(take_number(rest).value_or(0));
 }
 
 std::vector<pid_t> list_threads(pid_t process) {

@@ -29,10 +29,16 @@ struct task_status {
   pid_t parent = 0;   ///< PPid
   pid_t tracer = 0;   ///< TracerPid: the tracing thread
   char state = '?';   ///< R, S, D, T, t, Z, X
-  int threads = 0;    ///< of its process, including dead ones that were not waited for; 0 while it is being removed
+  /// SigPnd has SIGKILL: the thread is being killed, and has not noticed yet.
+  bool has_kill_pending = false;
+  int threads = 0;  ///< of its process, including dead ones that were not waited for; 0 while it is being removed
 };
 /// Empty if there is no such task.
 [[nodiscard]] std::optional<task_status> read_task_status(pid_t task);
+
+/// Field 52 of /proc/PID/stat (proc_pid_stat(5)): the status with which the process ends, in the form of wait(2); 0
+/// also if it does not end yet, or the kernel tells it only to a tool with the right to trace the process.
+[[nodiscard]] int read_exit_code(pid_t process);
 
 /// A thread whose number gives access to the process's memory: the leader, or another one if the leader has ended,
 /// because a zombie has no memory. Empty if the whole process has ended, or for the reason that `no_descriptor_is_left`

@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
@@ -65,8 +66,20 @@ result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thre
     all.count = 33;
     all.pc = target_address{r.pc};
     all.sp = target_address{r.sp};
+    const auto bytes = std::as_bytes(std::span{&r, 1});
+    all.prstatus_registers.assign(bytes.begin(), bytes.end());
     return all;
   });
+}
+
+result<exit_call> last_exit_call(const ptrace_calls& calls, pid_t thread) {
+  // x8 keeps a number after its call has returned. This register set has -1 for a thread that is not in a call.
+  int number = -1;
+  return calls.get_registers(thread, NT_ARM_SYSTEM_CALL, std::as_writable_bytes(std::span{&number, 1}))
+      .map([&](std::size_t) {
+        if (number == SYS_exit) return exit_call::exit;
+        return number == SYS_exit_group ? exit_call::exit_group : exit_call::none;
+      });
 }
 
 std::span<const std::byte> trap_instruction() {

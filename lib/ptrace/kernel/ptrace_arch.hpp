@@ -35,6 +35,15 @@ using hardware_table = std::array<std::optional<hardware_trigger>, hardware_regi
 /// All general registers of a stopped thread.
 [[nodiscard]] result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread);
 
+/// The system call with which a thread ends.
+enum class exit_call : std::uint8_t {
+  none,        ///< it is in another call or in none: it is being killed
+  exit,        ///< it ends alone, as by pthread_exit(3)
+  exit_group,  ///< it ends its process, as by _exit(2)
+};
+/// The call that a thread in its exit stop has made.
+[[nodiscard]] result<exit_call> last_exit_call(const ptrace_calls& calls, pid_t thread);
+
 /// The trap instruction of a software breakpoint.
 [[nodiscard]] std::span<const std::byte> trap_instruction();
 /// Whether an instruction can begin at this address.

@@ -3,11 +3,15 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/user.h>
 
+#include "errors/try.hpp"
 #include "kernel/ptrace_arch.hpp"
 
 namespace mpiacq::tracing::arch {
@@ -79,12 +83,17 @@ result<target_address> stack_pointer(const ptrace_calls& calls, pid_t thread) {
 }
 
 result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thread) {
-  // PTRACE_GETREGSET has another layout for a thread that runs 32-bit code. PTRACE_GETREGS always has the caller's
-  // layout.
   user_regs_struct r{};
-  const long got = calls.raw(PTRACE_GETREGS, thread, 0, reinterpret_cast<unsigned long>(&r));
-  if (got < 0) return fail(ptrace_failure("read the registers of", thread, static_cast<int>(-got)));
+  const auto bytes = std::as_writable_bytes(std::span{&r, 1});
+  const std::size_t filled = std::min(TRY(calls.get_registers(thread, NT_PRSTATUS, bytes)), bytes.size());
   thread_registers all;
+  all.prstatus_registers.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(filled));
+  if (filled < bytes.size()) {
+    // The register set has another layout for a thread that runs 32-bit code. PTRACE_GETREGS always has the caller's
+    // layout.
+    const long got = calls.raw(PTRACE_GETREGS, thread, 0, reinterpret_cast<unsigned long>(&r));
+    if (got < 0) return fail(ptrace_failure("read the registers of", thread, static_cast<int>(-got)));
+  }
   all.thread = thread_id{thread};
   const auto by_number = std::to_array<std::uint64_t>({r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
                                                        r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip});
@@ -93,6 +102,27 @@ result<thread_registers> general_registers(const ptrace_calls& calls, pid_t thre
   all.pc = target_address{r.rip};
   all.sp = target_address{r.rsp};
   return all;
+}
+
+result<exit_call> last_exit_call(const ptrace_calls& calls, pid_t thread) {
+  user_regs_struct r{};
+  const auto bytes = std::as_writable_bytes(std::span{&r, 1});
+  const std::size_t filled = TRY(calls.get_registers(thread, NT_PRSTATUS, bytes));
+  if (filled == bytes.size()) {
+    constexpr std::uint64_t x32_call = 0x40000000;
+    const std::uint64_t number = r.orig_rax & ~x32_call;
+    if (number == SYS_exit) return exit_call::exit;
+    return number == SYS_exit_group ? exit_call::exit_group : exit_call::none;
+  }
+  // The registers of 32-bit code; the calls have other numbers there.
+  constexpr std::size_t original_eax = 11;
+  constexpr std::uint32_t exit_of_i386 = 1;
+  constexpr std::uint32_t exit_group_of_i386 = 252;
+  std::uint32_t number = 0;
+  if (filled < (original_eax + 1) * sizeof number) return exit_call::none;
+  std::memcpy(&number, bytes.data() + original_eax * sizeof number, sizeof number);
+  if (number == exit_of_i386) return exit_call::exit;
+  return number == exit_group_of_i386 ? exit_call::exit_group : exit_call::none;
 }
 
 std::span<const std::byte> trap_instruction() {

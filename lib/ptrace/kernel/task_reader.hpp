@@ -21,6 +21,8 @@ class task_reader {
   [[nodiscard]] virtual std::optional<task_status> status(pid_t task) const = 0;
   /// Whether the task is a thread of this process.
   [[nodiscard]] virtual bool is_thread_of(pid_t process, pid_t task) const = 0;
+  /// The status with which the process ends, in the form of wait(2); 0 also if it is unknown (read_exit_code).
+  [[nodiscard]] virtual int exit_code(pid_t process) const = 0;
   /// Whether the two tasks share their memory (kcmp(2)); empty if the kernel cannot tell.
   [[nodiscard]] virtual std::optional<bool> share_memory(pid_t one, pid_t other) const = 0;
 };
@@ -32,6 +34,7 @@ class proc_task_reader final : public task_reader {
   [[nodiscard]] bool is_thread_of(pid_t process, pid_t task) const override {
     return tracing::is_thread_of(process, task);
   }
+  [[nodiscard]] int exit_code(pid_t process) const override { return read_exit_code(process); }
   [[nodiscard]] std::optional<bool> share_memory(pid_t one, pid_t other) const override {
     return tracing::share_memory(one, other);
   }

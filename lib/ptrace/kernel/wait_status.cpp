@@ -9,9 +9,13 @@
 
 namespace mpiacq::tracing {
 
+exit_status decode_exit_status(int raw) {
+  if (WIFSIGNALED(raw)) return {.signaled = true, .value = WTERMSIG(raw), .core_dumped = WCOREDUMP(raw) != 0};
+  return {.signaled = false, .value = WEXITSTATUS(raw), .core_dumped = false};
+}
+
 wait_status decode_wait_status(int raw) {
-  if (WIFEXITED(raw)) return ended{{.signaled = false, .value = WEXITSTATUS(raw), .core_dumped = false}};
-  if (WIFSIGNALED(raw)) return ended{{.signaled = true, .value = WTERMSIG(raw), .core_dumped = WCOREDUMP(raw) != 0}};
+  if (WIFEXITED(raw) || WIFSIGNALED(raw)) return ended{decode_exit_status(raw)};
   if (!WIFSTOPPED(raw)) return other_stop{};
   const int signal = WSTOPSIG(raw);
   switch (raw >> 16) {
@@ -30,6 +34,8 @@ wait_status decode_wait_status(int raw) {
       return birth_stop{birth_stop::how::vfork};
     case PTRACE_EVENT_VFORK_DONE:
       return vfork_done_stop{};
+    case PTRACE_EVENT_EXIT:
+      return exit_stop{};
     default:
       return other_stop{};
   }

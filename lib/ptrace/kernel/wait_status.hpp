@@ -33,12 +33,16 @@ struct birth_stop {
 };
 /// The child of the thread's vfork has left the shared memory.
 struct vfork_done_stop {};
+/// Exit stop: the thread ends, by itself or with its process. Its registers and memory are still there.
+struct exit_stop {};
 /// A stop of a kind that the tracer has not asked for.
 struct other_stop {};
 
-using wait_status =
-    std::variant<ended, signal_stop, trap_stop, group_stop, exec_stop, birth_stop, vfork_done_stop, other_stop>;
+using wait_status = std::variant<ended, signal_stop, trap_stop, group_stop, exec_stop, birth_stop, vfork_done_stop,
+                                 exit_stop, other_stop>;
 
+/// The form of wait(2) and of the event message of an exit stop.
+[[nodiscard]] exit_status decode_exit_status(int raw);
 [[nodiscard]] wait_status decode_wait_status(int raw);
 
 }  // namespace mpiacq::tracing

@@ -149,7 +149,8 @@ template <>
 inline constexpr auto members<tracing::launch_command> =
     std::tuple{&tracing::launch_command::request, &tracing::launch_command::surroundings};
 template <>
-inline constexpr auto members<attach_options> = std::tuple{&attach_options::follow_children};
+inline constexpr auto members<attach_options> =
+    std::tuple{&attach_options::follow_children, &attach_options::report_end};
 template <>
 inline constexpr auto members<tracing::attach_command> =
     std::tuple{&tracing::attach_command::process, &tracing::attach_command::options};
@@ -222,6 +223,10 @@ template <>
 inline constexpr auto members<group_continued> = std::tuple{};
 template <>
 inline constexpr auto members<interrupted> = std::tuple{};
+template <>
+inline constexpr auto members<process_ending> =
+    std::tuple{&process_ending::status, &process_ending::thread, &process_ending::signal_code, &process_ending::sender,
+               &process_ending::fault};
 template <>
 inline constexpr auto members<process_ended> = std::tuple{&process_ended::status};
 template <>

@@ -18,7 +18,7 @@ std::uint64_t instruction(std::span<const std::byte> code, std::size_t index) {
 
 /// The kernel numbers the registers as DWARF does.
 thread_registers registers_of(const thread_registers& thread) {
-  return thread;
+  return numbered_registers(thread);
 }
 
 bool is_signal_return(std::span<const std::byte> code) {
@@ -50,6 +50,7 @@ constexpr architecture aarch64 = {
     .word_size = 8,
     .has_plain_rows = false,  // a return address may be signed; libunwind detects that by itself
     .has_libunwind = true,
+    .kept_registers = 0x3ff80000,  // x19 to x29
     .registers_of = registers_of,
     .is_signal_return = is_signal_return,
     .is_jump_stub = is_jump_stub,

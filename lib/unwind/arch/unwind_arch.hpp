@@ -24,6 +24,7 @@ struct architecture {
   bool has_plain_rows;
   /// The libunwind of this machine walks this code. If it does not, our own evaluator follows every rule.
   bool has_libunwind;
+  std::uint64_t kept_registers;  ///< bit by number: those that a called function keeps, without the stack pointer
 
   /// The first registers of a walk, from the registers of a stopped thread as the kernel provides them.
   thread_registers (*registers_of)(const thread_registers& thread);
@@ -38,6 +39,17 @@ struct architecture {
   /// The bits of an address. Addresses and registers are counted modulo this mask plus one.
   [[nodiscard]] std::uint64_t mask() const { return word_size == 4 ? UINT32_MAX : UINT64_MAX; }
 };
+
+/// The registers without the kernel's own form of them (`prstatus_registers`), which no walk needs.
+[[nodiscard]] inline thread_registers numbered_registers(const thread_registers& thread) {
+  thread_registers own;
+  own.thread = thread.thread;
+  own.by_dwarf_number = thread.by_dwarf_number;
+  own.count = thread.count;
+  own.pc = thread.pc;
+  own.sp = thread.sp;
+  return own;
+}
 
 namespace arch {
 

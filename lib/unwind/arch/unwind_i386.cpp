@@ -51,6 +51,7 @@ constexpr architecture i386 = {
     .word_size = 4,
     .has_plain_rows = true,
     .has_libunwind = false,
+    .kept_registers = 1U << 3 | 1U << 5 | 1U << 6 | 1U << 7,  // ebx, ebp, esi, edi
     .registers_of = registers_of,
     .is_signal_return = is_signal_return,
     .is_jump_stub = is_jump_stub,

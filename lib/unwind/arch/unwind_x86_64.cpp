@@ -12,7 +12,7 @@ constexpr std::size_t rsp = 7;
 constexpr std::size_t rip = 16;
 
 thread_registers registers_of(const thread_registers& thread) {
-  return thread;
+  return numbered_registers(thread);
 }
 
 bool is_signal_return(std::span<const std::byte> code) {
@@ -39,6 +39,7 @@ constexpr architecture x86_64 = {
     .word_size = 8,
     .has_plain_rows = true,
     .has_libunwind = true,
+    .kept_registers = 1U << 3 | 1U << 6 | 0xf000,  // rbx, rbp, r12 to r15
     .registers_of = registers_of,
     .is_signal_return = is_signal_return,
     .is_jump_stub = is_jump_stub,

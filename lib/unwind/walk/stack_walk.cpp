@@ -109,7 +109,7 @@ class stack_walk {
         end(stack_end::frame_limit, fmt::format("more than {} frames: the next is at {:#x}", most, pc_.value()));
         break;
       }
-      stack_.frames.push_back({pc_, by_call_, false});
+      stack_.frames.push_back({pc_, by_call_, false, sp_});
       leave_frame();
     }
     if (gave_up_) return std::nullopt;

@@ -98,4 +98,19 @@ result<call_arguments> unwinder::arguments(const thread_registers& thread, std::
                                  describe);
 }
 
+result<std::optional<thread_registers>> unwinder::kept_registers(const thread_registers& thread, std::size_t frame) {
+  state_->view.memory().forget();
+  std::vector<std::byte> top(unwinding::stack_memory::first_piece);
+  memory_range range{thread.sp, top};
+  TRY(state_->memory.read_ranges({&range, 1}));
+  unwinding::frame_registers caller;
+  TRY(unwinding::walk_stack(state_->view, thread, range.into.first(range.got), {.max_frames = frame + 1}, &caller));
+  if (caller.known == 0) return std::nullopt;
+  const std::uint64_t kept = caller.known & state_->view.machine().kept_registers;
+  for (std::size_t i = 0; i < thread_registers::most; ++i) {
+    if ((kept >> i & 1) == 0) caller.registers.by_dwarf_number[i] = 0;
+  }
+  return caller.registers;
+}
+
 }  // namespace mpiacq

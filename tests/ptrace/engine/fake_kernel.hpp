@@ -45,6 +45,8 @@ class fake_ptrace final : public tracing::ptrace_calls {
         return give(messages[thread], data);
       case PTRACE_GETSIGINFO:
         return give(signals[thread], data);
+      case PTRACE_GETREGSET:
+        return give_registers(register_sets[thread], data);
       case PTRACE_PEEKSIGINFO:
         return 0;
       case PTRACE_CONT:
@@ -70,11 +72,19 @@ class fake_ptrace final : public tracing::ptrace_calls {
   mutable std::map<std::pair<pid_t, unsigned long>, unsigned long> user;
   mutable std::map<pid_t, unsigned long> messages;
   mutable std::map<pid_t, siginfo_t> signals;
+  mutable std::map<pid_t, std::vector<std::byte>> register_sets;  ///< none: zeros
 
  private:
   template <class T>
   static long give(const T& what, unsigned long data) {
     std::memcpy(reinterpret_cast<void*>(data), &what, sizeof what);
+    return 0;
+  }
+  static long give_registers(const std::vector<std::byte>& set, unsigned long data) {
+    auto* const into = reinterpret_cast<iovec*>(data);
+    if (set.empty()) return 0;
+    into->iov_len = std::min(into->iov_len, set.size());
+    std::memcpy(into->iov_base, set.data(), into->iov_len);
     return 0;
   }
   long note(const char* what, pid_t thread, unsigned long signal) const {
@@ -122,11 +132,16 @@ class fake_tasks final : public tracing::task_reader {
     const auto found = all.find(task);
     return found != all.end() && found->second.process == process;
   }
+  [[nodiscard]] int exit_code(pid_t process) const override {
+    const auto found = exit_codes.find(process);
+    return found == exit_codes.end() ? 0 : found->second;
+  }
   [[nodiscard]] std::optional<bool> share_memory(pid_t one, pid_t other) const override {
     return sharing.contains({std::min(one, other), std::max(one, other)});
   }
 
   std::map<pid_t, tracing::task_status> all;
+  std::map<pid_t, int> exit_codes;
   std::set<std::pair<pid_t, pid_t>> sharing;  ///< the smaller number first
 };
 

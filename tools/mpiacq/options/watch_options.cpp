@@ -14,6 +14,9 @@ namespace {
 constexpr choices<then, 3> choices_after_report = {
     {{"continue", then::go_on}, {"stop", then::stop}, {"kill", then::kill}}};
 
+constexpr choices<core_choice, 3> choices_of_cores = {
+    {{"first", core_choice::first}, {"odd", core_choice::odd}, {"all", core_choice::all}}};
+
 constexpr choices<int, 3> signals_for_reports = {{{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM}}};
 
 /// A positive number of seconds, or "auto".
@@ -55,6 +58,14 @@ void add_watch_options(CLI::App& app, watch_options& options) {
   add_choice(app, "--report-on", options.watch.signal, signals_for_reports,
              "Report the job when mpiacq receives this signal, which is then not passed on to the job")
       ->group(option_group::job);
+  app.add_flag("--crash", options.watch.crash,
+               "Report the job when a rank fails: by a signal, by MPI_Abort, by an exit status, or by an exit without "
+               "MPI_Finalize. All ranks are held meanwhile, and end as they would have")
+      ->group(option_group::job);
+  add_choice(app, "--cores", options.watch.cores, choices_of_cores,
+             "Write core files into the folder of the report when a rank fails. first: of one rank that has failed by "
+             "itself. odd: of all such ranks. all: of all ranks")
+      ->group(option_group::report);
   app.add_option("--report", options.watch.folder,
                  "Write report.txt, report.json and report.html into this folder. Default: text on standard error")
       ->type_name("DIR")
@@ -75,7 +86,11 @@ void add_watch_options(CLI::App& app, watch_options& options) {
 
 std::optional<std::string> mistake_in(const watch_options& options) {
   if (options.job && !options.starter.words.empty()) return "JOB and a starter exclude each other: choose one of them";
-  const bool has_time = options.watch.hang || options.watch.timeout || options.watch.batch_limit;
+  const bool wants_cores = options.watch.cores != core_choice::none;
+  if (wants_cores && (!options.watch.crash || options.watch.folder.empty())) {
+    return "--cores needs --crash, and --report DIR for the core files";
+  }
+  const bool has_time = options.watch.hang || options.watch.timeout || options.watch.batch_limit || options.watch.crash;
   if (!has_time && options.watch.signal == 0) {
     return "nothing to watch for. Example: mpiacq watch --hang 120 -- mpirun -n 4 ./app";
   }

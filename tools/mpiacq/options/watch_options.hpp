@@ -8,6 +8,14 @@
 
 namespace mpiacq::tool {
 
+/// Which core files are written when a rank has failed.
+enum class core_choice : unsigned char {
+  none,
+  first,  ///< of one rank that has failed by itself
+  odd,    ///< of all ranks that have failed by themselves
+  all,    ///< of all ranks
+};
+
 /// When a job is reported, where, and what follows.
 struct watch_request {
   std::optional<double> hang;     ///< seconds without movement; empty: this is no reason
@@ -16,8 +24,10 @@ struct watch_request {
   std::string limit;              ///< with batch_limit: "60 s before the time limit of Slurm job 42"
   int signal = 0;                 ///< a signal that asks for a report; 0: none
   std::optional<double> every;    ///< seconds between the samples of the history; empty: none are taken
-  std::string folder;             ///< for the reports; empty: text on standard error
-  std::string junit;              ///< a JUnit file; empty: none
+  bool crash = false;             ///< a rank that fails is a reason
+  core_choice cores = core_choice::none;
+  std::string folder;  ///< for the reports; empty: text on standard error
+  std::string junit;   ///< a JUnit file; empty: none
 };
 
 struct watch_options : launch_options {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/queues_parts.hpp"
+#include "report/register_names.hpp"
 #include "report/text/text_parts.hpp"
 
 namespace mpiacq::tool {
@@ -22,12 +23,15 @@ std::string_view name(report_cause cause) {
       return "hang";
     case report_cause::timeout:
       return "timeout";
+    case report_cause::crash:
+      return "crash";
   }
   return "?";
 }
 
 std::vector<odd_row> odd_rows(const findings& found) {
   std::vector<odd_row> rows;
+  if (found.why.basis == verdict_basis::crash) return rows;  // `end_rows` says more
   rank_set others = found.why.ranks;
   for (const rank_call& call : calls_by_site(found.queues.seen.ranks)) {
     const rank_set ranks = call.ranks.both(found.why.ranks);
@@ -39,6 +43,49 @@ std::vector<odd_row> odd_rows(const findings& found) {
   }
   if (!others.empty()) rows.push_back({others, doing_text({{}, mpi_call_kind::unknown, others})});
   return rows;
+}
+
+namespace {
+
+std::string registers_text(const rank_end& end) {
+  if (!end.registers) return {};
+  std::string text;
+  for (const named_register& one : named_registers(*end.registers)) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {:#x}", one.name, one.value.value());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<end_row> end_rows(const findings& found) {
+  std::vector<end_row> rows;
+  if (!found.crash) return rows;
+  for (const rank_end& end : found.crash->failed) {
+    const std::string host = printable(found.queues.hosts.of(end.entry));
+    rows.push_back({end.entry,
+                    fmt::format("{} (process {}{})", ranks_words(rank_set(end.entry), found.queues.names),
+                                end.pid.value(), host.empty() ? "" : " on " + host),
+                    printable(end_text(end)), registers_text(end)});
+  }
+  return rows;
+}
+
+std::vector<std::string> core_lines(const findings& found) {
+  std::vector<std::string> lines;
+  if (!found.crash) return lines;
+  for (const rank_core& core : found.crash->cores.written) {
+    std::string line = fmt::format("core file of {}: {}{}", ranks_words(rank_set(core.entry), found.queues.names),
+                                   printable(core.path), core.host.empty() ? "" : " on " + printable(core.host));
+    if (core.unread != 0) line += fmt::format(" ({} bytes could not be read)", core.unread);
+    lines.push_back(std::move(line));
+  }
+  for (const refused_ranks& one : found.crash->cores.refused) {
+    lines.push_back(
+        fmt::format("no core file of {}: {}", ranks_words(one.ranks, found.queues.names), printable(one.why.message)));
+  }
+  return lines;
 }
 
 std::string command_line_of(const findings& found) {

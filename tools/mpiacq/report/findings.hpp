@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "mpiacq/queues/verdict.hpp"
+#include "mpiacq/ranks/rank_core.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "report/history_report.hpp"
 #include "report/job_report.hpp"
 #include "report/queues_report.hpp"
@@ -20,9 +22,15 @@ namespace mpiacq::tool {
 class json_writer;
 
 /// What caused a report.
-enum class report_cause : unsigned char { asked, hang, timeout };
-/// "asked", "hang", "timeout"
+enum class report_cause : unsigned char { asked, hang, timeout, crash };
+/// "asked", "hang", "timeout", "crash"
 [[nodiscard]] std::string_view name(report_cause cause);
+
+/// How ranks have failed.
+struct crash_findings {
+  std::vector<rank_end> failed;  ///< in the order in which they ended, by nodes
+  rank_cores cores;
+};
 
 /// Everything that one look shows of a job, for the report that explains it.
 struct findings {
@@ -34,6 +42,7 @@ struct findings {
   job_snapshot job;
   stacks_snapshot stacks;
   queues_snapshot queues;
+  std::optional<crash_findings> crash;
   std::optional<history_snapshot> history = {};  ///< of a watch that takes samples
 };
 
@@ -42,6 +51,16 @@ struct odd_row {
   rank_set ranks;
   std::string why;  ///< "in no MPI call, at solver.c:88"; printable
 };
+/// One rank that has failed, as a row of the report.
+struct end_row {
+  entry_index entry;
+  std::string who;        ///< "rank 3 (process 42 on node1)"
+  std::string how;        ///< "received SIGSEGV for address 0x0"; printable
+  std::string registers;  ///< "rip 0x401136, rsp 0x7ffe0..., ..."; empty if they are not known
+};
+[[nodiscard]] std::vector<end_row> end_rows(const findings& found);
+/// A sentence for each core file, and for each that could not be written; printable.
+[[nodiscard]] std::vector<std::string> core_lines(const findings& found);
 /// The ranks of the verdict by the places where they are.
 [[nodiscard]] std::vector<odd_row> odd_rows(const findings& found);
 /// The starter's command line as one line; printable. A long one is cut short.

@@ -52,8 +52,8 @@ void job_session::serve() {
   reporter_.serve_spawns();
 }
 
-void job_session::wait_until(deadline until) const {
-  wait_for_either(job_, signals_, commands_.get(), reporter_.spawn_descriptor(), until);
+void job_session::wait_until(deadline until, int other) const {
+  wait_for_either(job_, signals_, commands_.get(), other >= 0 ? other : reporter_.spawn_descriptor(), until);
 }
 
 void job_session::say_what_is_missing(std::string_view what) {

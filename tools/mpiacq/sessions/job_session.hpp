@@ -33,7 +33,8 @@ class job_session {
   void serve();
   [[nodiscard]] bool commands_run() const { return commands_ && !commands_->finished(); }
   /// Waits until the job, a signal, a command or a followed rank is ready, or until `until`.
-  void wait_until(deadline until) const;
+  /// `other`: instead of a followed rank.
+  void wait_until(deadline until, int other = -1) const;
   /// Prints that mpiacq still waits for the starter to do `what`. Only the first call is due (`hint_at_`).
   void say_what_is_missing(std::string_view what);
   /// Releases the job; `what` did not happen within --timeout. Returns the exit status.

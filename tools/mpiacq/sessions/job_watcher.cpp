@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "report/call_chains.hpp"
 #include "report/output_queue.hpp"
 #include "report/report_form.hpp"
+#include "report/text/standing_text.hpp"
 #include "sessions/report_folder.hpp"
 #include "sessions/report_session.hpp"
 #include "sessions/session_wait.hpp"
@@ -40,12 +42,18 @@ void job_watcher::begin(ranks_look look) {
   constexpr double seldom = 86400;
   how.hang = as_duration(options_.watch.hang.value_or(seldom));
   watch_ = std::make_unique<job_watch>(*look_->ranks, how);
+  if (options_.watch.crash) crash_ = std::make_unique<crash_follower>(look_->ranks, look_->job.processes->names());
   if (options_.watch.every) next_sample_ = clock::now();
+}
+
+int job_watcher::descriptor() const {
+  return crash_ ? crash_->descriptor() : -1;
 }
 
 deadline job_watcher::wake_at() const {
   if (!watch_ || ended_) return no_deadline;
-  return is_asked_ ? clock::now() : std::min({report_by_, watch_->look_at(), next_sample_});
+  return is_asked_ ? clock::now()
+                   : std::min({report_by_, watch_->look_at(), next_sample_, crash_ ? crash_->wake_at() : no_deadline});
 }
 
 bool job_watcher::takes(int signal) {
@@ -56,6 +64,9 @@ bool job_watcher::takes(int signal) {
 
 bool job_watcher::serve() {
   if (!watch_ || ended_) return false;
+  if (crash_) {
+    if (const auto ends = crash_->serve()) report_crash(*ends);
+  }
   if (is_asked_) {
     is_asked_ = false;
     report(report_cause::asked, "asked by a signal");
@@ -78,7 +89,7 @@ bool job_watcher::serve() {
   }
   const auto& still = std::get<job_stands_still>(*seen);
   if (!options_.watch.hang) return false;
-  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since));
+  report(report_cause::hang, "no rank has moved for " + seconds_text(still.since), &still);
   return true;
 }
 
@@ -87,11 +98,31 @@ void job_watcher::take_sample() {
   next_sample_ = clock::now() + as_duration(*options_.watch.every);
 }
 
-void job_watcher::report(report_cause cause, const std::string& what) {
+void job_watcher::serve_last() {
+  if (!crash_) return;
+  if (const auto ends = crash_->serve_last()) report_crash(*ends);
+  crash_.reset();
+}
+
+void job_watcher::report(report_cause cause, const std::string& what, const job_stands_still* still) {
   // The last sample is of the moment of the report.
   if (options_.watch.every) take_sample();
   report_look done = look_for_report(*look_, options_.queue, false);
   done.found.cause = cause;
+  if (still != nullptr) done.found.why.sentence += standing_text(*still, done.found.queues.names);
+  if (options_.after != then::go_on) crash_.reset();  // what the user has asked for ends the ranks, or stops them
+  write(std::move(done), what);
+}
+
+/// The ranks are released before anything is written.
+void job_watcher::report_crash(const group_ends& ends) {
+  const std::string folder = std::filesystem::absolute(options_.watch.folder).lexically_normal().string();
+  report_look done = look_for_crash(*look_, ends, options_.watch.cores, folder);
+  crash_.reset();
+  write(std::move(done), "a rank has failed");
+}
+
+void job_watcher::write(report_look done, const std::string& what) {
   if (options_.watch.every) {
     done.found.history = {std::chrono::duration<double>(*options_.watch.every), history_.samples(), history_.stays()};
   }

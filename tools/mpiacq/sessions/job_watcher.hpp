@@ -12,7 +12,9 @@
 #include "options/watch_options.hpp"
 #include "report/findings.hpp"
 #include "report/report_file.hpp"
+#include "sessions/crash_follower.hpp"
 #include "sessions/ranks_look.hpp"
+#include "sessions/report_session.hpp"
 
 namespace mpiacq::tool {
 
@@ -33,8 +35,14 @@ class job_watcher {
   void begin(ranks_look look);
   /// When `serve` has something to do; never before the job has ranks, and after they have ended.
   [[nodiscard]] deadline wake_at() const;
+  /// Readable when `serve` has something to do; -1: nothing comes from there.
+  [[nodiscard]] int descriptor() const;
+  /// The user ends the job: the end of its ranks is no failure.
+  void expect_end() { crash_.reset(); }
   /// Looks at the ranks if it is time to. True: a report was written, and the job is to be treated as the user wishes.
   [[nodiscard]] bool serve();
+  /// The starter has ended. Reports ranks that have failed; they may be held at their ends.
+  void serve_last();
   /// A signal has come. True: it asks for a report, which `serve` writes as soon as the job has ranks.
   [[nodiscard]] bool takes(int signal);
   /// The starter has ended.
@@ -44,8 +52,10 @@ class job_watcher {
   [[nodiscard]] bool have_ranks_ended() const { return ended_; }
 
  private:
+  void report(report_cause cause, const std::string& what, const job_stands_still* still = nullptr);
+  void report_crash(const group_ends& ends);
+  void write(report_look done, const std::string& what);
   void take_sample();
-  void report(report_cause cause, const std::string& what);
 
   const watch_options& options_;
   report_file& text_;
@@ -53,9 +63,10 @@ class job_watcher {
   deadline report_by_;  ///< --timeout
   std::optional<ranks_look> look_;
   std::unique_ptr<job_watch> watch_;
-  stack_history history_;               ///< --every
-  deadline next_sample_ = no_deadline;  ///< of the history
-  bool is_asked_ = false;               ///< by a signal
+  std::unique_ptr<crash_follower> crash_;  ///< null: no rank is followed to its end
+  stack_history history_;                  ///< --every
+  deadline next_sample_ = no_deadline;     ///< of the history
+  bool is_asked_ = false;                  ///< by a signal
   watched_end outcome_;
   bool ended_ = false;
 };

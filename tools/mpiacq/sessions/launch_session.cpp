@@ -57,6 +57,7 @@ int launch_session::follow() {
       continue;
     }
     serve();
+    if (ended_ && watcher_ != nullptr) watcher_->serve_last();
     if (ended_ && !commands_run()) return final_status(*ended_);
     const bool watches = watcher_ != nullptr && !left_ && !ended_by_watch_;
     if (watches && watcher_->serve()) {
@@ -67,7 +68,8 @@ int launch_session::follow() {
     if (waits && clock::now() >= table_by_) return give_up("has not reported any processes");
     if (waits && clock::now() >= hint_at_) say_what_is_missing("report its processes");
     const deadline look_at = watches ? watcher_->wake_at() : no_deadline;
-    wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline));
+    wait_until(std::min(look_at, waits ? std::min(table_by_, hint_at_) : no_deadline),
+               watches ? watcher_->descriptor() : -1);
     take_signals();
   }
 }
@@ -79,6 +81,7 @@ void launch_session::take_signals() {
     const bool ends =
         signal->number == SIGINT || signal->number == SIGTERM || signal->number == SIGHUP || signal->number == SIGQUIT;
     if (ends && commands_) commands_->stop();
+    if (ends && watcher_ != nullptr) watcher_->expect_end();
     const bool stops = signal->number == SIGTSTP || signal->number == SIGTTIN || signal->number == SIGTTOU;
     if (!signal->from_terminal) {
       job_.signal(signal->number);

@@ -62,26 +62,77 @@ job_snapshot snapshot_of(const job_description& job, const stacks_snapshot& stac
   return snapshot;
 }
 
-}  // namespace
-
-report_look look_for_report(const ranks_look& look, const queue_request& request, bool all_threads) {
-  report_look done;
-  findings& found = done.found;
+/// What does not depend on the ranks.
+findings begun_findings(const ranks_look& look) {
+  findings found;
   found.taken = std::chrono::system_clock::now();
   found.host = own_host();
   found.command = command_of(look.job.starter);
+  return found;
+}
 
-  stacks_session stacks(look.ranks, look.job, look.selection, all_threads);
-  stacks.sample();
-  queues_session queues(look.ranks, look.job, look.selection, request_for(request, look.job));
-  look_with_progress(queues);
+void put_in(report_look& done, const ranks_look& look, stacks_session& stacks, queues_session& queues) {
   done.rank_failed = stacks.rank_failed() || queues.rank_failed();
-
+  findings& found = done.found;
   found.stacks = std::move(stacks.snapshot());
   found.queues = std::move(queues.snapshot());
   found.queues.problems.insert(found.queues.problems.begin(), look.job.problems.begin(), look.job.problems.end());
   found.job = snapshot_of(look.job, found.stacks);
+}
+
+/// The ranks whose core files the user wants. Empty: none.
+rank_set ranks_with_cores(core_choice choice, const rank_set& blamed, const rank_group& ranks) {
+  rank_set all;
+  switch (choice) {
+    case core_choice::none:
+      break;
+    case core_choice::first:
+      if (!blamed.empty()) all.add(blamed.lowest());
+      break;
+    case core_choice::odd:
+      all = blamed;
+      break;
+    case core_choice::all:
+      for (const rank_process& rank : ranks.ranks()) all.add(rank.entry);
+      break;
+  }
+  return all;
+}
+
+}  // namespace
+
+report_look look_for_report(const ranks_look& look, const queue_request& request, bool all_threads) {
+  report_look done{begun_findings(look)};
+  stacks_session stacks(look.ranks, look.job, look.selection, all_threads);
+  stacks.sample();
+  queues_session queues(look.ranks, look.job, look.selection, request_for(request, look.job));
+  look_with_progress(queues);
+  put_in(done, look, stacks, queues);
+  findings& found = done.found;
   found.why = find_verdict(found.queues.waits, found.queues.seen.ranks, found.queues.names);
+  return done;
+}
+
+report_look look_for_crash(const ranks_look& look, const group_ends& ends, core_choice cores,
+                           const std::string& folder) {
+  report_look done{begun_findings(look)};
+  stacks_session stacks(look.ranks, look.job, look.selection, false);
+  stacks.sample_with(ends.stacks);
+  queue_request without_library;
+  without_library.no_library = "no queue library is loaded, because a rank has failed";
+  queues_session queues(look.ranks, look.job, look.selection, without_library);
+  queues.take();
+  put_in(done, look, stacks, queues);
+  findings& found = done.found;
+  found.cause = report_cause::crash;
+  found.why = find_crash_verdict(ends.failed, found.stacks.tree, found.queues.names);
+  found.crash = crash_findings{ends.failed, {}};
+  const rank_set wanted = ranks_with_cores(cores, found.why.ranks, *look.ranks);
+  if (wanted.empty()) return done;
+  rank_core_options how;
+  how.ranks = rank_selection::parse(wanted.text()).value_or(rank_selection());
+  how.folder = folder;
+  found.crash->cores = look.ranks->write_cores(how);
   return done;
 }
 

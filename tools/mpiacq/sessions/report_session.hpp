@@ -1,8 +1,12 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "commands/signals.hpp"
+#include "mpiacq/ranks/rank_end.hpp"
 #include "options/rank_options.hpp"
+#include "options/watch_options.hpp"
 #include "report/findings.hpp"
 #include "sessions/ranks_look.hpp"
 
@@ -16,5 +20,10 @@ struct report_look {
 
 /// Takes the stacks of the ranks, then their queues and waits, and finds the verdict. Shows progress on a terminal.
 [[nodiscard]] report_look look_for_report(const ranks_look& look, const queue_request& request, bool all_threads);
+
+/// The same for a job of which ranks have failed; all ranks are held. Queue libraries are not run. Core files go into
+/// `folder`.
+[[nodiscard]] report_look look_for_crash(const ranks_look& look, const group_ends& ends, core_choice cores,
+                                         const std::string& folder);
 
 }  // namespace mpiacq::tool

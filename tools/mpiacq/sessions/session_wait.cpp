@@ -38,6 +38,12 @@ bool stopped_within(std::chrono::milliseconds time, int stop) {
   return is_readable_by(clock::now() + time, stop);
 }
 
+void wait_for_any(std::initializer_list<int> descriptors, deadline until) {
+  std::vector<pollfd> sources;
+  for (const int one : descriptors) sources.push_back({one, POLLIN, 0});
+  (void)::poll(sources.data(), sources.size(), milliseconds_until(until));
+}
+
 void wait_for_either(const job& subject, const signal_catcher& signals, const rank_commands* commands, int other,
                      deadline until) {
   until = std::min(until, subject.wake_at());

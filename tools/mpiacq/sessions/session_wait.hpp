@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 
 #include "commands/signals.hpp"
@@ -23,6 +24,8 @@ inline constexpr std::chrono::seconds patience_of_a_person{5};
 [[nodiscard]] bool is_readable_by(deadline until, int descriptor);
 /// The same for a length of time.
 [[nodiscard]] bool stopped_within(std::chrono::milliseconds time, int stop);
+/// Waits until one of the descriptors is readable, or until `until`; -1 never is.
+void wait_for_any(std::initializer_list<int> descriptors, deadline until);
 
 /// Waits until the job, a signal, a command of --each (if there are any) or `other` (a descriptor; -1: none) is ready,
 /// until `until`, or until the job has to be asked again.

@@ -46,7 +46,29 @@ std::vector<stacked_rank*> stacks_session::rows_of(const rank_set& ranks) {
 }
 
 void stacks_session::sample() {
-  group_stacks seen = ranks_->stacks(how_);
+  add(ranks_->stacks(how_));
+}
+
+void stacks_session::sample_with(const group_stacks& failed) {
+  rank_set others;
+  for (const rank_process& rank : ranks_->ranks()) others.add(rank.entry);
+  others = others.without(failed.taken);
+  group_stacks seen = failed;
+  seen.refused.clear();  // they are asked once more
+  if (!others.empty()) {
+    stack_options how = how_;
+    how.ranks = rank_selection::parse(others.text()).value_or(rank_selection());
+    group_stacks rest = ranks_->stacks(how);
+    seen.tree.merge(rest.tree);
+    seen.taken.add(rest.taken);
+    seen.refused = std::move(rest.refused);
+    seen.held_for += rest.held_for;
+    seen.problems.insert(seen.problems.end(), rest.problems.begin(), rest.problems.end());
+  }
+  add(std::move(seen));
+}
+
+void stacks_session::add(group_stacks seen) {
   snapshot_.held += seen.held_for;
   snapshot_.problems.insert(snapshot_.problems.end(), seen.problems.begin(), seen.problems.end());
   for (stacked_rank& row : snapshot_.ranks) {

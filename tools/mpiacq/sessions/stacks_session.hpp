@@ -20,11 +20,14 @@ class stacks_session {
 
   /// Adds a sample.
   void sample();
+  /// Adds a sample in which the ranks that have failed have these stacks.
+  void sample_with(const group_stacks& failed);
   [[nodiscard]] stacks_snapshot& snapshot() { return snapshot_; }
   /// Whether one of the ranks could not be read in any sample.
   [[nodiscard]] bool rank_failed() const;
 
  private:
+  void add(group_stacks seen);
   [[nodiscard]] std::vector<stacked_rank*> rows_of(const rank_set& ranks);
 
   std::shared_ptr<rank_group> ranks_;

@@ -63,7 +63,7 @@ result<int> watch_running_job(const watch_options& options, job_watcher& watcher
   const job_description watched = look->job;
   watcher.begin(std::move(*look));
   while (!watcher.have_ranks_ended()) {
-    (void)is_readable_by(watcher.wake_at(), signals.descriptor());
+    wait_for_any({signals.descriptor(), watcher.descriptor()}, watcher.wake_at());
     if (const auto signal = signals.take(); signal && !watcher.takes(signal->number)) {
       return status_by_signal(signal->number);
     }

@@ -33,6 +33,8 @@ std::string_view title_of(verdict_basis basis) {
       return "Ranks wait";
     case verdict_basis::odd_ranks:
       return "Odd ranks";
+    case verdict_basis::crash:
+      return "A rank has failed";
     case verdict_basis::nothing:
       break;
   }
@@ -92,6 +94,21 @@ void write_odd_ranks(report_stream& out, const findings& found) {
                         html_text(row.why)));
   }
   out.put("</ul>\n");
+  end_section(out);
+}
+
+void write_failed_ranks(report_stream& out, const findings& found) {
+  if (!found.crash) return;
+  begin_section(out, "ends", "How ranks have failed");
+  out.put("<ul class=\"odd\">\n");
+  for (const end_row& row : end_rows(found)) {
+    out.put(fmt::format("<li><b>{}</b> {}", html_text(row.who), html_text(row.how)));
+    if (!row.registers.empty())
+      out.put(fmt::format("<details><summary>registers</summary><code>{}</code></details>", html_text(row.registers)));
+    out.put("</li>\n");
+  }
+  out.put("</ul>\n");
+  for (const std::string& line : core_lines(found)) out.put(fmt::format("<p>{}</p>\n", html_text(line)));
   end_section(out);
 }
 
@@ -161,6 +178,7 @@ void write_findings_page(report_stream& out, const findings& found, std::string_
   write_head(out, found, nonce);
   write_verdict(out, found);
   write_odd_ranks(out, found);
+  write_failed_ranks(out, found);
   write_waits(out, found);
   write_calls(out);
   write_history(out, found);

@@ -13,7 +13,8 @@ namespace mpiacq::tool {
 namespace {
 
 std::string headline(const findings& found, bool colour) {
-  const bool is_certain = found.why.basis == verdict_basis::deadlock || found.why.basis == verdict_basis::mismatch;
+  const bool is_certain = found.why.basis == verdict_basis::deadlock || found.why.basis == verdict_basis::mismatch ||
+                          found.why.basis == verdict_basis::crash;
   return fmt::format("mpiacq: {}\n",
                      coloured(colour, is_certain ? colours::red : colours::bold, printable(found.why.sentence)));
 }
@@ -27,6 +28,15 @@ std::string origin_text(const findings& found) {
                             1000 * (found.stacks.held + found.queues.held).count());
 }
 
+void write_ends_text(report_stream& out, const findings& found) {
+  out.write("\nhow ranks have failed\n");
+  for (const end_row& row : end_rows(found)) {
+    out.write(fmt::format("  {}: {}\n", row.who, row.how));
+    if (!row.registers.empty()) out.write(fmt::format("    {}\n", row.registers));
+  }
+  for (const std::string& line : core_lines(found)) out.write("  " + line + "\n");
+}
+
 }  // namespace
 
 void write_findings_text(report_stream& out, const findings& found, bool colour) {
@@ -36,6 +46,7 @@ void write_findings_text(report_stream& out, const findings& found, bool colour)
   for (const odd_row& row : rows) {
     out.write(fmt::format("  {}: {}\n", ranks_words(row.ranks, found.queues.names), row.why));
   }
+  if (found.crash) write_ends_text(out, found);
   out.write("\nwho waits for whom\n");
   write_queues_body(out, found.queues, colour);
   out.write("\nwhere the ranks are\n");

@@ -1,0 +1,158 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+// Follows the ranks of a node to their ends.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ends/end_facts.hpp"
+#include "errors/no_exceptions.hpp"
+#include "node_ranks_state.hpp"
+#include "rank_questions.hpp"
+
+namespace mpiacq {
+
+std::vector<rank_hold> node_ranks::follow_ends() {
+  (void)release();
+  state_->take_events();
+  state_->look_for_ends();
+  state_->follow_ends();
+  std::vector<rank_hold> outcomes;
+  for (const auto& rank : state_->here) {
+    rank_hold outcome = rank.hold;
+    outcome.state = rank.not_followed ? state_of_failure(*rank.not_followed) : hold_state::held;
+    outcome.why = rank.not_followed;
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+void node_ranks::state::follow_ends() {
+  std::vector<attach_target> targets;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    here[i].not_followed.reset();
+    if (here[i].identity.state == hold_state::held) {
+      targets.push_back({ranks[i].pid, here[i].identity.start_time, ranks[i].user});
+      places.push_back(i);
+    } else {
+      here[i].not_followed = here[i].identity.why.value_or(error{error_code::process_gone, "it has ended"});
+    }
+  }
+  ends.kills_before = out_of_memory_kills();
+  const auto outcomes = grip->follow(targets);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!outcomes[i]) here[places[i]].not_followed = outcomes[i].error();
+  }
+  ends.signal = end_signal(grip->event_descriptor());
+  ends.is_on = true;
+}
+
+void node_ranks::unfollow_ends() {
+  state_->unfollow_ends();
+}
+
+void node_ranks::state::unfollow_ends() {
+  if (!std::exchange(ends.is_on, false)) return;
+  grip->unfollow();
+  ends.pending.clear();
+  ends.known.clear();
+  for (rank_here& rank : here) {
+    rank.held = false;
+    if (std::exchange(rank.at_end, false)) rank.identity.state = hold_state::gone;
+  }
+  take_events();
+}
+
+int node_ranks::ends_descriptor() const {
+  return state_->ends.is_on ? state_->ends.signal.descriptor() : -1;
+}
+
+void node_ranks::serve_ends() {
+  (void)without_exceptions("following ranks to their ends", [&]() -> result<void> {
+    state_->serve_ends();
+    return {};
+  });
+}
+
+/// The first failure holds all ranks of the node. Ranks that fail while others are being stopped are judged, too.
+void node_ranks::state::serve_ends() {
+  if (!ends.is_on) return;
+  take_events();
+  ends.signal.clear();
+  const std::size_t known = ends.failed.size();
+  while (judge_ends()) {
+    look_for_ends();
+    take_hold();
+    take_events();
+  }
+  if (ends.failed.size() > known) take_end_stacks(std::span(ends.failed).subspan(known));
+}
+
+void node_ranks::state::note_end(std::size_t place, const process_ending& how) {
+  ends.pending.emplace_back(place, how);
+  ends.signal.set();
+}
+
+/// Lets ranks end that end as they should. True: another rank has failed.
+bool node_ranks::state::judge_ends() {
+  bool has_failed = false;
+  for (const auto& [place, how] : std::exchange(ends.pending, {})) {
+    rank_here& rank = here[place];
+    rank_end end = read_end(ranks[place], how, *grip, debug_files, ends.kills_before);
+    if (is_failure(end.status, end.phase)) {
+      ends.known[end.pid] = end;
+      ends.failed.push_back(std::move(end));
+      has_failed = true;
+      continue;
+    }
+    const std::array<process_id, 1> one = {ranks[place].pid};
+    (void)grip->let_go(one);
+    rank.held = rank.at_end = false;
+    rank.identity.state = hold_state::gone;
+    rank.identity.why = error{error_code::process_gone, "it has ended"};
+    ends.ended.add(ranks[place].entry);
+  }
+  return has_failed;
+}
+
+/// Takes the stack of the thread that has ended each of these ranks.
+void node_ranks::state::take_end_stacks(std::span<const rank_end> failed) {
+  if (!stacks) stacks = std::make_unique<stack_taker>(*grip, debug_files);
+  std::vector<wanted_rank> wanted;
+  for (const rank_end& end : failed) {
+    const std::size_t place = place_of.at(end.pid);
+    const attach_target process{end.pid, here[place].identity.start_time, ranks[place].user};
+    wanted.push_back({end.entry, process, end.entry.value(), true});
+  }
+  stack_options all;
+  all.threads = which_threads::all;
+  node_stacks taken = stacks->take(wanted, all);
+  for (std::size_t i = 0; i < taken.ranks.size(); ++i) {
+    auto& threads = taken.ranks[i].threads;
+    const auto ended_it = [&](const thread_stack& stack) { return stack.thread == failed[i].thread; };
+    const bool is_there = std::any_of(threads.begin(), threads.end(), ended_it);
+    if (is_there) std::erase_if(threads, [&](const thread_stack& stack) { return !ended_it(stack); });
+  }
+  merge(ends.stacks, merged(std::move(taken)));
+}
+
+group_ends node_ranks::ends() {
+  serve_ends();
+  group_ends all;
+  followed_ends& ends = state_->ends;
+  all.failed = std::exchange(ends.failed, {});
+  all.ended = std::exchange(ends.ended, {});
+  all.stacks = std::exchange(ends.stacks, {});
+  for (std::size_t i = 0; i < state_->here.size(); ++i) {
+    const auto& rank = state_->here[i];
+    const entry_index entry = state_->ranks[i].entry;
+    if (rank.not_followed) {
+      all.refused.push_back({rank_set(entry), *rank.not_followed});
+    } else if (rank.identity.state == hold_state::held) {
+      all.followed.add(entry);
+    }
+  }
+  return all;
+}
+
+}  // namespace mpiacq

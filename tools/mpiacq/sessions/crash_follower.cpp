@@ -1,0 +1,74 @@
+// Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
+#include "sessions/crash_follower.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "commands/complaints.hpp"
+
+namespace mpiacq::tool {
+
+namespace {
+
+/// A rank of another node that has failed is held at most this long before the other nodes hold their ranks.
+constexpr std::chrono::milliseconds between_questions{500};
+
+/// MPICH's starter ends at once when it has killed all ranks.
+constexpr std::chrono::milliseconds last_ends_limit{1000};
+constexpr std::chrono::milliseconds between_last_looks{20};
+
+bool is_readable(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
+}
+
+}  // namespace
+
+crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names) : ranks_(std::move(ranks)) {
+  const auto nodes = ranks_->nodes();
+  has_other_nodes_ = std::any_of(nodes.begin(), nodes.end(), [](const job_node& node) { return !node.local; });
+  std::map<std::string, rank_set> reasons;
+  for (const rank_hold& outcome : ranks_->follow_ends()) {
+    const bool is_followed = outcome.state == hold_state::held || outcome.state == hold_state::gone;
+    if (!is_followed && outcome.why) reasons[outcome.why->message].add(outcome.entry);
+  }
+  for (const auto& [why, which] : reasons) {
+    complain(fmt::format("a failure of {} {} will not be reported: {}", which.count() == 1 ? "rank" : "ranks",
+                         names.text(which), why));
+  }
+  if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
+}
+
+crash_follower::~crash_follower() {
+  ranks_->unfollow_ends();
+}
+
+int crash_follower::descriptor() const {
+  return ranks_->ends_descriptor();
+}
+
+std::optional<group_ends> crash_follower::serve() {
+  if (clock::now() < ask_at_ && !is_readable(descriptor())) return std::nullopt;
+  auto seen = ranks_->ends();
+  if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
+  if (seen.failed.empty()) return std::nullopt;
+  return seen;
+}
+
+std::optional<group_ends> crash_follower::serve_last() {
+  const deadline until = clock::now() + last_ends_limit;
+  for (;;) {
+    auto seen = ranks_->ends();
+    if (!seen.failed.empty()) return seen;
+    if (seen.followed.empty() || clock::now() >= until) return std::nullopt;
+    pollfd one{descriptor(), POLLIN, 0};
+    (void)::poll(&one, 1, static_cast<int>(between_last_looks.count()));
+  }
+}
+
+}  // namespace mpiacq::tool
