@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "busy_ranks.hpp"
 #include "mpiacq/ranks/tree_calls.hpp"
 
 namespace mpiacq {
@@ -110,6 +111,7 @@ void stack_history::look(rank_group& ranks, std::size_t ranks_at_once) {
     if (part.empty()) return;
     stack_options how;
     how.ranks = selection_of(part);
+    how.leave_stopped = true;
     const group_stacks seen = ranks.stacks(how);
     all.tree.merge(seen.tree);
     all.taken.add(seen.taken);

@@ -1,5 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // mpiacq watch --junit, as Python's XML parser reads the file.
+#include <csignal>
 #include <filesystem>
 
 #include "catch.hpp"
@@ -87,6 +88,31 @@ TEST_CASE("junit: a job that runs for too long is a failure if it is ended, and 
   CHECK(run.file.at("child").at("tag") == (ends ? "failure" : "system-out"));
   if (ends) CHECK(run.file.at("child").at("type") == "timeout");
   CHECK_THAT(run.file.at("child").at("text").get<std::string>(), ContainsSubstring("mpiacq: deadlock: "));
+}
+
+TEST_CASE("junit: a rank that fails is a failure, also if mpiacq ends with status 0") {
+  if (!has_python()) MPIACQ_SKIP("python3 is not installed");
+  queue_job job(2, words_of_a_deadlock());
+  const scratch_folder folder;
+  const std::string file = folder.path("junit.xml");
+  command_options how;
+  how.limit = std::chrono::seconds(120);
+  running_command watcher(
+      {MPIACQ_COMMAND, "watch", "--trust-library", "--crash", "--junit", file, std::to_string(job.pid())}, how);
+  const pid_t rank = job.ranks().at(1);
+  REQUIRE(comes_true([rank] {
+    return file_contents("/proc/" + std::to_string(rank) + "/status").find("TracerPid:\t0\n") == std::string::npos;
+  }));
+  ::kill(rank, SIGSEGV);
+  REQUIRE(watcher.complains("a rank has failed"));
+  job.end();
+  const auto run = watcher.wait();
+  INFO(run.err);
+  CHECK(run.exit_code == 0);
+  const json seen = parsed(file);
+  check_counts(seen, "1", "0");
+  CHECK(seen.at("child").at("type") == "crash");
+  CHECK_THAT(seen.at("child").at("message").get<std::string>(), ContainsSubstring("a rank has failed"));
 }
 
 TEST_CASE("junit: the end of the starter decides if there is no report") {

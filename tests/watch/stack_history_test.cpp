@@ -2,6 +2,8 @@
 // For how long ranks have been where they are, from stacks made up by hand and of a fixture job.
 #include "mpiacq/ranks/stack_history.hpp"
 
+#include <csignal>
+
 #include "catch.hpp"
 #include "running_starter.hpp"
 
@@ -136,6 +138,19 @@ TEST_CASE("history: looks at a job show where its ranks are, and leave them runn
   CHECK(stays.front().samples == 3);
   CHECK(stays.front().at_least > 0s);
   for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
+
+  // A rank that a signal has stopped is left alone, and goes on when it is told to.
+  const pid_t stopped = job.ranks().at(1);
+  ::kill(stopped, SIGSTOP);
+  REQUIRE(comes_true([stopped] { return process_state(stopped) == 'T'; }));
+  history.look(*ranks, at_once);
+  rank_set seen;
+  for (const rank_stay& stay : history.stays()) seen.add(stay.where.ranks);
+  CHECK(seen.text() == "0,2");
+  CHECK(process_state(stopped) == 'T');
+  ::kill(stopped, SIGCONT);
+  CHECK(comes_true([stopped] { return runs_freely(stopped); }));
+
   job.end();
   history.look(*ranks, at_once);
   CHECK(history.stays().empty());

@@ -59,7 +59,9 @@ void junit_session::end(const watch_options& options, const job_watcher& watcher
   done.took = std::chrono::system_clock::now() - began_;
   done.host = local_host::of_this_system().name();
   done.found = seen.found;
-  if (status && *status == status_ok) {
+  // A starter may hide that one of its ranks has failed.
+  const bool has_failed_rank = seen.found && seen.found->cause == report_cause::crash;
+  if (status && *status == status_ok && !has_failed_rank) {
     done.outcome = junit_outcome::passed;
   } else if (seen.found && status && *status != status_tool_failed) {
     done.outcome = junit_outcome::failed;
