@@ -61,13 +61,15 @@ class fake_tree {
       add_stack(part.tree, rank.entry.value(), {"main", "step", "solve", "MPI_Allreduce", "progress", "poll"});
       part.taken.add(rank.entry);
     }
-    return [part = std::move(part)](const agents::question&, const answer_terms&) { return agents::answer_body(part); }
-  };
-}
+    const auto answer = [part = std::move(part)](const agents::question&, const answer_terms&) {
+      return agents::answer_body(part);
+    };
+    return agents::answerer{answer};
+  }
 
-scratch_folder folder_;
-std::unique_ptr<agents::front_end> front_;
-std::deque<std::thread> threads_;
+  scratch_folder folder_;
+  std::unique_ptr<agents::front_end> front_;
+  std::deque<std::thread> threads_;
 };
 
 }  // namespace mpiacq::test
