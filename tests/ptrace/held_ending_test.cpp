@@ -135,7 +135,7 @@ TEST_CASE("an end that meets stops of all threads is reported once, with its sta
     // The storm takes longer than the others, and meets many stops.
     constexpr std::array<int, 4> ways = {0, 1, 2, 4};
     const int way_of_round = ways[static_cast<std::size_t>(round) % ways.size()];
-    const auto& [name, status] = std::to_array<expected_end>(
+    const auto [name, status] = std::to_array<expected_end>(
         {{"return", exited(7)},
          {"thread_fault", signaled(SIGSEGV)},
          {"thread_exit", exited(10)},

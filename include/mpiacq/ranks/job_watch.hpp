@@ -54,7 +54,7 @@ struct job_watch_options {
   clock::duration hang = std::chrono::seconds(120);
   /// The longest time between two looks. Looks are rarer while ranks move, and more frequent while none seems to.
   clock::duration rarest = std::chrono::seconds(10);
-  /// So many ranks are stopped together for a look. Each of them is stopped for some 60 us.
+  /// So many ranks are stopped together for a look. Each of them is stopped for a moment.
   std::size_t ranks_at_once = 8;
 };
 

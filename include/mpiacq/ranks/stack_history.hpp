@@ -42,7 +42,7 @@ class stack_history {
   /// A history of so many samples, at least one.
   explicit stack_history(std::size_t most_samples = 20);
 
-  /// Takes a sample. `ranks_at_once` ranks are stopped together, for some 60 us each. Ranks that cannot be looked at,
+  /// Takes a sample. `ranks_at_once` ranks are stopped together, each for a moment. Ranks that cannot be looked at,
   /// and those that a signal has stopped, are missing in the sample.
   void look(rank_group& ranks, std::size_t ranks_at_once = 8);
   /// Adds a sample that the caller has taken. Samples come in the order of time.

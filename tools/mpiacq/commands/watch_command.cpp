@@ -82,7 +82,7 @@ const command watch_command = {
     .example = "mpiacq watch --hang 120 --report hang --then kill -- mpirun -n 4 ./app",
     .usage = "[JOB]\n-- STARTER ARG...",
     .details =
-        R"(mpiacq looks at the ranks from time to time, a few at once, each for less than a millisecond. A rank has moved when it is in another MPI call than before, or in the same call from another place of the program. When no rank has moved for the time of --hang, and some ranks are in MPI calls, mpiacq writes the report that 'mpiacq report' describes, prints its first line to standard error, and does with the job what --then says. A job in which all ranks compute does not stand still.
+        R"(mpiacq looks at the ranks from time to time, a few at once, each for a moment. A rank has moved when it is in another MPI call than before, or in the same call from another place of the program. When no rank has moved for the time of --hang, and some ranks are in MPI calls, mpiacq writes the report that 'mpiacq report' describes, prints its first line to standard error, and does with the job what --then says. A job in which all ranks compute does not stand still.
 
 With --crash, mpiacq follows each rank to its end. The first rank that fails stops all ranks, before the launcher learns of it; they end as they would have when the report's contents have been read.
 
