@@ -145,6 +145,44 @@ inline agents::visits_part some_visits() {
   return {{there}};
 }
 
+/// A rank that has failed with a value in every member.
+inline rank_end some_end() {
+  rank_end end;
+  end.entry = entry_index{5};
+  end.pid = process_id{105};
+  end.status = {true, 11, false};
+  end.thread = thread_id{106};
+  end.signal_code = -6;
+  end.sender = process_id{42};
+  end.sender_name = "slurmstepd";
+  end.fault = target_address{0x10};
+  end.out_of_memory = true;
+  thread_registers& registers = end.registers.emplace();
+  registers.thread = end.thread;
+  registers.count = 17;
+  for (std::size_t i = 0; i < registers.count; ++i) registers.by_dwarf_number[i] = 1000 + i;
+  registers.pc = target_address{0x401000};
+  registers.sp = target_address{0x7ffd0000};
+  return end;
+}
+
+/// Two ranks that have failed, one without registers.
+inline group_ends some_ends() {
+  rank_end exited;
+  exited.entry = entry_index{6};
+  exited.pid = process_id{107};
+  exited.status = {false, 3, false};
+  exited.phase = mpi_phase::running;
+  group_ends ends;
+  ends.failed = {some_end(), exited};
+  ends.ended = rank_set{7};
+  ends.followed = rank_set::parse("0-4").value();
+  ends.refused = {{rank_set(9), error{error_code::busy, "another tracer"}}};
+  ends.stacks.tree = some_tree();
+  ends.stacks.taken = rank_set::parse("0-3").value();
+  return ends;
+}
+
 inline rank_queue_options some_queue_options() {
   rank_queue_options how;
   how.ranks = rank_selection::parse("0-3").value();
@@ -199,7 +237,16 @@ inline std::vector<agents::message> sample_messages() {
           ask{7, 5000, ask_gates{{{}, interface_kind::mpi2dd, std::chrono::milliseconds{3000}}, {{"/opt/debug"}}}},
           answer{7, ranks, {}, opened_gates{ranks, rank_set{8}, {{rank_set(9), why}}}},
           ask{8, 5000, ask_job_ranks{3, {"00ff", ""}}},
-          answer{8, ranks, {}, job_ranks_part{{{3, {{1, 7, process_id{107}, "/bin/app"}}, 2}}}}};
+          answer{8, ranks, {}, job_ranks_part{{{3, {{1, 7, process_id{107}, "/bin/app"}}, 2}}}},
+          ask{9, 5000, ask_follow{true}},
+          ask{10, 5000, ask_follow{false}},
+          ask{11, 5000, ask_ends{}},
+          ask{12, 5000, ask_cores{{rank_selection::parse("5-6").value(), "/tmp/cores", 4096}}},
+          answer{11, ranks, {}, some_ends()},
+          answer{12,
+                 ranks,
+                 {},
+                 rank_cores{{{entry_index{5}, "n1", "/tmp/cores/core.5.105", 4096, 16}}, {{rank_set(6), why}}}}};
 }
 
 }  // namespace mpiacq::test

@@ -101,7 +101,7 @@ TEST_CASE("an agent is told the starter's user, and refuses other users' process
   const std::string before = process.sleeps();
   agents::assignment told{1, {}, {rank_of(process, hostile_user)}};
   const auto heard = agents::decode(agents::encode(told)).value();
-  const auto answer = agents::node_answers(std::get<agents::assignment>(heard).ranks, {});
+  const auto answer = agents::node_answers(std::get<agents::assignment>(heard).ranks, {}).answer;
   const auto part = std::get<agents::hold_part>(answer(agents::ask_hold{}, {}));
   CHECK(part.held.empty());
   REQUIRE(part.others.size() == 1);

@@ -54,8 +54,8 @@ answer_body to_body(rank_answer answer) {
 /// Answers for the ranks of this node. If they cannot be examined, the answer refuses each of them with the reason.
 class node_answerer {
  public:
-  node_answerer(std::vector<rank_process> ranks, agent_programs programs)
-      : ranks_(std::move(ranks)), programs_(std::move(programs)) {
+  node_answerer(std::vector<rank_process> ranks, agent_programs programs, std::function<deadline()> now)
+      : ranks_(std::move(ranks)), programs_(std::move(programs)), now_(std::move(now)), heard_at_(now_()) {
     // Without ranks no tracer server is needed.
     if (ranks_.empty()) return;
     node_ranks_options options;
@@ -70,8 +70,10 @@ class node_answerer {
   }
 
   answer_body answer(const question& what, const answer_terms& terms) {
-    last_question_ = clock::now();
-    return std::visit([&](const auto& asked) { return answer_to(asked, terms); }, what);
+    auto answer = std::visit([&](const auto& asked) { return answer_to(asked, terms); }, what);
+    // A core file can take longer than the hold limit, and the front end waits for it.
+    heard_at_ = now_();
+    return answer;
   }
 
   /// A front end that asks nothing for the time of the hold limit holds no rank any more.
@@ -79,8 +81,8 @@ class node_answerer {
     const auto node = backend_ ? backend_->local() : nullptr;
     if (!node || node->ends_descriptor() < 0) return no_deadline;
     node->serve_ends();
-    const auto now = clock::now();
-    if (now < last_question_ + default_hold_limit) return now + between_looks_at_ends;
+    const auto now = now_();
+    if (now < heard_at_ + default_hold_limit) return now + between_looks_at_ends;
     node->unfollow_ends();
     return no_deadline;
   }
@@ -99,14 +101,15 @@ class node_answerer {
   std::vector<rank_process> ranks_;
   agent_programs programs_;
   std::unique_ptr<local_ranks> backend_;
-  deadline last_question_ = clock::now();
+  std::function<deadline()> now_;
+  deadline heard_at_;  ///< when the last question had been answered
   error why_;
 };
 
 }  // namespace
 
-answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs) {
-  const auto node = std::make_shared<node_answerer>(std::move(ranks), programs);
+answerer node_answers(std::vector<rank_process> ranks, const agent_programs& programs, std::function<deadline()> now) {
+  const auto node = std::make_shared<node_answerer>(std::move(ranks), programs, std::move(now));
   return {[node](const question& what, const answer_terms& terms) { return node->answer(what, terms); },
           [node] { return node->serve(); }};
 }

@@ -30,8 +30,9 @@ sent_end stand_in<rank_end>::to(const rank_end& end) {
 }
 
 result<rank_end> stand_in<rank_end>::from(sent_end end) {
+  const int lowest = end.signaled ? 1 : 0;
   const int highest = end.signaled ? highest_signal : highest_status;
-  if (end.value < 0 || end.value > highest) return fail(wrong("no process ends with such a status"));
+  if (end.value < lowest || end.value > highest) return fail(wrong("no process ends with such a status"));
   if (end.sender_name.size() > longest_name) return fail(wrong("the name of a process is too long"));
   rank_end read;
   read.entry = end.entry;
