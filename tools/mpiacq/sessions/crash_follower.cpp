@@ -29,18 +29,17 @@ bool is_readable(int descriptor) {
 
 }  // namespace
 
-crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names) : ranks_(std::move(ranks)) {
+crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names)
+    : ranks_(std::move(ranks)), names_(names) {
   const auto nodes = ranks_->nodes();
   has_other_nodes_ = std::any_of(nodes.begin(), nodes.end(), [](const job_node& node) { return !node.local; });
   std::map<std::string, rank_set> reasons;
   for (const rank_hold& outcome : ranks_->follow_ends()) {
+    if (outcome.state == hold_state::held) followed_.add(outcome.entry);
     const bool is_followed = outcome.state == hold_state::held || outcome.state == hold_state::gone;
     if (!is_followed && outcome.why) reasons[outcome.why->message].add(outcome.entry);
   }
-  for (const auto& [why, which] : reasons) {
-    complain(fmt::format("a failure of {} {} will not be reported: {}", which.count() == 1 ? "rank" : "ranks",
-                         names.text(which), why));
-  }
+  for (const auto& [why, which] : reasons) complain_of(which, why);
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
 }
 
@@ -48,16 +47,40 @@ crash_follower::~crash_follower() {
   ranks_->unfollow_ends();
 }
 
+void crash_follower::complain_of(const rank_set& which, const std::string& why) const {
+  complain(fmt::format("a failure of {} {} will not be reported: {}", which.count() == 1 ? "rank" : "ranks",
+                       names_.text(which), why));
+}
+
+/// The end of a job ends its agents, too. So an agent counts as lost if it is missing in two answers, with
+/// `between_questions` in between.
+void crash_follower::note_lost(const std::vector<refused_ranks>& refused) {
+  rank_set missing;
+  for (const refused_ranks& one : refused) {
+    if (one.why.code == error_code::process_gone) continue;
+    const rank_set ours = one.ranks.both(followed_);
+    const rank_set lost = ours.both(missing_);
+    missing.add(ours.without(lost));
+    if (lost.empty()) continue;
+    followed_ = followed_.without(lost);
+    complain_of(lost, one.why.message);
+  }
+  missing_ = std::move(missing);
+}
+
 int crash_follower::descriptor() const {
   return ranks_->ends_descriptor();
 }
 
 std::optional<group_ends> crash_follower::serve() {
-  if (clock::now() < ask_at_ && !is_readable(descriptor())) return std::nullopt;
+  const bool is_due = clock::now() >= ask_at_;
+  if (!is_due && !is_readable(descriptor())) return std::nullopt;
   auto seen = ranks_->ends();
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
-  if (seen.failed.empty()) return std::nullopt;
-  return seen;
+  if (!seen.failed.empty()) return seen;
+  followed_ = followed_.without(seen.ended);
+  if (is_due) note_lost(seen.refused);
+  return std::nullopt;
 }
 
 std::optional<group_ends> crash_follower::serve_last() {

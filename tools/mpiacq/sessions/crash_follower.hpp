@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "mpiacq/ranks/rank_end.hpp"
 #include "mpiacq/ranks/rank_group.hpp"
@@ -14,7 +15,7 @@ namespace mpiacq::tool {
 /// Follows the ranks of a job to their ends, and notices when one of them fails.
 class crash_follower {
  public:
-  /// Begins to follow. Prints which ranks cannot be followed, and why.
+  /// Begins to follow. Prints which ranks cannot be followed, and why. `names` must outlive this object.
   crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names);
   /// All ranks run on, and nothing is followed any more.
   ~crash_follower();
@@ -31,7 +32,13 @@ class crash_follower {
   [[nodiscard]] std::optional<group_ends> serve_last();
 
  private:
+  void complain_of(const rank_set& which, const std::string& why) const;
+  void note_lost(const std::vector<refused_ranks>& refused);
+
   std::shared_ptr<rank_group> ranks_;
+  const rank_names& names_;
+  rank_set followed_;
+  rank_set missing_;  ///< followed ranks for which the last answer had only an error
   bool has_other_nodes_;
   deadline ask_at_ = no_deadline;
 };
