@@ -18,10 +18,6 @@ namespace {
 
 using lines = std::vector<std::string>;
 
-void kill_agents(const private_hosts& hosts, const std::string& host) {
-  for (const std::string& pid : agents_on(hosts, host)) CHECK(hosts.run(host, {"kill", "-KILL", pid}).exit_code == 0);
-}
-
 /// The processes on a host in which a rank's queue library runs. They run a file that is in memory alone.
 lines library_processes(const private_hosts& hosts, const std::string& host) {
   lines pids;

@@ -52,6 +52,8 @@ class job_on_hosts {
     const std::string status = status_of_rank(rank);
     return status.find("TracerPid") != std::string::npos && status.find("\t0\n") == std::string::npos;
   }
+  /// Stopped by its tracer.
+  [[nodiscard]] bool is_held(long rank) const { return status_of_rank(rank).find("tracing stop") != std::string::npos; }
   /// The ranks that are stopped or traced; empty where none is. One that is gone counts.
   [[nodiscard]] std::string disturbed() const {
     std::string found;
@@ -64,6 +66,8 @@ class job_on_hosts {
     return found;
   }
   [[nodiscard]] job_end finish() { return job_.finish(); }
+  /// Waits for its end without letting the ranks end.
+  [[nodiscard]] job_end wait() { return job_.wait(); }
 
  private:
   /// Says the starter's pid, as its host numbers it, and becomes the starter.
@@ -94,6 +98,10 @@ inline std::vector<std::string> agents_on(const private_hosts& hosts, const std:
   std::istringstream words(hosts.run(host, {"pgrep", "-f", "^" MPIACQ_AGENT}).out);
   for (std::string pid; words >> pid;) pids.push_back(pid);
   return pids;
+}
+
+inline void kill_agents(const private_hosts& hosts, const std::string& host) {
+  for (const std::string& pid : agents_on(hosts, host)) CHECK(hosts.run(host, {"kill", "-KILL", pid}).exit_code == 0);
 }
 
 inline bool none_has_agents(const private_hosts& hosts) {
