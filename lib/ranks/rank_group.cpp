@@ -147,8 +147,8 @@ std::vector<rank_hold> rank_group::follow_ends() {
 
 group_ends rank_group::ends() {
   auto all = parts_->ask_for<group_ends>(ask_ends{});
-  const bool has_other_nodes = parts_->backends.size() > 1;
-  if (all.failed.empty() || !has_other_nodes) return all;
+  // One backend can have many nodes: on a login node, no rank is local.
+  if (all.failed.empty() || nodes().size() == 1) return all;
   (void)parts_->ask(ask_hold{});
   auto more = parts_->ask_for<group_ends>(ask_ends{});
   all.followed = {};

@@ -52,7 +52,8 @@ void crash_follower::complain_of(const rank_set& which, const std::string& why) 
                        names_.text(which), why));
 }
 
-/// The end of a job ends its agents, too. So an agent counts as lost if it is missing in two answers.
+/// The end of a job ends its agents, too. So an agent counts as lost if it is missing in two answers, with
+/// `between_questions` in between.
 void crash_follower::note_lost(const std::vector<refused_ranks>& refused) {
   rank_set missing;
   for (const refused_ranks& one : refused) {
@@ -72,12 +73,13 @@ int crash_follower::descriptor() const {
 }
 
 std::optional<group_ends> crash_follower::serve() {
-  if (clock::now() < ask_at_ && !is_readable(descriptor())) return std::nullopt;
+  const bool is_due = clock::now() >= ask_at_;
+  if (!is_due && !is_readable(descriptor())) return std::nullopt;
   auto seen = ranks_->ends();
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
   if (!seen.failed.empty()) return seen;
   followed_ = followed_.without(seen.ended);
-  note_lost(seen.refused);
+  if (is_due) note_lost(seen.refused);
   return std::nullopt;
 }
 
