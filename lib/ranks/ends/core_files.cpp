@@ -41,7 +41,7 @@ error cannot_write(const std::string& path, int why) {
   return error{error_code::system, fmt::format("writing the core file {}", path)}.with_errno(why).on(path);
 }
 
-/// The folder of core files on this node. Errors: system; permission (the folder belongs to another user).
+/// The folder of core files on this node. Errors: system.
 result<void> prepare_folder(const std::string& folder) {
   constexpr mode_t for_owner = 0700;
   if (::mkdir(folder.c_str(), for_owner) != 0 && errno != EEXIST) {

@@ -40,6 +40,7 @@ crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_nam
     if (!is_followed && outcome.why) reasons[outcome.why->message].add(outcome.entry);
   }
   for (const auto& [why, which] : reasons) complain_of(which, why);
+  has_followed_ = !followed_.empty();
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
 }
 

@@ -28,7 +28,9 @@ class crash_follower {
   [[nodiscard]] deadline wake_at() const { return ask_at_; }
   /// Ranks that have failed. All ranks of the job are held then, those that have failed at their ends.
   [[nodiscard]] std::optional<group_ends> serve();
-  /// The same when the starter has ended: ranks may be about to end, too. It waits for them for a moment.
+  /// Whether all followed ranks have ended.
+  [[nodiscard]] bool has_nobody_left() const { return has_followed_ && followed_.empty(); }
+  /// As `serve`, when the starter has ended: ranks may be about to end, too. It waits for them for a moment.
   [[nodiscard]] std::optional<group_ends> serve_last();
 
  private:
@@ -39,6 +41,7 @@ class crash_follower {
   const rank_names& names_;
   rank_set followed_;
   rank_set missing_;  ///< followed ranks for which the last answer had only an error
+  bool has_followed_ = false;
   bool has_other_nodes_;
   deadline ask_at_ = no_deadline;
 };

@@ -22,6 +22,9 @@ namespace mpiacq::tool {
 
 namespace {
 
+/// After a failure, the job mostly ends at once.
+constexpr std::chrono::seconds between_end_checks{1};
+
 clock::duration as_duration(double seconds) {
   return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -53,7 +56,8 @@ int job_watcher::descriptor() const {
 deadline job_watcher::wake_at() const {
   if (!watch_ || ended_) return no_deadline;
   return is_asked_ ? clock::now()
-                   : std::min({report_by_, watch_->look_at(), next_sample_, crash_ ? crash_->wake_at() : no_deadline});
+                   : std::min({report_by_, watch_->look_at(), next_sample_, next_end_check_,
+                               crash_ ? crash_->wake_at() : no_deadline});
 }
 
 bool job_watcher::takes(int signal) {
@@ -65,7 +69,10 @@ bool job_watcher::takes(int signal) {
 bool job_watcher::serve() {
   if (!watch_ || ended_) return false;
   if (crash_) {
-    if (const auto ends = crash_->serve()) report_crash(*ends);
+    const auto ends = crash_->serve();
+    // The looks may be rare. They notice the end of the job.
+    if (ends || crash_->has_nobody_left()) next_end_check_ = std::min(next_end_check_, clock::now());
+    if (ends) report_crash(*ends);
   }
   if (is_asked_) {
     is_asked_ = false;
@@ -80,7 +87,9 @@ bool job_watcher::serve() {
     return true;
   }
   if (clock::now() >= next_sample_) take_sample();
-  if (clock::now() < watch_->look_at()) return false;
+  const bool checks_end = clock::now() >= next_end_check_;
+  if (checks_end) next_end_check_ = clock::now() + between_end_checks;
+  if (!checks_end && clock::now() < watch_->look_at()) return false;
   const auto seen = watch_->look(stop_);
   if (!seen) return false;
   if (std::holds_alternative<ranks_have_ended>(*seen)) {

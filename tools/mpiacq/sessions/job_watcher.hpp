@@ -66,6 +66,7 @@ class job_watcher {
   std::unique_ptr<crash_follower> crash_;  ///< null: no rank is followed to its end
   stack_history history_;                  ///< --every
   deadline next_sample_ = no_deadline;     ///< of the history
+  deadline next_end_check_ = no_deadline;  ///< after a failure
   bool is_asked_ = false;                  ///< by a signal
   watched_end outcome_;
   bool ended_ = false;
