@@ -48,8 +48,8 @@ TEST_CASE("a watch reports a job that stands still, and later its end") {
   CHECK(mpiacq::clock::now() - begin >= 500ms);
   CHECK(still->in_calls.text() == "0-1");
   CHECK(still->outside.empty());
-  // The looks of every tenth of a second, and those before the report.
-  CHECK(watch.looks() > 20);
+  // The first look, and those before the report: at least five, also on a machine on which a look takes long.
+  CHECK(watch.looks() >= 6);
   CHECK(watch.longest_stop() > 0s);
   for (const pid_t rank : job.ranks()) CHECK(comes_true([&] { return runs_freely(rank); }));
 
