@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -125,7 +126,10 @@ void job_watcher::report(report_cause cause, const std::string& what, const job_
 
 /// The ranks are released before anything is written.
 void job_watcher::report_crash(const group_ends& ends) {
-  const std::string folder = std::filesystem::absolute(options_.watch.folder).lexically_normal().string();
+  // Agents write core files where this program does: they need the whole path. Without a folder there are no core
+  // files.
+  std::error_code unknown_here;
+  const auto folder = std::filesystem::absolute(options_.watch.folder, unknown_here).lexically_normal().string();
   report_look done = look_for_crash(*look_, ends, options_.watch.cores, folder);
   crash_.reset();
   write(std::move(done), "a rank has failed");
