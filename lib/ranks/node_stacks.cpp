@@ -18,9 +18,9 @@ void leave_stopped(std::vector<wanted_rank>& wanted, std::vector<rank_stacks>& r
     return !rank.held && state_of(rank.process.process) == run_state::stopped;
   };
   std::vector<wanted_rank> others;
-  for (wanted_rank& rank : wanted) {
+  for (const wanted_rank& rank : wanted) {
     if (!is_stopped(rank)) {
-      others.push_back(std::move(rank));
+      others.push_back(rank);
       continue;
     }
     rank_stacks left{rank.entry,

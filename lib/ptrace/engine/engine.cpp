@@ -48,7 +48,7 @@ void engine::complete_stop(traced_process& process) {
     return report(entry_reached{});
   }
   if (const auto first = traps::take_hit(process)) return std::visit(report, *first);
-  if (endings_.is_due(process)) {
+  if (endings::is_due(process)) {
     // No instruction of the program runs any more.
     static_cast<void>(breakpoints_.remove_all(process));
     return report(endings_.take(process));

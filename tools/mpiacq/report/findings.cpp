@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/call_chains.hpp"
 #include "report/queues_parts.hpp"
 #include "report/register_names.hpp"
 #include "report/text/text_parts.hpp"
