@@ -35,12 +35,14 @@ crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_nam
   has_other_nodes_ = std::any_of(nodes.begin(), nodes.end(), [](const job_node& node) { return !node.local; });
   std::map<std::string, rank_set> reasons;
   for (const rank_hold& outcome : ranks_->follow_ends()) {
-    if (outcome.state == hold_state::held) followed_.add(outcome.entry);
-    const bool is_followed = outcome.state == hold_state::held || outcome.state == hold_state::gone;
-    if (!is_followed && outcome.why) reasons[outcome.why->message].add(outcome.entry);
+    if (outcome.state == hold_state::held) {
+      followed_.add(outcome.entry);
+      has_followed_ = true;
+    } else if (outcome.state != hold_state::gone && outcome.why) {
+      reasons[outcome.why->message].add(outcome.entry);
+    }
   }
   for (const auto& [why, which] : reasons) complain_of(which, why);
-  has_followed_ = !followed_.empty();
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
 }
 
