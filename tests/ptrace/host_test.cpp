@@ -244,6 +244,7 @@ TEST_CASE("a wait status is decoded once") {
   CHECK(std::get<birth_stop>(stopped(SIGTRAP, 3)).by == birth_stop::how::clone);
   CHECK(std::holds_alternative<exec_stop>(stopped(SIGTRAP, 4)));
   CHECK(std::holds_alternative<vfork_done_stop>(stopped(SIGTRAP, 5)));
-  CHECK(std::holds_alternative<other_stop>(stopped(SIGTRAP, 6)));
+  CHECK(std::holds_alternative<exit_stop>(stopped(SIGTRAP, 6)));
+  CHECK(std::holds_alternative<other_stop>(stopped(SIGTRAP, 7)));
   CHECK(std::holds_alternative<other_stop>(decode_wait_status(0xffff)));
 }
