@@ -128,7 +128,9 @@ TEST_CASE("Remote faults: an agent is killed while a job is watched, and the rep
   REQUIRE(rows_on(ranks, "h2").size() == 2);
   for (const json& rank : rows_on(ranks, "h2")) {
     CHECK(rank.at("outcome") == "failed");
-    CHECK_THAT(rank.at("problems").dump(), ContainsSubstring("h2: its agent has ended"));
+    // An agent that is killed in its first moment has not come yet.
+    CHECK_THAT(rank.at("problems").dump(),
+               ContainsSubstring("h2: its agent has ended") || ContainsSubstring("no agent has come from h2"));
   }
   check_left_alone(job);
 }
