@@ -64,7 +64,8 @@ inline int be_agents(int argc, char** argv) {
       const auto answers = [&](const std::vector<rank_process>&) -> agents::answerer {
         come.release();
         auto part = std::make_shared<const group_stacks>(stacks_of(job.of(node)));
-        return [part](const agents::question&, const answer_terms&) { return agents::answer_body(*part); };
+        const auto answer = [part](const agents::question&, const answer_terms&) { return agents::answer_body(*part); };
+        return agents::answerer{answer};
       };
       if (const auto ended = agents::agent_process::run(mine, answers, -1); !ended)
         std::fprintf(stderr, "agent of node %u: %s\n", node, ended.error().message.c_str());
