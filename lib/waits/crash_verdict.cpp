@@ -26,7 +26,7 @@ constexpr std::size_t most_groups = 3;
 /// How much a failure says about its cause; the lowest comes first.
 enum class blame : std::uint8_t {
   own,      ///< the rank itself has failed
-  killed,   ///< SIGKILL, and nobody knows from whom
+  killed,   ///< by SIGKILL, whose sender the kernel does not tell
   by_other  ///< another process has sent a signal
 };
 

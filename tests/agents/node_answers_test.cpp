@@ -71,7 +71,8 @@ TEST_CASE("node answers: without followed ranks there is nothing to serve") {
   CHECK(node.serve() == no_deadline);
 }
 
-TEST_CASE("node answers: a rank that fails between two questions holds all ranks of its node, and is told when asked") {
+TEST_CASE(
+    "node answers: a rank that fails between two questions holds all ranks of its node, and is in the next answer") {
   followed_node node;
   REQUIRE(node.ask<hold_part>(ask_follow{true}).held.text() == "0-1");
   REQUIRE(node.is_traced(0));

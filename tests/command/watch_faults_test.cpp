@@ -217,7 +217,7 @@ TEST_CASE("watch faults: mpiacq is killed while it makes a report, and leaves wh
   // Some of the moments lie before the end of the writing.
   CHECK(without > 0);
 
-  // What a killed command has left is in nobody's way.
+  // The next command ignores what a killed one has left.
   files::create_directories(reports);
   std::ofstream(reports + "/report.html.0123456789abcdef.part") << "<!DOCTYPE html>";
   const auto run =

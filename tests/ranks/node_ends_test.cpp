@@ -1,6 +1,6 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
-// Ranks that are followed to their ends: which of them have failed, who is held then, and how they end. What the
-// programs have told of themselves, and what their parents were told of their ends, is what these tests believe.
+// The library follows ranks to their ends: it finds the ranks that have failed, holds all ranks, and lets them end.
+// These tests believe what the programs have said of themselves, and what the kernel has told their parents.
 #include <csignal>
 #include <filesystem>
 
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A program that ends in this way when it is told to, as entry 0, and one that stays, as entry 1.
+/// Two programs: entry 0 ends in this way when the test tells it to, and entry 1 stays.
 class two_ranks {
  public:
   explicit two_ranks(const char* way) : first("ways_to_end", {way}), second("ways_to_end", {"exit"}) {
@@ -97,7 +97,7 @@ TEST_CASE("follow ends: a rank that fails is held at its end, and so is the othe
   CHECK(ranks.second.end() == exited(8));
 }
 
-TEST_CASE("follow ends: a fault is told with its signal and address, and a core file has the thread that made it") {
+TEST_CASE("follow ends: a fault is reported with its signal and address, and a core file has the thread that made it") {
   two_ranks ranks("thread_fault");
   ranks.follow();
   const thread_id by = ranks.end_first();
@@ -125,7 +125,7 @@ TEST_CASE("follow ends: a fault is told with its signal and address, and a core 
   CHECK(ranks.first.end() == signaled(SIGSEGV));
 }
 
-TEST_CASE("follow ends: a rank that ends with 0 has not failed, and holds nobody") {
+TEST_CASE("follow ends: a rank that ends with 0 has not failed, and no other rank is held") {
   two_ranks ranks("quick");
   ranks.follow();
   (void)ranks.end_first();
@@ -137,7 +137,7 @@ TEST_CASE("follow ends: a rank that ends with 0 has not failed, and holds nobody
   CHECK_FALSE(is_traced_stop(ranks.second.pid()));
 }
 
-TEST_CASE("follow ends: an end that a look has met is announced, and told by the next question") {
+TEST_CASE("follow ends: an end that a look has met makes the descriptor readable, and the next question reports it") {
   for (int round = 0; round < 10; ++round) {
     two_ranks ranks("exit");
     ranks.follow();

@@ -231,7 +231,7 @@ TEST_CASE("Remote crash: watch names the ranks whose failure it cannot report an
   CHECK(end.all_ranks_ended(8));
   interrupt_mpiacq(watcher);
   CHECK(watcher.wait().exit_code == 128 + SIGINT);
-  // Nothing is said of agents that have ended with their ranks.
+  // The command does not complain of agents that have ended with their ranks.
   const std::string all = file_contents(complaints);
   INFO(all);
   CHECK(all.find("will not be reported") == all.rfind("will not be reported"));

@@ -123,8 +123,8 @@ struct process_ending {
   thread_id thread;
   /// si_code of the signal (sigaction(2)): SEGV_MAPERR, SI_USER, ...; 0 also if it is unknown, as for SIGKILL.
   int signal_code = 0;
-  /// The process that sent the signal (SI_USER, SI_TKILL, SI_QUEUE), by its pid in the pid namespace of the receiver;
-  /// 0: the kernel, or unknown, as for SIGKILL.
+  /// The process that sent the signal (SI_USER, SI_TKILL, SI_QUEUE), by its pid in the pid namespace of the receiver.
+  /// 0: a process outside of this namespace. -1: the kernel, or unknown, as for SIGKILL.
   process_id sender;
   /// si_addr: the address that caused SIGSEGV or SIGBUS, or the instruction that caused SIGILL or SIGFPE; 0 otherwise.
   target_address fault;

@@ -16,8 +16,8 @@ namespace mpiacq {
 /// Which core files `rank_group::write_cores` writes, and where.
 struct rank_core_options {
   rank_selection ranks = {};  ///< among those of the group that are held
-  /// The folder on the node of each rank; an absolute path. It must exist on this node. An agent makes it, but not the
-  /// folder above it.
+  /// The folder on the node of each rank; an absolute path. It is made if it does not exist. The folder above it must
+  /// exist.
   std::string folder = {};
   std::uint64_t most_bytes = std::uint64_t{64} << 30U;  ///< the largest core file
 };
@@ -28,7 +28,7 @@ struct rank_core {
   std::string host;         ///< the node with the file; empty: this node
   std::string path;         ///< "FOLDER/core.RANK.PID"
   std::uint64_t bytes = 0;  ///< its size
-  /// Bytes of the rank that could not be read, and are zeros in the file.
+  /// Bytes of the rank that are missing in the file, because they could not be read, or because of `most_bytes`.
   std::uint64_t unread = 0;
 };
 

@@ -23,14 +23,15 @@ namespace mpiacq {
 struct rank_end {
   entry_index entry;
   process_id pid;
-  exit_status status;  ///< how it ends; `core_dumped` is not known
+  exit_status status;  ///< how it ends
   /// The thread that received the signal, or that ended the process.
   thread_id thread;
   int signal_code = 0;      ///< si_code of the signal (sigaction(2)); 0: unknown
-  process_id sender;        ///< the process that sent the signal; 0 or -1: the kernel, or unknown
+  process_id sender;        ///< as `process_ending::sender`
   std::string sender_name;  ///< the command name of the sender, which another user may have chosen; may be empty
   target_address fault;     ///< si_addr, for SIGSEGV, SIGBUS, SIGILL and SIGFPE that the kernel has sent; 0 otherwise
-  bool out_of_memory = false;  ///< SIGKILL, and the rank's control group has counted an out-of-memory kill meanwhile
+  bool out_of_memory =
+      false;  ///< SIGKILL, and the kernel has killed a process of the node for lack of memory meanwhile
   mpi_phase phase = mpi_phase::unknown;       ///< `unknown` also for a signal of its own
   std::optional<thread_registers> registers;  ///< of `thread`; empty if they could not be read
 

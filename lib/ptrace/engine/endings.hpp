@@ -13,14 +13,11 @@ namespace mpiacq::tracing {
 /// Every thread comes to an exit stop (PTRACE_EVENT_EXIT) before it ends, and its event message is the status with
 /// which it ends. Three causes look alike:
 ///
-///   cause                    the thread's status   its system call   the others
-///   -----------------------  --------------------  ---------------- --------------------------------------------------
-///   it ends alone            its own               exit              run on
-///   the process ends         the process's         exit_group, or    have SIGKILL pending until they come to their
-///   exit
-///                                                  any              stops
-///   another thread execs     0                     any               have SIGKILL pending, except the one that execs,
-///                                                                    which waits for them
+///   cause                the thread's status   its system call   the others
+///   -------------------  --------------------  ----------------  ---------------------------------------------
+///   it ends alone        its own               exit              run on
+///   the process ends     the process's         exit_group, any   have SIGKILL pending until they stop, too
+///   another one execs    0                     any               the same, except the one that execs: it waits
 ///
 /// A thread that is in the system call exit ends alone, unless it is the last one. A filter of system calls (seccomp)
 /// can end one thread by SIGSYS. In all other cases the process seems to end, and its threads are held in their exit

@@ -34,7 +34,7 @@ struct interrupted_call {
 struct delivered_signal {
   int signal = 0;
   int code = 0;            ///< si_code
-  process_id sender;       ///< 0: the kernel
+  process_id sender;       ///< -1: the kernel
   target_address fault;    ///< si_addr, if the signal has one
   std::uint64_t turn = 0;  ///< later signals of the process have larger numbers
 };
@@ -90,7 +90,7 @@ struct traced_process {
   bool sees_forks = false;       ///< PTRACE_O_TRACEFORK and TRACEVFORK are set
   bool shares_memory = false;    ///< with the process that made it, until it execs
   bool reports_end = false;      ///< process_ending is wanted: PTRACE_O_TRACEEXIT is set
-  bool killed = false;           ///< by tracer::kill: nobody waits for process_ending
+  bool killed = false;           ///< by tracer::kill: process_ending is not reported
 
   std::map<target_address, std::vector<std::byte>> last_writes;  ///< the writes of restore_on_exit
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include "commands/complaints.hpp"
+#include "sessions/session_wait.hpp"
 
 namespace mpiacq::tool {
 
@@ -21,11 +21,6 @@ constexpr std::chrono::milliseconds between_questions{500};
 /// MPICH's starter ends at once when it has killed all ranks.
 constexpr std::chrono::milliseconds last_ends_limit{1000};
 constexpr std::chrono::milliseconds between_last_looks{20};
-
-bool is_readable(int descriptor) {
-  pollfd one{descriptor, POLLIN, 0};
-  return descriptor >= 0 && ::poll(&one, 1, 0) > 0;
-}
 
 }  // namespace
 
@@ -77,7 +72,7 @@ int crash_follower::descriptor() const {
 
 std::optional<group_ends> crash_follower::serve() {
   const bool is_due = clock::now() >= ask_at_;
-  if (!is_due && !is_readable(descriptor())) return std::nullopt;
+  if (!is_due && !is_readable_by(clock::now(), descriptor())) return std::nullopt;
   auto seen = ranks_->ends();
   if (has_other_nodes_) ask_at_ = clock::now() + between_questions;
   if (!seen.failed.empty()) return seen;
@@ -92,8 +87,7 @@ std::optional<group_ends> crash_follower::serve_last() {
     auto seen = ranks_->ends();
     if (!seen.failed.empty()) return seen;
     if (seen.followed.empty() || clock::now() >= until) return std::nullopt;
-    pollfd one{descriptor(), POLLIN, 0};
-    (void)::poll(&one, 1, static_cast<int>(between_last_looks.count()));
+    (void)stopped_within(between_last_looks, descriptor());
   }
 }
 
