@@ -7,26 +7,12 @@
 
 #include "busy_ranks.hpp"
 #include "look_times.hpp"
+#include "rank_parts.hpp"
 #include "stillness.hpp"
 
 namespace mpiacq {
 
 namespace {
-
-/// The ranks in parts of at most `size`, in the order of entries.
-std::vector<rank_set> parts_of(const rank_group& ranks, std::size_t size) {
-  std::vector<rank_set> parts;
-  std::size_t in_last = size;
-  for (const rank_process& rank : ranks.ranks()) {
-    if (in_last == size) {
-      parts.emplace_back();
-      in_last = 0;
-    }
-    parts.back().add(rank.entry);
-    ++in_last;
-  }
-  return parts;
-}
 
 bool have_all_ended(const group_stacks& seen) {
   return seen.taken.empty() && std::all_of(seen.refused.begin(), seen.refused.end(), [](const refused_ranks& some) {
@@ -38,7 +24,7 @@ bool have_all_ended(const group_stacks& seen) {
 
 struct job_watch::state {
   state(rank_group& r, const job_watch_options& o)
-      : ranks(r), options(o), still(parts_of(r, std::max<std::size_t>(o.ranks_at_once, 1))) {}
+      : ranks(r), options(o), still(watching::parts_of(r, std::max<std::size_t>(o.ranks_at_once, 1))) {}
 
   rank_group& ranks;
   job_watch_options options;

@@ -8,6 +8,7 @@
 
 #include "busy_ranks.hpp"
 #include "mpiacq/ranks/tree_calls.hpp"
+#include "rank_parts.hpp"
 
 namespace mpiacq {
 
@@ -107,22 +108,14 @@ stack_history::stack_history(std::size_t most_samples) : most_(std::max<std::siz
 void stack_history::look(rank_group& ranks, std::size_t ranks_at_once) {
   const deadline when = clock::now();
   group_stacks all;
-  const auto look_at_part = [&](rank_set& part) {
-    if (part.empty()) return;
-    stack_options how;
+  stack_options how;
+  how.leave_stopped = true;
+  for (const rank_set& part : watching::parts_of(ranks, std::max<std::size_t>(ranks_at_once, 1))) {
     how.ranks = selection_of(part);
-    how.leave_stopped = true;
     const group_stacks seen = ranks.stacks(how);
     all.tree.merge(seen.tree);
     all.taken.add(seen.taken);
-    part = {};
-  };
-  rank_set part;
-  for (const rank_process& rank : ranks.ranks()) {
-    part.add(rank.entry);
-    if (part.count() >= std::max<std::size_t>(ranks_at_once, 1)) look_at_part(part);
   }
-  look_at_part(part);
   add(all, when);
 }
 
