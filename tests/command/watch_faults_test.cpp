@@ -153,9 +153,11 @@ TEST_CASE("watch faults: a folder that is removed is made again") {
   queue_job job(2, words_of_a_deadlock());
   const scratch_folder folder;
   const std::string reports = folder.path("reports");
-  running_command watcher(faults_line({"--timeout", "2", "--report", reports, "--then", "kill"}, job),
+  running_command watcher(faults_line({"--crash", "--timeout", "2", "--report", reports, "--then", "kill"}, job),
                           within_two_minutes());
-  REQUIRE(comes_true([&] { return files::exists(reports); }));
+  // A rank that is followed shows that the watch has begun, and that the folder has been checked.
+  const std::string status = "/proc/" + std::to_string(job.ranks().front()) + "/status";
+  REQUIRE(comes_true([&] { return file_contents(status).find("TracerPid:\t0\n") == std::string::npos; }));
   REQUIRE(files::remove(reports));
   const auto run = watcher.wait();
   INFO(run.err);

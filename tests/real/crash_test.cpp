@@ -73,9 +73,10 @@ void check_ways(const known_mpi& mpi) {
     const scratch_folder folder;
     const std::string reports = folder.path("reports");
     const auto line = line_of(mpi, "mpi_crash", {way.kind});
-    const auto run = watch_crash({"--report", reports}, line);
+    const auto run = watch_crash({"--report", reports}, line, folder.path("place"));
     INFO(run.err);
-    const std::string place = failing_place(run.out);
+    const std::string place = file_contents(folder.path("place"));
+    CHECK(place.starts_with("mpi_crash.cpp:"));
     REQUIRE(std::filesystem::exists(reports + "/report.json"));
     const json report = report_in(reports);
     CHECK(report.at("why") == "crash");
