@@ -28,7 +28,7 @@ PROGRAMS = [
     (["attach_bench"], 120),
     (["hold_bench"], 150),
     (["stacks_bench"], 300),
-    (["watch_bench"], 240),
+    (["watch_bench"], 900),
     (["unwind_bench"], 60),
     (["queues_bench"], 120),
     (["mpi2dd_bench"], 200),
@@ -39,7 +39,7 @@ PROGRAMS = [
 
 # No other tool does these: reports in this project's own formats, and searches of a node.
 WITHOUT_RIVAL = ("report, ", "jobs by environment", "list of jobs", "attach by PMIx", "find by PMIx",
-                 "stacks with arguments", "a look of a watch", "watch, ")
+                 "stacks with arguments", "a look of a watch", "watch --hang ")
 
 # Needs Open MPI 5, which a tree of another release may have.
 IN_TREE = {"pmix_bench"}
@@ -62,6 +62,8 @@ TARGETS = {
     ("jobs by environment", 5000): {"floor": 1.5},
     ("list of jobs", 5000): {"floor": 1.5},
     ("attach by PMIx", 4): {"floor": 1.5},
+    ("a look of a watch", 4): {"stop_us_median": 1000},
+    ("watch --hang 120, LAMMPS", 2): {"tool_percent_of_a_processor": 0.1},
 }
 
 

@@ -2,7 +2,6 @@
 // Which ranks have made a job fail.
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "mpiacq/queues/verdict.hpp"
 #include "mpiacq/ranks/tree_calls.hpp"
 #include "rank_words.hpp"
+#include "text/signal_name.hpp"
 
 namespace mpiacq {
 
@@ -30,18 +30,13 @@ enum class blame : std::uint8_t {
   by_other  ///< another process has sent a signal
 };
 
-std::string name_of_signal(int number) {
-  const char* const name = ::sigabbrev_np(number);
-  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
-}
-
 bool has_address(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
 }
 
 std::string signal_text(const rank_end& end) {
   const int number = end.status.value;
-  std::string text = "received " + name_of_signal(number);
+  std::string text = "received " + base::signal_name(number);
   if (end.signal_code > 0 && has_address(number)) {
     return text + fmt::format(" for address {:#x}", end.fault.value());
   }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "catch.hpp"
-#include "crash_job.hpp"
+#include "crash_ways.hpp"
 
 using namespace mpiacq::test;
 using Catch::Matchers::EndsWith;
@@ -16,80 +16,12 @@ using nlohmann::json;
 
 namespace {
 
-struct way_to_fail {
-  const char* kind;
-  const char* says;  ///< of the rank, in the verdict
-};
-constexpr way_to_fail ways[] = {
-    {"segv", "received SIGSEGV for address 0x10"},
-    {"fpe", "received SIGFPE for address 0x"},
-    {"thread", "received SIGSEGV for address 0x10"},
-    {"abort", "received SIGABRT: it called abort"},
-    {"assert", "received SIGABRT: an assertion has failed"},
-    {"throw", "received SIGABRT: a C++ exception was not caught"},
-    {"kill", "received SIGKILL"},
-    {"mpi_abort", "called MPI_Abort"},
-    {"exit", "exited with status 3 before MPI_Finalize"},
-    {"exit0", "exited with status 0 before MPI_Finalize"},
-};
-
-struct known_mpi {
-  const char* name;  ///< at the end of the programs' names
-  std::vector<std::string> starter;
-};
+/// MPICH's starter kills the other ranks, and ends with the status of any of them: 0, 3, 9 or 15 for an exit with 3.
+/// Its status therefore shows nothing.
 const known_mpi known_mpis[] = {{"openmpi", {"mpirun.openmpi", "--oversubscribe", "-n", "3"}},
-                                {"mpich", {"mpiexec.hydra", "-n", "3"}}};
+                                {"mpich", {"mpiexec.hydra", "-n", "3"}, false}};
 const known_mpi& open_mpi = known_mpis[0];
 const known_mpi& mpich = known_mpis[1];
-
-std::string program_of(const known_mpi& mpi, const std::string& program) {
-  return rank_program(program + "_" + mpi.name);
-}
-
-bool is_there(const known_mpi& mpi, const std::string& program) {
-  return is_installed(mpi.starter.front()) && std::filesystem::exists(program_of(mpi, program));
-}
-
-std::vector<std::string> line_of(const known_mpi& mpi, const std::string& program,
-                                 const std::vector<std::string>& words) {
-  std::vector<std::string> line = mpi.starter;
-  line.push_back(program_of(mpi, program));
-  line.insert(line.end(), words.begin(), words.end());
-  return line;
-}
-
-/// MPICH's starter kills the other ranks, and ends with the status of any of them: 0, 3, 9 or 15 for an exit with 3.
-/// Its status shows nothing, therefore.
-void check_end(const command_outcome& watched, const std::vector<std::string>& line, const known_mpi& mpi) {
-  if (&mpi == &mpich) return;
-  const auto alone = run_command(line, openmpi_options());
-  CHECK(watched.exit_code == alone.exit_code);
-}
-
-/// Each way to fail, by rank 1 of 3.
-void check_ways(const known_mpi& mpi) {
-  for (const way_to_fail& way : ways) {
-    INFO(mpi.name << ": " << way.kind);
-    const scratch_folder folder;
-    const std::string reports = folder.path("reports");
-    const auto line = line_of(mpi, "mpi_crash", {way.kind});
-    const auto run = watch_crash({"--report", reports}, line, folder.path("place"));
-    INFO(run.err);
-    const std::string place = file_contents(folder.path("place"));
-    CHECK(place.starts_with("mpi_crash.cpp:"));
-    REQUIRE(std::filesystem::exists(reports + "/report.json"));
-    const json report = report_in(reports);
-    CHECK(report.at("why") == "crash");
-    CHECK(report.at("verdict").at("basis") == "crash");
-    CHECK(report.at("verdict").at("ranks") == "1");
-    const std::string sentence = report.at("verdict").at("sentence");
-    CHECK_THAT(sentence, StartsWith("rank 1 " + std::string(way.says)) && EndsWith(" at " + place));
-    CHECK_THAT(run.err, ContainsSubstring("mpiacq: a rank has failed: " + sentence));
-    CHECK(file_contents(reports + "/report.txt").starts_with("mpiacq: " + sentence));
-    CHECK(file_contents(reports + "/report.html").ends_with("</html>\n"));
-    check_end(run, line, mpi);
-  }
-}
 
 /// A control group whose processes have little memory; removed at the end. `why_not`: there is none.
 class small_memory {
@@ -129,12 +61,13 @@ class small_memory {
 
 }  // namespace
 
-TEST_CASE("watch --crash: Open MPI: the rank that fails is named with its line, and the job ends as without mpiacq") {
+TEST_CASE("watch --crash: Open MPI: the rank that fails is named with its line, and the job ends as without mpiacq",
+          "[releases]") {
   if (!is_there(open_mpi, "mpi_crash")) MPIACQ_SKIP("Open MPI for C++ (openmpi-bin, libopenmpi-dev) is not installed");
   check_ways(open_mpi);
 }
 
-TEST_CASE("watch --crash: MPICH: the rank that fails is named with its line") {
+TEST_CASE("watch --crash: MPICH: the rank that fails is named with its line", "[releases]") {
   if (!is_there(mpich, "mpi_crash")) MPIACQ_SKIP("MPICH for C++ (mpich, libmpich-dev) is not installed");
   check_ways(mpich);
 }

@@ -55,7 +55,7 @@ struct job_watch_options {
   /// The longest time between two looks. Looks are rarer while ranks move, and more frequent while none seems to.
   clock::duration rarest = std::chrono::seconds(10);
   /// So many ranks are stopped together for a look. Each of them is stopped for a moment.
-  std::size_t ranks_at_once = 8;
+  std::size_t ranks_at_once = 4;
 };
 
 /// A watch over the ranks of a group.

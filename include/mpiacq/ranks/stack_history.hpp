@@ -44,7 +44,7 @@ class stack_history {
 
   /// Takes a sample. `ranks_at_once` ranks are stopped together, each for a moment. Ranks that cannot be looked at,
   /// and those that a signal has stopped, are missing in the sample.
-  void look(rank_group& ranks, std::size_t ranks_at_once = 8);
+  void look(rank_group& ranks, std::size_t ranks_at_once = 4);
   /// Adds a sample that the caller has taken. Samples come in the order of time.
   void add(const group_stacks& seen, deadline when);
 

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -89,11 +88,6 @@ result<helper_ends> make_helper_output(int lowest, std::string_view what_for) {
   helper_ends both{unique_fd{pair[0]}, moved_up(theirs.get(), lowest)};
   if (!both.theirs || ::fcntl(both.ours.get(), F_SETFL, O_NONBLOCK) != 0) return fail(no_descriptors(what_for));
   return both;
-}
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
 }  // namespace mpiacq::base

@@ -56,7 +56,4 @@ struct helper_ends {
 /// A pipe from the new process. `ours` does not block. Error: system.
 [[nodiscard]] result<helper_ends> make_helper_output(int lowest, std::string_view what_for);
 
-/// "SIGSEGV", or "signal 70" for one without a name.
-[[nodiscard]] std::string signal_name(int signal);
-
 }  // namespace mpiacq::base

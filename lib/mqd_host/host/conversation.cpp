@@ -15,6 +15,7 @@
 
 #include "errors/try.hpp"
 #include "separate/sandbox.hpp"
+#include "text/signal_name.hpp"
 
 namespace mpiacq::mqd_host {
 

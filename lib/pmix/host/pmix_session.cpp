@@ -17,6 +17,7 @@
 #include "framing/wire.hpp"
 #include "helper/library_file.hpp"
 #include "text/printable.hpp"
+#include "text/signal_name.hpp"
 
 namespace mpiacq::pmix {
 

@@ -1,6 +1,5 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "report/report_file.hpp"
 #include "sessions/queues_session.hpp"
 #include "sessions/ranks_look.hpp"
+#include "text/signal_name.hpp"
 
 namespace mpiacq::tool {
 
@@ -30,10 +30,8 @@ struct queues_options : observation_options {
 void complain_of_signal(int number, const queues_snapshot& seen) {
   const auto& ranks = seen.seen.ranks;
   const auto read = std::count_if(ranks.begin(), ranks.end(), [](const rank_report& rank) { return !!rank.report; });
-  const char* name = ::sigabbrev_np(number);
-  complain(fmt::format("ended by {}{}: the queues of {} of {} ranks had been read, and all ranks go on",
-                       name == nullptr ? "signal " : "SIG", name == nullptr ? std::to_string(number) : name, read,
-                       ranks.size()));
+  complain(fmt::format("ended by {}: the queues of {} of {} ranks had been read, and all ranks go on",
+                       base::signal_name(number), read, ranks.size()));
 }
 
 result<int> run(const queues_options& options) {
