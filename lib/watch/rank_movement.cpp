@@ -66,9 +66,11 @@ bool rank_movement::has_new_function(const rank_sight& now) {
   return is_new_member(here) || works;
 }
 
-/// An MPI may write a variable of the program again and again while it waits: MPICH's MPI_Waitany sets the index. Such
-/// contents come again, and those of a counter do not.
+/// What an MPI writes while it waits comes again: MPICH's MPI_Waitany sets the index. In these calls, only contents
+/// that are new show that the program has gone on. In all others, any change does: the receives of a server differ in
+/// nothing but the rank that each message came from.
 bool rank_movement::has_new_contents(const rank_sight& now) {
+  if (!now.writes_meanwhile) return differ(now.position.contents, last_.position.contents);
   if (now.position.contents == 0) return false;
   const bool is_first = members_.empty();
   return is_new_member(now.position.contents) && !is_first;

@@ -18,9 +18,11 @@ namespace mpiacq::watching {
 struct rank_sight {
   enum class state : std::uint8_t { away, stopped, outside, in_call };  ///< away: its stack was not taken
   state is = state::away;
-  std::string function;    ///< the MPI call
-  call_site at;            ///< where the program has made the call
-  bool polls = false;      ///< the call returns in any case: the rank looks whether a message is there
+  std::string function;  ///< the MPI call
+  call_site at;          ///< where the program has made the call
+  bool polls = false;    ///< the call returns in any case: the rank looks whether a message is there
+  /// The MPI may write a variable of the program again and again while the call waits: the index of MPI_Waitany.
+  bool writes_meanwhile = false;
   rank_position position;  ///< zeros if it is not known
   /// The functions on the stack without those that were inlined, the outermost first.
   std::vector<std::shared_ptr<const code_place>> path;
@@ -32,7 +34,7 @@ struct rank_sight {
 /// For how long one rank has been where it is.
 ///
 /// A rank that waits in a call is there until it is in another call, or in the same one for another time: then its
-/// program has another stack, or contents of it that were not seen in this call. A rank that computes, or calls
+/// program has another stack, or other contents of it. A rank that computes, or calls
 /// MPI_Iprobe and similar functions again and again, is in a small set of functions. It has moved when it is in a
 /// function that is new in that set. The set is bounded: a rank that is always in a new function always moves.
 class rank_movement {

@@ -37,6 +37,7 @@ void take_nameless_call(rank_sight& one) {
                                  [](const auto& place) { return is_mpi_library(place->module_path); });
   if (call == one.path.end()) return;
   one.is = rank_sight::state::in_call;
+  one.writes_meanwhile = true;  // it may be MPI_Waitany
   one.function = (*call)->module_path;
   one.path.erase(call, one.path.end());
   if (!one.path.empty()) one.at = {one.path.back()->function, one.path.back()->file, one.path.back()->line};
@@ -60,6 +61,7 @@ std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_st
       one.function = made.call.function;
       one.at = made.call.at;
       one.polls = is_polling_call(made.call);
+      one.writes_meanwhile = made.call.kind == mpi_call_kind::wait_any;
       one.path = path_to(seen.tree, seen.tree[made.node].parent);
     });
   }

@@ -66,8 +66,9 @@ struct job_watch_options {
 /// A look takes the stack of the first thread of each rank, a few ranks at a time. A rank has moved
 ///
 /// - if it waits in another MPI call than before, or in the same call from another place of the program, or if what the
-///   program has on its stack and in its registers was not seen in this call: then it has left the call, and made it
-///   again;
+///   program has on its stack and in its registers has changed: then it has left the call, and made it again. In
+///   MPI_Waitany and MPI_Waitsome, which may write results while they wait, it must have changed to what was not seen
+///   in this call;
 /// - if it has begun to wait in a call, or has left one;
 /// - if it computes in a function in which it was not seen before, since its last call;
 /// - if it calls MPI_Iprobe or similar functions again and again, and has now gone into another function;
