@@ -65,11 +65,7 @@ std::map<entry_index, rank_path> paths_of(const call_tree& tree, const rank_set&
     for (call_tree::node_number at = i; at != call_tree::root; at = tree[at].parent) {
       if (tree[at].place) path.frames.push_back(tree[at].place.get());
     }
-    for (const rank_set::range& range : here.ranges()) {
-      for (std::uint64_t entry = range.first; entry <= range.last; ++entry) {
-        found[entry_index{static_cast<std::size_t>(entry)}] = path;
-      }
-    }
+    here.for_each([&](entry_index entry) { found[entry] = path; });
   }
   return found;
 }

@@ -112,11 +112,7 @@ class stuck_nodes {
     rank_set all = set_of(std::move(members));
     all.add(found.in_finalize);
     all.add(found.ended);
-    for (const rank_set::range& range : all.ranges()) {
-      for (std::uint64_t rank = range.first; rank <= range.last; ++rank) {
-        found.ranks.emplace_back(rank);
-      }
-    }
+    all.for_each([&](entry_index rank) { found.ranks.push_back(rank); });
     return found;
   }
 

@@ -43,11 +43,7 @@ std::vector<std::uint32_t> deadlock_of_reports(const std::vector<deadlock>& dead
   };
   for (std::uint32_t place = 0; place < deadlocks.size(); ++place) {
     for (const entry_index entry : deadlocks[place].ranks) put(entry.value(), place);
-    for (const rank_set::range& range : deadlocks[place].behind.ranges()) {
-      for (std::uint64_t number = range.first; number <= range.last; ++number) {
-        put(static_cast<std::uint32_t>(number), place);
-      }
-    }
+    deadlocks[place].behind.for_each([&](entry_index entry) { put(entry.value(), place); });
   }
   return of;
 }

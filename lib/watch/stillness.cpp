@@ -2,7 +2,6 @@
 #include "stillness.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "handles/mpi_abi.hpp"
@@ -23,14 +22,6 @@ std::vector<std::shared_ptr<const code_place>> path_to(const call_tree& tree, ca
   return path;
 }
 
-template <class With>
-void for_each_of(const rank_set& ranks, With with) {
-  for (const auto& range : ranks.ranges()) {
-    for (std::uint64_t rank = range.first; rank <= range.last; ++rank)
-      with(entry_index{static_cast<std::uint32_t>(rank)});
-  }
-}
-
 /// A rank in a function of an MPI library that has no name is in a call all the same.
 void take_nameless_call(rank_sight& one) {
   const auto call = std::find_if(one.path.begin(), one.path.end(),
@@ -46,7 +37,7 @@ void take_nameless_call(rank_sight& one) {
 /// What a look says of each rank of a part.
 std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_stacks& seen) {
   std::map<entry_index, rank_sight> all;
-  for_each_of(part, [&](entry_index entry) {
+  part.for_each([&](entry_index entry) {
     rank_sight& one = all[entry];
     if (seen.taken.contains(entry)) one.is = rank_sight::state::outside;
     if (seen.stopped.contains(entry)) one.is = rank_sight::state::stopped;
@@ -55,7 +46,7 @@ std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_st
     if (const auto known = all.find(position.entry); known != all.end()) known->second.position = position;
   }
   for (const tree_call& made : calls_of_programs(seen.tree)) {
-    for_each_of(seen.tree[made.node].ranks.both(part), [&](entry_index entry) {
+    seen.tree[made.node].ranks.both(part).for_each([&](entry_index entry) {
       rank_sight& one = all[entry];
       one.is = rank_sight::state::in_call;
       one.function = made.call.function;
@@ -66,7 +57,7 @@ std::map<entry_index, rank_sight> sights_of(const rank_set& part, const group_st
     });
   }
   for (call_tree::node_number i = 1; i < seen.tree.size(); ++i) {
-    for_each_of(seen.tree[i].standing.both(part), [&](entry_index entry) {
+    seen.tree[i].standing.both(part).for_each([&](entry_index entry) {
       rank_sight& one = all[entry];
       if (one.is != rank_sight::state::outside) return;
       one.path = path_to(seen.tree, i);

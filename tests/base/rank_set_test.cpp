@@ -69,3 +69,14 @@ TEST_CASE("rank sets behave as sets of numbers") {
     CHECK(rank_set::parse(mine.text()).value() == mine);
   }
 }
+
+TEST_CASE("each rank of a set is visited once and in order, also the highest number") {
+  std::vector<std::uint32_t> visited;
+  const auto visit = [&](entry_index rank) { visited.push_back(rank.value()); };
+  rank_set().for_each(visit);
+  CHECK(visited.empty());
+  rank_set set = set_of({0, 1, 7});
+  set.add(UINT32_MAX);
+  set.for_each(visit);
+  CHECK(visited == std::vector<std::uint32_t>{0, 1, 7, UINT32_MAX});
+}

@@ -56,6 +56,15 @@ class rank_set {
   [[nodiscard]] std::uint32_t lowest() const { return ranges_.empty() ? UINT32_MAX : ranges_.front().first; }
   /// The ranges in order, neither overlapping nor adjacent.
   [[nodiscard]] std::span<const range> ranges() const { return ranges_; }
+  /// Calls `visit(entry_index)` for each rank, in order. The set must not change meanwhile.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const range& some : ranges_) {
+      for (std::uint64_t rank = some.first; rank <= some.last; ++rank) {  // the last rank may be UINT32_MAX
+        visit(entry_index{static_cast<std::uint32_t>(rank)});
+      }
+    }
+  }
 
   /// The set as text: "0-3,7"; "" for the empty set.
   [[nodiscard]] std::string text() const;

@@ -35,10 +35,7 @@ std::vector<wait_group> all_groups(const queues_snapshot& snapshot, const rank_s
   std::vector<wait_group> alone, together;
   for (const rank_call& call : calls_by_site(snapshot.seen.ranks)) {
     const std::string doing = doing_text(call);
-    const rank_set own = call.ranks.both(single);
-    for (const rank_set::range& range : own.ranges()) {
-      for (std::uint32_t rank = range.first; rank <= range.last; ++rank) alone.push_back({rank_set(rank), doing});
-    }
+    call.ranks.both(single).for_each([&](entry_index rank) { alone.push_back({rank_set(rank), doing}); });
     if (rank_set rest = call.ranks.without(single); !rest.empty()) together.push_back({std::move(rest), doing});
   }
   std::stable_sort(together.begin(), together.end(),
