@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include "handles/mpi_abi.hpp"
+#include "mpiacq/base/memory.hpp"
+#include "mpiacq/process/tracer.hpp"
 #include "mpiacq/queues/mpi_call.hpp"
 #include "proc/proc_text.hpp"
 #include "proc/process_folder.hpp"
@@ -93,6 +95,26 @@ std::uint64_t contents_of(const raw_stack& stack, std::size_t call, rank_walker&
   return mixed_bytes(number, copied.first(std::min(copied.size(), most_contents))) | 1;
 }
 
+/// The memory below a stack: `rank_position::left`. It is read from the process, which may run: what it writes
+/// meanwhile lies above, or shows that it calls something.
+void add_left(rank_position& here, process_id pid, target_address sp) {
+  constexpr std::uint64_t piece = rank_position::left_piece, size = 16 * piece;
+  static_assert(size <= read_page_size);
+  const std::uint64_t end = sp.value() - sp.value() % piece;
+  if (end < 2 * size) return;
+  const std::uint64_t page = std::max(end - size, end - end % read_page_size);
+  std::array<std::byte, size> bytes;
+  // The lower page need not exist.
+  const auto lower = static_cast<std::size_t>(page - (end - size));
+  std::array<memory_range, 2> ranges = {memory_range{target_address{page}, std::span(bytes).subspan(lower)},
+                                        memory_range{target_address{end - size}, std::span(bytes).first(lower)}};
+  if (!process_memory(pid).read_ranges(ranges) || ranges[0].got < ranges[0].into.size()) return;
+  const std::size_t first = ranges[1].got < lower ? lower : 0;
+  here.left_end = end;
+  for (std::size_t at = size; at >= first + piece; at -= piece)
+    here.left.push_back(mixed_bytes(1, std::span(bytes).subspan(at - piece, piece)));
+}
+
 /// What the thread has read and written (proc_pid_io(5)). The kernel does not show it to everybody.
 std::uint64_t bytes_moved_by(process_id pid, thread_id thread) {
   const auto text = read_process_file(pid, fmt::format("task/{}/io", thread.value()).c_str(), most_of_io);
@@ -130,6 +152,7 @@ rank_position position_of(entry_index entry, process_id pid, const walked_stack&
     std::size_t own = 0;
     while (own + 1 < stack.frames.size() && is_helper(*stack.frames[own].place)) ++own;
     here.activations = activations_of(stack, stack.raw_numbers[own]);
+    add_left(here, pid, raw.front().sp);
   }
   return here;
 }

@@ -47,6 +47,7 @@ bool rank_movement::is_new_member(std::uint64_t one) {
 void rank_movement::begin_set() {
   members_.clear();
   next_out_ = 0;
+  deepest_ = UINT64_MAX;
   polled_in_.clear();
   polled_.clear();
 }
@@ -76,6 +77,24 @@ bool rank_movement::has_new_contents(const rank_sight& now) {
   return is_new_member(now.position.contents) && !is_first;
 }
 
+/// Whether memory below the deepest stack that was seen has changed since the last look. A call such as MPI_Send is
+/// over too soon to be seen, and leaves its traces there. The first piece belongs to functions that save no registers,
+/// and to small ones such as clock_gettime. A rank that polls in vain leaves such traces, too.
+bool rank_movement::has_called_deeper(const rank_position& now) {
+  constexpr std::uint64_t piece = rank_position::left_piece;
+  if (now.left.empty()) return false;
+  deepest_ = std::min(deepest_, now.left_end);
+  const rank_position& last = last_.position;
+  if (!polled_.empty() || last.left.empty()) return false;
+  const std::uint64_t highest = std::min(deepest_ - piece, last.left_end);
+  for (std::uint64_t end = highest; end > 0; end -= piece) {
+    const std::uint64_t here = (now.left_end - end) / piece, before = (last.left_end - end) / piece;
+    if (here >= now.left.size() || before >= last.left.size()) return false;
+    if (now.left[here] != last.left[before]) return true;
+  }
+  return false;
+}
+
 bool rank_movement::has_moved(const rank_sight& now) {
   const mode before = mode_;
   const bool has_transferred = now.position.bytes_moved > last_.position.bytes_moved && last_.position.bytes_moved != 0;
@@ -101,8 +120,9 @@ bool rank_movement::has_moved(const rank_sight& now) {
   const bool was_busy = before == mode::computes || before == mode::polls;
   if (!was_busy) begin_set();
   const bool is_new = has_new_function(now);
+  const bool has_called = has_called_deeper(now.position);
   mode_ = polled_.empty() ? mode::computes : mode::polls;
-  return is_new || !was_busy || has_transferred;
+  return is_new || !was_busy || has_transferred || has_called;
 }
 
 /// Keeps the functions that the rank is still in.

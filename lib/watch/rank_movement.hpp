@@ -36,7 +36,8 @@ struct rank_sight {
 /// A rank that waits in a call is there until it is in another call, or in the same one for another time: then its
 /// program has another stack, or other contents of it. A rank that computes, or calls
 /// MPI_Iprobe and similar functions again and again, is in a small set of functions. It has moved when it is in a
-/// function that is new in that set. The set is bounded: a rank that is always in a new function always moves.
+/// function that is new in that set. The set is bounded: a rank that is always in a new function always moves. A rank
+/// that computes has also moved if a function that it was not seen in has left other values below its stack.
 class rank_movement {
  public:
   enum class mode : std::uint8_t { unseen, away, stopped, waits, computes, polls };
@@ -63,6 +64,7 @@ class rank_movement {
   [[nodiscard]] bool is_new_member(std::uint64_t one);
   [[nodiscard]] bool has_new_contents(const rank_sight& now);
   [[nodiscard]] bool has_new_function(const rank_sight& now);
+  [[nodiscard]] bool has_called_deeper(const rank_position& now);
   void begin_set();
   void stay(const rank_sight& now);
 
@@ -71,6 +73,7 @@ class rank_movement {
   rank_sight last_;
   std::vector<std::uint64_t> members_;  ///< in a call that waits, the contents of the stack; else innermost functions
   std::size_t next_out_ = 0;            ///< the member that makes room for a new one
+  std::uint64_t deepest_ = UINT64_MAX;  ///< the deepest stack of this set, as `rank_position::left_end`
   activations polled_in_;               ///< the functions from which it polls
   std::string polled_;
   activations common_;  ///< the functions that it has been in since `since_`

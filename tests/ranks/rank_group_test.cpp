@@ -185,7 +185,7 @@ TEST_CASE("rank group: a rank that a signal has stopped is not tried again, and 
     group_stacks seen;
     if (std::get<ask_stacks>(what).how.ranks.contains(entry_index{1})) seen.taken = rank_set::parse("1,3").value();
     for (const std::uint32_t rank : {1U, 3U}) {
-      if (!seen.taken.empty()) seen.positions.push_back({entry_index{rank}, {rank}, 0, 0, 0, 0});
+      if (!seen.taken.empty()) seen.positions.push_back({.entry = entry_index{rank}, .activations = {rank}});
     }
     return seen;
   };

@@ -135,6 +135,50 @@ TEST_CASE("a rank that computes moves when it comes into a function in which it 
   CHECK(rank.add(computes_in({{"main", 1}, {"write_result", 5}}), start + 100s));
 }
 
+TEST_CASE("a rank that computes moves when a call that no look has met has left other values below its stack") {
+  constexpr std::uint64_t piece = rank_position::left_piece, end = 100 * piece;
+  const auto computes = [](std::uint64_t left_end, std::vector<std::uint64_t> left) {
+    rank_sight seen = computes_in({{"main", 1}, {"solve", 2}});
+    seen.position.left_end = left_end;
+    seen.position.left = std::move(left);
+    return seen;
+  };
+  rank_movement rank;
+  CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 4}), start));
+  CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 4}), start + 1s));
+  SECTION("values far below the stack") {
+    CHECK(rank.add(computes(end, {1, 2, 3, 5}), start + 2s));
+    CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 5}), start + 3s));
+  }
+  SECTION("values right below the stack are those of small functions") {
+    CHECK_FALSE(rank.add(computes(end, {9, 2, 3, 4}), start + 2s));
+  }
+  SECTION("a function that was seen deeper writes there") {
+    CHECK_FALSE(rank.add(computes(end - 2 * piece, {8, 4}), start + 2s));
+    CHECK_FALSE(rank.add(computes(end, {1, 7, 7, 4}), start + 3s));
+    CHECK_FALSE(rank.add(computes(end, {2, 6, 6, 4}), start + 4s));
+    CHECK_FALSE(rank.add(computes(end, {2, 6, 6, 4, 4}), start + 5s));
+  }
+  SECTION("pieces are compared by their addresses") {
+    CHECK_FALSE(rank.add(computes(end + piece, {0, 1, 2, 3, 4}), start + 2s));
+    CHECK(rank.add(computes(end + piece, {0, 1, 2, 3, 5}), start + 3s));
+  }
+  SECTION("what is not known says nothing") {
+    CHECK_FALSE(rank.add(computes(0, {}), start + 2s));
+    CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 5}), start + 3s));
+  }
+  SECTION("numbers that make no sense do no harm") {
+    CHECK_FALSE(rank.add(computes(3, {1, 2}), start + 2s));
+    CHECK_FALSE(rank.add(computes(1, {5, 6}), start + 3s));
+    CHECK_FALSE(rank.add(computes(UINT64_MAX, {5, 6}), start + 4s));
+  }
+  SECTION("a rank that polls in vain leaves other values, too") {
+    CHECK(rank.add(polls({{"main", 1}, {"solve", 2}}), start + 2s) == false);
+    CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 4}), start + 3s));
+    CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 5}), start + 4s));
+  }
+}
+
 TEST_CASE("a rank that is always in a new function always moves, and takes bounded memory") {
   rank_movement rank;
   CHECK_FALSE(rank.add(computes_in({{"main", 1}}), start));

@@ -71,6 +71,7 @@ struct job_watch_options {
 ///   in this call;
 /// - if it has begun to wait in a call, or has left one;
 /// - if it computes in a function in which it was not seen before, since its last call;
+/// - if it computes, and a call that no look has met has left other values below its stack;
 /// - if it calls MPI_Iprobe or similar functions again and again, and has now gone into another function;
 /// - if its thread has read or written with system calls.
 ///

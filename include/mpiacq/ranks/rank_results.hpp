@@ -42,6 +42,8 @@ struct rank_mpi_call {
 struct rank_position {
   /// The most functions of a stack that are kept: the outermost ones, and the innermost.
   static constexpr std::size_t most_activations = 32;
+  /// The bytes for each number of `left`.
+  static constexpr std::uint64_t left_piece = 256;
 
   entry_index entry;
   /// One number for each function of the program on the stack, the outermost first. It stands for one activation of the
@@ -53,6 +55,11 @@ struct rank_position {
   /// In an MPI call: what the functions of the program have on the stack, and in the registers that called functions
   /// keep. A rank that has left the call and entered it again has mostly changed a counter there. 0: not known.
   std::uint64_t contents = 0;
+  /// Outside of calls: what functions that have returned have left in the memory below the stack, one number for each
+  /// `left_piece` bytes, downwards from the address `left_end`. A function that computes does not write deeper than the
+  /// functions that it calls. An MPI call in between does, and mostly leaves other values each time. Empty: not known.
+  std::vector<std::uint64_t> left;
+  std::uint64_t left_end = 0;     ///< the stack pointer, rounded down to a multiple of `left_piece`
   std::uint64_t instruction = 0;  ///< the innermost frame's next instruction, and the registers: where it is exactly
   std::uint64_t bytes_moved = 0;  ///< read and written by the thread with system calls since its start; 0: not known
 };

@@ -155,6 +155,8 @@ inline constexpr auto members<rank_position> = std::tuple{member{"rank", &rank_p
                                                           member{"activations", &rank_position::activations},
                                                           member{"call", &rank_position::call},
                                                           member{"contents", &rank_position::contents},
+                                                          member{"left", &rank_position::left},
+                                                          member{"left_end", &rank_position::left_end},
                                                           member{"instruction", &rank_position::instruction},
                                                           member{"bytes_moved", &rank_position::bytes_moved}};
 template <>
