@@ -21,7 +21,7 @@ rank_answer answer_to(node_ranks& ranks, const ask_hold&, const answer_terms&) {
 }
 
 rank_answer answer_to(node_ranks& ranks, const ask_follow& what, const answer_terms&) {
-  if (what.follow) return part_of(ranks.follow_ends());
+  if (what.follow) return part_of(ranks.follow_ends(what.how));
   ranks.unfollow_ends();
   hold_part none;
   for (const rank_process& rank : ranks.ranks()) none.held.add(rank.entry);

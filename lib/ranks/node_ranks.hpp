@@ -111,7 +111,7 @@ class node_ranks {
 
   /// Follows all ranks to their ends (ends/node_ends.cpp): they run under the tracer from now on. Ranks that are held
   /// are released first. Returns one outcome for each rank, in order: `held` stands for followed.
-  [[nodiscard]] std::vector<rank_hold> follow_ends();
+  [[nodiscard]] std::vector<rank_hold> follow_ends(const follow_options& options = {});
   /// Releases all ranks, also those at their ends, and follows none any more.
   void unfollow_ends();
   /// Handles what has happened to followed ranks. The first rank that fails holds all ranks of this node.

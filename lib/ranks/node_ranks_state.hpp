@@ -60,7 +60,7 @@ struct node_ranks::state {
   /// Releases the ranks that an interrupted look has held. Ranks that the caller holds stay held.
   void let_go_of_others();
   // ends/node_ends.cpp
-  void follow_ends();
+  void follow_ends(const follow_options& options);
   void unfollow_ends();
   void serve_ends();
   void note_end(std::size_t place, const process_ending& how);

@@ -141,8 +141,8 @@ std::vector<rank_hold> rank_group::hold() {
   return one_for_each(parts_->ranks, parts_->ask_for<hold_part>(ask_hold{}));
 }
 
-std::vector<rank_hold> rank_group::follow_ends() {
-  return one_for_each(parts_->ranks, parts_->ask_for<hold_part>(ask_follow{true}));
+std::vector<rank_hold> rank_group::follow_ends(const follow_options& options) {
+  return one_for_each(parts_->ranks, parts_->ask_for<hold_part>(ask_follow{true, options}));
 }
 
 group_ends rank_group::ends() {

@@ -45,6 +45,7 @@ struct ask_gates {
 /// Follow all ranks to their ends, or none any more. The answer is a `hold_part`.
 struct ask_follow {
   bool follow = true;
+  follow_options how = {};
 };
 struct ask_ends {};
 struct ask_cores {

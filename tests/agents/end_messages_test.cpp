@@ -75,6 +75,8 @@ bool is_accepted_with(const char* member, const document& value) {
 TEST_CASE("messages of ends: questions arrive as they were asked") {
   CHECK(question_over_wire(ask_follow{true}).follow);
   CHECK_FALSE(question_over_wire(ask_follow{false}).follow);
+  CHECK_FALSE(question_over_wire(ask_follow{true}).how.continue_stopped);
+  CHECK(question_over_wire(ask_follow{true, {.continue_stopped = true}}).how.continue_stopped);
   CHECK(document_of(ask{1, 5000, ask_follow{false}})["ask"]["what"]["follow"]["follow"] == false);
   CHECK(document_of(ask{1, 5000, ask_ends{}})["ask"]["what"].contains("ends"));
   const rank_core_options how{rank_selection::parse("5-6").value(), "/tmp/cores", 4096};

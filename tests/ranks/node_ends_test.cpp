@@ -97,6 +97,26 @@ TEST_CASE("follow ends: a rank that fails is held at its end, and so is the othe
   CHECK(ranks.second.end() == exited(8));
 }
 
+TEST_CASE("follow ends: a rank that a signal has stopped stays stopped, unless it is to be continued") {
+  two_ranks ranks("exit");
+  REQUIRE(::kill(ranks.first.pid(), SIGSTOP) == 0);
+  REQUIRE(comes_true([&] { return process_state(ranks.first.pid()) == 'T'; }));
+  ranks.follow();
+  ranks.first.pipes().order('g');
+  CHECK(ranks.group->stacks().taken.text() == "0-1");
+  CHECK(ranks.group->ends().failed.empty());
+  ranks.group->unfollow_ends();
+  CHECK(comes_true([&] { return process_state(ranks.first.pid()) == 'T'; }));
+
+  for (const rank_hold& one : ranks.group->follow_ends({.continue_stopped = true}))
+    CHECK(one.state == hold_state::held);
+  const group_ends seen = ranks.next_ends();
+  REQUIRE(seen.failed.size() == 1);
+  CHECK(seen.failed.front().entry == entry_index{0});
+  ranks.group->unfollow_ends();
+  CHECK(ranks.first.end() == exited(8));
+}
+
 TEST_CASE("follow ends: a fault is reported with its signal and address, and a core file has the thread that made it") {
   two_ranks ranks("thread_fault");
   ranks.follow();

@@ -114,7 +114,7 @@ class rank_group {
   /// ranks of its node; `ends` says so. Other calls of the group work as before: a release lets a followed rank run.
   /// Ranks that are held are released first. Returns one outcome for each rank, in order: `held` stands for followed.
   /// Errors: as `hold`; unsupported (the job traces its ranks already, with a tracer that does not report ends).
-  [[nodiscard]] std::vector<rank_hold> follow_ends();
+  [[nodiscard]] std::vector<rank_hold> follow_ends(const follow_options& options = {});
   /// What has happened to followed ranks since the last call, on all nodes. If a rank has failed, the call holds the
   /// ranks of all other nodes, too. `release` or `unfollow_ends` lets the failed ranks end with the status that they
   /// would have had. If this program is killed, or makes no call for the hold limit, its ranks are released.

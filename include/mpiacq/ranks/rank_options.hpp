@@ -61,6 +61,13 @@ struct stack_options {
   bool positions = false;
 };
 
+/// How ranks are followed to their ends.
+struct follow_options {
+  /// Continue the ranks that a signal has stopped. For a job that has been launched a moment ago: Slurm's daemon stops
+  /// each task before its program begins, and leaves it to a tracer to continue the tasks that have one.
+  bool continue_stopped = false;
+};
+
 /// How the message queues of ranks are read.
 struct rank_queue_options {
   rank_selection ranks = {};  ///< among those of the group

@@ -58,7 +58,7 @@ struct rank_position {
   /// Outside of calls: what functions that have returned have left in the memory below the stack, one number for each
   /// `left_piece` bytes, downwards from the address `left_end`. A function that computes does not write deeper than the
   /// functions that it calls. An MPI call in between does, and mostly leaves other values each time. Empty: not known.
-  std::vector<std::uint64_t> left;
+  std::vector<std::uint64_t> left = {};
   std::uint64_t left_end = 0;     ///< the stack pointer, rounded down to a multiple of `left_piece`
   std::uint64_t instruction = 0;  ///< the innermost frame's next instruction, and the registers: where it is exactly
   std::uint64_t bytes_moved = 0;  ///< read and written by the thread with system calls since its start; 0: not known

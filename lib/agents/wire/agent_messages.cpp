@@ -100,7 +100,11 @@ template <>
 inline constexpr auto members<ask_gates> =
     std::tuple{member{"how", &ask_gates::how}, member{"debug_files", &ask_gates::debug_files}};
 template <>
-inline constexpr auto members<ask_follow> = std::tuple{member{"follow", &ask_follow::follow}};
+inline constexpr auto members<follow_options> =
+    std::tuple{member{"continue_stopped", &follow_options::continue_stopped}};
+template <>
+inline constexpr auto members<ask_follow> =
+    std::tuple{member{"follow", &ask_follow::follow}, member{"how", &ask_follow::how}};
 template <>
 inline constexpr auto members<ask_ends> = std::tuple<>{};
 template <>

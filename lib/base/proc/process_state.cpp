@@ -1,7 +1,9 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 #include "proc/process_state.hpp"
 
+#include <charconv>
 #include <climits>
+#include <csignal>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -18,7 +20,7 @@ namespace mpiacq {
 
 namespace {
 
-constexpr std::size_t most_of_children = 1U << 20;
+constexpr std::size_t most_of_text = 1U << 20;
 }  // namespace
 
 result<process_stat> stat_of(process_id pid) {
@@ -33,6 +35,19 @@ run_state state_of(process_id pid) {
   return stat.error().code == error_code::process_gone ? run_state::gone : run_state::unknown;
 }
 
+bool is_stopped_by_signal(process_id pid) {
+  if (state_of(pid) == run_state::stopped) return true;
+  const auto status = read_process_file(pid, "status", most_of_text);
+  if (!status) return false;
+  for (const std::string_view name : {"SigPnd", "ShdPnd"}) {  // for the first thread, and for the process
+    const auto mask = status_line(*status, name);
+    std::uint64_t signals = 0;
+    if (mask) std::from_chars(mask->data(), mask->data() + mask->size(), signals, 16);
+    if ((signals >> (SIGSTOP - 1) & 1) != 0) return true;
+  }
+  return false;
+}
+
 std::optional<process_id> parent_of(process_id pid) {
   const auto stat = stat_of(pid);
   return stat ? std::optional{stat->parent} : std::nullopt;
@@ -45,7 +60,7 @@ std::vector<process_id> children_of(process_id pid) {
   for (std::filesystem::directory_iterator thread(threads, failure), end; !failure && thread != end;
        thread.increment(failure)) {
     const base::unique_fd file{::open((thread->path() / "children").c_str(), O_RDONLY | O_CLOEXEC)};
-    std::istringstream children(read_bounded(file, most_of_children).value_or(""));
+    std::istringstream children(read_bounded(file, most_of_text).value_or(""));
     for (std::int64_t child = 0; children >> child;) all.emplace_back(child);
   }
   return all;

@@ -21,6 +21,9 @@ namespace mpiacq {
 /// `unknown` if /proc cannot be read, for example because this program has no file descriptor left.
 [[nodiscard]] run_state state_of(process_id pid);
 
+/// Whether a signal has stopped the process, or a SIGSTOP is on its way to it. False if that cannot be read.
+[[nodiscard]] bool is_stopped_by_signal(process_id pid);
+
 /// The file that the process executes (/proc/PID/exe), without " (deleted)"; empty if it cannot be read.
 [[nodiscard]] std::string executable_of(process_id pid);
 

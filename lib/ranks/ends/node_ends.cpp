@@ -2,20 +2,22 @@
 // Follows the ranks of a node to their ends.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <utility>
 
 #include "ends/end_facts.hpp"
 #include "errors/no_exceptions.hpp"
 #include "node_ranks_state.hpp"
+#include "proc/process_state.hpp"
 #include "rank_questions.hpp"
 
 namespace mpiacq {
 
-std::vector<rank_hold> node_ranks::follow_ends() {
+std::vector<rank_hold> node_ranks::follow_ends(const follow_options& options) {
   (void)release();
   state_->take_events();
   state_->look_for_ends();
-  state_->follow_ends();
+  state_->follow_ends(options);
   std::vector<rank_hold> outcomes;
   for (const auto& rank : state_->here) {
     rank_hold outcome = rank.hold;
@@ -26,7 +28,7 @@ std::vector<rank_hold> node_ranks::follow_ends() {
   return outcomes;
 }
 
-void node_ranks::state::follow_ends() {
+void node_ranks::state::follow_ends(const follow_options& options) {
   std::vector<attach_target> targets;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < here.size(); ++i) {
@@ -39,9 +41,15 @@ void node_ranks::state::follow_ends() {
     }
   }
   ends.kills_before = out_of_memory_kills();
+  // Whether a rank is stopped can be seen only while it has no tracer.
+  std::vector<bool> to_continue(targets.size());
+  for (std::size_t i = 0; i < targets.size() && options.continue_stopped; ++i)
+    to_continue[i] = is_stopped_by_signal(targets[i].process);
   const auto outcomes = grip->follow(targets);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!outcomes[i]) here[places[i]].not_followed = outcomes[i].error();
+    // The number belongs to this rank as long as it is followed.
+    if (outcomes[i] && to_continue[i]) signal_process(open_process(targets[i].process), SIGCONT);
   }
   ends.signal = end_signal(grip->event_descriptor());
   ends.is_on = true;

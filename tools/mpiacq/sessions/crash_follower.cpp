@@ -24,12 +24,12 @@ constexpr std::chrono::milliseconds between_last_looks{20};
 
 }  // namespace
 
-crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names)
+crash_follower::crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names, const follow_options& how)
     : ranks_(std::move(ranks)), names_(names) {
   const auto nodes = ranks_->nodes();
   has_other_nodes_ = std::any_of(nodes.begin(), nodes.end(), [](const job_node& node) { return !node.local; });
   std::map<std::string, rank_set> reasons;
-  for (const rank_hold& outcome : ranks_->follow_ends()) {
+  for (const rank_hold& outcome : ranks_->follow_ends(how)) {
     if (outcome.state == hold_state::held) {
       followed_.add(outcome.entry);
       has_followed_ = true;

@@ -16,7 +16,7 @@ namespace mpiacq::tool {
 class crash_follower {
  public:
   /// Begins to follow. Prints which ranks cannot be followed, and why. `names` must outlive this object.
-  crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names);
+  crash_follower(std::shared_ptr<rank_group> ranks, const rank_names& names, const follow_options& how);
   /// All ranks run on, and nothing is followed any more.
   ~crash_follower();
   crash_follower(const crash_follower&) = delete;

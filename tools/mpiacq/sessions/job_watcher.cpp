@@ -46,7 +46,11 @@ void job_watcher::begin(ranks_look look) {
   constexpr double seldom = 86400;
   how.hang = as_duration(options_.watch.hang.value_or(seldom));
   watch_ = std::make_unique<job_watch>(*look_->ranks, how);
-  if (options_.watch.crash) crash_ = std::make_unique<crash_follower>(look_->ranks, look_->job.processes->names());
+  if (options_.watch.crash) {
+    // A launcher may have stopped its new ranks. Other ranks may be stopped because their user wants it.
+    const follow_options follow = {.continue_stopped = !options_.starter.words.empty()};
+    crash_ = std::make_unique<crash_follower>(look_->ranks, look_->job.processes->names(), follow);
+  }
   if (options_.watch.every) next_sample_ = clock::now();
 }
 
