@@ -80,7 +80,7 @@ mpi_phase phase_by_descriptors(process_id pid, const std::string& proc) {
   const auto socket = process->link(fmt::format("fd/{}", number).c_str());
   if (!socket) return socket.error().code == error_code::not_found ? mpi_phase::finalized : mpi_phase::unknown;
   const bool in_use = has_event_descriptor(*process, fmt::format("{}/{}", proc, pid.value()));
-  return in_use ? mpi_phase::running : mpi_phase::not_started;
+  return in_use ? mpi_phase::running : mpi_phase::unknown;
 }
 
 }  // namespace mpiacq

@@ -16,8 +16,10 @@ namespace mpiacq {
 [[nodiscard]] mpi_phase openmpi_phase(target& process);
 
 /// How far an MPI is that was started through PMI (MPICH and its relatives), by the descriptors of the process. Its
-/// launcher names a socket in PMI_FD. MPI_Finalize closes it. MPICH's communication layers have event descriptors while
-/// MPI is in use. `unknown` if there is no such socket in the environment.
+/// launcher names a socket in PMI_FD. MPICH's communication layers have event descriptors while MPI is in use.
+/// MPI_Finalize closes the socket up to MPICH 4.1; 4.2 leaves it open. So it is `unknown` whether a process with the
+/// socket and without such descriptors is before MPI_Init or after MPI_Finalize, and if no socket is in the
+/// environment.
 [[nodiscard]] mpi_phase phase_by_descriptors(process_id pid, const std::string& proc = proc_folder);
 
 }  // namespace mpiacq

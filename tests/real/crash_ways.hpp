@@ -32,6 +32,8 @@ struct known_mpi {
   const char* name;  ///< at the end of the programs' names
   std::vector<std::string> starter;
   bool ends_alike = true;  ///< the starter of a job that has failed ends with the same status each time
+  /// MPI_Abort returns, and the launcher kills the rank in a later call.
+  bool abort_returns = false;
 };
 
 inline std::string program_of(const known_mpi& mpi, const std::string& program) {
@@ -72,8 +74,12 @@ inline void check_ways(const known_mpi& mpi) {
     const nlohmann::json report = report_in(reports);
     CHECK(report.at("why") == "crash");
     CHECK(report.at("verdict").at("basis") == "crash");
-    CHECK(report.at("verdict").at("ranks") == "1");
     const std::string sentence = report.at("verdict").at("sentence");
+    if (mpi.abort_returns && way.kind == std::string("mpi_abort")) {
+      CHECK_THAT(sentence, ContainsSubstring("received SIGKILL") || ContainsSubstring("called MPI_Abort"));
+      continue;
+    }
+    CHECK(report.at("verdict").at("ranks") == "1");
     CHECK_THAT(sentence, Catch::Matchers::StartsWith("rank 1 " + std::string(way.says)) &&
                              Catch::Matchers::EndsWith(" at " + place));
     CHECK_THAT(run.err, ContainsSubstring("mpiacq: a rank has failed: " + sentence));
