@@ -34,10 +34,10 @@ struct rank_sight {
 /// For how long one rank has been where it is.
 ///
 /// A rank that waits in a call is there until it is in another call, or in the same one for another time: then its
-/// program has another stack, or other contents of it. A rank that computes, or calls
-/// MPI_Iprobe and similar functions again and again, is in a small set of functions. It has moved when it is in a
-/// function that is new in that set. The set is bounded: a rank that is always in a new function always moves. A rank
-/// that computes has also moved if a function that it was not seen in has left other values below its stack.
+/// program has another stack, or other contents of it. A rank that computes, or calls MPI_Iprobe and similar functions
+/// again and again, is in a small set of functions. It has moved when it is in a function that is new in that set. The
+/// set is bounded: a rank that is always in a new function always moves. A rank that computes has also moved if a
+/// function that it was not seen in has left other values below its stack.
 class rank_movement {
  public:
   enum class mode : std::uint8_t { unseen, away, stopped, waits, computes, polls };
