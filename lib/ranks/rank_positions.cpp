@@ -103,7 +103,7 @@ void add_left(rank_position& here, process_id pid, target_address sp) {
   const std::uint64_t end = sp.value() - sp.value() % piece;
   if (end < 2 * size) return;
   const std::uint64_t page = std::max(end - size, end - end % read_page_size);
-  std::array<std::byte, size> bytes;
+  std::array<std::byte, size> bytes{};
   // The lower page need not exist.
   const auto lower = static_cast<std::size_t>(page - (end - size));
   std::array<memory_range, 2> ranges = {memory_range{target_address{page}, std::span(bytes).subspan(lower)},
