@@ -17,9 +17,8 @@ namespace mpiacq {
 
 /// How far an MPI is that was started through PMI (MPICH and its relatives), by the descriptors of the process. Its
 /// launcher names a socket in PMI_FD. MPICH's communication layers have event descriptors while MPI is in use.
-/// MPI_Finalize closes the socket up to MPICH 4.1; 4.2 leaves it open. So it is `unknown` whether a process with the
-/// socket and without such descriptors is before MPI_Init or after MPI_Finalize, and if no socket is in the
-/// environment.
+/// MPI_Finalize closes the socket in MPICH 4.0, and leaves it open in 4.2. So it is `unknown` whether a process with
+/// the socket and without such descriptors is before MPI_Init or after MPI_Finalize; and also if no socket is named.
 [[nodiscard]] mpi_phase phase_by_descriptors(process_id pid, const std::string& proc = proc_folder);
 
 }  // namespace mpiacq
