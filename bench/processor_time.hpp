@@ -5,8 +5,8 @@
 
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include <sys/types.h>

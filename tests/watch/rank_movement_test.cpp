@@ -173,7 +173,7 @@ TEST_CASE("a rank that computes moves when a call that no look has met has left 
     CHECK_FALSE(rank.add(computes(UINT64_MAX, {5, 6}), start + 4s));
   }
   SECTION("a rank that polls in vain leaves other values, too") {
-    CHECK(rank.add(polls({{"main", 1}, {"solve", 2}}), start + 2s) == false);
+    CHECK_FALSE(rank.add(polls({{"main", 1}, {"solve", 2}}), start + 2s));
     CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 4}), start + 3s));
     CHECK_FALSE(rank.add(computes(end, {1, 2, 3, 5}), start + 4s));
   }
