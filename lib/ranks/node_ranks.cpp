@@ -174,7 +174,7 @@ std::vector<result<void>> node_ranks::release(leave how) {
 }
 
 std::vector<result<std::vector<thread_registers>>> node_ranks::registers(which_threads which) const {
-  auto answers = state_->grip->registers(state_->held_ones(), which);
+  auto answers = state_->grip->registers(state_->held_ones(), which, register_sets::general);
   std::vector<result<std::vector<thread_registers>>> all;
   all.reserve(state_->here.size());
   auto answer = answers.begin();
@@ -312,7 +312,7 @@ std::vector<process_id> node_ranks::state::held_ones() {
 }
 
 void node_ranks::state::for_each_held(which_threads which, const std::function<void(const held_rank&)>& with) {
-  const auto answers = grip->registers(held_ones(), which);
+  const auto answers = grip->registers(held_ones(), which, register_sets::general);
   auto answer = answers.begin();
   for (std::size_t i = 0; i < here.size(); ++i) {
     if (!std::exchange(here[i].asked, false)) continue;

@@ -20,7 +20,8 @@ class rank_stopper {
   virtual std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how = leave::running) = 0;
   /// As `tracer::registers`.
   [[nodiscard]] virtual std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
-                                                                                     which_threads which) const = 0;
+                                                                                     which_threads which,
+                                                                                     register_sets sets) const = 0;
   /// As `tracer::keep_held`.
   virtual void keep_held() = 0;
   /// The next event of a held rank; empty if there is none.

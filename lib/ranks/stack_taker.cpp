@@ -73,7 +73,7 @@ clock::duration stack_taker::while_held(std::vector<pending>& all, bool again, w
     one->taken_here = !one->rank->held;
     if (one->taken_here) to_let_go.push_back(stopped.back());
   }
-  auto registers = grip_.registers(stopped, which);
+  auto registers = grip_.registers(stopped, which, register_sets::general);
   auto threads = registers.begin();
   for (pending* one : ours) {
     if (!one->taken) continue;

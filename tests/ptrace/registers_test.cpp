@@ -44,7 +44,7 @@ TEST_CASE("the registers of all threads are those that the program put there, by
   const auto bases = bases_of(program, count);
   for (const auto& [task, base] : bases) REQUIRE(comes_to(static_cast<pid_t>(task.value()), 'S'));
   ok(t->attach(program.id()));
-  const auto all = t->registers(std::vector{program.id()});
+  const auto all = t->registers(std::vector{program.id()}, which_threads::all, register_sets::with_floating_point);
   REQUIRE(all.size() == 1);
   ok(all.front());
   CHECK(all.front()->size() == count);
@@ -74,9 +74,16 @@ TEST_CASE("the registers of all threads are those that the program put there, by
     CHECK(set.cs == 0x33);
     CHECK((set.eflags & 0x2) != 0);  // always set
     CHECK(set.fs_base != 0);         // the thread's own data
+    user_fpregs_struct floating{};
+    REQUIRE(thread.floating_point.size() == sizeof floating);
+    std::memcpy(&floating, thread.floating_point.data(), sizeof floating);
+    std::uint64_t xmm9 = 0;
+    std::memcpy(&xmm9, &floating.xmm_space[9 * 4], sizeof xmm9);
+    CHECK(xmm9 == base);
   }
   const auto first = t->registers(std::vector{program.id()}, which_threads::first);
   REQUIRE(first.front()->size() == 1);
+  CHECK(first.front()->front().floating_point.empty());  // nobody has asked for them
   CHECK(first.front()->front().thread.value() == program.pid());
   ok(t->detach(program.id()));
   program.pipes().no_more_orders();

@@ -36,7 +36,7 @@ std::vector<request_message> requests() {
           {11, is_idle_command{}},
           {12, attach_all_command{{{process, 77}, {process_id{5}, {}}}, {.follow_children = true, .report_end = true}}},
           {13, detach_all_command{{process, process_id{5}}, leave::stopped}},
-          {14, registers_command{{process, process_id{5}}, which_threads::first}},
+          {15, registers_command{{process, process_id{5}}, which_threads::first, register_sets::with_floating_point}},
           {15, keep_held_command{}}};
 }
 
@@ -99,6 +99,7 @@ TEST_CASE("registers keep their numbers, and a message with more registers than 
   sent.pc = target_address{5};
   sent.sp = target_address{6};
   sent.prstatus_registers = {std::byte{7}, std::byte{0}, std::byte{8}};
+  sent.floating_point = {std::byte{9}};
   auto bytes = encode(sent);
   const auto back = decode<thread_registers>(bytes);
   REQUIRE(back.has_value());
@@ -109,6 +110,7 @@ TEST_CASE("registers keep their numbers, and a message with more registers than 
   CHECK(back->pc == sent.pc);
   CHECK(back->sp == sent.sp);
   CHECK(back->prstatus_registers == sent.prstatus_registers);
+  CHECK(back->floating_point == sent.floating_point);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     CHECK_FALSE(decode<thread_registers>(std::span{bytes}.first(length)).has_value());
   }
@@ -118,13 +120,15 @@ TEST_CASE("registers keep their numbers, and a message with more registers than 
 }
 
 TEST_CASE("a register set of an impossible length is refused") {
-  thread_registers sent;
-  for (const std::size_t length : {std::size_t{0}, thread_registers::most_prstatus_bytes}) {
-    sent.prstatus_registers.assign(length, std::byte{1});
-    CHECK(decode<thread_registers>(encode(sent)).has_value());
+  for (const auto set : {&thread_registers::prstatus_registers, &thread_registers::floating_point}) {
+    thread_registers sent;
+    for (const std::size_t length : {std::size_t{0}, thread_registers::most_set_bytes}) {
+      (sent.*set).assign(length, std::byte{1});
+      CHECK(decode<thread_registers>(encode(sent)).has_value());
+    }
+    (sent.*set).push_back(std::byte{1});
+    CHECK_FALSE(decode<thread_registers>(encode(sent)).has_value());
   }
-  sent.prstatus_registers.push_back(std::byte{1});
-  CHECK_FALSE(decode<thread_registers>(encode(sent)).has_value());
 }
 
 TEST_CASE("an event arrives with every member in its place") {

@@ -137,6 +137,15 @@ TEST_CASE("follow ends: a fault is reported with its signal and address, and a c
   REQUIRE(cores.written.size() == 1);
   CHECK(cores.refused.empty());
   CHECK(std::filesystem::file_size(cores.written.front().path) == cores.written.front().bytes);
+  if (const auto notes = run_command({"eu-readelf", "-n", cores.written.front().path}); notes.exit_code == 0) {
+    const auto count = [&](const std::string& word) {
+      std::size_t found = 0;
+      for (auto at = notes.out.find(word); at != std::string::npos; at = notes.out.find(word, at + 1)) ++found;
+      return found;
+    };
+    CHECK(count(" PRSTATUS") == 2);  // a note for each thread
+    CHECK(count(" FPREGSET") == 2);
+  }
   // A second file of this name is not written over the first.
   const rank_cores again = ranks.group->write_cores(how);
   REQUIRE(again.refused.size() == 1);

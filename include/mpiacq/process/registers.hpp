@@ -22,8 +22,8 @@ namespace mpiacq {
 struct thread_registers {
   /// The largest number of registers.
   static constexpr std::size_t most = 34;
-  /// The largest number of bytes in `prstatus_registers`.
-  static constexpr std::size_t most_prstatus_bytes = 1024;
+  /// The largest number of bytes in `prstatus_registers`, and in `floating_point`.
+  static constexpr std::size_t most_set_bytes = 1024;
 
   thread_id thread;
   std::array<std::uint64_t, most> by_dwarf_number{};
@@ -37,6 +37,12 @@ struct thread_registers {
   /// with pstate). A 32-bit program on x86-64 has 17 words of 4 bytes. Empty in registers that no kernel has given, for
   /// example those of a caller's frame.
   std::vector<std::byte> prstatus_registers;
+
+  /// The floating-point registers in the same way: the register set NT_PRFPREG (x86-64: 512 bytes,
+  /// `user_fpregs_struct`; aarch64: 528 bytes, `user_fpsimd_struct`; a 32-bit program on x86-64: 108 bytes). Empty
+  /// unless they were asked for
+  /// (`register_sets::with_floating_point`).
+  std::vector<std::byte> floating_point;
 };
 
 }  // namespace mpiacq

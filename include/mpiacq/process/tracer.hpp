@@ -67,6 +67,12 @@ enum class which_threads : std::uint8_t {
   all,
 };
 
+/// Which registers of a stopped thread are read.
+enum class register_sets : std::uint8_t {
+  general,              ///< all but the floating-point registers
+  with_floating_point,  ///< `thread_registers::floating_point` too; empty where the kernel does not give them
+};
+
 /// How a breakpoint is made.
 enum class breakpoint_kind : std::uint8_t {
   automatic,  ///< hardware if a debug register is free, else software
@@ -316,11 +322,12 @@ class tracer {
   /// The threads of a process that are known at this moment.
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id process) const;
 
-  /// The general registers of the threads of many stopped processes, in one exchange with the tracer server, with one
+  /// The registers of the threads of many stopped processes, in one exchange with the tracer server, with one
   /// outcome for each process in the order of `processes`. A thread that has not stopped (tracing_problem) or is being
   /// killed is left out. Errors: invalid_argument (the process runs), process_gone.
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(
-      std::span<const process_id> processes, which_threads which = which_threads::all) const;
+      std::span<const process_id> processes, which_threads which = which_threads::all,
+      register_sets sets = register_sets::general) const;
 
   /// Has the tracer servers of this program release everything, as after the program's end, and waits for nothing. It
   /// is for a program that ends while one of its threads cannot leave the kernel: a thread that reads memory whose file

@@ -59,9 +59,10 @@ class wire_writer {
     put(registers.count);
     const auto used = std::as_bytes(std::span{registers.by_dwarf_number}.first(registers.count));
     bytes_.insert(bytes_.end(), used.begin(), used.end());
-    const auto& set = registers.prstatus_registers;
-    put(std::uint64_t{set.size()});
-    bytes_.insert(bytes_.end(), set.begin(), set.end());
+    for (const auto* set : {&registers.prstatus_registers, &registers.floating_point}) {
+      put(std::uint64_t{set->size()});
+      bytes_.insert(bytes_.end(), set->begin(), set->end());
+    }
   }
   template <class T>
   void put(const std::vector<T>& all) {
@@ -140,12 +141,14 @@ class wire_reader {
     if (rest_.size() < used.size()) return give_up();
     std::copy_n(rest_.begin(), used.size(), used.begin());  // may be empty
     rest_ = rest_.subspan(used.size());
-    std::uint64_t set_size = 0;
-    get(set_size);
-    if (set_size > thread_registers::most_prstatus_bytes || rest_.size() < set_size) return give_up();
-    const auto set = rest_.first(set_size);
-    registers.prstatus_registers.assign(set.begin(), set.end());
-    rest_ = rest_.subspan(set.size());
+    for (auto* set : {&registers.prstatus_registers, &registers.floating_point}) {
+      std::uint64_t set_size = 0;
+      get(set_size);
+      if (set_size > thread_registers::most_set_bytes || rest_.size() < set_size) return give_up();
+      const auto bytes = rest_.first(set_size);
+      set->assign(bytes.begin(), bytes.end());
+      rest_ = rest_.subspan(bytes.size());
+    }
   }
   template <class T>
   void get(std::vector<T>& all) {

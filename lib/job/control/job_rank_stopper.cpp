@@ -99,13 +99,14 @@ std::vector<result<void>> job_rank_stopper::let_go(std::span<const process_id> r
 }
 
 std::vector<result<std::vector<thread_registers>>> job_rank_stopper::registers(std::span<const process_id> ranks,
-                                                                               which_threads which) const {
+                                                                               which_threads which,
+                                                                               register_sets sets) const {
   using answer = result<std::vector<thread_registers>>;
   return both_parts<answer>(
       ranks, itself, [this](process_id pid) { return loop_.traces(pid); },
-      [&](std::span<const process_id> followed) { return control_.registers(followed, which); },
+      [&](std::span<const process_id> followed) { return control_.registers(followed, which, sets); },
       [&](std::span<const process_id> others) {
-        if (second_) return second_->registers(others, which);
+        if (second_) return second_->registers(others, which, sets);
         return std::vector<answer>(others.size(), fail(error_code::process_gone, "it has ended"));
       });
 }

@@ -26,7 +26,8 @@ class job_rank_stopper final : public rank_stopper {
   std::vector<result<void>> take(std::span<const attach_target> ranks) override;
   std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override;
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
-                                                                             which_threads which) const override;
+                                                                             which_threads which,
+                                                                             register_sets sets) const override;
   void keep_held() override;
   std::optional<process_event> next_event() override;
 

@@ -160,8 +160,8 @@ result<std::vector<thread_id>> tracer::threads(process_id process) const {
 }
 
 std::vector<result<std::vector<thread_registers>>> tracer::registers(std::span<const process_id> processes,
-                                                                     which_threads which) const {
-  return answers_of(state_->process->ask(registers_command{{processes.begin(), processes.end()}, which}),
+                                                                     which_threads which, register_sets sets) const {
+  return answers_of(state_->process->ask(registers_command{{processes.begin(), processes.end()}, which, sets}),
                     processes.size());
 }
 

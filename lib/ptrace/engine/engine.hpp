@@ -78,7 +78,7 @@ class engine final : private status_sink {
   [[nodiscard]] result<void> follow_children(process_id id, bool follow);
   [[nodiscard]] result<std::vector<thread_id>> threads(process_id id);
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(const std::vector<process_id>& ids,
-                                                                             which_threads which);
+                                                                             which_threads which, register_sets sets);
   /// The tool has gone or is done: detaches from everything, and kills the processes that must end with the tool.
   void leave_all();
   /// The tool is alive: restarts the time of tracer_options::hold_limit.
@@ -108,7 +108,8 @@ class engine final : private status_sink {
   // engine_commands.cpp
   [[nodiscard]] result<traced_process*> find(process_id id);
   [[nodiscard]] result<traced_process*> find_held(process_id id, const char* to);
-  [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which);
+  [[nodiscard]] result<std::vector<thread_registers>> registers_of(process_id id, which_threads which,
+                                                                   register_sets sets);
 
   // stop_events.cpp: one stop, or the end, of one thread
   void on_unknown(pid_t task, const wait_status& status);

@@ -1,9 +1,13 @@
 // Copyright the mpiacq authors. SPDX-License-Identifier: Apache-2.0
 // The tool's commands. A command is valid if the tool sent it before it knew of an event that makes it obsolete.
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include "engine/engine.hpp"
@@ -17,6 +21,13 @@ namespace {
 
 error gone(process_id id) {
   return {error_code::process_gone, fmt::format("process {} has ended, or is not traced", id.value())};
+}
+
+/// Empty if the kernel does not give them.
+std::vector<std::byte> floating_point_of(const ptrace_calls& calls, pid_t thread) {
+  std::vector<std::byte> set(thread_registers::most_set_bytes);
+  set.resize(std::min(set.size(), calls.get_registers(thread, NT_PRFPREG, set).value_or(0)));
+  return set;
 }
 
 }  // namespace
@@ -143,21 +154,23 @@ result<std::vector<thread_id>> engine::threads(process_id id) {
 }
 
 std::vector<result<std::vector<thread_registers>>> engine::registers(const std::vector<process_id>& ids,
-                                                                     which_threads which) {
+                                                                     which_threads which, register_sets sets) {
   std::vector<result<std::vector<thread_registers>>> all;
   all.reserve(ids.size());
-  for (const process_id id : ids) all.push_back(registers_of(id, which));
+  for (const process_id id : ids) all.push_back(registers_of(id, which, sets));
   return all;
 }
 
-result<std::vector<thread_registers>> engine::registers_of(process_id id, which_threads which) {
+result<std::vector<thread_registers>> engine::registers_of(process_id id, which_threads which, register_sets sets) {
   const traced_process* const process = TRY(find_held(id, "have its registers read"));
   std::vector<thread_registers> all;
   for (const auto& [task, thread] : process->threads) {
     if (!thread.is_stopped() || (which == which_threads::first && task != process->id)) continue;
     auto registers = arch::general_registers(kernel_.calls, task);
     if (!done_or_gone(registers)) return fail(std::move(registers).error());
-    if (registers) all.push_back(*registers);
+    if (!registers) continue;
+    if (sets == register_sets::with_floating_point) registers->floating_point = floating_point_of(kernel_.calls, task);
+    all.push_back(std::move(*registers));
   }
   return all;
 }

@@ -158,7 +158,7 @@ void tracer_server::carry_out(command& what, std::vector<unique_fd>& descriptors
             engine_.detach_all(c.processes, c.how, replier<std::vector<result<void>>>());
           },
           [&](const keep_held_command& c) { answer(c, {}); },
-          [&](const registers_command& c) { answer(c, engine_.registers(c.processes, c.which)); },
+          [&](const registers_command& c) { answer(c, engine_.registers(c.processes, c.which, c.sets)); },
       },
       what);
 }

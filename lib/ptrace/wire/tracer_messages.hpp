@@ -104,6 +104,7 @@ struct registers_command {
   using answer = std::vector<result<std::vector<thread_registers>>>;
   std::vector<process_id> processes;
   which_threads which = which_threads::all;
+  register_sets sets = register_sets::general;
 };
 /// The tool still works with stopped processes. Like every command, it restarts the time of tracer_options::hold_limit.
 struct keep_held_command {
@@ -200,8 +201,8 @@ template <>
 inline constexpr auto members<tracing::detach_all_command> =
     std::tuple{&tracing::detach_all_command::processes, &tracing::detach_all_command::how};
 template <>
-inline constexpr auto members<tracing::registers_command> =
-    std::tuple{&tracing::registers_command::processes, &tracing::registers_command::which};
+inline constexpr auto members<tracing::registers_command> = std::tuple{
+    &tracing::registers_command::processes, &tracing::registers_command::which, &tracing::registers_command::sets};
 template <>
 inline constexpr auto members<tracing::request_message> =
     std::tuple{&tracing::request_message::events_taken, &tracing::request_message::what};

@@ -33,7 +33,8 @@ core_process described(const rank_process& rank, std::vector<thread_registers> t
     std::stable_partition(threads.begin(), threads.end(),
                           [&](const thread_registers& one) { return one.thread == end->thread; });
   }
-  for (thread_registers& one : threads) process.threads.push_back({one.thread, std::move(one.prstatus_registers), {}});
+  for (thread_registers& one : threads)
+    process.threads.push_back({one.thread, std::move(one.prstatus_registers), std::move(one.floating_point)});
   return process;
 }
 
@@ -57,7 +58,7 @@ result<rank_core> node_ranks::state::write_core_of(std::size_t place, const rank
   const rank_process& rank = ranks[place];
   if (!here[place].held) return fail(error_code::invalid_argument, fmt::format("rank {} is not held", name_of(rank)));
   const std::array<process_id, 1> one = {rank.pid};
-  auto threads = std::move(grip->registers(one, which_threads::all).front());
+  auto threads = std::move(grip->registers(one, which_threads::all, register_sets::with_floating_point).front());
   if (!threads) return fail(std::move(threads).error());
   rank_core core;
   core.entry = rank.entry;

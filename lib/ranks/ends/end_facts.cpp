@@ -55,7 +55,7 @@ rank_end read_end(const rank_process& rank, const process_ending& how, const ran
   end.out_of_memory = how.status.signaled && how.status.value == SIGKILL && out_of_memory_kills() > kills_before;
   if (!end.is_own_signal()) end.phase = phase_of(rank.pid, search);
   const std::array<process_id, 1> one = {rank.pid};
-  const auto threads = grip.registers(one, which_threads::all);
+  const auto threads = grip.registers(one, which_threads::all, register_sets::general);
   if (!threads.front()) return end;
   for (const thread_registers& registers : *threads.front()) {
     if (registers.thread == how.thread) end.registers = registers;

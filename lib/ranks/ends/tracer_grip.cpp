@@ -106,8 +106,9 @@ void tracer_grip::settle(process_id pid) {
 }
 
 std::vector<result<std::vector<thread_registers>>> tracer_grip::registers(std::span<const process_id> ranks,
-                                                                          which_threads which) const {
-  return control_->registers(ranks, which);
+                                                                          which_threads which,
+                                                                          register_sets sets) const {
+  return control_->registers(ranks, which, sets);
 }
 
 std::optional<process_event> tracer_grip::next_event() {

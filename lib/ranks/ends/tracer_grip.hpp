@@ -29,7 +29,8 @@ class tracer_grip final : public rank_stopper {
   /// A rank at its end ends, unless its end has not been told yet by `next_event`.
   std::vector<result<void>> let_go(std::span<const process_id> ranks, leave how) override;
   [[nodiscard]] std::vector<result<std::vector<thread_registers>>> registers(std::span<const process_id> ranks,
-                                                                             which_threads which) const override;
+                                                                             which_threads which,
+                                                                             register_sets sets) const override;
   void keep_held() override { (void)control_->keep_held(); }
   [[nodiscard]] std::optional<process_event> next_event() override;
 
