@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -156,6 +157,42 @@ TEST_CASE("the error about a missing tracing program says where it was looked fo
   const auto wrong = tracer::create({.stop_limit = 1s, .tracing_program = "/bin/true"});
   REQUIRE_FALSE(wrong.has_value());
   CHECK_THAT(wrong.error().message, ContainsSubstring("ended with status 0"));
+}
+
+TEST_CASE("a tracer that starts when it is needed has no process before its first command") {
+  const auto servers = [] { return children_named(::getpid(), "job-guard").size(); };
+  bystander program("restless", {"1"});
+  program.ready();
+  const tracer_options when_needed{.stop_limit = 15s, .start_when_needed = true};
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  { const auto unused = tracer::create(when_needed); }
+  CHECK(entries_of("/proc/self/fd") == descriptors);
+  auto t = tracer::create(when_needed);
+  ok(t);
+  const auto nothing = (*t)->wait(clock::now());
+  ok(nothing);
+  CHECK_FALSE(nothing->has_value());
+  ok((*t)->keep_held());
+  CHECK(servers() == 0);
+  pollfd waiting{(*t)->event_descriptor(), POLLIN, 0};
+  CHECK(::poll(&waiting, 1, 0) == 0);
+  ok((*t)->attach(program.id()));
+  CHECK(servers() == 1);
+  ok((*t)->resume(program.id()));
+  ok((*t)->interrupt(program.id()));
+  REQUIRE(::poll(&waiting, 1, 15000) == 1);
+  ok((*t)->detach(program.id()));
+
+  // What `create` would have said is said by the first command.
+  const auto missing =
+      tracer::create({.stop_limit = 1s, .tracing_program = "/nowhere/tracer", .start_when_needed = true});
+  ok(missing);
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = (*missing)->attach(program.id());
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == error_code::not_found);
+    CHECK_THAT(refused.error().message, ContainsSubstring("/nowhere/tracer"));
+  }
 }
 
 TEST_CASE("a wait for ends alone leaves the stops to the tracer") {

@@ -178,13 +178,16 @@ struct tracer_options {
   std::chrono::milliseconds stop_limit{5000};
   /// The path of the tracer server's program. Empty: it is looked for in the folder MPIACQ_LIBEXEC (not in a program
   /// that runs with more rights than its user), beside this library, and where the library was installed.
-  std::string tracing_program;
+  std::string tracing_program = {};
   /// The hold limit: how long a process stays stopped without a call of this program. Every call of the tracer,
   /// including `wait` and `keep_held`, starts the time again. When the time is over (this program is stopped, or waits
   /// for a full pipe or for memory that does not answer), the tracer server removes all breakpoints, releases all
   /// processes of this tracer, and reports `control_lost` for each. Empty: processes stay stopped for as long as this
   /// program lives. An interactive debugger needs that, because its user may think for hours.
   std::optional<std::chrono::milliseconds> hold_limit = default_hold_limit;
+  /// The tracer server starts with the first command and not with `create`. The errors of a start are those of that
+  /// command then. It is for a program that may never need the tracer, and must not be used to launch programs.
+  bool start_when_needed = false;
 };
 
 /// Why the kernel does not let this program read and trace a process: its user, its capabilities,

@@ -25,8 +25,9 @@ namespace mpiacq {
 
 namespace {
 
-result<std::unique_ptr<tracer>> make_tracer(const job_options& options) {
+result<std::unique_ptr<tracer>> make_tracer(const job_options& options, bool when_needed) {
   tracer_options how;
+  how.start_when_needed = when_needed;
   how.hold_limit = options.hold_limit;
   return tracer::create(how);
 }
@@ -146,7 +147,7 @@ job::~job() {
 
 result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_options options) {
   return without_exceptions("launching the job", [&]() -> result<std::unique_ptr<job>> {
-    auto control = TRY(make_tracer(options));
+    auto control = TRY(make_tracer(options, false));
     auto any = TRY(readable_with(control->event_descriptor()));
     launch_request request;
     request.arguments = command;
@@ -173,8 +174,8 @@ result<std::unique_ptr<job>> job::launch(std::vector<std::string> command, job_o
 result<std::unique_ptr<job>> job::attach(process_id named, job_options options) {
   return without_exceptions("attaching to the job", [&]() -> result<std::unique_ptr<job>> {
     auto asked = TRY(begin_with_pmix(named, options));
-    // Every job needs it, whatever its source is. It starts while the PMIx server answers.
-    auto control = TRY(make_tracer(options));
+    // A job that a PMIx server or the environment shows needs no tracer until its ranks are to be held.
+    auto control = TRY(make_tracer(options, true));
     auto by_pmix = TRY(finish_with_pmix(std::move(asked), options));
     if (by_pmix.watch) {
       options.interface = interface_kind::pmix;

@@ -48,7 +48,7 @@ void tracer::release_everything() noexcept {
 }
 
 result<std::unique_ptr<tracer>> tracer::create(const tracer_options& options) {
-  auto process = TRY(tracer_client::start(options));
+  auto process = TRY(tracer_client::make(options));
   return std::unique_ptr<tracer>(new tracer(std::make_unique<state>(state{std::move(process)})));
 }
 

@@ -95,32 +95,46 @@ void tracer_client::strike_off() const {
   replace_entry(entry_of(commands_.get()), 0);
 }
 
-result<std::unique_ptr<tracer_client>> tracer_client::start(const tracer_options& options) {
-  left().reap();
+result<std::unique_ptr<tracer_client>> tracer_client::make(const tracer_options& options) {
   auto commands = TRY(make_socket_pair(SOCK_STREAM));
   auto events = TRY(make_socket_pair(SOCK_SEQPACKET));
   if (!move_up(commands.theirs) || !move_up(events.theirs)) {
     return fail(error{error_code::system, "no descriptor for the tracing process"}.with_errno(errno));
   }
-  const auto candidates = base::program_candidates("tracer", options.tracing_program);
-  const pid_t id = TRY(spawn(candidates, commands.theirs.get(), events.theirs.get()));
-  commands.theirs.reset();
-  events.theirs.reset();
-  std::unique_ptr<tracer_client> started(
-      new tracer_client(id, std::move(commands.ours), std::move(events.ours), options.hold_limit));
-  auto begun = started->ask(begin_command{std::string{build_version}, options.stop_limit, options.hold_limit});
-  if (begun) return started;
-  if (begun.error().code != error_code::system) return fail(std::move(begun).error());
+  std::unique_ptr<tracer_client> made(new tracer_client(std::move(commands), std::move(events), options));
+  if (!options.start_when_needed) {
+    const std::lock_guard lock(made->mutex_);
+    TRY(made->start_if_needed());
+  }
+  return made;
+}
+
+result<void> tracer_client::start_if_needed() {
+  return is_started() ? result<void>{} : start();
+}
+
+result<void> tracer_client::start() {
+  left().reap();
+  const auto candidates = base::program_candidates("tracer", options_.tracing_program);
+  id_ = TRY(spawn(candidates, for_server_.commands.get(), for_server_.events.get()));
+  for_server_.commands.reset();
+  for_server_.events.reset();
+  const begin_command begin{std::string{build_version}, options_.stop_limit, options_.hold_limit};
+  const auto bytes = exchange_with_server(encode(request_message{events_taken_, begin}), {});
+  auto begun = bytes ? decode<result<void>>(*bytes) : std::nullopt;
+  if (begun && *begun) return {};
+  if (begun && begun->error().code != error_code::system) return fail(std::move(*begun).error());
   return fail(error{error_code::system,
                     fmt::format("the program that traces for this one ({}) was started and {} before it answered: it, "
                                 "or a shared library that it needs, is damaged or missing; run it by hand to see which",
-                                fmt::join(candidates, ", "), started->how_it_ended())}
+                                fmt::join(candidates, ", "), how_it_ended())}
                   .on(candidates.back()));
 }
 
 tracer_client::~tracer_client() {
   if (is_a_copy()) return;
   strike_off();
+  if (!is_started()) return;
   // Closing does not suffice: a forked child of the tool may have a copy of the socket.
   ::shutdown(commands_.get(), SHUT_WR);
   const auto goodbye = receive_frame(commands_.get());
@@ -141,6 +155,12 @@ result<std::vector<std::byte>> tracer_client::exchange(std::span<const std::byte
                                                        std::span<const int> descriptors) {
   if (is_a_copy()) return fail(not_the_maker());
   const std::lock_guard lock(mutex_);
+  TRY(start_if_needed());
+  return exchange_with_server(request, descriptors);
+}
+
+result<std::vector<std::byte>> tracer_client::exchange_with_server(std::span<const std::byte> request,
+                                                                   std::span<const int> descriptors) {
   if (!send_frame(commands_.get(), request, descriptors)) {
     if (errno == EPIPE || errno == ECONNRESET) return fail(gone());
     return fail(error{error_code::system, "the tracing process cannot be given a command"}.with_errno(errno));
@@ -154,8 +174,8 @@ result<std::vector<std::byte>> tracer_client::exchange(std::span<const std::byte
 deadline tracer_client::next_sign_of_life() const {
   constexpr int signs_in_the_limit = 4;
   constexpr std::chrono::hours no_limit{24 * 365};
-  if (!hold_limit_ || *hold_limit_ > no_limit) return no_deadline;
-  return last_command_ + *hold_limit_ / signs_in_the_limit;
+  if (!is_started() || !options_.hold_limit || *options_.hold_limit > no_limit) return no_deadline;
+  return last_command_ + *options_.hold_limit / signs_in_the_limit;
 }
 
 result<void> tracer_client::keep_held() {

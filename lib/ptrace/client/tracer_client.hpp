@@ -28,7 +28,8 @@ void end_all_commands() noexcept;
 
 class tracer_client {
  public:
-  [[nodiscard]] static result<std::unique_ptr<tracer_client>> start(const tracer_options& options);
+  /// The tracer server has started, or starts with the first command (`tracer_options::start_when_needed`).
+  [[nodiscard]] static result<std::unique_ptr<tracer_client>> make(const tracer_options& options);
   /// Makes the tracer server release everything, and waits until it has. Does nothing in a forked child: the session
   /// and its events belong to the parent.
   ~tracer_client();
@@ -51,16 +52,25 @@ class tracer_client {
   result<void> keep_held();
 
  private:
-  tracer_client(pid_t id, unique_fd commands, unique_fd events, std::optional<std::chrono::milliseconds> hold_limit)
-      : id_(id), commands_(std::move(commands)), events_(std::move(events)), hold_limit_(hold_limit) {
+  tracer_client(socket_pair commands, socket_pair events, tracer_options options)
+      : commands_(std::move(commands.ours)),
+        events_(std::move(events.ours)),
+        options_(std::move(options)),
+        for_server_{std::move(commands.theirs), std::move(events.theirs)} {
     enlist();
   }
+  [[nodiscard]] bool is_started() const { return !for_server_.commands; }
+  /// Starts the tracer server, unless it has been started. The caller has `mutex_`.
+  [[nodiscard]] result<void> start_if_needed();
+  [[nodiscard]] result<void> start();
   /// Adds this object's socket to the list of end_all_commands, and removes it.
   void enlist() const;
   void strike_off() const;
   [[nodiscard]] deadline next_sign_of_life() const;
   [[nodiscard]] result<std::vector<std::byte>> exchange(std::span<const std::byte> request,
                                                         std::span<const int> descriptors);
+  [[nodiscard]] result<std::vector<std::byte>> exchange_with_server(std::span<const std::byte> request,
+                                                                    std::span<const int> descriptors);
   [[nodiscard]] result<std::optional<process_event>> event_at_once();
   /// "was ended by signal 9"; "has ended" if no more is known.
   [[nodiscard]] std::string how_it_ended();
@@ -70,12 +80,16 @@ class tracer_client {
   [[nodiscard]] error not_the_maker() const;
 
   const pid_t made_in_ = ::getpid();
-  pid_t id_;
+  pid_t id_ = 0;
   std::mutex mutex_;  ///< one command at a time
   unique_fd commands_;
   unique_fd events_;
   std::uint64_t events_taken_ = 0;
-  std::optional<std::chrono::milliseconds> hold_limit_;
+  tracer_options options_;
+  struct {
+    unique_fd commands;
+    unique_fd events;
+  } for_server_;  ///< the server's ends of the sockets, until it is started
   bool waited_for_end_ = false;
   std::string ended_how_;  ///< empty until it is known
   clock::time_point last_command_ = clock::now();
